@@ -1,0 +1,56 @@
+// The one error type of Tutti, and the one table that gives a code its retry verdict and exit status.
+
+/**
+ * What a caller may do after a failure: `never` (the same call fails again), `safe` (nothing happened, call again),
+ * `unknown` (it may have happened: look before calling again).
+ */
+export type Retry = "never" | "safe" | "unknown";
+
+interface Verdict {
+  readonly retry: Retry;
+  /** Exit status of the command line: 1 our fault, 2 how it was called, 3 what it was given, then by kind. */
+  readonly exit: number;
+}
+
+export const errorTable = {
+  internal: { retry: "never", exit: 1 },
+  usage: { retry: "never", exit: 2 },
+  invalid_input: { retry: "never", exit: 3 },
+  too_large: { retry: "never", exit: 3 },
+  not_found: { retry: "never", exit: 4 },
+  refused: { retry: "never", exit: 5 },
+  expired: { retry: "never", exit: 5 },
+  io: { retry: "unknown", exit: 6 },
+} as const satisfies Record<string, Verdict>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+export interface TuttiErrorOptions {
+  readonly cause?: unknown;
+  /** Plain data for programs: what was wrong and where. Never a secret. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** Overrides the table when the site knows better. */
+  readonly retry?: Retry;
+}
+
+/** The message is one line that says what is wrong and what to do about it. */
+export class TuttiError extends Error {
+  override readonly name = "TuttiError";
+  readonly code: ErrorCode;
+  readonly retry: Retry;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: ErrorCode, message: string, options: TuttiErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retry = options.retry ?? errorTable[code].retry;
+    this.details = options.details;
+  }
+}
+
+/** Turns anything thrown into a TuttiError; used where foreign code meets ours. */
+export function toTuttiError(thrown: unknown): TuttiError {
+  if (thrown instanceof TuttiError) return thrown;
+  if (thrown instanceof Error) return new TuttiError("internal", thrown.message, { cause: thrown });
+  return new TuttiError("internal", String(thrown), { cause: thrown });
+}
