@@ -1,0 +1,58 @@
+// How benchmarks measure: CPU time of this process, best of several rounds, and the one line each of them prints.
+
+/** CPU milliseconds (user + system) spent by `work`. */
+export function cpuOf(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const spent = process.cpuUsage(before);
+  return (spent.user + spent.system) / 1000;
+}
+
+/**
+ * Best CPU time of each contender over `rounds` interleaved rounds, so that a noisy neighbour hits all of them alike.
+ * Each contender runs once before, unmeasured, to be compiled.
+ */
+export function bestOf<K extends string>(rounds: number, contenders: Readonly<Record<K, () => void>>): Record<K, number> {
+  const names = Object.keys(contenders) as K[];
+  const best = Object.fromEntries(names.map((name) => [name, Infinity])) as Record<K, number>;
+  for (const name of names) contenders[name]();
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of names) best[name] = Math.min(best[name], cpuOf(contenders[name]));
+  }
+  return best;
+}
+
+/** Slope of log(cost) over log(size), by least squares: 1 is linear, 2 quadratic. */
+export function growthExponent(points: readonly { size: number; cost: number }[]): number {
+  const xs = points.map((point) => Math.log(point.size));
+  const ys = points.map((point) => Math.log(point.cost));
+  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [meanX, meanY] = [mean(xs), mean(ys)];
+  let covariance = 0;
+  let variance = 0;
+  xs.forEach((x, index) => {
+    covariance += (x - meanX) * ((ys[index] ?? 0) - meanY);
+    variance += (x - meanX) ** 2;
+  });
+  return covariance / variance;
+}
+
+export interface Verdict {
+  readonly name: string;
+  readonly ratio: number;
+  /** The ratio may be at most this. */
+  readonly target: number;
+  readonly figures: Readonly<Record<string, unknown>>;
+}
+
+/** Prints the verdict as one line of JSON; a missed target makes the process end non-zero. */
+export function report(verdict: Verdict): void {
+  const pass = verdict.ratio <= verdict.target;
+  const { name, ratio, target, figures } = verdict;
+  console.log(JSON.stringify({ name, ratio: round(ratio), target, pass, ...figures }));
+  if (!pass) process.exitCode = 1;
+}
+
+export function round(value: number, digits = 3): number {
+  return Number(value.toFixed(digits));
+}
