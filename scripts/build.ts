@@ -1,0 +1,10 @@
+// Builds dist/ from src/ with tsc, from nothing, so that no file of an earlier build can be published.
+import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+rmSync(join(root, "dist"), { recursive: true, force: true });
+const tsc = spawnSync("tsc", ["-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
+if (tsc.error) console.error(`could not run tsc: ${tsc.error.message}; run it through \`npm run build\``);
+process.exitCode = tsc.status ?? 1;

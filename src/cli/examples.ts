@@ -1,0 +1,45 @@
+// A worked example of each command, shown in help and run by the tests; and what the exit statuses mean.
+
+interface Example {
+  /** The command's path below `tutti`. */
+  readonly command: string;
+  readonly about: string;
+  /** A line for a POSIX shell, run from the root of the clone. */
+  readonly run: string;
+}
+
+export const examples: readonly Example[] = [
+  {
+    command: "parse toolcalls",
+    about: "What does this reply call?",
+    run: "tutti parse toolcalls examples/reply.txt",
+  },
+  {
+    command: "parse toolcalls",
+    about: "A thousand replies at once, as JSON lines",
+    run: `echo '{"id":1,"input":"{\\"name\\":\\"ls\\",\\"args\\":{}}","tools":["ls"]}' | tutti parse toolcalls --jsonl`,
+  },
+  {
+    command: "parse decision",
+    about: "What did the manager decide?",
+    run: "tutti parse decision examples/decision.txt",
+  },
+  {
+    command: "route",
+    about: "Which model gets this task, and why?",
+    run: "tutti route examples/handoff.toon --policy examples/policy.toon",
+  },
+  {
+    command: "token mint",
+    about: "Give a worker the right to fetch one prompt and post one result, for ten minutes",
+    run: "tutti token mint --key key.bin --task tsk_1 --verbs prompt,result --ttl 600",
+  },
+  {
+    command: "token verify",
+    about: "Check such a token",
+    run: "tutti token mint --key key.bin --task tsk_1 --verbs prompt,result | tutti token verify --key key.bin --verb result --task tsk_1",
+  },
+];
+
+export const exitStatuses = `Exit status: 0 answered, 1 a fault of ours, 2 called the wrong way, 3 the input is not valid,
+4 not found, 5 refused or expired, 6 reading or writing failed.`;

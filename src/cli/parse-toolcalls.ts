@@ -1,0 +1,51 @@
+// `tutti parse toolcalls`: shows what the tool-call parser makes of a reply.
+import { TuttiError } from "../protocol/error.ts";
+import { parseToolCalls, type ToolCallReply } from "../protocol/toolcalls/parse.ts";
+import { type BatchRecord, inputOf, runBatch } from "./batch.ts";
+import { readText } from "./input.ts";
+import type { ToolCallOptions } from "./main.ts";
+import { bold, dim, writeLine } from "./output.ts";
+
+export async function parseToolCallsCommand(file: string | undefined, options: ToolCallOptions): Promise<void> {
+  const { profile, limit } = options;
+  if (options.jsonl === true) {
+    await runBatch((record) => ({ ...parseToolCalls(inputOf(record, limit), { profile, ...settingsOf(record) }) }), limit);
+    return;
+  }
+  const { tools, cut } = options;
+  const reply = parseToolCalls(await readText(file, limit), {
+    profile,
+    ...(tools === undefined ? {} : { tools }),
+    ...(cut === undefined ? {} : { cut }),
+  });
+  await writeLine(options.json === true ? JSON.stringify(reply) : show(reply));
+}
+
+function settingsOf(record: BatchRecord): { tools?: readonly string[]; cut?: boolean } {
+  const tools = record["tools"] ?? undefined;
+  const cut = record["cut"] ?? undefined;
+  if (tools !== undefined && !isStrings(tools)) throw new TuttiError("invalid_input", "`tools` must be a list of strings");
+  if (cut !== undefined && typeof cut !== "boolean") throw new TuttiError("invalid_input", "`cut` must be true or false");
+  return { ...(tools === undefined ? {} : { tools }), ...(cut === undefined ? {} : { cut }) };
+}
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function show(reply: ToolCallReply): string {
+  const lines = [
+    ...section("calls", reply.calls.map((call) => `${dim(call.id)} ${bold(call.name)} ${JSON.stringify(call.args)}`)),
+    ...section("errors", reply.errors.map((error) => `line ${error.line}: ${bold(error.code)}: ${error.message}\n  ${dim(error.excerpt)}`)),
+    ...section("violations", reply.violations.map((violation) => `${bold(violation.kind)}: ${violation.message}`)),
+    ...section("ignored, inside reasoning", reply.ignored.map((call) => `${call.name} ${JSON.stringify(call.args)}`)),
+    ...section("prose", reply.prose === "" ? [] : [reply.prose]),
+    ...section("reasoning", reply.reasoning === "" ? [] : [reply.reasoning]),
+  ];
+  return lines.length === 0 ? "nothing: the reply is empty" : lines.join("\n");
+}
+
+function section(title: string, items: readonly string[]): string[] {
+  if (items.length === 0) return [];
+  return [`${title}:`, ...items.map((item) => item.replaceAll(/^/gm, "  "))];
+}

@@ -1,0 +1,10 @@
+// Prints the version of the package this command belongs to.
+import { readFile } from "node:fs/promises";
+
+import { isRecord } from "./batch.ts";
+import { writeLine } from "./output.ts";
+
+export async function printVersion(): Promise<void> {
+  const manifest: unknown = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
+  await writeLine(isRecord(manifest) ? String(manifest["version"]) : "unknown");
+}
