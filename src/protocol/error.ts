@@ -21,6 +21,20 @@ export const errorTable = {
   refused: { retry: "never", exit: 5 },
   expired: { retry: "never", exit: 5 },
   io: { retry: "unknown", exit: 6 },
+  read_only: { retry: "never", exit: 6 },
+  disk_full: { retry: "safe", exit: 6 },
+  corrupt: { retry: "never", exit: 6 },
+  newer: { retry: "never", exit: 6 },
+  busy: { retry: "safe", exit: 7 },
+  locked: { retry: "safe", exit: 7 },
+  conflict: { retry: "never", exit: 7 },
+  stopped: { retry: "safe", exit: 7 },
+  step_failed: { retry: "never", exit: 8 },
+  outcome_unknown: { retry: "unknown", exit: 8 },
+  task_failed: { retry: "never", exit: 8 },
+  over_budget: { retry: "never", exit: 8 },
+  deadline: { retry: "safe", exit: 8 },
+  canceled: { retry: "never", exit: 8 },
 } as const satisfies Record<string, Verdict>;
 
 export type ErrorCode = keyof typeof errorTable;

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Ask, AskKind, expiryMeaning, readAnswer } from "./ask.ts";
+
+const open = {
+  id: "ask_1",
+  task: "tsk_1",
+  root: "tsk_1",
+  kind: "approval",
+  question: "May I push?",
+  answer_schema: null,
+  raised_at: 1,
+  deadline: 2,
+  status: "open",
+} as const;
+const refusal = (ask: Parameters<typeof readAnswer>[0], value: unknown): string[] => {
+  const reading = readAnswer(ask, value);
+  return reading.ok ? [] : reading.issues.map(({ path }) => path);
+};
+
+test("an open ask and a settled one keep their form, and only a settled one says when", () => {
+  const answered = {
+    ...open,
+    status: "answered",
+    answer: { kind: "approval", approved: true },
+    by: { kind: "person", name: "ada" },
+    settled_at: 3,
+  };
+  for (const ask of [open, answered, { ...open, status: "expired", settled_at: 3 }])
+    assert.deepEqual(Ask.parse(ask), ask);
+  assert.equal(Ask.safeParse({ ...open, settled_at: 3 }).success, false);
+  assert.equal(Ask.safeParse({ ...open, status: "answered", settled_at: 3 }).success, false);
+});
+
+test("silence denies an approval, leaves a question unanswered and stops at a budget (invariant 8)", () => {
+  assert.deepEqual(
+    AskKind.options.map((kind) => [kind, expiryMeaning[kind]]),
+    [
+      ["question", "no_answer"],
+      ["approval", "denied"],
+      ["budget", "stop"],
+    ],
+  );
+});
+
+test("an answer must be of the ask's kind", () => {
+  assert.deepEqual(refusal(open, { kind: "approval", approved: false, reason: "not yet" }), []);
+  assert.deepEqual(refusal(open, { kind: "question", value: "yes" }), ["kind"]);
+  assert.deepEqual(refusal(open, { kind: "approval", approved: "yes" }), ["approved"]);
+  assert.deepEqual(refusal({ ...open, kind: "budget" }, { kind: "budget", go_on: true, limits: { tasks: 200 } }), []);
+});
+
+test("a question with choices takes one of them, one without a schema takes text", () => {
+  const question = { kind: "question", answer_schema: null } as const;
+  assert.deepEqual(refusal({ ...question, choices: ["a", "b"] }, { kind: "question", value: "c" }), ["value"]);
+  assert.deepEqual(refusal({ ...question, choices: ["a", "b"] }, { kind: "question", value: "b" }), []);
+  assert.deepEqual(refusal(question, { kind: "question", value: 3 }), ["value"]);
+  assert.deepEqual(refusal({ ...question, answer_schema: { type: "number" } }, { kind: "question", value: 3 }), []);
+});

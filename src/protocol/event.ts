@@ -1,0 +1,135 @@
+// What happened, in order, kept: the one stream every screen and every restart reads.
+
+import { z } from "zod";
+import { Answer, Answerer, Ask } from "./ask.ts";
+import { Budget, BudgetLimit, Usage } from "./budget.ts";
+import { Evidence } from "./evidence.ts";
+import { Executor } from "./executor.ts";
+import { Failure } from "./failure.ts";
+import { Goal, GoalStatus } from "./goal.ts";
+import { AskId, GoalId, TaskId, Time } from "./ids.ts";
+import { Join } from "./invocation.ts";
+import { CompleteMessage } from "./message.ts";
+import { AttemptOutcome, Ordinal, Task } from "./task.ts";
+
+/** The global sequence, without reuse: a reader that returns with the last one it saw misses nothing (invariant 9). */
+export const EventSeq = z.int().positive();
+
+function taskEvent<const T extends string, D extends z.ZodType>(type: T, data: D) {
+  return z.strictObject({
+    seq: EventSeq,
+    at: Time,
+    task: TaskId,
+    root: TaskId,
+    /** The attempt and run it happened in, where it happened in one. */
+    attempt: Ordinal.optional(),
+    run: Ordinal.optional(),
+    type: z.literal(type),
+    data,
+  });
+}
+
+function goalEvent<const T extends string, D extends z.ZodType>(type: T, data: D) {
+  return z.strictObject({ seq: EventSeq, at: Time, goal: GoalId, type: z.literal(type), data });
+}
+
+const nothing = z.strictObject({});
+const stepKey = z.string().min(1);
+
+/** The only events that end a task; each task has exactly one of them (invariant 2). */
+const terminalEvents = [
+  taskEvent("task.completed", z.strictObject({ content: z.unknown() })),
+  taskEvent("task.failed", z.strictObject({ error: Failure, content: z.unknown().optional() })),
+  taskEvent("task.canceled", z.strictObject({ reason: z.string() })),
+] as const;
+
+const lifeEvents = [
+  taskEvent("task.created", z.strictObject({ task: Task, message: CompleteMessage })),
+  taskEvent("task.started", nothing),
+  taskEvent("task.input_required", z.strictObject({ ask: AskId })),
+  taskEvent("task.resumed", nothing),
+  taskEvent(
+    "task.handed_over",
+    z.strictObject({ from_agent: z.string(), to_agent: z.string(), reason: z.string().optional(), hop: Ordinal }),
+  ),
+  taskEvent("attempt.started", z.strictObject({ executor: Executor, model: z.string().nullable() })),
+  taskEvent("attempt.ended", z.strictObject({ outcome: AttemptOutcome, error: Failure.nullable() })),
+  taskEvent("run.started", z.strictObject({ agent: z.string().min(1) })),
+  taskEvent(
+    "child.spawned",
+    z.strictObject({ join: Join, children: z.array(z.strictObject({ task: TaskId, agent: z.string() })).min(1) }),
+  ),
+] as const;
+
+/** Calls and results say what happened; their content stands once, in the message that carried it. */
+const workEvents = [
+  taskEvent("message.added", z.strictObject({ message: CompleteMessage })),
+  taskEvent(
+    "step.started",
+    z.strictObject({ key: stepKey, kind: z.enum(["model", "tool", "check", "other"]), repeatable: z.boolean() }),
+  ),
+  taskEvent(
+    "step.finished",
+    z.strictObject({
+      key: stepKey,
+      outcome: z.enum(["ok", "failed", "unknown"]),
+      error: Failure.optional(),
+      usage: Usage.optional(),
+    }),
+  ),
+  taskEvent("tool.called", z.strictObject({ tool_call_id: z.string(), tool_name: z.string(), external: z.boolean() })),
+  taskEvent(
+    "tool.returned",
+    z.strictObject({
+      tool_call_id: z.string(),
+      tool_name: z.string(),
+      outcome: z.enum(["ok", "failed", "denied", "unknown"]),
+    }),
+  ),
+  taskEvent("evidence.added", z.strictObject({ evidence: Evidence })),
+] as const;
+
+const limitEvents = [
+  taskEvent("ask.raised", z.strictObject({ ask: Ask })),
+  taskEvent("ask.answered", z.strictObject({ ask: AskId, answer: Answer, by: Answerer })),
+  taskEvent("ask.expired", z.strictObject({ ask: AskId, meaning: z.enum(["no_answer", "denied", "stop"]) })),
+  taskEvent("ask.withdrawn", z.strictObject({ ask: AskId })),
+  taskEvent("budget.reserved", z.strictObject({ key: stepKey, reserved: Usage })),
+  taskEvent("budget.settled", z.strictObject({ key: stepKey, spent: Usage })),
+  taskEvent("budget.reached", z.strictObject({ limit: BudgetLimit, allowed: z.number(), wanted: z.number() })),
+  taskEvent("budget.raised", z.strictObject({ budget: Budget })),
+] as const;
+
+const goalEvents = [
+  goalEvent("goal.created", z.strictObject({ goal: Goal })),
+  goalEvent("goal.linked", z.strictObject({ task: TaskId })),
+  goalEvent("goal.noted", z.strictObject({ text: z.string().min(1) })),
+  goalEvent("goal.changed", z.strictObject({ status: GoalStatus, reason: z.string() })),
+] as const;
+
+export const TaskEvent = z.discriminatedUnion("type", [
+  ...lifeEvents,
+  ...terminalEvents,
+  ...workEvents,
+  ...limitEvents,
+]);
+export type TaskEvent = z.infer<typeof TaskEvent>;
+
+export const GoalEvent = z.discriminatedUnion("type", goalEvents);
+export type GoalEvent = z.infer<typeof GoalEvent>;
+
+export const TuttiEvent = z.discriminatedUnion("type", [TaskEvent, GoalEvent]);
+export type TuttiEvent = z.infer<typeof TuttiEvent>;
+
+/** Text on its way. Not an event: it has no sequence, is never kept and never replayed; the message that follows is. */
+export const LiveDelta = z.strictObject({
+  task: TaskId,
+  root: TaskId,
+  attempt: Ordinal,
+  run: Ordinal,
+  /** The step that streams. */
+  key: stepKey,
+  channel: z.enum(["text", "reasoning", "tool"]),
+  text: z.string(),
+});
+export type LiveDelta = z.infer<typeof LiveDelta>;

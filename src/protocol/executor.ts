@@ -1,0 +1,26 @@
+// Who runs an agent's loop: this orchestrator, or another one behind a runner; and what a caller may ask for.
+
+import { z } from "zod";
+
+/** `kind` names a registered runner; `config` is that runner's own and is read by nobody else. */
+export const RunnerConfig = z.object({
+  kind: z.string(),
+  config: z.unknown().default(() => ({})),
+});
+export type RunnerConfig = z.infer<typeof RunnerConfig>;
+
+const local = { type: z.literal("local") };
+const remote = { type: z.literal("remote"), runner: RunnerConfig };
+
+export const Executor = z.discriminatedUnion("type", [z.object(local), z.object(remote)]);
+export type Executor = z.infer<typeof Executor>;
+
+/** On the wire a forced executor lies flat beside its `kind`: `{kind: "force", type: "remote", runner: {…}}`. */
+export const ExecutorHint = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("auto") }),
+  z.discriminatedUnion("type", [
+    z.object({ kind: z.literal("force"), ...local }),
+    z.object({ kind: z.literal("force"), ...remote }),
+  ]),
+]);
+export type ExecutorHint = z.infer<typeof ExecutorHint>;

@@ -1,0 +1,18 @@
+// An error as data: how a failure is kept in events and sent over the wire.
+
+import { z } from "zod";
+import type { TuttiError } from "./error.ts";
+
+/** `code` is a string, not the list of this version's codes: a reader must be able to show what a newer one recorded. */
+export const Failure = z.strictObject({
+  code: z.string().min(1),
+  message: z.string(),
+  retry: z.enum(["never", "safe", "unknown"]),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
+export type Failure = z.infer<typeof Failure>;
+
+export function toFailure(error: TuttiError): Failure {
+  const { code, message, retry, details } = error;
+  return { code, message, retry, ...(details === undefined ? {} : { details: { ...details } }) };
+}

@@ -1,0 +1,97 @@
+// Reads a foreign shape: an unknown field is dropped and reported, null on an optional field means absent.
+
+import { z } from "zod";
+
+export interface ReadIssue {
+  /** Where, as `targets[0].agent.type`; empty for the value as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export type ReadResult<T> =
+  | { readonly ok: true; readonly value: T; readonly warnings: readonly ReadIssue[] }
+  | { readonly ok: false; readonly issues: readonly ReadIssue[] };
+
+type Path = readonly PropertyKey[];
+
+interface Findings {
+  readonly warnings: ReadIssue[];
+  readonly issues: ReadIssue[];
+}
+
+/** Path segments a shape may nest. Results hold parts that hold results; without a bound a hostile value ends the stack. */
+const deepest = 100;
+
+/** Never throws on a JSON value. Objects declared strict keep their unknown fields, so the schema itself refuses them. */
+export function readLenient<S extends z.ZodType>(schema: S, value: unknown): ReadResult<z.infer<S>> {
+  const found: Findings = { warnings: [], issues: [] };
+  const tidied = tidy(schema, value, [], found);
+  if (found.issues.length > 0) return { ok: false, issues: found.issues };
+  const parsed = schema.safeParse(tidied);
+  if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error) };
+  return { ok: true, value: parsed.data, warnings: found.warnings };
+}
+
+export function issuesOf(error: z.ZodError): ReadIssue[] {
+  return error.issues.map((issue) => ({ path: pathText(issue.path), message: issue.message }));
+}
+
+function tidy(schema: z.core.$ZodType, value: unknown, path: Path, found: Findings): unknown {
+  if (path.length > deepest) {
+    found.issues.push({ path: pathText(path.slice(0, 6)) + "…", message: "is nested too deeply" });
+    return undefined;
+  }
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
+    return tidy(schema.def.innerType, value, path, found);
+  }
+  if (schema instanceof z.ZodArray && Array.isArray(value)) {
+    return value.map((item, index) => tidy(schema.def.element, item, [...path, index], found));
+  }
+  if (!isRecord(value)) return value;
+  if (schema instanceof z.ZodRecord) {
+    const entries = Object.entries(value);
+    return Object.fromEntries(
+      entries.map(([key, item]) => [key, tidy(schema.def.valueType, item, [...path, key], found)]),
+    );
+  }
+  if (schema instanceof z.ZodDiscriminatedUnion) {
+    const tag = value[schema.def.discriminator];
+    const option = schema.def.options.find((candidate) => hasTag(candidate, schema.def.discriminator, tag));
+    return option === undefined ? value : tidy(option, value, path, found);
+  }
+  return schema instanceof z.ZodObject ? tidyObject(schema, value, path, found) : value;
+}
+
+function tidyObject(schema: z.ZodObject, value: Record<string, unknown>, path: Path, found: Findings): unknown {
+  const entries: [string, unknown][] = [];
+  for (const [key, item] of Object.entries(value)) {
+    const field = Object.hasOwn(schema.shape, key) ? schema.shape[key] : undefined;
+    if (field !== undefined) {
+      if (item === null && field instanceof z.ZodOptional) continue;
+      entries.push([key, tidy(field, item, [...path, key], found)]);
+    } else if (schema.def.catchall === undefined) {
+      found.warnings.push({ path: pathText([...path, key]), message: "is not a known field and was ignored" });
+    } else {
+      entries.push([key, item]);
+    }
+  }
+  return Object.fromEntries(entries);
+}
+
+function hasTag(option: z.core.$ZodType, discriminator: string, tag: unknown): boolean {
+  const values: ReadonlySet<unknown> | undefined = option._zod.propValues?.[discriminator];
+  return values?.has(tag) ?? false;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function pathText(path: Path): string {
+  let text = "";
+  for (const segment of path) {
+    if (typeof segment === "number") text += `[${segment}]`;
+    else text += text === "" ? String(segment) : `.${String(segment)}`;
+  }
+  return text;
+}

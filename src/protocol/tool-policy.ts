@@ -1,0 +1,42 @@
+// Which tools an agent is given: its own configuration, and what a child takes over from its parent.
+
+import { z } from "zod";
+
+/** An agent's tools. Unknown fields are refused: a misspelt list would silently change what an agent may do. */
+export const ToolsConfig = z.strictObject({
+  builtin: z.array(z.string()).default(() => []),
+  dynamic: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        type: z.string(),
+        config: z.unknown(),
+        description: z.string().optional(),
+      }),
+    )
+    .default(() => []),
+  /** `include` and `exclude` are globs over the server's tool names; `["*"]` includes all. */
+  mcp: z
+    .array(
+      z.strictObject({
+        server: z.string(),
+        include: z.array(z.string()).default(() => []),
+        exclude: z.array(z.string()).default(() => []),
+      }),
+    )
+    .default(() => []),
+  /** Tools a client brings, by name, or `["*"]`. */
+  external: z.array(z.string()).optional(),
+  delivery_mode: z.enum(["full", "deferred", "names_only"]).default("deferred"),
+  deferred_threshold: z.int().nonnegative().default(15),
+  always_full_schema: z.array(z.string()).default(() => []),
+});
+export type ToolsConfig = z.infer<typeof ToolsConfig>;
+
+/** What a child takes over of its parent's tools: all, the named ones, or none. It keeps its own built-in tools. */
+export const ToolPolicy = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("inherit") }),
+  z.object({ kind: z.literal("exact"), tools: z.array(z.string()) }),
+  z.object({ kind: z.literal("none") }),
+]);
+export type ToolPolicy = z.infer<typeof ToolPolicy>;
