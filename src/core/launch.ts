@@ -1,0 +1,30 @@
+// What of a decision may be launched, and what the manager is told when it tried to do the work itself.
+import { isLaunchable } from "../protocol/decision/decision.ts";
+import type { Dropped, TaskSpec } from "../protocol/decision/decision.ts";
+import { prohibitionRange } from "../protocol/decision/prohibitions.ts";
+import { trimWhitespace } from "../protocol/decision/trim-whitespace.ts";
+
+export interface Launch {
+  readonly launch: readonly TaskSpec[];
+  readonly dropped: readonly Dropped[];
+}
+
+/** Keeps the order of the tasks; each blank one is named by its place in the decision, and by its id if it has one. */
+export function launchable(tasks: readonly TaskSpec[]): Launch {
+  const dropped = tasks.flatMap((task, index) => {
+    if (isLaunchable(task)) return [];
+    const what = task.id === undefined ? `tasks[${index}]` : `tasks[${index}] (${task.id})`;
+    const blank = (["workdir", "prompt"] as const).filter((field) => trimWhitespace(task[field]) === "");
+    return [{ what, reason: `${blank.join(" and ")} ${blank.length > 1 ? "are" : "is"} blank` }];
+  });
+  return { launch: tasks.filter(isLaunchable), dropped };
+}
+
+/** The answer to `do_work`: nothing was done, why, and what to do instead. */
+export function refuseDirectWork(summary: string): string {
+  const attempted = trimWhitespace(summary);
+  const refusal =
+    `Refused: the manager may not do work itself (${prohibitionRange}). Nothing was carried out. ` +
+    "To get it done, launch a session for it";
+  return attempted === "" ? `${refusal}.` : `${refusal}. Attempted: ${attempted}`;
+}

@@ -1,0 +1,63 @@
+// What the manager may say: the shapes of a decision and of the tasks it delegates. The prompt is rendered from here.
+import { z } from "zod";
+
+import { trimWhitespace } from "./trim-whitespace.ts";
+
+/** A command that proves a task: one line, or the exact arguments when quoting matters. */
+const Check = z.union([z.string(), z.object({ run: z.array(z.string()).min(1) })]);
+
+export const TaskSpec = z.object({
+  workdir: z.string().describe("the repository or folder the session works in"),
+  prompt: z.string().describe("the whole task, as the session will read it: it sees nothing else"),
+  model: z.string().nullable().default(null).describe("a model by name; leave it out to let the routing policy choose"),
+  id: z.string().optional().describe("a short name for this task, unique in this decision"),
+  after: z.array(z.string()).optional().describe("ids of tasks of this decision that must end first"),
+  checks: z.array(Check).optional().describe("commands that are run in the workdir after the session and must succeed"),
+  acceptance: z.array(z.string()).optional().describe("what must be true when the task is done, one criterion each"),
+  agent: z.string().optional().describe("the agent definition to use"),
+  runtime: z.string().optional().describe("the runner to use"),
+  conf: z.number().min(0).max(1).optional().describe("how sure you are that this task is the right one"),
+  risks: z.array(z.string()).optional().describe("what could go wrong"),
+  assumptions: z.array(z.string()).optional().describe("what you took for granted"),
+  scope: z.string().optional().describe("what the session may touch and what it must leave alone"),
+});
+export type TaskSpec = z.infer<typeof TaskSpec>;
+
+const Delegate = z
+  .object({
+    action: z.literal("delegate"),
+    // Forgiven when missing, but a model is told to give it.
+    tasks: z.array(TaskSpec).default([]).meta({ description: "the tasks, each the size of one session", needed: true }),
+  })
+  .describe("launch one session per task; this is how any work gets done");
+
+export const Respond = z
+  .object({
+    action: z.literal("respond"),
+    message: z.string().describe("what the person will read"),
+  })
+  .describe("talk to the person: triage, status, or a question that must be answered before work can start");
+
+/** Never offered to a model: it catches one that says of itself that it did the work, so that it can be refused. */
+export const DoWork = z
+  .object({
+    action: z.literal("do_work"),
+    summary: z.string().default("").describe("the work that was attempted"),
+  })
+  .meta({ advertised: false });
+
+export const Decision = z.discriminatedUnion("action", [Delegate, Respond, DoWork]);
+export type Decision = z.infer<typeof Decision>;
+
+export type ActionName = Decision["action"];
+
+/** Something of a reply that will not be carried out, and why. */
+export interface Dropped {
+  readonly what: string;
+  readonly reason: string;
+}
+
+/** A blank workdir or prompt parses, but there is nothing a session could do with it. */
+export function isLaunchable(task: TaskSpec): boolean {
+  return trimWhitespace(task.workdir) !== "" && trimWhitespace(task.prompt) !== "";
+}

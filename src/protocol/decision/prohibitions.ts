@@ -1,0 +1,18 @@
+// What the manager may not do itself; the prompt and the refusal both say it from here.
+
+interface Prohibition {
+  readonly code: string;
+  readonly rule: string;
+}
+
+/** The remedy is the same for all of them, however small the work: launch a session. */
+export const prohibitions: readonly Prohibition[] = [
+  { code: "SP1", rule: "write, edit or delete files of a project" },
+  { code: "SP2", rule: "read or analyse the source of a project" },
+  { code: "SP3", rule: "run builds, tests, linters, deployments or other shell work" },
+  { code: "SP4", rule: "do research whose result is what was asked for" },
+  { code: "SP5", rule: "answer a question about the work out of your own knowledge" },
+];
+
+/** The whole list in one word: SP1-SP5. */
+export const prohibitionRange = `${prohibitions[0]?.code}-${prohibitions.at(-1)?.code}`;

@@ -1,0 +1,91 @@
+// Turns one action object into a decision, and says what of it could not be used.
+import { z } from "zod";
+
+import { DoWork, Respond, TaskSpec } from "./decision.ts";
+import type { Decision, Dropped } from "./decision.ts";
+import { droppedList } from "./dropped-list.ts";
+import type { DroppedList } from "./dropped-list.ts";
+import type { ActionObject } from "./find-actions.ts";
+
+export interface ActionReading {
+  /** What is left when malformed tasks are taken out; null when nothing is. */
+  readonly decision: Decision | null;
+  /** The object is a decision as it stands, nothing had to be taken out. */
+  readonly whole: boolean;
+  /** Why it is not whole: malformed tasks, or a fault of its own. Called on demand: wording a fault costs more than finding it. */
+  readonly faults: () => readonly Dropped[];
+  /** Optional fields of a wrong type; their task stays. */
+  readonly fields: readonly Dropped[];
+}
+
+export function readAction(text: string, action: ActionObject): ActionReading {
+  if (action.ambiguous) return unusable(action, () => "a key stands twice in one object, which one counts is unclear");
+  const value: unknown = JSON.parse(text.slice(action.start, action.end));
+  switch (action.name) {
+    case "delegate":
+      return readDelegate(action, value);
+    case "respond":
+      return readSimple(action, Respond.safeParse(value));
+    case "do_work":
+      return readSimple(action, DoWork.safeParse(value));
+  }
+}
+
+/** How an action is named where it is listed; characters are counted in the trimmed reply. */
+export function nameOf(action: { readonly name: string; readonly start: number }): string {
+  return `action ${action.name} at character ${action.start}`;
+}
+
+function unusable(action: ActionObject, reason: () => string): ActionReading {
+  return { decision: null, whole: false, faults: () => [{ what: nameOf(action), reason: reason() }], fields: [] };
+}
+
+function readSimple(action: ActionObject, result: z.ZodSafeParseResult<Decision>): ActionReading {
+  if (!result.success) return unusable(action, () => reasonOf(result.error));
+  return { decision: result.data, whole: true, faults: () => [], fields: [] };
+}
+
+const RawDelegate = z.object({ tasks: z.array(z.unknown()).default([]) });
+
+/** What a task must have; anything else wrong with it costs that field only. */
+const TaskCore = TaskSpec.pick({ workdir: true, prompt: true, model: true });
+
+function readDelegate(action: ActionObject, value: unknown): ActionReading {
+  const raw = RawDelegate.safeParse(value);
+  if (!raw.success) return unusable(action, () => reasonOf(raw.error));
+  const tasks: TaskSpec[] = [];
+  const faults = droppedList("malformed tasks");
+  const fields = droppedList("fields");
+  raw.data.tasks.forEach((task, index) => {
+    const core = TaskCore.safeParse(task);
+    if (core.success) tasks.push(readTask(task, `tasks[${index}]`, fields));
+    else faults.add(() => ({ what: `tasks[${index}]`, reason: reasonOf(core.error) }));
+  });
+  const whole = tasks.length === raw.data.tasks.length;
+  const decision = whole || tasks.length > 0 ? ({ action: "delegate", tasks } as const) : null;
+  return { decision, whole, faults: () => faults.entries(), fields: fields.entries() };
+}
+
+const AnyObject = z.looseObject({});
+const taskFields = new Map<string, z.ZodType>(Object.entries(TaskSpec.shape));
+
+function readTask(value: unknown, what: string, dropped: DroppedList): TaskSpec {
+  const all = TaskSpec.safeParse(value);
+  if (all.success) return all.data;
+  const kept: Record<string, unknown> = {};
+  for (const [name, given] of Object.entries(AnyObject.parse(value))) {
+    const field = taskFields.get(name);
+    // An explicit null in an optional field says what leaving it out says: nothing is lost, nothing is reported.
+    if (field === undefined || given === null) continue;
+    const read = field.safeParse(given);
+    if (read.success) kept[name] = given;
+    else dropped.add(() => ({ what: `${what}.${name}`, reason: reasonOf(read.error) }));
+  }
+  return TaskSpec.parse(kept);
+}
+
+function reasonOf(error: z.ZodError): string {
+  return error.issues
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
+    .join("; ");
+}
