@@ -1,0 +1,47 @@
+// Reads what an operator sent: a frame that can be used, or the error frame that says why not.
+import type { z } from "zod";
+import { readBoundedJson, type JsonFault } from "./bounded-json.ts";
+import { ClientFrame, type ErrorFrame } from "./frames.ts";
+import { refuseFrame } from "./refuse-frame.ts";
+
+/** UTF-16 code units. Large results do not travel here but through the worker routes. */
+export const maxFrameLength = 1024 * 1024;
+const maxDepth = 128;
+const maxValues = 65_536;
+
+export type ClientFrameRead =
+  | { readonly ok: true; readonly frame: ClientFrame }
+  | { readonly ok: false; readonly error: ErrorFrame };
+
+/** Never throws. */
+export function readClientFrame(text: string, { maxLength = maxFrameLength } = {}): ClientFrameRead {
+  const read = readBoundedJson(text, { maxLength, maxDepth, maxValues });
+  if (!read.ok) return refuseFrame(read.fault, textFaults[read.fault]);
+  const { value } = read;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return refuseFrame("bad_frame", "the frame is not a JSON object; send one object per frame");
+  }
+  const reqId = "req_id" in value ? value.req_id : undefined;
+  const type = "type" in value ? value.type : undefined;
+  if (typeof type !== "string" || !clientTypes.has(type)) {
+    return refuseFrame("unknown_type", `"type" must be one of ${[...clientTypes].join(", ")}`, reqId);
+  }
+  const parsed = ClientFrame.safeParse(value);
+  if (parsed.success) return { ok: true, frame: parsed.data };
+  return refuseFrame("bad_frame", `this ${type} frame cannot be read: ${firstIssue(parsed.error)}`, reqId);
+}
+
+const clientTypes: ReadonlySet<string> = new Set(ClientFrame.options.map((option) => option.shape.type.value));
+
+const textFaults: Readonly<Record<JsonFault, string>> = {
+  too_large: "the frame is too long; send large results through the worker routes",
+  too_deep: `the frame nests deeper than ${maxDepth} levels; send a flatter value, or the value as text`,
+  too_many_values: `the frame holds more than ${maxValues} values; send large results through the worker routes`,
+  bad_json: "the frame is not JSON; send one JSON object per text frame",
+  number_out_of_range: "the frame holds a number too large to be kept; send it as text",
+};
+
+function firstIssue(error: z.ZodError): string {
+  const [issue] = error.issues;
+  return issue === undefined ? "unknown reason" : `${issue.path.join(".")}: ${issue.message}`;
+}

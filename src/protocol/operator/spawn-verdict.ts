@@ -1,0 +1,23 @@
+// What a spawn_ack means for its attempt, given whether the worker has posted a result by then.
+import type { SpawnAckFrame } from "./frames.ts";
+
+export type SpawnVerdict =
+  | { readonly outcome: "failed"; readonly reason: string }
+  /** The posted result is the result; the value of the ack is only information. */
+  | { readonly outcome: "posted" }
+  | { readonly outcome: "value"; readonly value: unknown }
+  /** Nothing was handed in by either way: the attempt waits until its lease ends. */
+  | { readonly outcome: "waiting" };
+
+export function spawnVerdict(ack: SpawnAckFrame, { posted }: { readonly posted: boolean }): SpawnVerdict {
+  if (typeof ack.error === "string") return { outcome: "failed", reason: ack.error };
+  if (!ack.ok) return { outcome: "failed", reason: "the operator acknowledged the spawn with ok: false" };
+  if (posted) return { outcome: "posted" };
+  return isNothing(ack.value) ? { outcome: "waiting" } : { outcome: "value", value: ack.value };
+}
+
+/** Null and `{}` both say "see what the worker posted". */
+function isNothing(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  return typeof value === "object" && !Array.isArray(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,108 @@
+// What travels on the worker routes: prompt, result, submit, events and ask, and the reasons they refuse.
+import { z } from "zod";
+import { tokenRefusals } from "./token.ts";
+
+const attempt = z.int().min(1).max(0xffff_ffff);
+
+/** GET /v1/worker/prompt */
+export const WorkerPromptQuery = z.object({ task_id: z.string().min(1) });
+export type WorkerPromptQuery = z.infer<typeof WorkerPromptQuery>;
+
+export const WorkerPrompt = z.object({
+  task_id: z.string(),
+  attempt,
+  agent: z.string(),
+  system: z.string().optional(),
+  prompt: z.string(),
+});
+export type WorkerPrompt = z.infer<typeof WorkerPrompt>;
+
+/**
+ * POST /v1/worker/result. The attempt is the token's; a body that names one only says which it believes to work on,
+ * and is refused as `wrong_attempt` when that differs.
+ */
+export const WorkerResult = z.object({
+  task_id: z.string().min(1),
+  value: z.unknown(),
+  ok: z.boolean().default(true),
+  attempt: attempt.optional(),
+});
+export type WorkerResult = z.infer<typeof WorkerResult>;
+
+/** POST /v1/worker/submit: the body is the raw result; `verdict` is another spelling of `ok` and may not contradict it. */
+export const WorkerSubmitQuery = z
+  .object({ ok: z.enum(["true", "false"]).optional(), verdict: z.enum(["pass", "blocked"]).optional() })
+  .refine(
+    ({ ok, verdict }) => ok === undefined || verdict === undefined || (ok === "true") === (verdict === "pass"),
+    "ok and verdict contradict each other; send one of them",
+  );
+export type WorkerSubmitQuery = z.infer<typeof WorkerSubmitQuery>;
+
+export function submittedOk({ ok, verdict }: WorkerSubmitQuery): boolean {
+  return ok !== "false" && verdict !== "blocked";
+}
+
+/** POST /v1/worker/events: kept in order; any accepted post renews the lease. */
+export const WorkerEvent = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("progress"),
+    text: z.string().min(1).max(8192),
+    /** How much is done, 0 to 1. */
+    fraction: z.number().min(0).max(1).optional(),
+  }),
+  /** A part of the result that is worth seeing before the rest. */
+  z.strictObject({ type: z.literal("partial"), value: z.unknown() }),
+]);
+export type WorkerEvent = z.infer<typeof WorkerEvent>;
+
+export const WorkerEvents = z.strictObject({ events: z.array(WorkerEvent).min(1).max(100) });
+export type WorkerEvents = z.infer<typeof WorkerEvents>;
+
+/** The token is fresh, for the same attempt; the one it was posted with dies at its own expiry. */
+export const WorkerEventsAccepted = z.strictObject({
+  accepted: z.int().min(1),
+  capability_token: z.string(),
+  /** Unix milliseconds. */
+  expires_at: z.int(),
+});
+export type WorkerEventsAccepted = z.infer<typeof WorkerEventsAccepted>;
+
+/** POST /v1/worker/ask: the same key again is the same ask, so a worker polls by repeating the request. */
+export const WorkerAsk = z.strictObject({
+  key: z.string().min(1).max(128),
+  question: z.unknown(),
+  /** How long this request may stay open for an answer before it says `waiting`. */
+  wait_ms: z.int().min(0).max(60_000).default(0),
+});
+export type WorkerAsk = z.infer<typeof WorkerAsk>;
+
+export const WorkerAskAnswer = z.discriminatedUnion("state", [
+  z.strictObject({ state: z.literal("waiting") }),
+  z.strictObject({ state: z.literal("answered"), value: z.unknown() }),
+  z.strictObject({ state: z.literal("expired") }),
+]);
+export type WorkerAskAnswer = z.infer<typeof WorkerAskAnswer>;
+
+/** 401 who are you, 403 not with this token, 409 not any more your attempt or already done, 410 over for everybody. */
+export const workerRefusals = {
+  no_bearer: { status: 401, message: "send the header `Authorization: Bearer <worker handle or token>`" },
+  unknown_handle: { status: 401, message: "there is no such worker handle; send it exactly as it was handed out" },
+  malformed: { status: 401, message: tokenRefusals.malformed },
+  bad_signature: { status: 401, message: tokenRefusals.bad_signature },
+  expired: { status: 401, message: tokenRefusals.expired },
+  verb_not_granted: { status: 403, message: tokenRefusals.verb_not_granted },
+  wrong_task: { status: 403, message: tokenRefusals.wrong_task },
+  wrong_attempt: { status: 409, message: tokenRefusals.wrong_attempt },
+  already_posted: {
+    status: 409,
+    message: "this attempt has its result; the first one stands and this one changes nothing",
+  },
+  key_reused: { status: 409, message: "this key was used for another question; use a new key for a new question" },
+  attempt_over: { status: 410, message: "this attempt has ended; stop, nothing posted to it is kept" },
+} as const;
+export type WorkerRefusalReason = keyof typeof workerRefusals;
+
+const reasons = Object.keys(workerRefusals).filter((key): key is WorkerRefusalReason => key in workerRefusals);
+
+export const WorkerRefusal = z.object({ error: z.enum(reasons), message: z.string() });
+export type WorkerRefusal = z.infer<typeof WorkerRefusal>;
