@@ -1,0 +1,44 @@
+// The policy that holds where a policy says nothing, and the one a new project starts from.
+
+import type { Policy } from "./policy.ts";
+
+export const defaultPolicy: Policy = {
+  policy: {
+    router: "gpt-5.4",
+    info: "gpt-5.4-mini",
+    build: "gpt-5.3-codex-spark",
+    escalate_to: "gpt-5.4",
+    conf_threshold: 0.85,
+  },
+  routing: { decision_rules: [] },
+  gate: {
+    require_fields: [
+      "task_id",
+      "from_model",
+      "to_model",
+      "objective",
+      "scope",
+      "constraints",
+      "current_state",
+      "artifact_refs",
+      "expected_output",
+      "acceptance_criteria",
+      "risks",
+      "fallback_triggers",
+      "conf",
+      "assumptions_made",
+      "open_questions",
+      "failed_checks",
+    ],
+    fail_if_conf_less: 0.85,
+    if_conflict_or_missing: "reroute_to_router",
+    if_test_failure: "reroute_to_builder_once_then_router",
+  },
+  review: "risk",
+  words: "substring",
+};
+
+/** Whole words from the start: a new project has no policy that relies on "latest" meaning "test". */
+export function initialPolicy(): Policy {
+  return { ...structuredClone(defaultPolicy), words: "boundary" };
+}

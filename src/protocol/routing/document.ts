@@ -1,0 +1,80 @@
+// Turns what a reader was given into a plain value: JSON or TOON by its look, or a value that is one already.
+
+import { fieldNames, type FieldTable } from "./fields.ts";
+import { scanJson } from "./json-scan.ts";
+import { excerpt, refuse, type ReadNotes } from "./read-notes.ts";
+import { decodeToon } from "./toon.ts";
+
+export interface Document {
+  readonly value: unknown;
+  /** TOON has no inline brackets, so there a text like `["A", "B"]` was meant as a list. */
+  readonly toon: boolean;
+}
+
+/** Far more than an envelope needs; every line costs the decoder, however short. */
+const toonLines = 100_000;
+
+/** Returns undefined if the text was refused, which the notes then say. */
+export function openDocument(input: unknown, table: FieldTable, notes: ReadNotes): Document | undefined {
+  if (typeof input !== "string") return { value: input, toon: false };
+  const text = unfenced(input);
+  const first = text.search(/\S/);
+  if (first === -1) return refuse(notes, "", "is empty");
+  const toon = text[first] !== "{" && text[first] !== "[";
+  const value = toon ? openToon(text, table, notes) : openJson(text, notes);
+  return notes.error === undefined ? { value, toon } : undefined;
+}
+
+/** Models like to put a document between fences; only a pair around the whole text is taken away. */
+function unfenced(input: string): string {
+  const text = input.charCodeAt(0) === 0xfeff ? input.slice(1) : input;
+  const start = text.search(/\S/);
+  if (!text.startsWith("```", start)) return text;
+  const firstEnd = text.indexOf("\n", start);
+  const lastStart = text.lastIndexOf("\n```");
+  if (firstEnd === -1 || lastStart < firstEnd || /\S/.test(text.slice(lastStart + 4))) return text;
+  return text.slice(firstEnd + 1, lastStart);
+}
+
+function openJson(text: string, notes: ReadNotes): unknown {
+  const { problem, duplicate } = scanJson(text);
+  if (problem !== undefined) return refuse(notes, "", problem);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (thrown) {
+    return refuse(notes, "", `is not valid JSON: ${excerpt(thrown instanceof Error ? thrown.message : "", 200)}`);
+  }
+  return duplicate === undefined ? value : refuse(notes, excerpt(duplicate), "is given twice");
+}
+
+function openToon(text: string, table: FieldTable, notes: ReadNotes): unknown {
+  if (hasMoreLines(text, toonLines)) return refuse(notes, "", `has more than ${toonLines} lines; write it as JSON`);
+  const lines = text.split("\n");
+  const [only, ...others] = lines.filter((line) => /^\s*[^\s#]/.test(line)).slice(0, 2);
+  if (only !== undefined && others.length === 0 && swallowsFields(only, table)) {
+    return refuse(notes, "", "is written on one line; give every field a line of its own");
+  }
+  return decodeToon(lines, notes);
+}
+
+function hasMoreLines(text: string, most: number): boolean {
+  let at = -1;
+  for (let line = 0; line < most; line += 1) {
+    at = text.indexOf("\n", at + 1);
+    if (at === -1) return false;
+  }
+  return true;
+}
+
+/** On one line the first field takes all that follows as its text. */
+function swallowsFields(line: string, table: FieldTable): boolean {
+  const names = allNames(table).map((name) => name.replaceAll("_", "[-_]"));
+  const another = new RegExp(`\\s(?:${names.join("|")})(?:\\[\\d{0,9}\\])?:`);
+  return another.test(line.slice(line.indexOf(":") + 1));
+}
+
+function allNames(table: FieldTable): string[] {
+  const inside = Object.values(table.section ?? {}).flatMap(allNames);
+  return [...fieldNames(table), ...Object.keys(table.aliases ?? {}), ...inside];
+}

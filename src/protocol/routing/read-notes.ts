@@ -1,0 +1,45 @@
+// What a reader has to say besides the value: its warnings, and the error that made the value unusable.
+
+import { TuttiError } from "../error.ts";
+
+export type Read<T> =
+  | { readonly ok: true; readonly value: T; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly error: TuttiError; readonly warnings: readonly string[] };
+
+export interface ReadNotes {
+  readonly what: string;
+  readonly warnings: string[];
+  unlisted: number;
+  error: TuttiError | undefined;
+}
+
+/** Enough for a person; a text with a million unknown fields must not make a million warnings. */
+const listedWarnings = 50;
+
+export function newNotes(what: string): ReadNotes {
+  return { what, warnings: [], unlisted: 0, error: undefined };
+}
+
+export function warn(notes: ReadNotes, warning: string): void {
+  if (notes.warnings.length < listedWarnings) notes.warnings.push(warning);
+  else notes.unlisted += 1;
+}
+
+/** The first problem is the one reported; reading goes on, its outcome is not used. */
+export function refuse(notes: ReadNotes, path: string, problem: string): undefined {
+  const where = path === "" ? notes.what : `${notes.what}: ${path}`;
+  notes.error ??= new TuttiError("invalid_input", `${where} ${problem}`, { details: { path } });
+  return undefined;
+}
+
+export function finish<T>(notes: ReadNotes, value: T): Read<T> {
+  const { error, unlisted } = notes;
+  const warnings = unlisted === 0 ? notes.warnings : [...notes.warnings, `and ${unlisted} more warnings`];
+  return error === undefined ? { ok: true, value, warnings } : { ok: false, error, warnings };
+}
+
+/** A piece of what was given, fit to stand in a one-line message. */
+export function excerpt(text: string, longest = 60): string {
+  const line = text.slice(0, longest + 1).replaceAll(/\s+/g, " ");
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+}

@@ -1,0 +1,102 @@
+// What a handoff must carry before it is routed: the fields the policy requires, the contract, a sane confidence.
+
+import type { Handoff } from "./handoff.ts";
+import { isBlank } from "./text.ts";
+
+export interface RouteProblem {
+  readonly kind: "missing_fields" | "contract" | "confidence_range";
+  readonly message: string;
+  /** The fields it is about, by the names the policy requires them under. */
+  readonly fields: readonly string[];
+}
+
+type Check = (handoff: Handoff) => boolean;
+
+const said = (text: string | undefined): boolean => text !== undefined && !isBlank(text);
+const some = (list: readonly string[] | undefined): boolean => list !== undefined && list.length > 0;
+
+// An item may be empty, a list may not: "nothing" is written ["none"].
+const checks = new Map<string, Check>([
+  ["task_id", (handoff) => said(handoff.task_id)],
+  ["from_model", (handoff) => said(handoff.from_model)],
+  ["to_model", (handoff) => said(handoff.to_model)],
+  ["objective", (handoff) => said(handoff.objective)],
+  ["scope", (handoff) => said(handoff.scope)],
+  ["constraints", (handoff) => some(handoff.constraints)],
+  ["current_state", (handoff) => said(handoff.current_state) || said(handoff.context?.state)],
+  ["artifact_refs", (handoff) => some(handoff.artifact_refs) || some(handoff.context?.refs)],
+  ["expected_output", (handoff) => handoff.expected_output !== undefined && handoff.expected_output !== null],
+  ["acceptance_criteria", (handoff) => some(handoff.acceptance_criteria)],
+  ["risks", (handoff) => some(handoff.risks)],
+  ["fallback_triggers", (handoff) => some(handoff.fallback_triggers)],
+  ["conf", (handoff) => handoff.conf !== undefined],
+  ["assumptions_made", (handoff) => some(handoff.assumptions_made)],
+  ["open_questions", (handoff) => some(handoff.open_questions)],
+  ["failed_checks", (handoff) => some(handoff.failed_checks)],
+  ["id", (handoff) => said(handoff.task_id)],
+  ["src", (handoff) => said(handoff.from_model)],
+  ["dst", (handoff) => said(handoff.to_model)],
+  ["obj", (handoff) => said(handoff.objective)],
+  ["refs", (handoff) => some(handoff.artifact_refs) || some(handoff.context?.refs)],
+  ["out", (handoff) => asksForOutput(handoff.out)],
+  ["criteria", (handoff) => some(handoff.criteria?.must) || some(handoff.criteria?.fail)],
+]);
+
+/** Any other name, a kebab spelling included, is satisfied by every handoff. */
+export function isRequirable(name: string): boolean {
+  return checks.has(name);
+}
+
+/** The first of: fields missing, contract unmet, confidence out of range. */
+export function findProblem(required: readonly string[], handoff: Handoff): RouteProblem | undefined {
+  let missing: Set<string> | undefined;
+  for (const name of required) {
+    const check = checks.get(name);
+    if (check !== undefined && !check(handoff)) (missing ??= new Set()).add(name);
+  }
+  if (missing !== undefined) {
+    const fields = [...missing].toSorted();
+    return { kind: "missing_fields", message: `missing required handoff fields: ${fields.join(", ")}`, fields };
+  }
+  if (
+    !some(handoff.acceptance_criteria) ||
+    !some(handoff.assumptions_made) ||
+    !some(handoff.open_questions) ||
+    !some(handoff.failed_checks)
+  ) {
+    return {
+      kind: "contract",
+      message:
+        "handoff must include acceptance_criteria and verification fields (assumptions_made/open_questions/failed_checks)",
+      fields: contract.filter((name) => !some(handoff[name])),
+    };
+  }
+  const { conf } = handoff;
+  if (conf !== undefined && !(conf >= 0 && conf <= 1)) {
+    const message = `confidence value must be normalized in 0.0..1.0, got ${inDigits(conf)}`;
+    return { kind: "confidence_range", message, fields: ["conf"] };
+  }
+  return undefined;
+}
+
+const contract = ["acceptance_criteria", "assumptions_made", "open_questions", "failed_checks"] as const;
+
+function asksForOutput(out: Handoff["out"]): boolean {
+  if (out === undefined) return false;
+  if (out.recommended === true || out.cite_sources === true || out.diff_summary === true) return true;
+  if (some(out.files) || some(out.tests) || out.format !== undefined) return true;
+  return [out.alternatives, out.risks, out.open_questions].some((value) => value !== undefined && value !== null);
+}
+
+/** A number without an exponent, which String gives to the very large and the very small. */
+function inDigits(value: number): string {
+  const [, sign = "", whole = "", fraction = "", exponent] = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(`${value}`) ?? [];
+  if (exponent === undefined) return Number.isFinite(value) || Number.isNaN(value) ? `${value}` : infinite(value);
+  const shift = Number(exponent);
+  if (shift > 0) return sign + (whole + fraction).padEnd(whole.length + shift, "0");
+  return `${sign}0.${"0".repeat(-shift - 1)}${whole}${fraction}`;
+}
+
+function infinite(value: number): string {
+  return value > 0 ? "inf" : "-inf";
+}

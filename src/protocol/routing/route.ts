@@ -1,0 +1,139 @@
+// Decides which model gets a task: pure in policy and handoff, and says what made it decide.
+
+import type { Handoff } from "./handoff.ts";
+import type { Policy } from "./policy.ts";
+import { findProblem, type RouteProblem } from "./required-fields.ts";
+import { parseRule } from "./rule.ts";
+import { trimmed } from "./text.ts";
+import { boundaryWords, substringWords, type WordList, type Words } from "./words.ts";
+
+export interface RouteDecision {
+  readonly model: string;
+  readonly reason: string;
+  /** `scope` also when the words stood in the objective; `rule:<i>` counts the rules of the policy from 0. */
+  readonly matched_by:
+    | "conf"
+    | "risk"
+    | "contradiction"
+    | "ambiguity"
+    | "destination"
+    | "scope"
+    | `rule:${number}`
+    | "default";
+  readonly words: readonly string[];
+}
+
+export type Route =
+  | { readonly ok: true; readonly value: RouteDecision }
+  | { readonly ok: false; readonly error: RouteProblem };
+
+export function route(policy: Policy, handoff: Handoff): Route {
+  const error = findProblem(policy.gate.require_fields, handoff);
+  if (error !== undefined) return { ok: false, error };
+  const words = policy.words === "boundary" ? boundaryWords : substringWords;
+  return { ok: true, value: escalation(policy, handoff, words) ?? classification(policy, handoff, words) };
+}
+
+/** What a confidence must reach. A handoff may raise it, never lower it. */
+export function effectiveThreshold({ policy, gate }: Policy, handoff: Handoff): number {
+  return Math.max(gate.fail_if_conf_less, policy.conf_threshold, handoff.confidence_threshold ?? policy.conf_threshold);
+}
+
+/** Whether the decision says that the task is one for the router, whatever it is about. */
+export function isEscalation({ matched_by }: RouteDecision): boolean {
+  return matched_by === "conf" || matched_by === "risk" || matched_by === "contradiction" || matched_by === "ambiguity";
+}
+
+function escalation(policy: Policy, handoff: Handoff, words: Words): RouteDecision | undefined {
+  const model = policy.policy.escalate_to;
+  // A confidence the policy does not require counts as full.
+  if ((handoff.conf ?? 1) < effectiveThreshold(policy, handoff)) {
+    return { model, reason: "confidence below configured threshold", matched_by: "conf", words: [] };
+  }
+  const reason = "risk/contradiction or ambiguous classification requires router";
+  const { between } = words;
+  const task = (handoff.scope ?? "") + between + (handoff.objective ?? "");
+  const triggers = handoff.fallback_triggers?.join(between) ?? "";
+
+  const risky = task + between + (handoff.risks?.join(between) ?? "") + between + triggers;
+  const risk = words.risk.find(risky) ?? findInAny(words.riskInRefs, handoff.artifact_refs);
+  if (risk !== undefined) return { model, reason, matched_by: "risk", words: risk };
+
+  const contradiction = findInAny(words.contradiction, handoff.failed_checks);
+  if (contradiction !== undefined) return { model, reason, matched_by: "contradiction", words: contradiction };
+
+  const ambiguity = words.ambiguity.find(task + between + triggers);
+  if (ambiguity !== undefined) return { model, reason, matched_by: "ambiguity", words: ambiguity };
+  return undefined;
+}
+
+function findInAny(list: WordList, texts: readonly string[] | undefined): string[] | undefined {
+  if (texts === undefined) return undefined;
+  for (const text of texts) {
+    const found = list.find(text);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function classification(policy: Policy, handoff: Handoff, words: Words): RouteDecision {
+  const { router, info, build } = policy.policy;
+  // None of these words can lie in both, so one text finds what two would.
+  const task = (handoff.scope ?? "") + words.between + (handoff.objective ?? "");
+  let model = router;
+  let found = words.router.find(task);
+  if (found === undefined) {
+    model = info;
+    found = words.info.find(task);
+  }
+  if (found === undefined) {
+    model = build;
+    found = words.build.find(task);
+  }
+  if (found === undefined) return byRule(policy, handoff, words);
+  const destination = allowedDestination(policy, handoff.to_model);
+  if (destination !== undefined) {
+    return { model: destination, reason: "handoff destination honored", matched_by: "destination", words: found };
+  }
+  return { model, reason: reasonFor(model, policy, handoff), matched_by: "scope", words: found };
+}
+
+/** As written, blanks around it included, unless the policy matches whole words. */
+function allowedDestination({ policy, words }: Policy, to: string | undefined): string | undefined {
+  if (to === undefined) return undefined;
+  const { router, info, build, escalate_to } = policy;
+  const name = trimmed(to);
+  const allowed = name === router || name === info || name === build || name === escalate_to;
+  if (!allowed) return undefined;
+  return words === "boundary" ? name : to;
+}
+
+function byRule(policy: Policy, handoff: Handoff, words: Words): RouteDecision {
+  for (const [index, raw] of policy.routing.decision_rules.entries()) {
+    const rule = parseRule(raw);
+    if (rule === undefined) continue;
+    const { left, model } = rule;
+    const beforeArrow = left.split("->", 1)[0] ?? "";
+    const inScope = words.matcher(policy.words === "boundary" ? trimmed(beforeArrow) : beforeArrow);
+    const inOther = words.matcher(left);
+    if (
+      inScope(handoff.scope ?? "") ||
+      inOther(handoff.objective ?? "") ||
+      handoff.constraints?.some(inOther) ||
+      handoff.artifact_refs?.some(inOther) ||
+      handoff.context?.refs?.some(inOther)
+    ) {
+      return { model, reason: reasonFor(model, policy, handoff), matched_by: `rule:${index}`, words: [left] };
+    }
+  }
+  const { router } = policy.policy;
+  return { model: router, reason: reasonFor(router, policy, handoff), matched_by: "default", words: [] };
+}
+
+/** Told from the model alone: where two roles share a model, the first of these is said. */
+function reasonFor(model: string, { policy }: Policy, handoff: Handoff): string {
+  if (model === policy.info) return "matched information-gathering scope";
+  if (model === policy.build) return "matched implementation/debugging scope";
+  if (model === policy.router) return "matched architectural/decision scope";
+  return `matched decision rule ${handoff.scope ?? "unknown"}`;
+}

@@ -1,0 +1,18 @@
+// A decision rule of the policy: `words => model`.
+
+import { asciiLower, trimmed } from "./text.ts";
+
+export interface Rule {
+  /** Lower case. */
+  readonly left: string;
+  readonly model: string;
+}
+
+/** Splits at the first arrow; undefined if a side is missing, and such a rule is skipped. */
+export function parseRule(raw: string): Rule | undefined {
+  const arrow = raw.indexOf("=>");
+  if (arrow === -1) return undefined;
+  const left = asciiLower(trimmed(raw.slice(0, arrow)));
+  const model = trimmed(raw.slice(arrow + 2));
+  return left === "" || model === "" ? undefined : { left, model };
+}

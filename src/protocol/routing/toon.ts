@@ -1,0 +1,138 @@
+// Decodes TOON text: strictly first, then, if only a declared length was wrong, by what is there.
+
+import { decodeStreamSync } from "@toon-format/toon";
+import { excerpt, refuse, warn, type ReadNotes } from "./read-notes.ts";
+
+/**
+ * The decoder's cost grows with the square of nesting and faster than the length of a line; within these bounds its
+ * cost is linear in the text.
+ */
+const limits = { depth: 64, line: 131_072, header: 4096, fieldGroups: 8 };
+
+/** Returns undefined if the text was refused, which the notes then say. */
+export function decodeToon(lines: readonly string[], notes: ReadNotes): unknown {
+  const ready: string[] = [];
+  for (const [index, line] of lines.entries()) {
+    const problem = lineProblem(line);
+    if (problem !== undefined) return refuse(notes, "", `is not valid TOON: Line ${index + 1}: ${problem}`);
+    // A comment in place of a blank line keeps the line numbers; the decoder would search all blank lines per list.
+    ready.push(/\S/.test(line) ? line : "#");
+  }
+  try {
+    return build(ready, { strict: true }, notes);
+  } catch (strictly) {
+    if (!isWrongLength(strictly)) return refuseThrown(notes, strictly);
+    try {
+      return build(ready, { strict: false }, notes);
+    } catch (loosely) {
+      return refuseThrown(notes, loosely);
+    }
+  }
+}
+
+function isWrongLength(thrown: unknown): boolean {
+  return thrown instanceof Error && /Expected \d+ [\w -]+, but (?:got \d+|found more)$/.test(thrown.message);
+}
+
+function refuseThrown(notes: ReadNotes, thrown: unknown): undefined {
+  return refuse(
+    notes,
+    "",
+    `is not valid TOON: ${excerpt(thrown instanceof Error ? thrown.message : String(thrown), 200)}`,
+  );
+}
+
+function lineProblem(line: string): string | undefined {
+  if (line.length > limits.line) return `longer than ${limits.line} characters; write the document as JSON`;
+  const indent = line.search(/[^ ]/);
+  if (line.charCodeAt(indent) === 0x09 && /\S/.test(line)) return "tabs are not allowed in indentation";
+  if (indent > limits.depth * 2) return `nested deeper than ${limits.depth} levels`;
+  if (line.length > limits.header && hasLongHeader(line)) return `a list header is at most ${limits.header} characters`;
+  if (line.includes("]{") && braceDepth(line) > limits.fieldGroups) {
+    return `field groups nested deeper than ${limits.fieldGroups} levels`;
+  }
+  return undefined;
+}
+
+/** Whether `key[N]` is followed by anything but its colon; asked of long lines only. The values after it may be long. */
+function hasLongHeader(line: string): boolean {
+  const bracket = indexOutsideQuotes(line, "[", 0);
+  if (bracket === -1 || indexOutsideQuotes(line, ":", 0) < bracket) return false;
+  return line[indexOutsideQuotes(line, "]", bracket) + 1] !== ":";
+}
+
+function indexOutsideQuotes(line: string, wanted: string, from: number): number {
+  let quoted = false;
+  for (let at = from; at < line.length; at += 1) {
+    const char = line[at];
+    if (char === '"') quoted = !quoted;
+    else if (quoted && char === "\\") at += 1;
+    else if (!quoted && char === wanted) return at;
+  }
+  return -1;
+}
+
+function braceDepth(line: string): number {
+  let [depth, deepest] = [0, 0];
+  for (let at = 0; at < line.length; at += 1) {
+    if (line[at] === "{") depth += 1;
+    else if (line[at] === "}") depth -= 1;
+    if (depth > deepest) deepest = depth;
+  }
+  return deepest;
+}
+
+interface Frame {
+  readonly container: unknown[] | Map<string, unknown>;
+  /** Under which key the container stands, for messages. */
+  readonly name: string;
+  readonly declared: number | undefined;
+  key: string;
+}
+
+/**
+ * Builds the value from the decoder's events. Not strict, it takes lists as long as they are and warns of those that
+ * declared another length; a key given twice is refused either way.
+ */
+function build(lines: readonly string[], options: { strict: boolean }, notes: ReadNotes): unknown {
+  const stack: Frame[] = [];
+  let root: unknown;
+  const put = (value: unknown): void => {
+    const top = stack.at(-1);
+    if (top === undefined) root = value;
+    else if (Array.isArray(top.container)) top.container.push(value);
+    else top.container.set(top.key, value);
+  };
+  const open = (container: Frame["container"], declared?: number): void => {
+    const name = stack.at(-1)?.key ?? "";
+    stack.push({ container, name, declared, key: name });
+  };
+  for (const event of decodeStreamSync(lines, options)) {
+    const top = stack.at(-1);
+    if (event.type === "startObject") open(new Map());
+    else if (event.type === "startArray") open([], event.length);
+    else if (event.type === "primitive") put(inOnePiece(event.value));
+    else if (event.type !== "key") {
+      stack.pop();
+      if (top !== undefined) put(closed(top, notes));
+    } else if (top !== undefined && !Array.isArray(top.container)) {
+      if (top.container.has(event.key)) return refuse(notes, excerpt(event.key), "is given twice");
+      top.key = event.key;
+    }
+  }
+  return root;
+}
+
+/** The decoder glues a text together letter by letter; looking into it joins them, so that the pieces can go. */
+function inOnePiece(value: unknown): unknown {
+  if (typeof value === "string") value.charCodeAt(value.length >> 1);
+  return value;
+}
+
+function closed({ container, declared, name }: Frame, notes: ReadNotes): unknown {
+  if (!Array.isArray(container)) return Object.fromEntries(container);
+  if (declared !== undefined && declared !== container.length) {
+    warn(notes, `${name === "" ? "the list" : excerpt(name)}: declared ${declared}, found ${container.length}`);
+  }
+  return container;
+}
