@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { left } from "../core/account.ts";
+import { TuttiError } from "../protocol/error.ts";
+import { allot, giveBack } from "./allotment.ts";
+import { accountOf, liveTask, type LiveTask, rootBudget, type Tree } from "./live.ts";
+import { Slots } from "./slots.ts";
+
+function taskIn(parent?: LiveTask): LiveTask {
+  const budget = rootBudget({ tokens: 100, money_micro_usd: 50 });
+  const tree: Tree = parent?.tree ?? {
+    root: 1,
+    budget,
+    tasks: 1,
+    slots: new Slots(1).queue(() => 1),
+    input: undefined,
+    startedAt: 0,
+    budgetAsk: undefined,
+    exhausted: undefined,
+  };
+  const made = liveTask({
+    id: 1,
+    name: "tsk_0_1",
+    parent,
+    tree,
+    kind: "loop",
+    agent: "a",
+    createdAt: 0,
+    deadline: null,
+    run: 1,
+    fresh: true,
+    rights: { tools: "*", roots: [] },
+  });
+  if (parent === undefined) made.account = accountOf(budget);
+  return made;
+}
+
+function childWith(parent: LiveTask, tokens: number): LiveTask {
+  const child = taskIn(parent);
+  child.account = allot(parent, [{ tokens, money_micro_usd: 0 }])[0];
+  child.allotted = child.account?.limit;
+  return child;
+}
+
+const freeTokens = (task: LiveTask): number => (task.account === undefined ? 0 : left(task.account).tokens);
+
+test("invariant 7: allotments are all made or none, and together never more than is left", () => {
+  const root = taskIn();
+  const before = root.account;
+  assert.throws(
+    () =>
+      allot(root, [
+        { tokens: 60, money_micro_usd: 0 },
+        { tokens: 60, money_micro_usd: 0 },
+      ]),
+    (thrown: unknown) =>
+      thrown instanceof TuttiError && thrown.code === "refused" && thrown.message.includes("40 tokens"),
+  );
+  assert.deepEqual(root.account, before);
+  assert.equal(
+    allot(root, [{ tokens: 60, money_micro_usd: 0 }, undefined, { tokens: 40, money_micro_usd: 50 }]).length,
+    3,
+  );
+  assert.equal(freeTokens(root), 0);
+});
+
+test("invariant 7: what was not used comes back; what calls still held counts as used", () => {
+  const root = taskIn();
+  const child = childWith(root, 60);
+  assert.equal(freeTokens(root), 40);
+  if (child.account !== undefined) {
+    child.account = { ...child.account, spent: { tokens: 10, money: 0 }, held: { tokens: 20, money: 0 } };
+  }
+  giveBack(child);
+  assert.deepEqual([freeTokens(root), root.account?.spent.tokens, root.account?.held.tokens], [70, 30, 0]);
+});
+
+test("a grandchild's allotment comes out of its parent's, not out of the root's", () => {
+  const root = taskIn();
+  const child = childWith(root, 60);
+  const grandchild = childWith(child, 50);
+  assert.deepEqual([freeTokens(root), freeTokens(child), freeTokens(grandchild)], [40, 10, 50]);
+  assert.throws(() => allot(child, [{ tokens: 11, money_micro_usd: 0 }]), { code: "refused" });
+  giveBack(grandchild);
+  giveBack(child);
+  assert.equal(freeTokens(root), 100);
+});

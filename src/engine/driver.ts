@@ -1,0 +1,182 @@
+// Drives loops: gives a task its turn, runs its runner over a durable run, and follows it through handovers and attempts.
+
+import { toTuttiError, TuttiError } from "../protocol/error.ts";
+import { toFailure } from "../protocol/failure.ts";
+import type { Runner, RunnerRegistry } from "../ports.ts";
+import { DurableRun, HandedOver } from "./durable-run.ts";
+import type { Forest } from "./forest.ts";
+import type { LiveTask } from "./live.ts";
+import type { RunPlace } from "./run-core.ts";
+import { type RunBody, runBodyIn, TaskBody } from "./task-body.ts";
+
+/** Ends a run whose attempt was given up. */
+class NextAttempt {}
+
+interface KnownRun {
+  readonly id: number;
+  readonly attempt: number;
+  readonly run: number;
+  readonly body: RunBody | null;
+}
+
+export class Driver {
+  readonly #forest: Forest;
+  readonly #runners: RunnerRegistry;
+  /** Runs begun in this process by a handover or a retry: nothing of them can have been recorded before. */
+  readonly #made = new WeakMap<LiveTask, KnownRun>();
+  #loops = 0;
+
+  constructor(forest: Forest, runners: RunnerRegistry) {
+    this.#forest = forest;
+    this.#runners = runners;
+  }
+
+  /** Loops that have not returned. */
+  get loops(): number {
+    return this.#loops;
+  }
+
+  runnerOf(kind: string): Runner {
+    const runner = Object.hasOwn(this.#runners, kind) ? this.#runners[kind] : undefined;
+    if (runner !== undefined) return runner;
+    const known = Object.keys(this.#runners).join(", ");
+    throw new TuttiError("not_found", `there is no runner of kind ${kind}; there are: ${known}`);
+  }
+
+  launch(task: LiveTask): void {
+    const { slots } = this.#forest;
+    const begin = (): void => {
+      task.stop = undefined;
+      if (task.result === undefined && this.#forest.halted === undefined) void this.#drive(task);
+      else slots.give(task.tree.slots);
+    };
+    const ticket = slots.take(task.tree.slots, begin);
+    if (ticket === undefined) begin();
+    else {
+      task.stop = () => {
+        ticket.gone = true;
+      };
+    }
+  }
+
+  /** The loop that runs is ended; the task starts over as its next attempt. */
+  nextAttempt(task: LiveTask): void {
+    const last = this.#made.get(task) ?? this.#forest.store.lastRun(task.id);
+    const attempt = (last?.attempt ?? 0) + 1;
+    task.run = this.#forest.store.addRun({ task: task.id, attempt, run: 1, body: null });
+    this.#made.set(task, { id: task.run, attempt, run: 1, body: null });
+    if (task.running) task.stop?.(new NextAttempt());
+  }
+
+  async #drive(task: LiveTask): Promise<void> {
+    const forest = this.#forest;
+    this.#loops += 1;
+    task.running = true;
+    let run: DurableRun | undefined;
+    let driven: RunPlace | undefined;
+    let again = false;
+    try {
+      const { place, config } = this.#place(task);
+      driven = place;
+      this.#needsNoInput(task);
+      if (place.fresh || task.status === "pending") this.#announce(task, place);
+      task.status = "running";
+      const current = new DurableRun(forest, task, place);
+      run = current;
+      task.stop = (reason) => current.end(reason);
+      const content = await this.runnerOf(task.kind)(current, config);
+      again = this.#isGivenUp(task, place);
+      if (!again && task.result === undefined && forest.halted === undefined) {
+        this.#needsNoInput(task);
+        forest.end(task, "completed", { content: content ?? null });
+      }
+    } catch (thrown) {
+      again = (driven !== undefined && this.#isGivenUp(task, driven)) || this.#caught(task, thrown);
+    } finally {
+      this.#loops -= 1;
+      task.running = false;
+      task.stop = undefined;
+      if (run === undefined) forest.slots.give(task.tree.slots);
+      else run.end(new TuttiError("canceled", "the run is over"));
+      if (again) this.launch(task);
+    }
+  }
+
+  /** Its loop begins, or has gone on without the answer it waited for. */
+  #needsNoInput(task: LiveTask): void {
+    if (task.status !== "input_required") return;
+    task.status = "running";
+    this.#forest.emit(task, "task.resumed");
+  }
+
+  #announce(task: LiveTask, place: RunPlace): void {
+    if (place.attempt === 1 && place.run === 1) this.#forest.emit(task, "task.started");
+    else this.#forest.emit(task, "run.started", { agent: task.agent });
+  }
+
+  /** A retry began another attempt under the loop: how the loop ended, even well, is not the task's outcome any more. */
+  #isGivenUp(task: LiveTask, place: RunPlace): boolean {
+    const current = this.#made.get(task);
+    return (
+      current !== undefined && current.id !== place.id && this.#forest.halted === undefined && task.result === undefined
+    );
+  }
+
+  /** True when the task goes on with another run. */
+  #caught(task: LiveTask, thrown: unknown): boolean {
+    if (this.#forest.halted !== undefined || task.result !== undefined) return false;
+    if (thrown instanceof NextAttempt) return true;
+    try {
+      if (thrown instanceof HandedOver) {
+        this.#handOver(task, thrown);
+        return true;
+      }
+      this.#forest.end(task, "failed", { error: toFailure(toTuttiError(thrown)) });
+    } catch (failure) {
+      // Recording the end failed: the store has stopped, and the task goes on at the next start.
+      if (this.#forest.halted === undefined) throw failure;
+    }
+    return false;
+  }
+
+  #handOver(task: LiveTask, { to }: HandedOver): void {
+    const { store, waits } = this.#forest;
+    // Nobody of the next run can hear an answer to this one's questions.
+    waits.withdrawAll(task);
+    this.#needsNoInput(task);
+    const last = this.#made.get(task) ?? store.lastRun(task.id);
+    const body: RunBody = { agent: to.agent, input: to.input ?? null, rights: to.rights ?? task.rights };
+    const [attempt, run] = [last?.attempt ?? 1, (last?.run ?? 1) + 1];
+    const reason = to.reason === undefined ? {} : { reason: to.reason };
+    this.#forest.emit(task, "task.handed_over", {
+      from_agent: task.agent,
+      to_agent: to.agent,
+      ...reason,
+      hop: run - 1,
+    });
+    task.run = store.addRun({ task: task.id, attempt, run, body: JSON.stringify(body) });
+    this.#made.set(task, { id: task.run, attempt, run, body });
+  }
+
+  /** The run to drive: the last one recorded, or the first one ever. */
+  #place(task: LiveTask): { place: RunPlace; config: unknown } {
+    const { store } = this.#forest;
+    const row = store.task(task.id);
+    if (row === undefined) throw new TuttiError("corrupt", `the task ${task.name} is not in the store`);
+    const { input, config, rights } = TaskBody.parse(JSON.parse(row.body));
+    const shared: unknown = row.shared === null ? undefined : JSON.parse(store.logById(row.shared)?.body ?? "null");
+    const made = this.#made.get(task) ?? (task.fresh ? { id: task.run, attempt: 1, run: 1, body: null } : undefined);
+    const run = made ?? this.#stored(task);
+    const fresh = made !== undefined;
+    task.agent = run.body?.agent ?? row.agent;
+    task.rights = run.body?.rights ?? rights;
+    const place = { id: run.id, attempt: run.attempt, run: run.run, fresh, input: run.body?.input ?? input, shared };
+    return { place, config };
+  }
+
+  #stored(task: LiveTask): KnownRun {
+    const found = this.#forest.store.lastRun(task.id);
+    if (found === undefined) throw new TuttiError("corrupt", `the task ${task.name} has no run in the store`);
+    return { ...found, body: runBodyIn(found.body) };
+  }
+}

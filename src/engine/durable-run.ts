@@ -1,0 +1,185 @@
+// One run of a task, as its loop sees it: the durable operations, each a few lines over what the run stands on.
+
+import { narrow, type Rights } from "../core/rights.ts";
+import { TuttiError } from "../protocol/error.ts";
+import type { TaskId } from "../protocol/ids.ts";
+import type { AgentResult, TaskSnapshot } from "../protocol/invocation-result.ts";
+import { CompleteMessage, completeMessage, type Message } from "../protocol/message.ts";
+import { maxHandovers } from "../protocol/task.ts";
+import type {
+  Durable,
+  Handover,
+  NewTask,
+  Schema,
+  Selected,
+  Source,
+  StepContext,
+  StepOptions,
+  Wait,
+  Waited,
+  WaitOptions,
+} from "../ports.ts";
+import type { Kernel } from "./kernel.ts";
+import type { LiveTask } from "./live.ts";
+import { cancelChild, joinChildren, sendMail, snapshotChildren, spawnChildren } from "./run-children.ts";
+import { RunCore, type RunPlace } from "./run-core.ts";
+import { budgetAsker, runStep } from "./run-step.ts";
+import { awaitAnswer, openWait, receiveMail, selectFirst, sleepFor, withdrawWait } from "./run-waits.ts";
+
+/** Thrown to leave a loop whose task goes on under another agent. */
+export class HandedOver {
+  readonly to: Handover;
+  constructor(to: Handover) {
+    this.to = to;
+  }
+}
+
+export class DurableRun implements Durable {
+  readonly task: TaskId;
+  readonly attempt: number;
+  readonly run: number;
+  readonly agent: string;
+  readonly rights: Rights;
+  readonly input: unknown;
+  readonly shared: unknown;
+  readonly #core: RunCore;
+
+  constructor(kernel: Kernel, task: LiveTask, place: RunPlace) {
+    this.#core = new RunCore(kernel, task, place);
+    this.task = task.name;
+    this.attempt = place.attempt;
+    this.run = place.run;
+    this.agent = task.agent;
+    this.rights = task.rights;
+    this.input = place.input;
+    this.shared = place.shared;
+  }
+
+  get rootInput(): unknown {
+    return this.#core.kernel.rootInput(this.#core.task);
+  }
+
+  get signal(): AbortSignal {
+    return this.#core.signal;
+  }
+
+  /** From outside: aborts what is under way; every operation from now on throws `reason`. */
+  end(reason: unknown): void {
+    this.#core.end(reason);
+  }
+
+  async restore<T>(schema: Schema<T>): Promise<{ state: T; messages: CompleteMessage[] } | undefined> {
+    const { kernel, place, task } = this.#core;
+    this.#core.check();
+    const state = place.fresh ? null : (kernel.store.lastState(place.id)?.state ?? null);
+    if (state === null) return undefined;
+    return {
+      state: schema.parse(JSON.parse(state)),
+      messages: kernel.store.messages(task.id, this.attempt).map(messageIn),
+    };
+  }
+
+  save(key: string, state: unknown): void {
+    this.#core.use(key);
+    this.#core.keepState(state);
+  }
+
+  step<T>(key: string, options: StepOptions<T>, body: (context: StepContext) => Promise<T> | T): Promise<T> {
+    return runStep(this.#core, key, options, body);
+  }
+
+  spawn(key: string, children: readonly NewTask[], shared?: unknown): Promise<TaskId[]> {
+    return spawnChildren(this.#core, key, { children, shared }, budgetAsker(this.#core, key));
+  }
+
+  join(ids: readonly TaskId[]): Promise<AgentResult[]> {
+    return joinChildren(this.#core, ids);
+  }
+
+  select(key: string, sources: readonly Source[]): Promise<Selected> {
+    return selectFirst(this.#core, key, sources);
+  }
+
+  open<T>(key: string, options: WaitOptions<T>): Promise<Wait<T>> {
+    return openWait(this.#core, key, options);
+  }
+
+  async wait<T>(key: string, options: WaitOptions<T>): Promise<Waited<T>> {
+    return awaitAnswer(this.#core, await openWait(this.#core, key, options));
+  }
+
+  withdraw(key: string, wait: Wait<unknown>): Promise<void> {
+    return withdrawWait(this.#core, key, wait);
+  }
+
+  receive(key: string, options: { readonly block: boolean }): Promise<CompleteMessage | undefined> {
+    return receiveMail(this.#core, key, options);
+  }
+
+  sleep(key: string, ms: number): Promise<void> {
+    return sleepFor(this.#core, key, ms);
+  }
+
+  async now(key: string): Promise<number> {
+    this.#core.use(key);
+    const recorded = this.#core.recorded(key);
+    if (recorded !== undefined) return Number(recorded.body);
+    const now = this.#core.kernel.clock.now();
+    this.#core.record(key, { kind: "noted", body: String(now) });
+    return now;
+  }
+
+  /** Follows from the place of the call, so nothing needs to be recorded. */
+  async id(key: string): Promise<string> {
+    this.#core.use(key);
+    return this.#idOf(key);
+  }
+
+  async messages(): Promise<CompleteMessage[]> {
+    await this.#core.committed();
+    return this.#core.kernel.store.messages(this.#core.task.id, this.attempt).map(messageIn);
+  }
+
+  say(key: string, message: Message): CompleteMessage {
+    this.#core.use(key);
+    const recorded = this.#core.recorded(key);
+    if (recorded !== undefined) return messageIn(recorded.body ?? "null");
+    const complete = completeMessage(message, { id: this.#idOf(key), now: this.#core.kernel.clock.now() });
+    const body = JSON.stringify(complete);
+    this.#core.record(key, { kind: "noted", body, event: "message.added" });
+    return messageIn(body);
+  }
+
+  cancel(key: string, id: TaskId): Promise<TaskId[]> {
+    return cancelChild(this.#core, key, id);
+  }
+
+  send(key: string, id: TaskId, message: Message): Promise<void> {
+    return sendMail(this.#core, key, id, message);
+  }
+
+  snapshot(key: string, ids: readonly TaskId[] | "descendants"): Promise<TaskSnapshot[]> {
+    return snapshotChildren(this.#core, key, ids);
+  }
+
+  async handover(key: string, to: Handover): Promise<never> {
+    this.#core.use(key);
+    if (this.run > maxHandovers) {
+      throw new TuttiError("refused", `the task was handed over ${maxHandovers} times already; finish it here`);
+    }
+    const narrowed = narrow(this.rights, to.rights ?? this.rights);
+    if (!narrowed.ok) throw new TuttiError("refused", narrowed.message);
+    throw new HandedOver({ ...to, rights: narrowed.rights });
+  }
+
+  #idOf(key: string): string {
+    return `${this.task}.${this.attempt}.${this.run}.${key}`;
+  }
+}
+
+/** A step that holds a message is the message itself, or has it as `message`. */
+function messageIn(body: string): CompleteMessage {
+  const value: unknown = JSON.parse(body);
+  const held = typeof value === "object" && value !== null && "message" in value ? value.message : value;
+  return CompleteMessage.parse(held);
+}

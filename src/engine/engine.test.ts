@@ -1,0 +1,316 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  anything,
+  answer,
+  ask,
+  codeOf,
+  events,
+  gate,
+  killed,
+  type Loops,
+  openWaits,
+  person,
+  seen,
+  settle,
+  started,
+  task,
+  tempFolder,
+  terminalTypes,
+  text,
+  world,
+} from "../../test/engine-kit.ts";
+import { nextStatus } from "../core/task-state.ts";
+import { userMessage } from "../protocol/message.ts";
+import type { TaskStatus } from "../protocol/task-status.ts";
+import type { Store } from "../store/store.ts";
+
+const never = new Promise<never>(() => undefined);
+const again = { repeatable: true, schema: text } as const;
+const lifeTypes = new Set([
+  ...terminalTypes,
+  "task.started",
+  "task.input_required",
+  "task.resumed",
+  "task.handed_over",
+  "run.started",
+]);
+
+/** Follows a task's events through the state machine; every one must be allowed where it stands. */
+function statusesIn(store: Store): Map<number, TaskStatus> {
+  const statuses = new Map<number, TaskStatus>();
+  for (const event of events(store)) {
+    if (event.type === "task.created") statuses.set(event.task, "pending");
+    if (!lifeTypes.has(event.type)) continue;
+    const next = nextStatus(statuses.get(event.task) ?? "pending", event.type as "task.started");
+    assert.ok(next.ok, `task ${event.task}: ${next.ok ? "" : next.reason}`);
+    statuses.set(event.task, next.status);
+  }
+  return statuses;
+}
+
+test("invariant 2: the events of a task pass only through the states a task has, whatever it waited for and over restarts", async (t) => {
+  const loops: Loops = {
+    asking: async (d) => {
+      await Promise.all([d.wait("a", { ask, schema: anything }), d.wait("b", { ask, schema: anything })]);
+      const [child] = await d.spawn("kid", [task("impatient")]);
+      await d.join(child === undefined ? [] : [child]);
+      return d.handover("to", { agent: "next", input: null });
+    },
+    impatient: (d) =>
+      Promise.race([d.wait("never", { ask, schema: anything }), d.sleep("nap", 1_000)]).then(() => "done"),
+    next: (d) => d.sleep("nap", 1_000),
+    pending: (d) => d.sleep("nap", 1_000),
+  };
+  let w = world(tempFolder(t), loops, { slots: 1 });
+  const name = await started(w, "asking");
+  await started(w, "pending");
+  await settle();
+  for (const _ of ["a", "b"]) {
+    w = await killed(w, t, loops, { slots: 1 });
+    const [open = ""] = openWaits(w);
+    await w.engine.deliver(open, answer("yes"), person);
+    await settle();
+    statusesIn(w.store);
+  }
+  for (let turn = 0; turn < 4; turn += 1) {
+    w = await killed(w, t, loops, { slots: 1 });
+    await settle();
+    w.clock.advance(1_000);
+    await settle();
+  }
+  assert.equal((await w.engine.result(name)).status, "completed");
+  assert.deepEqual([...statusesIn(w.store).values()], ["completed", "completed", "completed"]);
+});
+
+test("a task that never ran before a restart is still seen to start", async (t) => {
+  const loops: Loops = { long: (d) => d.step("work", again, () => never), short: async () => "ok" };
+  const first = world(tempFolder(t), loops, { slots: 1 });
+  await started(first, "long");
+  const name = await started(first, "short");
+  await settle();
+  const second = await killed(first, t, loops, { slots: 2 });
+  await second.engine.result(name);
+  const id = events(second.store).find((event) => event.type === "task.completed")?.task;
+  const types = events(second.store)
+    .filter((event) => event.task === id)
+    .map((event) => event.type);
+  assert.deepEqual(types, ["task.created", "task.started", "task.completed"]);
+});
+
+test("a key finds the unfinished task instead of making another, at the same time and after a restart", async (t) => {
+  const hold = gate();
+  const loops: Loops = { one: (d) => d.step("wait", again, () => hold.opened.then(() => "ok")) };
+  const first = world(tempFolder(t), loops);
+  const both = await Promise.all([
+    first.engine.start(task("one"), { key: "k" }),
+    first.engine.start(task("one"), { key: "k" }),
+  ]);
+  assert.deepEqual(
+    both.map((each) => each.existed),
+    [false, true],
+  );
+  assert.equal(both[0].task, both[1].task);
+  const second = await killed(first, t, loops);
+  assert.deepEqual(await second.engine.start(task("one"), { key: "k" }), { task: both[0].task, existed: true });
+  hold.open();
+  await second.engine.result(both[0].task);
+  const next = await second.engine.start(task("one"), { key: "k" });
+  assert.equal(next.existed, false);
+  assert.notEqual(next.task, both[0].task);
+  await second.engine.result(next.task);
+});
+
+test("an unknown runner is refused before anything is recorded, naming the ones there are", async (t) => {
+  const w = world(tempFolder(t), {});
+  t.after(() => w.stop());
+  const started = w.engine.start({ ...task("one"), runner: { kind: "toString", config: {} } });
+  await assert.rejects(started, { code: "not_found", message: /no runner of kind toString; there are: loop/ });
+  assert.deepEqual(
+    seen(w.folder, "SELECT COUNT(*) AS n FROM tasks"),
+    [{ n: 0 }].map((row) => Object.assign(Object.create(null), row)),
+  );
+});
+
+test("a retry gives up the running attempt: its children end, its waits close, whatever its loop does then counts for nothing", async (t) => {
+  const runs: string[] = [];
+  const loops: Loops = {
+    root: async (d) => {
+      runs.push(`${d.attempt}.${d.run} ${d.agent}`);
+      if (d.attempt === 1 && d.run === 1) return d.handover("to", { agent: "second", input: null });
+      return d.step("same key", again, () => `attempt ${d.attempt}`);
+    },
+    second: async (d) => {
+      runs.push(`${d.attempt}.${d.run} ${d.agent}`);
+      await d.spawn("kid", [task("leaf")]);
+      return d.wait("ask", { ask, schema: anything }).catch(() => "swallowed");
+    },
+    leaf: (d) => d.step("wait", again, () => never),
+  };
+  const w = world(tempFolder(t), loops);
+  t.after(() => w.stop());
+  const name = await started(w, "root");
+  await settle();
+  await w.engine.retry(name);
+  assert.deepEqual(await w.engine.result(name), { content: "attempt 2", task_id: name, status: "completed" });
+  await w.engine.idle();
+  assert.deepEqual(runs, ["1.1 root", "1.2 second", "2.1 root"]);
+  assert.deepEqual(openWaits(w), []);
+  statusesIn(w.store);
+  assert.equal(await codeOf(w.engine.retry(name)), "conflict");
+});
+
+test("a retry of a task that still waits for its slot, and one after a restart, run the next attempt once", async (t) => {
+  const runs: string[] = [];
+  const loops: Loops = {
+    busy: (d) => d.step("wait", again, () => never),
+    queued: async (d) => void runs.push(`queued ${d.attempt}`),
+    asked: async (d) => {
+      runs.push(`asked ${d.attempt}`);
+      return d.attempt === 1 ? d.wait("a", { ask, schema: anything }) : "ok";
+    },
+  };
+  const first = world(tempFolder(t), loops, { slots: 2 });
+  const asked = await started(first, "asked");
+  await settle();
+  const busy = await started(first, "busy");
+  await started(first, "busy");
+  const queued = await started(first, "queued");
+  await settle();
+  await first.engine.retry(queued);
+  await first.engine.cancel(busy, "make room");
+  await first.engine.result(queued);
+  const second = await killed(first, t, loops, { slots: 3 });
+  await settle();
+  await second.engine.retry(asked);
+  assert.equal((await second.engine.result(asked)).content, "ok");
+  assert.deepEqual(runs, ["asked 1", "queued 2", "asked 1", "asked 2"]);
+});
+
+test("invariant 9: a reader that comes back with the last event it saw misses nothing and sees nothing twice", async (t) => {
+  const loops: Loops = {
+    root: async (d) => {
+      for (let turn = 0; turn < 5; turn += 1) {
+        await d.step(`s${turn}`, again, () => "x");
+        await d.join(await d.spawn(`k${turn}`, [task("leaf"), task("leaf")]));
+      }
+    },
+    leaf: (d) => d.step("s", { repeatable: false, schema: text }, () => "y"),
+  };
+  let w = world(tempFolder(t), loops);
+  const read: number[] = [];
+  const follow = (store: Store): void => {
+    for (
+      let page = store.eventsAfter(read.at(-1) ?? 0, 3);
+      page.length > 0;
+      page = store.eventsAfter(read.at(-1) ?? 0, 3)
+    ) {
+      read.push(...page.map((event) => event.id));
+    }
+  };
+  w.store.onCommit(() => follow(w.store));
+  const names = await Promise.all([started(w, "root"), started(w, "root")]);
+  await settle(3);
+  w = await killed(w, t, loops);
+  w.store.onCommit(() => follow(w.store));
+  for (const name of names) await w.engine.result(name);
+  await w.engine.idle();
+  await settle();
+  const all = events(w.store).map((event) => event.id);
+  assert.deepEqual(
+    read.filter((id) => id <= (all.at(-1) ?? 0)),
+    all,
+  );
+  assert.equal(new Set(all).size, all.length);
+});
+
+test("text on its way is shown and not kept", async (t) => {
+  const shown: string[] = [];
+  const w = world(
+    tempFolder(t),
+    {
+      one: (d) => d.step("talk", again, (context) => (context.live("text", "unique words"), "said")),
+    },
+    { onLive: (delta) => shown.push(`${delta.key} ${delta.channel} ${delta.text}`) },
+  );
+  t.after(() => w.stop());
+  await w.engine.result(await started(w, "one"));
+  assert.deepEqual(shown, ["talk text unique words"]);
+  assert.ok(events(w.store).every((event) => event.body?.includes("unique words") !== true));
+});
+
+test("a stop ends every loop without an end: what waits is told, and the next start finishes all of it", async (t) => {
+  const folder = tempFolder(t);
+  const loops: Loops = {
+    root: async (d) =>
+      (await d.join(await d.spawn("kids", [task("leaf"), task("leaf")]))).map((result) => result.content),
+    leaf: (d) => d.sleep("nap", 1_000).then(() => "slept"),
+  };
+  const first = world(folder, loops);
+  const name = await started(first, "root");
+  await settle();
+  const waiting = codeOf(first.engine.result(name));
+  const idle = codeOf(first.engine.idle());
+  await first.stop();
+  assert.deepEqual([await waiting, await idle], ["stopped", "stopped"]);
+  assert.equal(await codeOf(first.engine.start(task("root"))), "stopped");
+  const second = world(folder, loops, { clock: first.clock });
+  t.after(() => second.stop());
+  assert.equal(await second.engine.recover(), 3);
+  await settle();
+  second.clock.advance(1_000);
+  assert.deepEqual((await second.engine.result(name)).content, ["slept", "slept"]);
+});
+
+test("a message to a task that is over, and a question about one that never was, are told apart", async (t) => {
+  const w = world(tempFolder(t), { one: async () => "ok" });
+  t.after(() => w.stop());
+  const name = await started(w, "one");
+  await w.engine.result(name);
+  assert.equal(await codeOf(w.engine.message(name, userMessage("hi"))), "conflict");
+  for (const call of [
+    w.engine.result("tsk_none_1"),
+    w.engine.cancel("tsk_none_1", ""),
+    w.engine.message("tsk_none_1", userMessage("")),
+  ]) {
+    assert.equal(await codeOf(call), "not_found");
+  }
+});
+
+test("a result is no longer waited for when the caller's signal is aborted", async (t) => {
+  const w = world(tempFolder(t), { one: (d) => d.sleep("nap", 1_000) });
+  t.after(() => w.stop());
+  const controller = new AbortController();
+  const waiting = w.engine.result(await started(w, "one"), controller.signal);
+  controller.abort(new Error("gone"));
+  await assert.rejects(waiting, /gone/);
+});
+
+test("ten thousand children that sleep at once on two slots all wake and are joined", async (t) => {
+  const w = world(
+    tempFolder(t),
+    {
+      root: async (d) =>
+        (
+          await d.join(
+            await d.spawn(
+              "kids",
+              Array.from({ length: 10_000 }, () => task("leaf")),
+            ),
+          )
+        ).length,
+      leaf: (d) => d.sleep("nap", 1_000),
+    },
+    { slots: 2 },
+  );
+  t.after(() => w.stop());
+  const name = await started(w, "root", { budget: { tasks: 20_000, concurrency: 2 } });
+  for (
+    let turn = 0;
+    turn < 200 && events(w.store).filter((event) => event.type === "task.started").length < 10_001;
+    turn += 1
+  )
+    await settle(5);
+  w.clock.advance(1_000);
+  assert.equal((await w.engine.result(name)).content, 10_000);
+});

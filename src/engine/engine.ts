@@ -1,0 +1,278 @@
+// The engine: what the outside may do to tasks, and how the whole of them starts and stops.
+
+import { type Answerer, readAnswer } from "../protocol/ask.ts";
+import { toTuttiError, TuttiError } from "../protocol/error.ts";
+import type { LiveDelta } from "../protocol/event.ts";
+import type { AskId, TaskId } from "../protocol/ids.ts";
+import type { AgentResult } from "../protocol/invocation-result.ts";
+import { completeMessage, type Message } from "../protocol/message.ts";
+import type { Clock, Delivery, NewTask, RunnerRegistry, Tasks } from "../ports.ts";
+import type { Store } from "../store/store.ts";
+import { Driver } from "./driver.ts";
+import { Forest } from "./forest.ts";
+import type { LiveTask } from "./live.ts";
+import { idInName, taskName } from "./names.ts";
+import { resultIn } from "./outcome.ts";
+import { recover } from "./recovery.ts";
+
+export interface EngineOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly runners: RunnerRegistry;
+  /** Tasks that run at the same time, over all trees. */
+  readonly slots?: number;
+  /** Ends what an interrupted step left behind, from the note on its claim; awaited before the task goes on. */
+  readonly cleanUp?: (note: unknown) => Promise<void>;
+  /** Shown, not kept. */
+  readonly onLive?: (delta: LiveDelta) => void;
+}
+
+const defaultSlots = 64;
+/** How long a stop waits for steps that do not listen to their signal. */
+const graceMs = 5_000;
+
+export class Engine implements Tasks {
+  readonly #forest: Forest;
+  readonly #driver: Driver;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #cleanUp: EngineOptions["cleanUp"];
+  readonly #offCommit: () => void;
+  /** Whoever waits from outside, to be told when the engine cannot go on. */
+  readonly #onHalt = new Set<(reason: TuttiError) => void>();
+  #onIdle: (() => void)[] = [];
+  /** By key, while the store cannot tell yet. */
+  readonly #starting = new Map<string, LiveTask>();
+
+  constructor(options: EngineOptions) {
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#cleanUp = options.cleanUp;
+    this.#forest = new Forest({
+      store: options.store,
+      clock: options.clock,
+      slots: options.slots ?? defaultSlots,
+      checkRunner: (kind) => this.#driver.runnerOf(kind),
+      launch: (task) => this.#driver.launch(task),
+      onLive: (delta) => options.onLive?.(delta),
+      onEmpty: () => this.#tellIdle(),
+    });
+    this.#driver = new Driver(this.#forest, options.runners);
+    this.#offCommit = options.store.onCommit(() => {
+      if (options.store.failure !== undefined) this.#halt(options.store.failure);
+    });
+  }
+
+  /** Resumes every task that is not over; to be called once, before anything else. Returns how many. */
+  async recover(): Promise<number> {
+    const found = recover(this.#forest, (task) => this.#forest.adopt(task));
+    await Promise.all(found.notes.map(async (note) => this.#cleanUp?.(note)));
+    for (const task of found.tasks) this.#driver.launch(task);
+    return found.tasks.length;
+  }
+
+  /** Resolves when no task is left and all of it is on disk; rejects when the engine cannot go on. */
+  idle(): Promise<void> {
+    if (this.#forest.halted !== undefined) return Promise.reject(this.#forest.halted);
+    if (this.#forest.size === 0) return this.#store.committed();
+    return new Promise((resolve, reject) => {
+      this.#onHalt.add(reject);
+      this.#onIdle.push(() => {
+        this.#onHalt.delete(reject);
+        this.#store.committed().then(resolve, reject);
+      });
+    });
+  }
+
+  /** Resolves when the task and all below it are over and on disk; rejects when the engine cannot go on. */
+  settled(task: TaskId): Promise<void> {
+    const live = this.#forest.find(task);
+    if (this.#forest.halted !== undefined) return Promise.reject(this.#forest.halted);
+    if (live === undefined) return this.#store.committed();
+    return new Promise((resolve, reject) => {
+      this.#onHalt.add(reject);
+      (live.onSettled ??= new Set()).add(() => {
+        this.#onHalt.delete(reject);
+        this.#store.committed().then(resolve, reject);
+      });
+    });
+  }
+
+  /** Ends every loop without recording an end: the store keeps the tasks for the next start. */
+  async stop(): Promise<void> {
+    this.#forest.stopped ??= new TuttiError("stopped", "Tutti is being stopped; the task goes on at the next start");
+    this.#halt(this.#forest.stopped);
+    const giveUp = Date.now() + graceMs;
+    while (this.#driver.loops > 0 && Date.now() < giveUp) await new Promise((resolve) => setTimeout(resolve, 1));
+    this.#offCommit();
+    if (this.#store.failure === undefined) await this.#store.committed();
+  }
+
+  async start(
+    task: NewTask,
+    options: { readonly key?: string; readonly anew?: boolean } = {},
+  ): Promise<{ task: TaskId; existed: boolean }> {
+    this.#check();
+    const known = options.key === undefined || options.anew === true ? undefined : this.#store.taskOfKey(options.key);
+    if (known !== undefined && this.#store.task(known) !== undefined && this.#store.result(known) === undefined) {
+      return { task: taskName(this.#store.salt, known), existed: true };
+    }
+    const starting = options.key === undefined ? undefined : this.#starting.get(options.key);
+    if (starting !== undefined) {
+      await this.#store.committed();
+      return { task: starting.name, existed: true };
+    }
+    const made = this.#forest.addRoot(task);
+    if (options.key !== undefined) {
+      this.#store.bindKey(options.key, made.id);
+      this.#starting.set(options.key, made);
+    }
+    await this.#store.committed();
+    if (options.key !== undefined) this.#starting.delete(options.key);
+    this.#driver.launch(made);
+    return { task: made.name, existed: false };
+  }
+
+  async deliver(wait: AskId, value: unknown, by: Answerer): Promise<Delivery> {
+    this.#check();
+    const id = idInName(this.#store.salt, wait);
+    const open = id === undefined ? undefined : this.#forest.waits.get(id);
+    if (id === undefined || open === undefined) return this.#whyNotOpen(wait, id);
+    const problem = problemWith(open, value);
+    if (problem !== undefined) return { outcome: "invalid", message: problem };
+    if (!this.#forest.waits.settle(id, "answered", JSON.stringify({ value, by }))) return this.#whyNotOpen(wait, id);
+    await this.#store.committed();
+    return { outcome: "accepted" };
+  }
+
+  async message(task: TaskId, message: Message): Promise<void> {
+    const live = this.#liveOr(task);
+    const now = this.#clock.now();
+    this.#store.addMail(
+      live.id,
+      JSON.stringify(completeMessage(message, { id: `${task}.mail.${crypto.randomUUID()}`, now })),
+    );
+    await this.#store.committed();
+    for (const wake of live.onMail ?? []) wake();
+  }
+
+  async cancel(task: TaskId, reason: string): Promise<TaskId[]> {
+    this.#check();
+    const live = this.#forest.find(task);
+    if (live === undefined) {
+      await this.#endedResult(task);
+      return [];
+    }
+    const canceled = this.#forest.cancel(live, reason);
+    await this.#store.committed();
+    return canceled.map((each) => each.name);
+  }
+
+  async retry(task: TaskId): Promise<void> {
+    const live = this.#liveOr(task);
+    for (const child of live.children ?? []) this.#forest.cancel(child, "the attempt it belonged to was given up");
+    this.#forest.waits.withdrawAll(live);
+    this.#driver.nextAttempt(live);
+    await this.#store.committed();
+  }
+
+  result(task: TaskId, signal?: AbortSignal): Promise<AgentResult> {
+    const live = this.#forest.find(task);
+    if (live === undefined) return this.#endedResult(task);
+    const known = live.result;
+    if (known !== undefined) return this.#store.committed().then(() => known);
+    if (this.#forest.halted !== undefined) return Promise.reject(this.#forest.halted);
+    return new Promise((resolve, reject) => {
+      const off = (): void => {
+        this.#onHalt.delete(leave);
+        live.joiners?.delete(give);
+        signal?.removeEventListener("abort", aborted);
+      };
+      const leave = (reason: unknown): void => {
+        off();
+        reject(reason);
+      };
+      const aborted = (): void => leave(signal?.reason);
+      const give = (result: AgentResult): void => {
+        off();
+        this.#store.committed().then(() => resolve(result), reject);
+      };
+      (live.joiners ??= new Set()).add(give);
+      this.#onHalt.add(leave);
+      signal?.addEventListener("abort", aborted);
+      if (signal?.aborted === true) aborted();
+    });
+  }
+
+  /** A task that has just ended is gone from memory and perhaps not yet on disk. */
+  async #endedResult(task: TaskId): Promise<AgentResult> {
+    await this.#store.committed();
+    const known = this.#storedResult(task);
+    if (known === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
+    return known;
+  }
+
+  #whyNotOpen(wait: AskId, id: number | undefined): Delivery {
+    const answer = id === undefined ? undefined : (this.#forest.waits.settled(id) ?? this.#store.answer(id));
+    if (answer === undefined) return { outcome: "unknown", message: `there is no open question ${wait}` };
+    const said = { answered: "was answered already", expired: "expired before", withdrawn: "is no longer asked" };
+    return { outcome: "late", message: `${wait} ${said[answer.kind]}; this answer changes nothing` };
+  }
+
+  #storedResult(name: TaskId): AgentResult | undefined {
+    const id = idInName(this.#store.salt, name);
+    const row = id === undefined ? undefined : this.#store.result(id);
+    return row === undefined ? undefined : resultIn(row, name);
+  }
+
+  #liveOr(task: TaskId): LiveTask {
+    this.#check();
+    const live = this.#forest.find(task);
+    if (live !== undefined && live.result === undefined) return live;
+    if (live !== undefined || this.#storedResult(task) !== undefined) {
+      throw new TuttiError("conflict", `the task ${task} is over`);
+    }
+    throw new TuttiError("not_found", `there is no task ${task}`);
+  }
+
+  #halt(reason: TuttiError): void {
+    this.#forest.waits.close();
+    for (const task of this.#forest.all()) {
+      task.callOffDeadline?.();
+      task.stop?.(reason);
+    }
+    for (const reject of this.#onHalt) reject(reason);
+    this.#onHalt.clear();
+  }
+
+  #tellIdle(): void {
+    const waiting = this.#onIdle;
+    this.#onIdle = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  #check(): void {
+    if (this.#forest.halted !== undefined) throw this.#forest.halted;
+  }
+}
+
+/** Why a value cannot settle a wait, which then stays open; undefined when it can. */
+function problemWith(open: NonNullable<ReturnType<Forest["waits"]["get"]>>, value: unknown): string | undefined {
+  const { ask } = open.body;
+  if (ask !== undefined) {
+    const { kind, choices, answer_schema } = ask;
+    const asked = {
+      kind,
+      answer_schema: answer_schema ?? null,
+      ...(choices === undefined ? {} : { choices: [...choices] }),
+    };
+    const reading = readAnswer(asked, value);
+    if (!reading.ok) return reading.issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ");
+  }
+  try {
+    open.schema?.parse(value);
+    return undefined;
+  } catch (thrown) {
+    return toTuttiError(thrown).message;
+  }
+}

@@ -1,0 +1,261 @@
+// The tasks that are not over, as trees in memory: how one is added, ended, canceled with all below it, and forgotten.
+
+import { narrow, type Rights } from "../core/rights.ts";
+import { TuttiError } from "../protocol/error.ts";
+import type { LiveDelta } from "../protocol/event.ts";
+import { toFailure } from "../protocol/failure.ts";
+import type { AgentResult } from "../protocol/invocation-result.ts";
+import type { TerminalStatus } from "../protocol/task-status.ts";
+import type { Clock, NewTask } from "../ports.ts";
+import type { Store } from "../store/store.ts";
+import { allot, giveBack } from "./allotment.ts";
+import type { Kernel } from "./kernel.ts";
+import { accountOf, askedTime, liveTask, type LiveTask, rootBudget, type Tree } from "./live.ts";
+import { taskName } from "./names.ts";
+import { contentOf, type Outcome, resultIn } from "./outcome.ts";
+import { Slots } from "./slots.ts";
+import { TaskBody } from "./task-body.ts";
+import { Waits } from "./waits.ts";
+
+interface ForestDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly slots: number;
+  /** Throws for a kind nobody runs. */
+  readonly checkRunner: (kind: string) => void;
+  readonly launch: (task: LiveTask) => void;
+  readonly onLive: (delta: LiveDelta) => void;
+  /** The last task is over. */
+  readonly onEmpty: () => void;
+}
+
+export class Forest implements Kernel {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly slots: Slots;
+  readonly waits: Waits;
+  /** Set when the engine is being stopped. */
+  stopped: TuttiError | undefined;
+  readonly #deps: ForestDeps;
+  readonly #live = new Map<string, LiveTask>();
+
+  constructor(deps: ForestDeps) {
+    this.#deps = deps;
+    this.store = deps.store;
+    this.clock = deps.clock;
+    this.slots = new Slots(deps.slots);
+    this.waits = new Waits({
+      store: deps.store,
+      clock: deps.clock,
+      emit: (task, type, data) => this.emit(task, type, data),
+    });
+  }
+
+  get halted(): TuttiError | undefined {
+    return this.stopped ?? this.store.failure;
+  }
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  all(): Iterable<LiveTask> {
+    return this.#live.values();
+  }
+
+  find(name: string): LiveTask | undefined {
+    return this.#live.get(name);
+  }
+
+  rootInput({ tree }: LiveTask): unknown {
+    tree.input ??= { value: TaskBody.parse(JSON.parse(this.store.task(tree.root)?.body ?? "null")).input };
+    return tree.input.value;
+  }
+
+  launch(task: LiveTask): void {
+    this.#deps.launch(task);
+  }
+
+  live(delta: LiveDelta): void {
+    this.#deps.onLive(delta);
+  }
+
+  emit(task: LiveTask, type: string, data?: unknown): void {
+    const body = data === undefined ? null : JSON.stringify(data);
+    this.store.addEvent({ run: task.run, at: this.clock.now(), type, body });
+  }
+
+  addRoot(task: NewTask): LiveTask {
+    this.#deps.checkRunner(task.runner.kind);
+    const budget = rootBudget(task.budget ?? {});
+    const tree: Tree = {
+      root: 0,
+      budget,
+      tasks: 1,
+      slots: this.slots.queue(() => tree.budget.concurrency),
+      input: undefined,
+      startedAt: this.clock.now(),
+      budgetAsk: undefined,
+      exhausted: undefined,
+    };
+    const made = this.#add(task, { parent: undefined, tree, rights: task.rights, shared: null });
+    made.account = accountOf(budget);
+    return made;
+  }
+
+  addChildren(parent: LiveTask, children: readonly NewTask[], keepShared: () => number | null): LiveTask[] {
+    const { tree } = parent;
+    if (parent.depth + 1 > tree.budget.depth) {
+      throw new TuttiError("refused", `tasks may be nested ${tree.budget.depth} levels deep; do the work here instead`);
+    }
+    const rights = children.map((child) => {
+      this.#deps.checkRunner(child.runner.kind);
+      const narrowed = narrow(parent.rights, child.rights);
+      if (!narrowed.ok) throw new TuttiError("refused", narrowed.message);
+      return narrowed.rights;
+    });
+    const accounts = allot(
+      parent,
+      children.map((child) => child.budget),
+    );
+    tree.tasks += children.length;
+    const shared = keepShared();
+    return children.map((child, index) => {
+      const account = accounts[index];
+      const limits =
+        account === undefined ? {} : { tokens: account.limit.tokens, money_micro_usd: account.limit.money };
+      const task = this.#add(
+        { ...child, budget: { ...child.budget, ...limits } },
+        { parent, tree, rights: rights[index] ?? child.rights, shared },
+      );
+      task.account = account;
+      task.allotted = account?.limit;
+      return task;
+    });
+  }
+
+  #add(
+    task: NewTask,
+    place: { parent: LiveTask | undefined; tree: Tree; rights: Rights; shared: number | null },
+  ): LiveTask {
+    const { parent, tree, rights, shared } = place;
+    const { kind, config } = task.runner;
+    const createdAt = this.clock.now();
+    // The time people were asked above has moved the parent's end; a child made after that must not have the old one.
+    const above = parent?.deadline ?? null;
+    const deadline = earliest(
+      task.deadline,
+      parent === undefined || above === null ? null : above + askedTime(parent, createdAt),
+    );
+    const body: TaskBody = { input: task.input ?? null, config: config ?? {}, rights, budget: task.budget ?? null };
+    const id = this.store.addTask({
+      parent: parent?.id ?? null,
+      root: parent === undefined ? null : tree.root,
+      depth: parent === undefined ? 0 : parent.depth + 1,
+      kind,
+      agent: task.agent,
+      detached: task.detached === true,
+      created_at: createdAt,
+      deadline,
+      shared,
+      body: JSON.stringify(body),
+    });
+    if (parent === undefined) tree.root = id;
+    const name = taskName(this.store.salt, id);
+    const run = this.store.addRun({ task: id, attempt: 1, run: 1, body: null });
+    const made = liveTask({
+      id,
+      name,
+      run,
+      fresh: true,
+      parent,
+      tree,
+      kind,
+      agent: task.agent,
+      rights,
+      createdAt,
+      deadline,
+    });
+    this.adopt(made);
+    this.emit(made, "task.created");
+    return made;
+  }
+
+  /** Takes a task into memory, new or found at the start, and watches its deadline. */
+  adopt(task: LiveTask): void {
+    this.#live.set(task.name, task);
+    if (task.deadline !== null && task.result === undefined) this.#watchDeadline(task, task.deadline);
+  }
+
+  #watchDeadline(task: LiveTask, deadline: number): void {
+    const now = this.clock.now();
+    const remaining = deadline + askedTime(task, now) - now;
+    task.callOffDeadline = this.clock.timer(Math.max(remaining, 0), () => {
+      if (task.result !== undefined || this.halted !== undefined) return;
+      const later = this.clock.now();
+      if (task.asks > 0 || deadline + askedTime(task, later) > later) {
+        // While a person is asked the end moves away as fast as the clock goes; looking again in a second is enough.
+        task.callOffDeadline = this.clock.timer(1_000, () => this.#watchDeadline(task, deadline));
+        return;
+      }
+      const error = new TuttiError("deadline", "the task did not end before its deadline");
+      this.slots.hold(() => {
+        this.end(task, "failed", { error: toFailure(error) });
+        for (const child of task.children ?? []) this.cancel(child, "the deadline of its parent passed");
+      });
+    });
+  }
+
+  /** Parents first, so that no loop can spawn a child behind our back. */
+  cancel(task: LiveTask, reason: string): LiveTask[] {
+    const canceled: LiveTask[] = [];
+    const visit = (at: LiveTask): void => {
+      const below = [...(at.children ?? [])];
+      if (at.result === undefined) {
+        canceled.push(at);
+        this.end(at, "canceled", { reason });
+      }
+      for (const child of below) visit(child);
+    };
+    this.slots.hold(() => visit(task));
+    return canceled;
+  }
+
+  /** The one place where a task becomes terminal (invariant 2). */
+  end(task: LiveTask, status: TerminalStatus, outcome: Outcome): void {
+    const body = JSON.stringify(outcome);
+    const row = { task: task.id, status, at: this.clock.now(), body };
+    // Whoever joins gets what a restart would give: what JSON keeps of it, and a copy of its own.
+    const plain =
+      typeof outcome.content === "string" ? { content: contentOf(outcome), task_id: task.name, status } : undefined;
+    const result: AgentResult = plain ?? resultIn(row, task.name);
+    task.result = result;
+    task.status = status;
+    this.store.addResult(row);
+    this.emit(task, `task.${status}`);
+    this.waits.withdrawAll(task);
+    task.callOffDeadline?.();
+    task.stop?.(new TuttiError("canceled", `the task ${task.name} is over`));
+    const joiners = task.joiners;
+    task.joiners = undefined;
+    for (const join of joiners ?? []) join(result);
+    this.#retire(task);
+  }
+
+  /** Forgets a task when it and all below it are over; what was carved out for it and not used goes back. */
+  #retire(task: LiveTask): void {
+    for (let at: LiveTask | undefined = task; at !== undefined; at = at.parent) {
+      if (at.result === undefined || (at.children?.size ?? 0) > 0) return;
+      this.#live.delete(at.name);
+      at.parent?.children?.delete(at);
+      giveBack(at);
+      for (const tell of at.onSettled ?? []) tell();
+    }
+    if (this.#live.size === 0) this.#deps.onEmpty();
+  }
+}
+
+function earliest(a: number | undefined, b: number | null | undefined): number | null {
+  const known = [a, b].filter((value) => typeof value === "number");
+  return known.length === 0 ? null : Math.min(...known);
+}

@@ -1,0 +1,138 @@
+// What the engine holds in memory of a task that is not over: its place in the tree, its loop, who waits for it.
+
+import { type Account, type Amount, newAccount } from "../core/account.ts";
+import type { Rights } from "../core/rights.ts";
+import { type Budget, BudgetLimit, defaultBudget } from "../protocol/budget.ts";
+import type { TuttiError } from "../protocol/error.ts";
+import type { AgentResult } from "../protocol/invocation-result.ts";
+import type { TaskStatus } from "../protocol/task-status.ts";
+import type { SlotQueue } from "./slots.ts";
+
+/** What all tasks of one root share. */
+export interface Tree {
+  /** Set when the root is recorded, never after. */
+  root: number;
+  budget: Budget;
+  /** Tasks ever made in it, finished ones too. */
+  tasks: number;
+  readonly slots: SlotQueue;
+  /** The root's input, read when the first task of the tree looks at it. */
+  input: { readonly value: unknown } | undefined;
+  readonly startedAt: number;
+  /** The budget ask that is open: one at a time, everybody who hit a limit waits for it. */
+  budgetAsk: Promise<void> | undefined;
+  /** Set when a person refused to raise a limit: no more work that needs it is begun. */
+  exhausted: TuttiError | undefined;
+}
+
+export interface LiveTask {
+  readonly id: number;
+  readonly name: string;
+  readonly parent: LiveTask | undefined;
+  readonly tree: Tree;
+  readonly depth: number;
+  readonly kind: string;
+  /** Row of its current run. */
+  run: number;
+  /** Made in this process, so nothing can be recorded under the keys of its first run. */
+  readonly fresh: boolean;
+  readonly createdAt: number;
+  readonly deadline: number | null;
+  agent: string;
+  rights: Rights;
+  status: TaskStatus;
+  /** Its own account when something was carved out for it, else undefined: it draws on its parent's. */
+  account: Account | undefined;
+  /** What was carved out of its parent's account for it. */
+  allotted: Amount | undefined;
+  result: AgentResult | undefined;
+  /** Children that are not over, or have descendants that are not. */
+  children: Set<LiveTask> | undefined;
+  /** Called once when the result is there. */
+  joiners: Set<(result: AgentResult) => void> | undefined;
+  /** Called once when it and all below it are over. */
+  onSettled: Set<() => void> | undefined;
+  /** A loop of it has not returned. */
+  running: boolean;
+  /** Ends the loop, or the wait for a slot. */
+  stop: ((reason: unknown) => void) | undefined;
+  /** Wakes whoever waits for mail. */
+  onMail: Set<() => void> | undefined;
+  /** The last message taken from the mail, once somebody looked. */
+  mailTaken: number | undefined;
+  /** Waits that are open. */
+  waits: Set<number> | undefined;
+  /** Asks open in its subtree, since when, and how long in all: that time does not count. */
+  asks: number;
+  askedSince: number;
+  askedFor: number;
+  callOffDeadline: (() => void) | undefined;
+}
+
+type Placed = Pick<
+  LiveTask,
+  "run" | "fresh" | "id" | "name" | "parent" | "tree" | "kind" | "agent" | "rights" | "createdAt" | "deadline"
+>;
+
+export function liveTask(placed: Placed): LiveTask {
+  const task: LiveTask = {
+    ...placed,
+    depth: placed.parent === undefined ? 0 : placed.parent.depth + 1,
+    status: "pending",
+    account: undefined,
+    allotted: undefined,
+    result: undefined,
+    children: undefined,
+    joiners: undefined,
+    onSettled: undefined,
+    running: false,
+    stop: undefined,
+    onMail: undefined,
+    mailTaken: undefined,
+    waits: undefined,
+    asks: 0,
+    askedSince: 0,
+    askedFor: 0,
+    callOffDeadline: undefined,
+  };
+  if (placed.parent !== undefined) (placed.parent.children ??= new Set()).add(task);
+  return task;
+}
+
+/** Some limits, the others unset. */
+export type Limits = { readonly [K in BudgetLimit]?: number | undefined };
+
+export function rootBudget(wanted: Limits): Budget {
+  const budget = { ...defaultBudget };
+  for (const name of BudgetLimit.options) budget[name] = wanted[name] ?? budget[name];
+  return budget;
+}
+
+export function accountOf(budget: Pick<Budget, "tokens" | "money_micro_usd">): Account {
+  return newAccount({ tokens: budget.tokens, money: budget.money_micro_usd });
+}
+
+/** The task whose account this one draws on: itself or the nearest above that has one; a root always has. */
+export function payer(task: LiveTask): LiveTask & { account: Account } {
+  for (let at: LiveTask | undefined = task; at !== undefined; at = at.parent) {
+    if (hasAccount(at)) return at;
+  }
+  throw new Error("a tree without an account");
+}
+
+function hasAccount(task: LiveTask): task is LiveTask & { account: Account } {
+  return task.account !== undefined;
+}
+
+/** An ask opened (1) or closed (-1) in this task: the clocks above it stop while any is open. */
+export function countAsk(task: LiveTask, change: 1 | -1, now: number): void {
+  for (let at: LiveTask | undefined = task; at !== undefined; at = at.parent) {
+    if (at.asks === 0) at.askedSince = now;
+    at.asks += change;
+    if (at.asks === 0) at.askedFor += now - at.askedSince;
+  }
+}
+
+export function askedTime(task: LiveTask, now: number): number {
+  return task.askedFor + (task.asks > 0 ? now - task.askedSince : 0);
+}

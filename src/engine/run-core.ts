@@ -1,0 +1,253 @@
+// What every durable operation of a run stands on: its keys, its records, its slot, and how it is ended from outside.
+
+import type { Usage } from "../protocol/budget.ts";
+import { TuttiError } from "../protocol/error.ts";
+import type { StepKind, LogRow } from "../store/store.ts";
+import type { Kernel } from "./kernel.ts";
+import type { LiveTask } from "./live.ts";
+
+/** Where a run stands in its task, and whether anything of it can already be in the store. */
+export interface RunPlace {
+  readonly id: number;
+  readonly attempt: number;
+  readonly run: number;
+  /** Made in this process: no key of it can have been recorded before. */
+  readonly fresh: boolean;
+  readonly input: unknown;
+  readonly shared: unknown;
+}
+
+interface Record {
+  readonly kind: StepKind;
+  readonly input?: number;
+  readonly body: string | null;
+  readonly used?: Usage;
+  /** What readers of events see of it; nothing when absent. */
+  readonly event?: string;
+  /** Tells of the time before the restart; the run has not got any further by it. */
+  readonly presumed?: true;
+}
+
+export const nothingUsed: Usage = { input_tokens: 0, output_tokens: 0, money_micro_usd: 0 };
+
+export class RunCore {
+  readonly kernel: Kernel;
+  readonly task: LiveTask;
+  readonly place: RunPlace;
+  readonly #controller = new AbortController();
+  /** Every key the loop has used, so that a key used twice is an error and never two rows. */
+  readonly #keys = new Set<string>();
+  /** What to reject when the run is ended from outside. */
+  readonly #pending = new Set<(reason: unknown) => void>();
+  #ended: { readonly reason: unknown } | undefined;
+  #state: string | null = null;
+  #holdsSlot = true;
+  #slotComing: Promise<void> | undefined;
+  #steps = 0;
+  #waits = 0;
+  #resuming: boolean;
+  /** Questions its chains wait on; the task needs input while there is one. */
+  asking = 0;
+
+  constructor(kernel: Kernel, task: LiveTask, place: RunPlace) {
+    this.kernel = kernel;
+    this.task = task;
+    this.place = place;
+    this.#resuming = !place.fresh;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  /** Aborts what is under way; every operation from now on throws `reason`. */
+  end(reason: unknown): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = { reason };
+    this.#controller.abort(reason);
+    for (const reject of this.#pending) reject(reason);
+    this.#pending.clear();
+    if (this.#holdsSlot) this.kernel.slots.give(this.task.tree.slots);
+    this.#holdsSlot = false;
+  }
+
+  check(): void {
+    if (this.#ended !== undefined) throw this.#ended.reason;
+    if (this.kernel.halted !== undefined) throw this.kernel.halted;
+  }
+
+  // ---- keys and records
+
+  /** A key of the loop's choosing; `!` is kept for the keys that follow from one. */
+  use(key: string): void {
+    if (key.includes("!")) throw new TuttiError("invalid_input", `the key ${key} may not contain "!"`);
+    this.useDerived(key);
+  }
+
+  useDerived(key: string): void {
+    this.check();
+    if (this.#keys.has(key)) {
+      throw new TuttiError("conflict", `the key ${key} was used twice in one run of ${this.task.name}`);
+    }
+    this.#keys.add(key);
+  }
+
+  /** What was recorded under the key before a restart. */
+  recorded(key: string, input = 0): LogRow | undefined {
+    if (this.place.fresh) return undefined;
+    const step = this.kernel.store.logAt(this.place.id, key);
+    if (step !== undefined && step.input !== input) throw otherInput(key);
+    return step;
+  }
+
+  /** True until the run has got further than before the restart: what it comes to now may have been under way then. */
+  get isResuming(): boolean {
+    return this.#resuming;
+  }
+
+  record(key: string, what: Record): number {
+    if (what.presumed !== true) this.#resuming = false;
+    const used = what.used ?? nothingUsed;
+    const line = this.kernel.store.addLog({
+      run: this.place.id,
+      key,
+      at: this.kernel.clock.now(),
+      kind: what.kind,
+      type: what.event ?? null,
+      input: what.input ?? 0,
+      tokens: used.input_tokens + used.output_tokens,
+      money: used.money_micro_usd ?? 0,
+      body: what.body,
+      state: this.#state,
+    });
+    this.#state = null;
+    return line;
+  }
+
+  /** Written with the next record. */
+  keepState(state: unknown): void {
+    this.#state = JSON.stringify(state);
+  }
+
+  /** Before the run may wait for long: its state must not wait for the next record. */
+  flushState(): void {
+    if (this.#state !== null) this.record(`!saved:${crypto.randomUUID()}`, { kind: "saved", body: null });
+  }
+
+  async committed(): Promise<void> {
+    await this.kernel.store.committed();
+    this.check();
+  }
+
+  // ---- slots: held while a step runs, given up while the run only waits
+
+  /** Runs a step, which needs a slot. */
+  async working<T>(work: () => Promise<T>): Promise<T> {
+    this.#steps += 1;
+    try {
+      if (!this.#holdsSlot) await this.#takeSlot();
+      return await work();
+    } finally {
+      this.#steps -= 1;
+      if (this.#waits > 0) this.#giveSlot();
+    }
+  }
+
+  /** Waits until `subscribe` calls back, or the run is ended; it returns how to stop listening. */
+  async waiting<T>(subscribe: (resolve: (value: T) => void) => () => void): Promise<T> {
+    this.#waits += 1;
+    this.#giveSlot();
+    try {
+      return await new Promise<T>((resolve, reject) => {
+        let off: (() => void) | undefined;
+        const stop = (reason: unknown): void => {
+          off?.();
+          reject(reason);
+        };
+        this.#pending.add(stop);
+        off = subscribe((value) => {
+          // Called from inside `subscribe`, it was there already and the run may have been past it.
+          if (off !== undefined) this.#resuming = false;
+          this.#pending.delete(stop);
+          resolve(value);
+        });
+        // The run may have been ended after the callback, in the same turn: then what came is not for it any more.
+      }).finally(() => this.check());
+    } finally {
+      this.#waits -= 1;
+    }
+  }
+
+  /** For a step that must wait before it may begin: gives its slot up meanwhile, and does not outlast the run. */
+  async resting(wait: () => Promise<void>): Promise<void> {
+    this.#steps -= 1;
+    this.#waits += 1;
+    this.#giveSlot();
+    try {
+      await this.interruptible(wait());
+    } finally {
+      this.#waits -= 1;
+      this.#steps += 1;
+    }
+    this.check();
+    if (!this.#holdsSlot) await this.#takeSlot();
+  }
+
+  /** Waits for work that may not listen to its signal: an end from outside does not wait for it. */
+  interruptible<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.add(reject);
+      const settle = (act: () => void): void => {
+        this.#pending.delete(reject);
+        act();
+      };
+      work.then(
+        (value) => settle(() => resolve(value)),
+        (thrown) => settle(() => reject(thrown)),
+      );
+    });
+  }
+
+  #giveSlot(): void {
+    if (!this.#holdsSlot || this.#steps > 0) return;
+    this.#holdsSlot = false;
+    this.kernel.slots.give(this.task.tree.slots);
+  }
+
+  /** Chains that need a slot at the same time wait for the same one. */
+  #takeSlot(): Promise<void> {
+    if (this.#slotComing !== undefined) return this.#slotComing;
+    let arrived: (() => void) | undefined;
+    const ticket = this.kernel.slots.take(this.task.tree.slots, () => arrived?.());
+    if (ticket === undefined) {
+      this.#holdsSlot = true;
+      return Promise.resolve();
+    }
+    this.#slotComing = new Promise<void>((resolve, reject) => {
+      const leave = (reason: unknown): void => {
+        ticket.gone = true;
+        this.#slotComing = undefined;
+        reject(reason);
+      };
+      arrived = () => {
+        this.#holdsSlot = true;
+        this.#slotComing = undefined;
+        this.#pending.delete(leave);
+        resolve();
+      };
+      this.#pending.add(leave);
+    });
+    return this.#slotComing;
+  }
+}
+
+export function otherInput(key: string): TuttiError {
+  return new TuttiError(
+    "conflict",
+    `${key} was recorded with another input; the code of the loop changed under a running task`,
+  );
+}

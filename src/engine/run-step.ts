@@ -1,0 +1,225 @@
+// A step: a body that runs once, with a claim before it when it may not be repeated, and its outcome recorded after it.
+
+import { Answer } from "../protocol/ask.ts";
+import type { Usage } from "../protocol/budget.ts";
+import { toTuttiError, TuttiError } from "../protocol/error.ts";
+import { Failure, toFailure } from "../protocol/failure.ts";
+import type { Schema, StepContext, StepOptions, Wait, Waited } from "../ports.ts";
+import type { LogRow } from "../store/store.ts";
+import { type BudgetAsker, isOverTime, passTime, passUsage, settleUsage, tryHold } from "./budget-gate.ts";
+import { fingerprint } from "./fingerprint.ts";
+import { taskName } from "./names.ts";
+import { nothingUsed, otherInput, type RunCore } from "./run-core.ts";
+import { awaitAnswer, openWaitAt } from "./run-waits.ts";
+
+type StepBody<T> = (context: StepContext) => Promise<T> | T;
+
+export async function runStep<T>(core: RunCore, key: string, options: StepOptions<T>, body: StepBody<T>): Promise<T> {
+  core.use(key);
+  const input = fingerprint(options.input);
+  const recorded = core.recorded(key, input);
+  if (recorded !== undefined) return outcomeOf(recorded, options.schema);
+  const noted = earlierNote(core, key, input, options);
+  return core.working(async () => {
+    const { kernel, task } = core;
+    const { reserve } = options;
+    const ask = budgetAsker(core, key);
+    try {
+      if (isOverTime(kernel, task)) await core.resting(() => passTime(kernel, task, ask));
+      while (reserve !== undefined && !tryHold(task, reserve)) {
+        await core.resting(() => passUsage(kernel, task, reserve, ask));
+      }
+    } catch (thrown) {
+      core.check();
+      throw recordFailure(core, key, { input, failure: toFailure(toTuttiError(thrown)), used: nothingUsed });
+    }
+    return perform(core, { key, input, noted, options }, body);
+  });
+}
+
+interface Performed<T> {
+  readonly key: string;
+  readonly input: number;
+  /** What an earlier try noted; null when there was none. */
+  readonly noted: string | null;
+  readonly options: StepOptions<T>;
+}
+
+async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>): Promise<T> {
+  const { key, input, options } = step;
+  const { store } = core.kernel;
+  let claimed = step.noted !== null;
+  const claim = (note: string | null): void => {
+    if (claimed) store.noteClaim(core.place.id, key, note ?? "null");
+    else store.addClaim({ run: core.place.id, key, input, body: note });
+    claimed = true;
+  };
+  let text: string;
+  let outcome: T;
+  try {
+    if (!options.repeatable) {
+      claim(null);
+      await core.committed();
+    }
+    const given = await bounded(core, step, (signal) => body(contextOf(core, step, { signal, claim })));
+    // The caller gets what a resume would give: the same JSON, read back.
+    text = JSON.stringify(given) ?? "null";
+    outcome = options.schema.parse(JSON.parse(text));
+  } catch (thrown) {
+    const failure = toFailure(toTuttiError(thrown));
+    // Cut off or of unknown outcome: what was held is booked, since it may have been used.
+    const used = core.hasEnded || failure.retry === "unknown" ? options.reserve : undefined;
+    settle(core, options, used ?? nothingUsed);
+    if (core.hasEnded && used !== undefined) keepSpent(core, key, used);
+    core.check();
+    throw recordFailure(core, key, { input, failure, used: used ?? nothingUsed });
+  }
+  const used = options.spent?.(outcome) ?? nothingUsed;
+  settle(core, options, used);
+  if (core.hasEnded && used !== nothingUsed) keepSpent(core, key, used);
+  core.check();
+  core.record(key, { kind: "ok", input, body: text, used, event: options.event ?? "step.finished" });
+  return outcome;
+}
+
+function recordFailure(
+  core: RunCore,
+  key: string,
+  what: { readonly input: number; readonly failure: Failure; readonly used: Usage },
+): TuttiError {
+  const { input, failure, used } = what;
+  core.record(key, { kind: "failed", input, body: JSON.stringify(failure), used, event: "step.finished" });
+  return failedStep(failure);
+}
+
+/** The run was ended under the call: no outcome is recorded, but what it used stays used after a restart too. */
+function keepSpent(core: RunCore, key: string, used: Usage): void {
+  if (core.kernel.halted === undefined) core.record(`${key}!spent`, { kind: "noted", body: null, used });
+}
+
+function contextOf<T>(
+  core: RunCore,
+  step: Performed<T>,
+  how: { signal: AbortSignal; claim: (note: string) => void },
+): StepContext {
+  const { task, place, kernel } = core;
+  const { attempt, run } = place;
+  return {
+    signal: how.signal,
+    key: `${task.name}/${attempt}.${run}/${step.key}`,
+    noted: step.noted === null ? undefined : JSON.parse(step.noted),
+    note: async (value) => {
+      core.check();
+      how.claim(JSON.stringify(value));
+      await core.committed();
+    },
+    live(channel, text) {
+      const root = taskName(kernel.store.salt, task.tree.root);
+      kernel.live({ task: task.name, root, attempt, run, key: step.key, channel, text });
+    },
+  };
+}
+
+/** Ends the wait for the body at its time limit, and tells the body through its signal. */
+async function bounded<T>(
+  core: RunCore,
+  step: Performed<T>,
+  body: (signal: AbortSignal) => Promise<T> | T,
+): Promise<T> {
+  const { timeout } = step.options;
+  if (timeout === undefined) {
+    const given = body(core.signal);
+    return given instanceof Promise ? core.interruptible(given) : given;
+  }
+  const limit = new AbortController();
+  const late = new TuttiError("deadline", `${step.key} took longer than ${timeout} ms`, { retry: "unknown" });
+  let callOff: (() => void) | undefined;
+  try {
+    const given = Promise.resolve(body(AbortSignal.any([core.signal, limit.signal])));
+    const over = new Promise<never>((_, reject) => {
+      callOff = core.kernel.clock.timer(timeout, () => {
+        reject(late);
+        limit.abort(late);
+      });
+    });
+    return await core.interruptible(Promise.race([given, over]));
+  } finally {
+    callOff?.();
+  }
+}
+
+function settle<T>(core: RunCore, options: StepOptions<T>, used: Usage): void {
+  if (options.reserve !== undefined || used !== nothingUsed)
+    settleUsage(core.task, options.reserve ?? nothingUsed, used);
+}
+
+/** The note of an earlier try; records and throws `outcome_unknown` when a try that may not be repeated was cut off. */
+function earlierNote<T>(core: RunCore, key: string, input: number, options: StepOptions<T>): string | null {
+  if (core.place.fresh) return null;
+  const claim = core.kernel.store.claim(core.place.id, key);
+  if (claim !== undefined && claim.input !== input) throw otherInput(key);
+  if (claim !== undefined && !options.repeatable) {
+    const failure: Failure = {
+      code: "outcome_unknown",
+      message: `the process ended while ${key} was under way; it may have happened, and it is not done a second time`,
+      retry: "unknown",
+    };
+    core.record(key, { kind: "unknown", input, body: JSON.stringify(failure), event: "step.finished" });
+    throw failedStep(failure);
+  }
+  if (core.isResuming && options.reserve !== undefined) presumeSent(core, key, options.reserve);
+  return claim === undefined ? null : (claim.body ?? "null");
+}
+
+/**
+ * A call that was perhaps under way when the process died is booked as if it had been sent (invariant 1). One that does
+ * not fit within the limit was not: all that were sent did.
+ */
+function presumeSent(core: RunCore, key: string, reserved: Usage): void {
+  const { kernel, task, place } = core;
+  let name = `${key}!presumed`;
+  for (let count = 2; kernel.store.logAt(place.id, name) !== undefined; count += 1) name = `${key}!presumed${count}`;
+  if (!tryHold(task, reserved)) return;
+  settleUsage(task, reserved, reserved);
+  core.record(name, { kind: "noted", body: null, used: reserved, presumed: true });
+  kernel.emit(task, "budget.settled", { key, spent: reserved, presumed: true });
+}
+
+/** Asks the person about a limit, under keys that follow from the step's; what was answered before a restart is applied already. */
+export function budgetAsker(core: RunCore, key: string): BudgetAsker {
+  let count = 0;
+  return async (reached) => {
+    const { store } = core.kernel;
+    const nameOf = (): string => `${key}!budget${count}`;
+    for (; isSettled(core, nameOf()); count += 1);
+    const question = reached.unpriced
+      ? "The price of this model is not known and there is a money limit. Go on without counting its cost?"
+      : `The ${reached.limit} limit of ${reached.allowed} is reached (${reached.wanted} wanted). Go on?`;
+    const ask = { kind: "budget" as const, question, details: reached };
+    core.useDerived(nameOf());
+    const wait: Wait<Answer> = await openWaitAt(core, nameOf(), { ask, schema: Answer });
+    count += 1;
+    const answer: Waited<Answer> = await awaitAnswer(core, wait);
+    if (store.failure !== undefined) throw store.failure;
+    return "expired" in answer ? undefined : answer.value;
+  };
+}
+
+function isSettled(core: RunCore, key: string): boolean {
+  if (core.place.fresh) return false;
+  const wait = core.kernel.store.wait(core.place.id, key);
+  return wait !== undefined && core.kernel.store.answer(wait.id) !== undefined;
+}
+
+function outcomeOf<T>(step: LogRow, schema: Schema<T>): T {
+  const value: unknown = JSON.parse(step.body ?? "null");
+  if (step.kind === "ok") return schema.parse(value);
+  throw failedStep(Failure.parse(value));
+}
+
+function failedStep(failure: Failure): TuttiError {
+  const { code: given } = failure;
+  const code = given === "outcome_unknown" || given === "over_budget" ? given : "step_failed";
+  const details = { ...failure.details, code: failure.code };
+  return new TuttiError(code, failure.message, { retry: failure.retry, details });
+}

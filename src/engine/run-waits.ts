@@ -1,0 +1,242 @@
+// How a run waits: for answers, for messages, for time, and for the first of several things.
+
+import { z } from "zod";
+
+import { Answerer, defaultAskMs } from "../protocol/ask.ts";
+import { TuttiError } from "../protocol/error.ts";
+import type { AgentResult } from "../protocol/invocation-result.ts";
+import { CompleteMessage } from "../protocol/message.ts";
+import type { Schema, Selected, Source, Wait, Waited, WaitOptions } from "../ports.ts";
+import type { AnswerRow } from "../store/store.ts";
+import { askName, idInName } from "./names.ts";
+import type { RunCore } from "./run-core.ts";
+import { ownChild, storedResult } from "./run-children.ts";
+import { dueMark } from "./recovery.ts";
+
+const StoredAnswer = z.object({ value: z.unknown(), by: Answerer });
+
+export async function openWait<T>(core: RunCore, key: string, options: WaitOptions<T>): Promise<Wait<T>> {
+  core.use(key);
+  return openWaitAt(core, key, options);
+}
+
+/** The key is in use already, or follows from one that is. */
+export async function openWaitAt<T>(core: RunCore, key: string, options: WaitOptions<T>): Promise<Wait<T>> {
+  const { kernel, place, task } = core;
+  const known = place.fresh ? undefined : kernel.store.wait(place.id, key);
+  if (known !== undefined) {
+    kernel.waits.expect(known.id, options.schema);
+    return { id: askName(kernel.store.salt, known.id), schema: options.schema };
+  }
+  const now = kernel.clock.now();
+  const { ask, label, details } = options;
+  const id = kernel.waits.open(
+    task,
+    { run: place.id, key, raised_at: now, due: now + (options.within ?? defaultAskMs) },
+    {
+      ...(ask === undefined ? {} : { ask }),
+      ...(label === undefined ? {} : { label }),
+      ...(details === undefined ? {} : { details }),
+    },
+  );
+  kernel.waits.expect(id, options.schema);
+  core.flushState();
+  await core.committed();
+  return { id: askName(kernel.store.salt, id), schema: options.schema };
+}
+
+/** The task shows that it needs input while the question is open. */
+export async function awaitAnswer<T>(core: RunCore, wait: Wait<T>): Promise<Waited<T>> {
+  const { kernel, task } = core;
+  const id = waitId(core, wait);
+  const asked = kernel.waits.get(id)?.body.ask !== undefined;
+  if (asked) {
+    core.asking += 1;
+    task.status = "input_required";
+    kernel.emit(task, "task.input_required", { ask: wait.id });
+  }
+  const answer = await core.waiting<AnswerRow>((resolve) => kernel.waits.listen(id, wait.schema, resolve));
+  if (asked) core.asking -= 1;
+  if (asked && core.asking === 0) {
+    task.status = "running";
+    kernel.emit(task, "task.resumed");
+  }
+  return waitedIn(answer, wait.schema);
+}
+
+export async function withdrawWait(core: RunCore, key: string, wait: Wait<unknown>): Promise<void> {
+  core.use(key);
+  core.kernel.waits.settle(waitId(core, wait), "withdrawn", null);
+  await core.committed();
+}
+
+export async function selectFirst(core: RunCore, key: string, sources: readonly Source[]): Promise<Selected> {
+  core.use(key);
+  const recorded = core.recorded(key);
+  if (recorded !== undefined) return selectedIn(recorded.body ?? "", recorded.kind === "received");
+  const start = startOf(core, key, sources);
+  // A child that has just ended is gone from memory and perhaps not yet on disk.
+  if (sources.some((source) => "child" in source && core.kernel.find(source.child) === undefined))
+    await core.committed();
+  const selected = await core.waiting<Selected>((resolve) => firstOf(core, { sources, start }, resolve));
+  const body = JSON.stringify(selected);
+  if (selected.kind === "message") core.record(key, { kind: "received", body: `${mailTaken(core)} ${body}` });
+  else core.record(key, { kind: "selected", body });
+  return selected;
+}
+
+function firstOf(
+  core: RunCore,
+  race: { readonly sources: readonly Source[]; readonly start: number },
+  resolve: (selected: Selected) => void,
+): () => void {
+  let done = false;
+  const offs: (() => void)[] = [];
+  const off = (): void => {
+    for (const each of offs) each();
+  };
+  const win = (winner: Selected): void => {
+    if (done) return;
+    done = true;
+    off();
+    resolve(winner);
+  };
+  try {
+    race.sources.forEach((source, index) => {
+      if (!done) offs.push(listen(core, { source, index, start: race.start }, win));
+    });
+  } catch (thrown) {
+    // A source that is not ours: the others must not go on listening, they could take mail nobody sees.
+    off();
+    throw thrown;
+  }
+  if (done) off();
+  return off;
+}
+
+function listen(
+  core: RunCore,
+  at: { readonly source: Source; readonly index: number; readonly start: number },
+  win: (selected: Selected) => void,
+): () => void {
+  const { source, index } = at;
+  const { kernel } = core;
+  if ("child" in source) {
+    const child = kernel.find(source.child);
+    const deliver = (value: AgentResult): void => win({ index, kind: "child", value });
+    if (child !== undefined && ownChild(core, child).result === undefined) return onResult(child, deliver);
+    deliver(child?.result ?? storedResult(core, source.child));
+    return () => undefined;
+  }
+  if ("wait" in source) {
+    const { schema } = source.wait;
+    return kernel.waits.listen(waitId(core, source.wait), schema, (answer) =>
+      win({ index, kind: "wait", value: waitedIn(answer, schema) }),
+    );
+  }
+  if ("message" in source) return onMail(core, (value) => win({ index, kind: "message", value }));
+  const due = at.start + source.after;
+  return kernel.clock.timer(Math.max(0, due - kernel.clock.now()), () => win({ index, kind: "after" }));
+}
+
+/** When a select's clocks began: fixed when it was first reached, so a restart does not start them anew. */
+function startOf(core: RunCore, key: string, sources: readonly Source[]): number {
+  return sources.some((source) => "after" in source) ? dueAfter(core, key, 0) : 0;
+}
+
+function dueAfter(core: RunCore, key: string, ms: number): number {
+  const { kernel, place } = core;
+  const claim = place.fresh ? undefined : kernel.store.claim(place.id, key);
+  if (claim !== undefined) return Number(claim.body?.slice(dueMark.length));
+  const due = kernel.clock.now() + ms;
+  kernel.store.addClaim({ run: place.id, key, input: 0, body: `${dueMark}${due}` });
+  core.flushState();
+  return due;
+}
+
+export async function sleepFor(core: RunCore, key: string, ms: number): Promise<void> {
+  core.use(key);
+  const due = dueAfter(core, key, ms);
+  const remaining = due - core.kernel.clock.now();
+  if (remaining > 0) await core.waiting<void>((resolve) => core.kernel.clock.timer(remaining, resolve));
+}
+
+// ---- mail
+
+export async function receiveMail(
+  core: RunCore,
+  key: string,
+  options: { readonly block: boolean },
+): Promise<CompleteMessage | undefined> {
+  core.use(key);
+  const recorded = core.recorded(key);
+  if (recorded !== undefined) return mailIn(recorded.body ?? "");
+  const message = options.block
+    ? await core.waiting<CompleteMessage>((resolve) => onMail(core, resolve))
+    : nextMail(core);
+  core.record(key, { kind: "received", body: `${mailTaken(core)} ${JSON.stringify(message ?? null)}` });
+  return message;
+}
+
+function onMail(core: RunCore, deliver: (message: CompleteMessage) => void): () => void {
+  const look = (): boolean => {
+    const message = nextMail(core);
+    if (message !== undefined) deliver(message);
+    return message !== undefined;
+  };
+  if (look()) return () => undefined;
+  const off = (): void => {
+    core.task.onMail?.delete(wake);
+  };
+  const wake = (): void => {
+    if (look()) off();
+  };
+  (core.task.onMail ??= new Set()).add(wake);
+  return off;
+}
+
+function nextMail(core: RunCore): CompleteMessage | undefined {
+  const next = core.kernel.store.nextMail(core.task.id, mailTaken(core));
+  if (next === undefined) return undefined;
+  core.task.mailTaken = next.id;
+  return CompleteMessage.parse(JSON.parse(next.body));
+}
+
+/** The last message any run of the task has taken. */
+function mailTaken(core: RunCore): number {
+  core.task.mailTaken ??= core.kernel.store.lastMailTaken(core.task.id) ?? 0;
+  return core.task.mailTaken;
+}
+
+// ---- reading back
+
+/** A record that took mail begins with the id of the message, so that the store can find the last one. */
+function afterMailId(body: string): string {
+  return body.slice(body.indexOf(" ") + 1);
+}
+
+function selectedIn(body: string, tookMail: boolean): Selected {
+  return JSON.parse(tookMail ? afterMailId(body) : body);
+}
+
+function mailIn(body: string): CompleteMessage | undefined {
+  return CompleteMessage.nullable().parse(JSON.parse(afterMailId(body))) ?? undefined;
+}
+
+function waitId(core: RunCore, wait: Wait<unknown>): number {
+  const id = idInName(core.kernel.store.salt, wait.id);
+  if (id === undefined) throw new TuttiError("not_found", `there is no wait ${wait.id}`);
+  return id;
+}
+
+function waitedIn<T>(answer: AnswerRow, schema: Schema<T>): Waited<T> {
+  if (answer.kind !== "answered") return { expired: true };
+  const { value, by } = StoredAnswer.parse(JSON.parse(answer.body ?? "{}"));
+  return { value: schema.parse(value), by };
+}
+
+/** Calls back with the task's result; the returned function stops listening. */
+function onResult(task: RunCore["task"], listener: (result: AgentResult) => void): () => void {
+  (task.joiners ??= new Set()).add(listener);
+  return () => task.joiners?.delete(listener);
+}

@@ -1,0 +1,26 @@
+// What is recorded with a task and with a handover, as JSON: everything a restart needs to run it.
+
+import { z } from "zod";
+
+import { Budget } from "../protocol/budget.ts";
+
+const StoredRights = z.object({
+  tools: z.union([z.literal("*"), z.array(z.string()).readonly()]),
+  roots: z.array(z.string()).readonly(),
+});
+
+export const TaskBody = z.object({
+  input: z.unknown(),
+  config: z.unknown(),
+  rights: StoredRights,
+  budget: Budget.partial().nullable(),
+});
+export type TaskBody = z.infer<typeof TaskBody>;
+
+export const RunBody = z.object({ agent: z.string(), input: z.unknown(), rights: StoredRights });
+export type RunBody = z.infer<typeof RunBody>;
+
+/** Null in the first run of an attempt, whose agent and input are the task's. */
+export function runBodyIn(body: string | null): RunBody | null {
+  return body === null ? null : RunBody.parse(JSON.parse(body));
+}

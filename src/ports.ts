@@ -1,0 +1,228 @@
+// What the inside needs from outside: durable execution, the task tree, the store, runners, models, time.
+
+import type { Rights } from "./core/rights.ts";
+import type { Answerer, AskKind } from "./protocol/ask.ts";
+import type { Budget, Usage } from "./protocol/budget.ts";
+import type { RunnerConfig } from "./protocol/executor.ts";
+import type { AskId, TaskId } from "./protocol/ids.ts";
+import type { AgentResult, TaskSnapshot } from "./protocol/invocation-result.ts";
+import type { CompleteMessage, Message } from "./protocol/message.ts";
+
+/** Anything that turns foreign data into a T or throws; a zod schema is one. */
+export interface Schema<T> {
+  parse(value: unknown): T;
+}
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Calls `fire` once after `ms`; the returned function calls it off. */
+  timer(ms: number, fire: () => void): () => void;
+}
+
+// ---- what a running task is given
+
+/** A task to be. All of it is recorded before it runs, so a restart needs nothing but the store. */
+export interface NewTask {
+  readonly runner: RunnerConfig;
+  /** The agent's name, shown to people. */
+  readonly agent: string;
+  /** The runner's own: the first message, the definition, whatever its loop starts from. */
+  readonly input: unknown;
+  readonly rights: Rights;
+  /** Limits of a root; in a child `tokens` and `money_micro_usd` are carved out of its parent's account. */
+  readonly budget?: Partial<Budget>;
+  /** When its work must have ended; it fails then. Waiting for a person does not count. */
+  readonly deadline?: number;
+  /** Nobody joins it; it is still in its parent's tree and budget. */
+  readonly detached?: boolean;
+}
+
+export interface StepOptions<T> {
+  /** May it run again when it was interrupted before its outcome was recorded? */
+  readonly repeatable: boolean;
+  readonly schema: Schema<T>;
+  /** What it is about to do; the same key with another input is an error. */
+  readonly input?: unknown;
+  readonly timeout?: number;
+  /** The event that tells its outcome; the content itself stands once, in the step. */
+  readonly event?: "step.finished" | "message.added";
+  /** Held against the budget before the body runs. */
+  readonly reserve?: Usage;
+  /** What it really used; settled when the outcome is recorded. */
+  readonly spent?: (outcome: T) => Usage;
+}
+
+export interface StepContext {
+  readonly signal: AbortSignal;
+  /** Idempotency key: the same for every try of this step, different for any other. */
+  readonly key: string;
+  /** What an earlier, interrupted try noted; only a repeatable step can see one. */
+  readonly noted: unknown;
+  /** Durable, on the claim, when it resolves: a pid, a remote id. Given to recovery. */
+  note(value: unknown): Promise<void>;
+  /** Text on its way: shown, not kept. */
+  live(channel: "text" | "reasoning" | "tool", text: string): void;
+}
+
+export interface AskSpec {
+  readonly kind: AskKind;
+  readonly question: string;
+  readonly details?: unknown;
+  readonly choices?: readonly string[];
+  readonly answer_schema?: Record<string, unknown>;
+}
+
+export interface WaitOptions<T> {
+  /** Who is asked: absent when an outside party answers by the id alone, such as an external tool's client. */
+  readonly ask?: AskSpec;
+  /** What the wait is for, shown when there is no ask. */
+  readonly label?: string;
+  /** What the outside party needs to answer, when there is no ask: the call to be made. */
+  readonly details?: unknown;
+  /** From now on; 24 hours when absent. */
+  readonly within?: number;
+  readonly schema: Schema<T>;
+}
+
+export type Waited<T> = { readonly value: T; readonly by: Answerer } | { readonly expired: true };
+
+/** A wait that is open: a source of any number of selects. */
+export interface Wait<T> {
+  readonly id: AskId;
+  readonly schema: Schema<T>;
+}
+
+export type Source =
+  | { readonly child: TaskId }
+  | { readonly wait: Wait<unknown> }
+  | { readonly message: true }
+  | { readonly after: number };
+
+export type Selected =
+  | { readonly index: number; readonly kind: "child"; readonly value: AgentResult }
+  | { readonly index: number; readonly kind: "wait"; readonly value: Waited<unknown> }
+  | { readonly index: number; readonly kind: "message"; readonly value: CompleteMessage }
+  | { readonly index: number; readonly kind: "after" };
+
+export interface Handover {
+  readonly agent: string;
+  readonly input: unknown;
+  readonly rights?: Rights;
+  readonly reason?: string;
+}
+
+/**
+ * Every operation has a key chosen by the caller, unique in the run and without `!`. What was recorded under a key is returned, not done
+ * again. Between two operations code must be deterministic: no clock, no timer, no fetch outside a step.
+ * After a cancel every operation throws `canceled`.
+ */
+export interface Durable {
+  readonly task: TaskId;
+  readonly attempt: number;
+  readonly run: number;
+  readonly agent: string;
+  readonly rights: Rights;
+  readonly signal: AbortSignal;
+  readonly input: unknown;
+  /** What the spawn stored once for all its children. */
+  readonly shared: unknown;
+  /** The input of the tree's root: agents and settings every task of the tree may look up. */
+  readonly rootInput: unknown;
+
+  /** Where the loop was; undefined when it never saved. */
+  restore<T>(schema: Schema<T>): Promise<{ readonly state: T; readonly messages: CompleteMessage[] } | undefined>;
+  /** Small state, written with the next commit. */
+  save(key: string, state: unknown): void;
+  /** Runs the body once. Throws the same `step_failed`, `outcome_unknown` or `canceled` live and on resume. */
+  step<T>(key: string, options: StepOptions<T>, body: (context: StepContext) => Promise<T> | T): Promise<T>;
+  /** All children or none; they exist durably before their ids return. */
+  spawn(key: string, children: readonly NewTask[], shared?: unknown): Promise<TaskId[]>;
+  /** Every result, the failed ones too, in the order of the ids (invariant 5). */
+  join(ids: readonly TaskId[]): Promise<AgentResult[]>;
+  /** The first source to be ready wins and is recorded; the others stay open. */
+  select(key: string, sources: readonly Source[]): Promise<Selected>;
+  open<T>(key: string, options: WaitOptions<T>): Promise<Wait<T>>;
+  wait<T>(key: string, options: WaitOptions<T>): Promise<Waited<T>>;
+  /** Closes a wait nobody needs answered any more. */
+  withdraw(key: string, wait: Wait<unknown>): Promise<void>;
+  /** The next message from outside, in order; one that came early was kept. */
+  receive(key: string, options: { readonly block: boolean }): Promise<CompleteMessage | undefined>;
+  sleep(key: string, ms: number): Promise<void>;
+  now(key: string): Promise<number>;
+  id(key: string): Promise<string>;
+  /** What was said in this attempt, by earlier runs too; how a run that was handed over to finds the conversation. */
+  messages(): Promise<CompleteMessage[]>;
+  /** A message of the task's own making, kept as an event; returned as it is kept. */
+  say(key: string, message: Message): CompleteMessage;
+  /** Own descendants only. */
+  cancel(key: string, id: TaskId): Promise<TaskId[]>;
+  send(key: string, id: TaskId, message: Message): Promise<void>;
+  snapshot(key: string, ids: readonly TaskId[] | "descendants"): Promise<TaskSnapshot[]>;
+  /** Ends this run; the next one starts on the same task under another agent. */
+  handover(key: string, to: Handover): Promise<never>;
+}
+
+/** Runs a task's loop. `config` is its own part of the invocation; what it returns is the result, what it throws fails the task. */
+export type Runner = (durable: Durable, config: unknown) => Promise<unknown>;
+
+// ---- models
+
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface ModelRequest {
+  /** `provider/model`. */
+  readonly model: string;
+  readonly agent: string;
+  readonly system: string;
+  readonly messages: readonly CompleteMessage[];
+  readonly tools: readonly ModelTool[];
+}
+
+export interface ModelReply {
+  readonly message: Message;
+  readonly usage: Usage;
+  /** Why it stopped: it had said all, it wants tools run, it was cut at its length. */
+  readonly finish: "stop" | "tools" | "length";
+}
+
+/** Fails with a TuttiError whose retry verdict says whether the call may be made again. */
+export interface Model {
+  /** The most the call can use: its input and the longest output. */
+  estimate(request: ModelRequest): Usage;
+  call(
+    request: ModelRequest,
+    options: { readonly signal: AbortSignal; readonly onText?: (text: string) => void },
+  ): Promise<ModelReply>;
+}
+
+/** Kind of runner → what runs its tasks. */
+export type RunnerRegistry = Readonly<Record<string, Runner>>;
+
+// ---- the outside face
+
+export type Delivery =
+  | { readonly outcome: "accepted" }
+  | { readonly outcome: "late" | "unknown"; readonly message: string }
+  | { readonly outcome: "invalid"; readonly message: string };
+
+export interface Tasks {
+  /** Returns once the task is durable. The same `key` again finds the unfinished task instead, unless `anew`. */
+  start(
+    task: NewTask,
+    options?: { readonly key?: string; readonly anew?: boolean },
+  ): Promise<{ readonly task: TaskId; readonly existed: boolean }>;
+  /** Settles a wait; the first answer wins. */
+  deliver(wait: AskId, value: unknown, by: Answerer): Promise<Delivery>;
+  message(task: TaskId, message: Message): Promise<void>;
+  /** The whole subtree (invariant 4); returns the tasks that were not terminal. */
+  cancel(task: TaskId, reason: string): Promise<TaskId[]>;
+  /** Gives up the running attempt and starts the next. */
+  retry(task: TaskId): Promise<void>;
+  result(task: TaskId, signal?: AbortSignal): Promise<AgentResult>;
+}

@@ -1,0 +1,112 @@
+// Opens the database file of a state folder: settings, migrations, and clear words when it cannot be used.
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import { TuttiError } from "../../protocol/error.ts";
+import { migrations } from "./schema.ts";
+import { storageError } from "./storage-error.ts";
+
+export interface OpenedDatabase {
+  readonly database: DatabaseSync;
+  readonly path: string;
+  /** Part of every name this store gives, so that names of two stores do not meet. */
+  readonly salt: string;
+  readonly close: () => void;
+}
+
+export const databaseFile = (folder: string): string => join(folder, "tutti.db");
+
+/** Makes the folder for its owner alone. */
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new TuttiError(
+      "read_only",
+      `could not make the state folder ${folder}: ${message}; choose another with --state`,
+      {
+        cause: thrown,
+      },
+    );
+  }
+}
+
+/** For writing; the caller holds the folder's lock. */
+export function openDatabase(folder: string): OpenedDatabase {
+  const path = databaseFile(folder);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { timeout: 5_000 });
+    // FULL: an acknowledged write survives power loss, at one sync per commit. The cache is kept small on purpose.
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000");
+    migrate(database, path);
+    return { database, path, salt: saltOf(database), close: closing(database) };
+  } catch (thrown) {
+    database?.close();
+    throw storageError(path, thrown);
+  }
+}
+
+/** For looking only: takes no lock and never writes, so it works beside a running owner. */
+export function openForReading(folder: string): OpenedDatabase {
+  const path = databaseFile(folder);
+  if (!existsSync(path)) {
+    throw new TuttiError(
+      "not_found",
+      `there is no state in ${folder}; run \`tutti invoke\` first, or choose another with --state`,
+    );
+  }
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+    refuseOther(database, path);
+    return { database, path, salt: saltOf(database), close: closing(database) };
+  } catch (thrown) {
+    database?.close();
+    throw storageError(path, thrown);
+  }
+}
+
+function migrate(database: DatabaseSync, path: string): void {
+  refuseNewer(database, path);
+  for (let version = versionOf(database); version < migrations.length; version += 1) {
+    const sql = migrations[version] ?? "";
+    database.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${version + 1}; COMMIT`);
+  }
+  database.prepare("INSERT OR IGNORE INTO meta (key, value) VALUES ('salt', ?)").run(randomBytes(5).toString("hex"));
+}
+
+function refuseNewer(database: DatabaseSync, path: string): void {
+  if (versionOf(database) <= migrations.length) return;
+  throw new TuttiError(
+    "newer",
+    `${path} was written by a newer Tutti; update this one, or choose another folder with --state`,
+  );
+}
+
+function refuseOther(database: DatabaseSync, path: string): void {
+  refuseNewer(database, path);
+  if (versionOf(database) < migrations.length) {
+    throw new TuttiError(
+      "conflict",
+      `${path} was written by an older Tutti; start a command that writes once to bring it up to date`,
+    );
+  }
+}
+
+function versionOf(database: DatabaseSync): number {
+  return Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
+}
+
+function saltOf(database: DatabaseSync): string {
+  return String(database.prepare("SELECT value FROM meta WHERE key = 'salt'").get()?.["value"]);
+}
+
+function closing(database: DatabaseSync): () => void {
+  return () => {
+    if (database.isOpen) database.close();
+  };
+}

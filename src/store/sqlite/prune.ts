@@ -1,0 +1,91 @@
+// Retention: removes finished trees, oldest first, and gives the space back to the disk.
+import { statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+
+import { databaseFile, openDatabase } from "./database.ts";
+import { storageError } from "./storage-error.ts";
+
+export interface PruneOptions {
+  /** Trees that ended before this time go. */
+  readonly endedBefore?: number;
+  /** Then the oldest, until what is left fits. */
+  readonly maxBytes?: number;
+}
+
+export interface PruneReport {
+  readonly trees: number;
+  readonly tasks: number;
+  readonly bytes_before: number;
+  readonly bytes_after: number;
+}
+
+/** A tree is finished when every task of it is. The caller holds the folder's lock. */
+export function pruneTrees(folder: string, options: PruneOptions): PruneReport {
+  const { database, path, close } = openDatabase(folder);
+  try {
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    const before = statSync(databaseFile(folder)).size;
+    const finished = finishedTrees(database);
+    const removed = finished.filter((tree) => options.endedBefore !== undefined && tree.ended < options.endedBefore);
+    const left = finished.filter((tree) => !removed.includes(tree));
+    let tasks = removed.reduce((sum, tree) => sum + removeTree(database, tree.root), 0);
+    let trees = removed.length;
+    while (options.maxBytes !== undefined && liveBytes(database) > options.maxBytes) {
+      const oldest = left.shift();
+      if (oldest === undefined) break;
+      tasks += removeTree(database, oldest.root);
+      trees += 1;
+    }
+    if (trees > 0) database.exec("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+    return { trees, tasks, bytes_before: before, bytes_after: statSync(databaseFile(folder)).size };
+  } catch (thrown) {
+    throw storageError(path, thrown);
+  } finally {
+    close();
+  }
+}
+
+function finishedTrees(database: DatabaseSync): { root: number; ended: number }[] {
+  const rows = database
+    .prepare(
+      `SELECT tasks.root AS root, MAX(results.at) AS ended FROM tasks LEFT JOIN results ON results.task = tasks.id
+       GROUP BY tasks.root HAVING COUNT(*) = COUNT(results.task) ORDER BY ended`,
+    )
+    .all();
+  return rows.map((row) => ({ root: Number(row["root"]), ended: Number(row["ended"]) }));
+}
+
+/** What the file would hold without its free pages. */
+function liveBytes(database: DatabaseSync): number {
+  const pragma = (name: string): number => Number(database.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
+  return (pragma("page_count") - pragma("freelist_count")) * pragma("page_size");
+}
+
+/** One transaction per tree; the last ids ever used are kept, so that none is given out again. */
+function removeTree(database: DatabaseSync, root: number): number {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    for (const table of ["tasks", "runs", "log", "waits", "mail"]) {
+      database
+        .prepare(
+          `INSERT INTO meta (key, value) SELECT 'last_${table}', COALESCE(MAX(id), 0) FROM ${table} WHERE true
+           ON CONFLICT (key) DO UPDATE SET value = MAX(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))`,
+        )
+        .run();
+    }
+    const tasks = "SELECT id FROM tasks WHERE root = ?";
+    const runs = `SELECT id FROM runs WHERE task IN (${tasks})`;
+    const remove = (sql: string): number => Number(database.prepare(sql).run(root).changes);
+    remove(`DELETE FROM log WHERE run IN (${runs})`);
+    remove(`DELETE FROM claims WHERE run IN (${runs})`);
+    remove("DELETE FROM answers WHERE wait IN (SELECT id FROM waits WHERE root = ?)");
+    remove("DELETE FROM waits WHERE root = ?");
+    for (const table of ["mail", "results", "keys", "runs"]) remove(`DELETE FROM ${table} WHERE task IN (${tasks})`);
+    const removed = remove("DELETE FROM tasks WHERE root = ?");
+    database.exec("COMMIT");
+    return removed;
+  } catch (thrown) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw thrown;
+  }
+}

@@ -1,0 +1,164 @@
+// Reads rows back into their types; a value of another type means the file is damaged.
+import type { SQLOutputValue } from "node:sqlite";
+
+import { TuttiError } from "../../protocol/error.ts";
+import { TerminalStatus } from "../../protocol/task-status.ts";
+import type {
+  AnswerRow,
+  ClaimRow,
+  LogRow,
+  MailRow,
+  ResultRow,
+  RunRow,
+  Spent,
+  StepKind,
+  StoredEvent,
+  TaskRow,
+  WaitRow,
+} from "../store.ts";
+
+type Row = Record<string, SQLOutputValue>;
+export type RowReader<T> = (row: Row) => T;
+
+/** Stored by position: only ever append. */
+export const stepKinds = [
+  "ok",
+  "failed",
+  "unknown",
+  "spawned",
+  "selected",
+  "received",
+  "noted",
+  "saved",
+  "event",
+] as const satisfies readonly StepKind[];
+
+export const taskIn: RowReader<TaskRow> = (row) => ({
+  id: integer(row, "id"),
+  parent: integerOrNull(row, "parent"),
+  root: integer(row, "root"),
+  depth: integer(row, "depth"),
+  kind: text(row, "kind"),
+  agent: text(row, "agent"),
+  detached: integer(row, "detached") === 1,
+  created_at: integer(row, "created_at"),
+  deadline: integerOrNull(row, "deadline"),
+  shared: integerOrNull(row, "shared"),
+  body: text(row, "body"),
+});
+
+export const runIn: RowReader<RunRow> = (row) => ({
+  id: integer(row, "id"),
+  task: integer(row, "task"),
+  attempt: integer(row, "attempt"),
+  run: integer(row, "run"),
+  body: textOrNull(row, "body"),
+});
+
+export const logIn: RowReader<LogRow> = (row) => ({
+  id: integer(row, "id"),
+  run: integer(row, "run"),
+  key: text(row, "key"),
+  at: integer(row, "at"),
+  kind: kindOf(integer(row, "kind")),
+  type: textOrNull(row, "type"),
+  input: integer(row, "input"),
+  tokens: integer(row, "tokens"),
+  money: integer(row, "money"),
+  body: textOrNull(row, "body"),
+  state: textOrNull(row, "state"),
+});
+
+export const claimIn: RowReader<ClaimRow> = (row) => ({
+  run: integer(row, "run"),
+  key: text(row, "key"),
+  input: integer(row, "input"),
+  body: textOrNull(row, "body"),
+});
+
+export const waitIn: RowReader<WaitRow> = (row) => ({
+  id: integer(row, "id"),
+  task: integer(row, "task"),
+  root: integer(row, "root"),
+  run: integer(row, "run"),
+  key: text(row, "key"),
+  raised_at: integer(row, "raised_at"),
+  due: integer(row, "due"),
+  body: text(row, "body"),
+});
+
+export const answerIn: RowReader<AnswerRow> = (row) => {
+  const kind = text(row, "kind");
+  if (kind !== "answered" && kind !== "expired" && kind !== "withdrawn") throw damaged("kind");
+  return { wait: integer(row, "wait"), kind, at: integer(row, "at"), body: textOrNull(row, "body") };
+};
+
+export const mailIn: RowReader<MailRow> = (row) => ({
+  id: integer(row, "id"),
+  task: integer(row, "task"),
+  body: text(row, "body"),
+});
+
+export const resultIn: RowReader<ResultRow> = (row) => ({
+  task: integer(row, "task"),
+  status: TerminalStatus.parse(row["status"]),
+  at: integer(row, "at"),
+  body: text(row, "body"),
+});
+
+export const eventIn: RowReader<StoredEvent> = (row) => ({
+  id: integer(row, "id"),
+  task: integer(row, "task"),
+  attempt: integer(row, "attempt"),
+  run: integer(row, "ordinal"),
+  at: integer(row, "at"),
+  type: text(row, "type"),
+  key: text(row, "key"),
+  kind: kindOf(integer(row, "kind")),
+  tokens: integer(row, "tokens"),
+  money: integer(row, "money"),
+  body: textOrNull(row, "body"),
+});
+
+export const spentIn: RowReader<Spent> = (row) => ({
+  task: integer(row, "task"),
+  tokens: integer(row, "tokens"),
+  money: integer(row, "money"),
+});
+
+/** A single column named `value`; null, as of an empty MAX, is undefined. */
+export const numberIn: RowReader<number | undefined> = (row) => integerOrNull(row, "value") ?? undefined;
+export const textIn: RowReader<string> = (row) => text(row, "value");
+
+function kindOf(position: number): StepKind {
+  return stepKinds[position] ?? raise(damaged("kind"));
+}
+
+function integer(row: Row, column: string): number {
+  return integerOrNull(row, column) ?? raise(damaged(column));
+}
+
+function integerOrNull(row: Row, column: string): number | null {
+  const value = row[column] ?? null;
+  return value === null || typeof value === "number" ? value : raise(damaged(column));
+}
+
+function text(row: Row, column: string): string {
+  return textOrNull(row, column) ?? raise(damaged(column));
+}
+
+function textOrNull(row: Row, column: string): string | null {
+  const value = row[column] ?? null;
+  return value === null || typeof value === "string" ? value : raise(damaged(column));
+}
+
+function raise(error: TuttiError): never {
+  throw error;
+}
+
+function damaged(column: string): TuttiError {
+  return new TuttiError(
+    "corrupt",
+    `the database is damaged: column ${column} holds something else; restore a copy of it`,
+  );
+}

@@ -1,0 +1,46 @@
+// Files beside the state folder that tell what really happened outside: every effect and every acknowledgement, synced to disk.
+
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+export interface Ledger {
+  write(line: readonly unknown[]): void;
+  close(): void;
+}
+
+export const ledgerNames = ["effects", "acks"] as const;
+export type LedgerName = (typeof ledgerNames)[number];
+
+const fileOf = (folder: string, name: LedgerName): string => join(folder, `${name}.jsonl`);
+
+/** One line is one write to a file opened for appending, so a kill leaves whole lines or none. */
+export function openLedger(folder: string, name: LedgerName): Ledger {
+  const file = openSync(fileOf(folder, name), "a");
+  return {
+    write(line) {
+      writeSync(file, `${JSON.stringify(line)}\n`);
+      fsyncSync(file);
+    },
+    close: () => closeSync(file),
+  };
+}
+
+export function readLedger(folder: string, name: LedgerName): string[][] {
+  const file = fileOf(folder, name);
+  if (!existsSync(file)) return [];
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line.endsWith("]"))
+    .map((line): string[] => JSON.parse(line));
+}
+
+/** The same numbers for the same seed. */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
