@@ -4,6 +4,7 @@ import { z } from "zod";
 import { defaultBudget } from "./budget.ts";
 import { TuttiError } from "./error.ts";
 import { LiveDelta, TuttiEvent } from "./event.ts";
+import { Task } from "./task.ts";
 import { toFailure } from "./failure.ts";
 import { Invocation } from "./invocation.ts";
 
@@ -65,7 +66,7 @@ const goal = {
 const failure = toFailure(new TuttiError("io", "the disk is gone", { details: { disk: "a" } }));
 
 const taskData: Record<string, unknown> = {
-  "task.created": { task, message },
+  "task.created": { agent: "writer", runner: "local", parent: null, depth: 0, detached: false },
   "task.started": {},
   "task.input_required": { ask: "ask_1" },
   "task.resumed": {},
@@ -79,7 +80,7 @@ const taskData: Record<string, unknown> = {
   "child.spawned": { join: "all", children: [{ task: "tsk_c", agent: "tester" }] },
   "message.added": { message },
   "step.started": { key: "model:1", kind: "model", repeatable: true },
-  "step.finished": { key: "model:1", outcome: "ok", usage },
+  "step.finished": { key: "model:1", outcome: "ok", tokens: 30, money_micro_usd: 12 },
   "tool.called": { tool_call_id: "c1", tool_name: "read", external: false },
   "tool.returned": { tool_call_id: "c1", tool_name: "read", outcome: "denied" },
   "evidence.added": { evidence },
@@ -87,6 +88,8 @@ const taskData: Record<string, unknown> = {
   "ask.answered": { ask: "ask_1", answer: { kind: "question", value: "b" }, by: { kind: "person", name: "ada" } },
   "ask.expired": { ask: "ask_1", meaning: "no_answer" },
   "ask.withdrawn": { ask: "ask_1" },
+  "wait.opened": { wait: "ask_2", label: "result of the client's tool" },
+  "wait.settled": { wait: "ask_2", outcome: "answered" },
   "budget.reserved": { key: "model:1", reserved: usage },
   "budget.settled": { key: "model:1", spent: usage },
   "budget.reached": { limit: "tokens", allowed: 100, wanted: 120 },
@@ -98,6 +101,10 @@ const goalData: Record<string, unknown> = {
   "goal.noted": { text: "two tasks" },
   "goal.changed": { status: "blocked", reason: "asked for work it may not do" },
 };
+
+test("a task keeps its form when written and read", () => {
+  assert.deepEqual(Task.parse(JSON.parse(JSON.stringify(task))), task);
+});
 
 test("every event keeps its form when written and read", () => {
   for (const [type, data] of Object.entries(taskData)) {

@@ -10,7 +10,7 @@ import { Goal, GoalStatus } from "./goal.ts";
 import { AskId, GoalId, TaskId, Time } from "./ids.ts";
 import { Join } from "./invocation.ts";
 import { CompleteMessage } from "./message.ts";
-import { AttemptOutcome, Ordinal, Task } from "./task.ts";
+import { AttemptOutcome, Ordinal } from "./task.ts";
 
 /** The global sequence, without reuse: a reader that returns with the last one it saw misses nothing (invariant 9). */
 export const EventSeq = z.int().positive();
@@ -44,7 +44,18 @@ const terminalEvents = [
 ] as const;
 
 const lifeEvents = [
-  taskEvent("task.created", z.strictObject({ task: Task, message: CompleteMessage })),
+  taskEvent(
+    "task.created",
+    z.strictObject({
+      agent: z.string(),
+      runner: z.string(),
+      parent: TaskId.nullable(),
+      depth: z.int().nonnegative(),
+      detached: z.boolean(),
+      /** The text it begins with, where it begins with one. */
+      prompt: z.string().optional(),
+    }),
+  ),
   taskEvent("task.started", nothing),
   taskEvent("task.input_required", z.strictObject({ ask: AskId })),
   taskEvent("task.resumed", nothing),
@@ -74,7 +85,8 @@ const workEvents = [
       key: stepKey,
       outcome: z.enum(["ok", "failed", "unknown"]),
       error: Failure.optional(),
-      usage: Usage.optional(),
+      tokens: z.int().nonnegative(),
+      money_micro_usd: z.int().nonnegative(),
     }),
   ),
   taskEvent("tool.called", z.strictObject({ tool_call_id: z.string(), tool_name: z.string(), external: z.boolean() })),
@@ -94,8 +106,12 @@ const limitEvents = [
   taskEvent("ask.answered", z.strictObject({ ask: AskId, answer: Answer, by: Answerer })),
   taskEvent("ask.expired", z.strictObject({ ask: AskId, meaning: z.enum(["no_answer", "denied", "stop"]) })),
   taskEvent("ask.withdrawn", z.strictObject({ ask: AskId })),
+  /** A wait that asks nobody: an outside party settles it by its id. */
+  taskEvent("wait.opened", z.strictObject({ wait: AskId, label: z.string() })),
+  taskEvent("wait.settled", z.strictObject({ wait: AskId, outcome: z.enum(["answered", "expired", "withdrawn"]) })),
   taskEvent("budget.reserved", z.strictObject({ key: stepKey, reserved: Usage })),
-  taskEvent("budget.settled", z.strictObject({ key: stepKey, spent: Usage })),
+  /** `presumed`: the call was perhaps under way when the process died, and is booked as sent. */
+  taskEvent("budget.settled", z.strictObject({ key: stepKey, spent: Usage, presumed: z.boolean().optional() })),
   taskEvent("budget.reached", z.strictObject({ limit: BudgetLimit, allowed: z.number(), wanted: z.number() })),
   taskEvent("budget.raised", z.strictObject({ budget: Budget })),
 ] as const;

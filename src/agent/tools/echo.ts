@@ -1,0 +1,13 @@
+// The tool `echo`: gives back what it is told.
+
+import { z } from "zod";
+
+import { stepTool } from "../tool.ts";
+
+export const echo = stepTool({
+  name: "echo",
+  description: "Gives the text back.",
+  input: z.strictObject({ text: z.string() }),
+  repeatable: true,
+  run: ({ text }) => text,
+});

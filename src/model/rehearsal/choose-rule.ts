@@ -1,0 +1,82 @@
+// Which rule of a script answers a request: it follows from the request alone, so a resumed task gets the same reply.
+
+import { messageText, type CompleteMessage, type Part } from "../../protocol/message.ts";
+import type { RehearsalRule, RehearsalScript } from "../../protocol/rehearsal-script.ts";
+import type { ModelRequest } from "../../ports.ts";
+
+export interface Chosen {
+  readonly rule: RehearsalRule;
+  /** Its place in the script, for messages about it. */
+  readonly index: number;
+  readonly said: Heard;
+}
+
+/** What a rule is matched on and may quote. */
+export interface Heard {
+  /** Everything since the last reply of any agent. */
+  readonly last: string;
+  /** The last thing a person or a calling agent said. */
+  readonly user: string;
+  /** What the pattern of `last` matched: the whole, then its groups. */
+  readonly groups: readonly string[];
+}
+
+export function chooseRule(
+  script: RehearsalScript,
+  request: Pick<ModelRequest, "agent" | "messages">,
+): Chosen | undefined {
+  const { agent, messages } = request;
+  const used = new Map<number, number>();
+  let turn = 0;
+  // Without `times` only the number of replies matters; with it, every reply is traced to the rule that gave it.
+  const traced = script.rules.some((rule) => rule.times !== undefined);
+  messages.forEach((message, at) => {
+    if (message.role !== "assistant" || message.agent_id !== agent) return;
+    const chosen = traced ? match(script, { agent, turn, used }, messages.slice(0, at)) : undefined;
+    if (chosen !== undefined) used.set(chosen.index, (used.get(chosen.index) ?? 0) + 1);
+    turn += 1;
+  });
+  return match(script, { agent, turn, used }, messages);
+}
+
+interface Place {
+  readonly agent: string;
+  readonly turn: number;
+  readonly used: ReadonlyMap<number, number>;
+}
+
+function match(script: RehearsalScript, place: Place, messages: readonly CompleteMessage[]): Chosen | undefined {
+  const last = textSinceReply(messages);
+  const user = messages.findLast((message) => message.role === "user");
+  for (const [index, rule] of script.rules.entries()) {
+    if (rule.agent !== undefined && rule.agent !== place.agent) continue;
+    if (rule.turn !== undefined && rule.turn !== place.turn) continue;
+    if (rule.times !== undefined && (place.used.get(index) ?? 0) >= rule.times) continue;
+    const groups = groupsOf(rule.last, last);
+    if (groups === undefined) continue;
+    return { rule, index, said: { last, user: user === undefined ? "" : messageText(user), groups } };
+  }
+  return undefined;
+}
+
+/** Undefined when it does not match. */
+function groupsOf(wanted: RehearsalRule["last"], last: string): readonly string[] | undefined {
+  if (wanted === undefined) return [];
+  if (typeof wanted === "string") return last.includes(wanted) ? [wanted] : undefined;
+  const found = RegExp(wanted.regex, "su").exec(last);
+  return found === null ? undefined : [...found].map((group) => group ?? "");
+}
+
+function textSinceReply(messages: readonly CompleteMessage[]): string {
+  const reply = messages.findLastIndex((message) => message.role === "assistant");
+  return messages
+    .slice(reply + 1)
+    .flatMap((message) => message.parts.map(textOf))
+    .join("\n");
+}
+
+function textOf(part: Part): string {
+  if (part.part_type === "text") return part.data;
+  if (part.part_type === "tool_result") return part.data.parts.map(textOf).join("\n");
+  return JSON.stringify(part.data) ?? "";
+}

@@ -1,0 +1,147 @@
+// The rehearsal model: plays a script through the same port as any provider, and says that it is a rehearsal.
+
+import type { Usage } from "../../protocol/budget.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { CompleteMessage, Message, Part, ToolCall } from "../../protocol/message.ts";
+import { RehearsalScript, type RehearsalRule } from "../../protocol/rehearsal-script.ts";
+import { issuesOf } from "../../protocol/lenient-read.ts";
+import type { Model, ModelReply, ModelRequest } from "../../ports.ts";
+import { chooseRule, type Chosen, type Heard } from "./choose-rule.ts";
+
+/** The name its messages carry. */
+const rehearsalName = "rehearsal";
+
+/** `script` is checked; a mistake is an `invalid_input` that names the rule. */
+export function rehearsalModel(script: unknown): Model {
+  const parsed = RehearsalScript.safeParse(script);
+  if (!parsed.success) {
+    const issues = issuesOf(parsed.error);
+    const said = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+    throw new TuttiError("invalid_input", `the rehearsal script cannot be played: ${said}`, { details: { issues } });
+  }
+  return player(parsed.data);
+}
+
+interface Played {
+  readonly chosen: Chosen | undefined;
+  readonly message: Message;
+  readonly usage: Usage;
+}
+
+function player(script: RehearsalScript): Model {
+  /** The estimate and the call of one request play the same reply. */
+  const played = new WeakMap<ModelRequest, Played>();
+  const play = (request: ModelRequest): Played => {
+    const known = played.get(request);
+    if (known !== undefined) return known;
+    const chosen = chooseRule(script, request);
+    const message = replyTo(request, chosen);
+    const made = { chosen, message, usage: usageOf(request, message, chosen?.rule.spend) };
+    played.set(request, made);
+    return made;
+  };
+  return {
+    estimate: (request) => play(request).usage,
+    async call(request, { signal, onText }): Promise<ModelReply> {
+      const { chosen, message, usage } = play(request);
+      if (chosen?.rule.delay_ms !== undefined) await delay(chosen.rule.delay_ms, signal);
+      if (chosen?.rule.fail !== undefined) throw scriptedFailure(chosen.rule.fail, chosen.index);
+      for (const part of message.parts) if (part.part_type === "text") onText?.(part.data);
+      const calls = message.parts.some((part) => part.part_type === "tool_call");
+      return { message, usage, finish: calls ? "tools" : "stop" };
+    },
+  };
+}
+
+function replyTo(request: ModelRequest, chosen: Chosen | undefined): Message {
+  const name = rehearsalName;
+  const base = { name, role: "assistant" as const, agent_id: request.agent };
+  if (chosen === undefined) {
+    const text = `(rehearsal) No rule of the script answers ${request.agent} here; a real model would. Nothing was done.`;
+    return { ...base, parts: [{ part_type: "text", data: text }] };
+  }
+  const { rule, said } = chosen;
+  const turn = request.messages.filter((message) => message.role === "assistant").length;
+  const calls = callsOf(rule).map((call, index): Part => {
+    const data: ToolCall = {
+      tool_call_id: `call_${turn}_${index}`,
+      tool_name: call.tool,
+      input: filled(call.args, said),
+    };
+    return { part_type: "tool_call", data };
+  });
+  const text = rule.say === undefined ? [] : [{ part_type: "text" as const, data: fill(rule.say, said) }];
+  return { ...base, parts: [...text, ...calls] };
+}
+
+function callsOf(rule: RehearsalRule): { readonly tool: string; readonly args: unknown }[] {
+  return [
+    ...(rule.call ?? []).map(({ tool, args }) => ({ tool, args })),
+    ...(rule.delegate ?? []).map((args) => ({ tool: "invoke_agent", args })),
+    ...(rule.ask === undefined ? [] : [{ tool: "ask", args: rule.ask }]),
+    ...(rule.final === undefined ? [] : [{ tool: "final", args: { content: rule.final } }]),
+  ];
+}
+
+/** Placeholders in every text of a value; the rest is kept as it is. */
+function filled(value: unknown, said: Heard): unknown {
+  if (typeof value === "string") return fill(value, said);
+  if (Array.isArray(value)) return value.map((item) => filled(item, said));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(item, said)]));
+}
+
+function fill(text: string, { last, user, groups }: Heard): string {
+  return text.replaceAll(/\{\{(last|user|[0-9])\}\}/g, (_, name: string) => {
+    if (name === "last") return last;
+    return name === "user" ? user : (groups[Number(name)] ?? "");
+  });
+}
+
+/** What the script says, else a token per four characters, free of charge. */
+function usageOf(request: ModelRequest, reply: Message, spend: RehearsalRule["spend"]): Usage {
+  if (spend !== undefined) {
+    return { input_tokens: spend.input, output_tokens: spend.output, money_micro_usd: spend.money_micro_usd };
+  }
+  const input = request.messages.reduce((sum, message) => sum + lengthOf(message), request.system.length);
+  return {
+    input_tokens: tokensIn(input),
+    output_tokens: tokensIn(JSON.stringify(reply.parts).length),
+    money_micro_usd: 0,
+  };
+}
+
+function tokensIn(characters: number): number {
+  return Math.ceil(characters / 4);
+}
+
+/** A message is in every later request of its conversation, and does not change. */
+const lengths = new WeakMap<CompleteMessage, number>();
+
+function lengthOf(message: CompleteMessage): number {
+  const known = lengths.get(message);
+  if (known !== undefined) return known;
+  const length = JSON.stringify(message.parts).length;
+  lengths.set(message, length);
+  return length;
+}
+
+function scriptedFailure(fail: NonNullable<RehearsalRule["fail"]>, index: number): TuttiError {
+  const message = fail.message ?? `the script says so (rules[${index}])`;
+  return new TuttiError(fail.code, message, fail.retry === undefined ? {} : { retry: fail.retry });
+}
+
+function delay(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+}

@@ -1,0 +1,180 @@
+// The complete public surface of the protocol: what is named here is API, everything else may change tomorrow.
+
+export { type ErrorCode, errorTable, type Retry, toTuttiError, TuttiError, type TuttiErrorOptions } from "./error.ts";
+export { Failure, toFailure } from "./failure.ts";
+
+// Decisions
+export { Decision, type Dropped, isLaunchable, TaskSpec } from "./decision/decision.ts";
+export { parseDecision, type ParsedDecision, type RepromptReason } from "./decision/parse-decision.ts";
+export { renderDecisionPrompt } from "./decision/render-decision-prompt.ts";
+export { renderReprompt } from "./decision/render-reprompt.ts";
+
+// Tool calls
+export { parseToolCalls } from "./toolcalls/parse-tool-calls.ts";
+export { renderToolCall } from "./toolcalls/render-tool-call.ts";
+export { renderToolContract } from "./toolcalls/render-tool-contract.ts";
+export { createToolCallReader, type ToolCallEvent, type ToolCallReader } from "./toolcalls/tool-call-reader.ts";
+export type {
+  ToolCallError,
+  ToolCallErrorCode,
+  ToolCallReply,
+  Violation,
+  ViolationKind,
+} from "./toolcalls/tool-call.ts";
+export type { ToolDeclaration } from "./toolcalls/declare-tool.ts";
+export { type FeedbackOptions, toolFeedback } from "./toolcalls/tool-feedback.ts";
+
+// Invocations
+export { Executor, ExecutorHint, RunnerConfig } from "./executor.ts";
+export { ToolPolicy, ToolsConfig } from "./tool-policy.ts";
+export {
+  AgentRef,
+  ContextScope,
+  Invocation,
+  type InvocationReading,
+  Join,
+  readInvocation,
+  Target,
+} from "./invocation.ts";
+export {
+  type AdHocOptions,
+  adhoc,
+  all,
+  detached,
+  type InvocationOptions,
+  named,
+  type NamedOptions,
+  single,
+} from "./invocation-builders.ts";
+export { AgentResult, InvocationResult, TaskSnapshot } from "./invocation-result.ts";
+export { describeInvocationError, type InvocationError, validateInvocation } from "./invocation-rules.ts";
+export { InvokeAgentInput, type InvokeAgentReading, readInvokeAgent, toInvocation } from "./invoke-agent.ts";
+export type { ReadIssue } from "./lenient-read.ts";
+export {
+  AgentDefinition,
+  ExternalTool,
+  InvocationFile,
+  type InvocationFileReading,
+  readInvocationFile,
+} from "./invocation-file.ts";
+export { type RehearsalRule, RehearsalScript } from "./rehearsal-script.ts";
+
+// Routing
+export { defaultPolicy, initialPolicy } from "./routing/default-policy.ts";
+export { encodePolicy } from "./routing/encode-policy.ts";
+export { Handoff } from "./routing/handoff.ts";
+export { type ModelRef, parseModelRef } from "./routing/model-ref.ts";
+export { Policy } from "./routing/policy.ts";
+export { readHandoff } from "./routing/read-handoff.ts";
+export type { Read } from "./routing/read-notes.ts";
+export { readPolicy } from "./routing/read-policy.ts";
+export { readReview } from "./routing/read-review.ts";
+export type { RouteProblem } from "./routing/required-fields.ts";
+export { Review } from "./routing/review.ts";
+export { effectiveThreshold, isEscalation, route, type Route, type RouteDecision } from "./routing/route.ts";
+
+// Operators and workers
+export { digestSecret, sameDigest } from "./operator/digest.ts";
+export { type DirectiveFacts, spawnDirective } from "./operator/directive.ts";
+export {
+  AnswerFrame,
+  AskFrame,
+  ClientFrame,
+  ErrorFrame,
+  FrameFault,
+  HookAckFrame,
+  HookAfterFrame,
+  HookBeforeFrame,
+  operatorSubprotocol,
+  ServerFrame,
+  SpawnAckFrame,
+  SpawnFrame,
+} from "./operator/frames.ts";
+export { isHandle, newHandle } from "./operator/handle.ts";
+export { matchReply, type NotOpen, type ReplyMatch, type ReplyTo } from "./operator/match-reply.ts";
+export { JoinedOperator, JoinOperator, OperatorInfo, OperatorSid, RolesConflict } from "./operator/operator-session.ts";
+export { type ClientFrameRead, maxFrameLength, readClientFrame } from "./operator/read-client-frame.ts";
+export { refuseFrame } from "./operator/refuse-frame.ts";
+export {
+  formatRequestId,
+  parseRequestId,
+  type RequestIdParts,
+  type RequestKind,
+  requestKinds,
+} from "./operator/request-id.ts";
+export { type SpawnVerdict, spawnVerdict } from "./operator/spawn-verdict.ts";
+export { generateKey, importKey, type TokenKey } from "./operator/token-key.ts";
+export {
+  checkClaims,
+  defaultTokenLife,
+  type IssuedToken,
+  issueToken,
+  maxTokenLength,
+  openToken,
+  type RefusedToken,
+  renewToken,
+  type TokenCheck,
+  TokenClaims,
+  type TokenDemand,
+  type TokenGrant,
+  type TokenLife,
+  type TokenRefusal,
+  tokenRefusals,
+  verifyToken,
+  WorkerVerb,
+} from "./operator/token.ts";
+export {
+  submittedOk,
+  WorkerAsk,
+  WorkerAskAnswer,
+  WorkerEvent,
+  WorkerEvents,
+  WorkerEventsAccepted,
+  WorkerPrompt,
+  WorkerPromptQuery,
+  WorkerRefusal,
+  type WorkerRefusalReason,
+  workerRefusals,
+  WorkerResult,
+  WorkerSubmitQuery,
+} from "./operator/worker.ts";
+
+// What all of them share
+export {
+  Answer,
+  Answerer,
+  type AnswerReading,
+  Ask,
+  AskKind,
+  defaultAskMs,
+  type ExpiryMeaning,
+  expiryMeaning,
+  readAnswer,
+} from "./ask.ts";
+export { Budget, BudgetLimit, defaultBudget, Usage } from "./budget.ts";
+export { EventSeq, GoalEvent, LiveDelta, TaskEvent, TuttiEvent } from "./event.ts";
+export { Evidence, EvidenceFact } from "./evidence.ts";
+export { Criterion, Goal, GoalLink, GoalStatus } from "./goal.ts";
+export { AskId, EvidenceId, GoalId, TaskId, Time } from "./ids.ts";
+export {
+  CompleteMessage,
+  completeMessage,
+  FileContent,
+  FileMetadata,
+  isBlankMessage,
+  keepParts,
+  Message,
+  MessageRole,
+  messageText,
+  Part,
+  PartMetadata,
+  PartsMetadata,
+  ResourceLink,
+  savedMessage,
+  ToolCall,
+  ToolResult,
+  userMessage,
+} from "./message.ts";
+export { TaskView } from "./task-view.ts";
+export { Attempt, AttemptOutcome, maxHandovers, Ordinal, Task } from "./task.ts";
+export { type A2AVersion, fromA2AState, isTerminal, TaskStatus, TerminalStatus, toA2AState } from "./task-status.ts";

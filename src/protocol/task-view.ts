@@ -1,0 +1,28 @@
+// A task as people look at it: where it stands, how it goes, what it used, how it ended.
+
+import { z } from "zod";
+import { TaskId, Time } from "./ids.ts";
+import { TaskStatus } from "./task-status.ts";
+
+export const TaskView = z.strictObject({
+  id: TaskId,
+  /** Null for a root. */
+  parent: TaskId.nullable(),
+  root: TaskId,
+  depth: z.int().nonnegative(),
+  agent: z.string(),
+  runner: z.string(),
+  detached: z.boolean(),
+  status: TaskStatus,
+  attempt: z.int().positive(),
+  run: z.int().positive(),
+  created_at: Time,
+  ended_at: Time.nullable(),
+  /** Recorded steps, failed ones too. */
+  steps: z.int().nonnegative(),
+  tokens: z.int().nonnegative(),
+  money_micro_usd: z.int().nonnegative(),
+  /** What it ended with: its content, the error's message, or why it was canceled. Null while it goes on. */
+  result: z.unknown(),
+});
+export type TaskView = z.infer<typeof TaskView>;

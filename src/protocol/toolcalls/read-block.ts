@@ -1,0 +1,112 @@
+// Reads one fenced block into calls, faults and violations, or decides that it is no call at all.
+import { addCall, addFault, addViolation, type Findings } from "./findings.ts";
+import type { BlockEnd, Opener } from "./fences.ts";
+import { hasArgs, readCall, type CallReading, type CallRules } from "./read-call.ts";
+import { readObjects, type BodyReading } from "./read-objects.ts";
+import type { JsonObject } from "./tool-call.ts";
+
+export interface Block {
+  readonly opener: Opener;
+  readonly openerAt: number;
+  readonly bodyStart: number;
+  readonly bodyEnd: number;
+  readonly ended: BlockEnd["ended"];
+}
+
+export interface BlockRules extends CallRules {
+  /** The provider says the reply was cut off: a block that nothing closed may lack its end. */
+  readonly cut: boolean;
+}
+
+export interface BlockReading {
+  /** `data`: JSON shown to a person; `broken`: a json fence that holds no JSON. */
+  readonly as: "call" | "data" | "broken";
+  /** Position after the last complete object. */
+  readonly end: number;
+}
+
+export function readBlock(text: string, block: Block, rules: BlockRules & { findings: Findings }): BlockReading {
+  const { findings, dialect } = rules;
+  const decided = block.opener.form !== "json" || dialect.allows.anyJsonBlock;
+  let asData = false;
+  let objects = 0;
+  if (decided) noteOpener(block, findings);
+  const cutOff = rules.cut && block.ended === "eof";
+
+  const body = { from: block.bodyStart, to: block.bodyEnd, several: dialect.allows.severalObjects };
+  const reading = readObjects(text, body, {
+    object(value, at, fault) {
+      objects += 1;
+      if (asData) return;
+      const call = readCall(value, rules);
+      if (!decided && objects === 1) {
+        const verdict = judgeData(value, call, rules);
+        asData = verdict !== "call";
+        if (verdict === "unregistered") noteUnregistered(call, findings);
+        if (asData) return;
+        noteOpener(block, findings);
+      }
+      findings.complete = true;
+      if (cutOff) {
+        if (objects === 1) addFault(findings, { code: "cut_call", at: block.bodyEnd, lineAt: block.openerAt });
+      } else if (fault !== undefined) addFault(findings, fault);
+      else keep(call, at, findings);
+    },
+  });
+  if (!decided && (asData || reading.objects === 0)) {
+    return { as: asData && reading.fault === undefined ? "data" : "broken", end: reading.end };
+  }
+  if (reading.objects > 1)
+    addViolation(findings, "several_objects", "A block holds one call object; give each call its own block.");
+  noteFault(reading, block, { findings, cutOff });
+  return { as: "call", end: reading.end };
+}
+
+export function keep(call: CallReading, at: number, findings: Findings): void {
+  if (!call.ok) {
+    addFault(findings, { code: call.code, at, ...(call.detail === undefined ? {} : { detail: call.detail }) });
+    return;
+  }
+  addCall(findings, call.name, call.args);
+  for (const { kind, message } of call.violations) addViolation(findings, kind, message);
+}
+
+function noteFault(
+  { fault, objects }: BodyReading,
+  block: Block,
+  { findings, cutOff }: { findings: Findings; cutOff: boolean },
+): void {
+  if (fault === undefined || (cutOff && objects > 0)) return;
+  if (fault.code === "unterminated") addFault(findings, { ...fault, lineAt: block.openerAt });
+  else addFault(findings, fault);
+}
+
+function noteOpener({ opener, ended }: Block, findings: Findings): void {
+  if (opener.form !== "canonical") {
+    const kind = opener.form === "json" ? "json_fence" : "drifted_fence";
+    const written = `${opener.marker}${opener.info}`;
+    addViolation(findings, kind, `A call came in a ${written} fence; calls belong in a \`\`\`tool fence.`);
+  }
+  if (ended === "opener") {
+    addViolation(
+      findings,
+      "opener_closed_block",
+      "A block was not closed before the next one began; close it with a line that is exactly ```.",
+    );
+  }
+}
+
+export function noteUnregistered(call: CallReading, findings: Findings): void {
+  const name = (call.name ?? "").slice(0, 60);
+  addViolation(
+    findings,
+    "unregistered_call",
+    `What looks like a call of \`${name}\` did not run: there is no tool of that name.`,
+  );
+}
+
+/** Whether an object that may be plain data is a call of a registered tool, or only looks like a call. */
+export function judgeData(value: JsonObject, call: CallReading, rules: CallRules): "call" | "unregistered" | "data" {
+  if (call.name !== undefined && (rules.tools === undefined || rules.tools.has(call.name))) return "call";
+  return call.ok && hasArgs(value, rules.dialect) ? "unregistered" : "data";
+}

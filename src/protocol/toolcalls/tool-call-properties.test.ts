@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { parseToolCalls } from "./parse-tool-calls.ts";
+import { renderToolCall } from "./render-tool-call.ts";
+import { createToolCallReader, type ToolCallEvent } from "./tool-call-reader.ts";
+import type { JsonObject, ToolCallReply } from "./tool-call.ts";
+import { toolFeedback } from "./tool-feedback.ts";
+
+/** Everything the scanner looks for, and what stands close to it. */
+const crumb = fc.constantFrom(
+  "```tool",
+  "```json",
+  "```",
+  "````",
+  "```tool_code",
+  "```tool ls",
+  "```Tool",
+  "```md",
+  "~~~tool",
+  "~~~",
+  "~~~x",
+  "\n",
+  "\n",
+  "\n",
+  "\r\n",
+  " ",
+  "\u00a0",
+  "\u0085",
+  "\ufeff",
+  "x",
+  "I'll",
+  "{",
+  "}",
+  "[",
+  "]",
+  '"',
+  "\\",
+  ":",
+  ",",
+  "1",
+  "null",
+  "9007199254740993",
+  '{"name":"a"}',
+  '{"name":"a","args":{"k":1}}',
+  '{"tool":"b","arguments":{}}',
+  '{"name":"a","path":"x"}',
+  '{"port":80}',
+  '{"name":"tool","args":{"name":"c","args":{}}}',
+  '{"name":"a","args":{"t":"<think>"}}',
+  '{"name":"a","args":{"t":"</think>"}}',
+  '{"name":"a","args":{"c":"half',
+  "<think>",
+  "</think>",
+  "<think",
+  "<reasoning>",
+  "</reasoning>",
+  "</THINKING >",
+  "<think/>",
+  "<tool_call>",
+  "[TOOL_CALLS]",
+  "<",
+  "\ud83d",
+  "\\ud83d",
+  '\n```tool\n{"name":"a"}\n```\n',
+  '\n```json\n{"name":"j"}\n```\n',
+  "\n```md\n",
+  "\n<think>\n",
+  "\n</think>\n",
+);
+const soup = fc.array(crumb, { maxLength: 40 }).map((parts) => parts.join(""));
+const profile = fc.constantFrom("strict" as const, "tolerant" as const);
+
+const name = fc
+  .string({ unit: "binary", minLength: 1, maxLength: 12 })
+  .map((text) => `t${text.trim().replaceAll("<|", "")}t`);
+const text = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 30 }),
+  soup.map((mixed) => mixed.toWellFormed()),
+);
+const json = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom(null, true, false),
+    fc.integer(),
+    fc.maxSafeInteger(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
+    text,
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(text, tie("value"), { maxKeys: 4 }),
+  ),
+})).value;
+const args = fc
+  .dictionary(fc.oneof(text, fc.constantFrom("name", "args", "__proto__", "constructor")), json, { maxKeys: 5 })
+  .map((object): JsonObject => JSON.parse(JSON.stringify(object)));
+const call = fc.record({ name, args });
+/** Prose that opens no fence and holds no tag. */
+const prose = fc
+  .array(fc.constantFrom("Some words.", "a < b", "- item", "", "it's `x`", "{}", "日本語"), { maxLength: 5 })
+  .map((lines) => lines.join("\n"));
+const wellFormed = fc
+  .array(
+    fc.oneof(
+      prose,
+      call.map((each) => renderToolCall(each.name, each.args)),
+      prose.map((inner) => `<think>\n${inner}\n</think>`),
+      prose.map((inner) => `\`\`\`md\n${inner}\n\`\`\``),
+    ),
+    { maxLength: 8 },
+  )
+  .map((parts) => parts.join("\n"));
+
+function streamed(whole: string, cuts: readonly number[]): ToolCallEvent[] {
+  const reader = createToolCallReader();
+  const places = [...cuts.map((cut) => cut % (whole.length + 1)), whole.length].toSorted((a, b) => a - b);
+  const events: ToolCallEvent[] = [];
+  let from = 0;
+  for (const to of places) {
+    events.push(...reader.push(whole.slice(from, to)));
+    from = to;
+  }
+  return [...events, ...reader.end()];
+}
+
+describe("for any text", () => {
+  test("parsing, feedback and reading a stream neither throw nor lose their shape", () => {
+    fc.assert(
+      fc.property(soup, profile, fc.boolean(), fc.array(fc.nat(), { maxLength: 6 }), (mixed, which, cut, cuts) => {
+        const reply = parseToolCalls(mixed, { profile: which, cut, tools: ["a", "ls"] });
+        const lines = mixed.split("\n").length;
+        for (const error of reply.errors) assert.ok(error.line >= 1 && error.line <= lines && error.message !== "");
+        reply.calls.forEach((each, index) => assert.equal(each.id, `tc_${index}`));
+        assert.equal(typeof (toolFeedback(reply) ?? ""), "string");
+        streamed(mixed, cuts);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("nothing of the reply is lost: what is neither prose nor reasoning is in a call or an error", () => {
+    fc.assert(
+      fc.property(soup, (mixed) => {
+        const reply = parseToolCalls(mixed);
+        const kept =
+          reply.calls.length +
+          reply.errors.length +
+          reply.violations.length +
+          reply.prose.length +
+          reply.reasoning.length;
+        const blank =
+          mixed.replaceAll(/<\/?(?:think|thinking|reasoning)\s*\/?>/gi, "").replaceAll(/[\s\u0085]/g, "") === "";
+        assert.ok(blank || kept > 0);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("every call of strict appears in tolerant, or something names the difference", () => {
+    fc.assert(
+      fc.property(soup, (mixed) => {
+        const strict = parseToolCalls(mixed, { profile: "strict" });
+        const tolerant = parseToolCalls(mixed);
+        const said = tolerant.errors.length + tolerant.violations.length > 0;
+        const seen = [...tolerant.calls, ...tolerant.ignored];
+        for (const { name: wanted, args: with_ } of strict.calls) {
+          const same = seen.some((each) => each.name === wanted && isDeepStrictEqual(each.args, with_));
+          assert.ok(same || said, `${wanted} is lost without a word`);
+        }
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});
+
+describe("for any call", () => {
+  test("what is rendered is read back, in both profiles", () => {
+    fc.assert(
+      fc.property(call, profile, prose, (each, which, around) => {
+        const reply: ToolCallReply = parseToolCalls(`${around}\n${renderToolCall(each.name, each.args)}\n${around}`, {
+          profile: which,
+        });
+        assert.deepEqual(reply.errors, []);
+        assert.deepStrictEqual(
+          reply.calls.map(({ name: read, args: got }) => [read, JSON.stringify(got)]),
+          [[each.name, JSON.stringify(each.args)]],
+        );
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("what the stream reader says is complete is what the whole reply holds, however it is cut", () => {
+    fc.assert(
+      fc.property(wellFormed, fc.array(fc.nat(), { maxLength: 20 }), (whole, cuts) => {
+        const completed = streamed(whole, cuts).flatMap((event) =>
+          event.type === "call_completed" ? [[event.name, event.args]] : [],
+        );
+        assert.deepStrictEqual(
+          completed,
+          parseToolCalls(whole).calls.map(({ name: read, args: got }) => [read, got]),
+        );
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

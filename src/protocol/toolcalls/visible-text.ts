@@ -1,0 +1,70 @@
+// Sorts the text outside blocks into what a person sees and what is reasoning, as stretches of the reply.
+import { blankFrom } from "./fences.ts";
+import { skipSpace, trimSpace } from "./white-space.ts";
+
+export interface VisibleText {
+  readonly text: string;
+  /** Begin, end and kind (1: reasoning) of each stretch in turn; numbers, since a hostile reply may have millions. */
+  readonly stretches: number[];
+  /** What stands before is reasoning for good: so much of `stretches`, up to this position. */
+  settled: { readonly stretches: number; readonly at: number };
+  /** Where the run of visible text in hand begins, and whether its line is blank up to there. */
+  runStart: number;
+  runBlank: boolean;
+  /** Something but blanks was seen. */
+  any: boolean;
+}
+
+export function newVisibleText(text: string): VisibleText {
+  return { text, stretches: [], settled: { stretches: 0, at: 0 }, runStart: 0, runBlank: true, any: false };
+}
+
+/** Where the visible line of `at` begins, if it is blank up to `at`; else -1. */
+export function visibleLineStart(visible: VisibleText, at: number): number {
+  return blankFrom(visible.text, at, visible.runStart, visible.runBlank);
+}
+
+/** Ends the run in hand at `to`. */
+export function show(visible: VisibleText, to: number): void {
+  const { runStart: from, text } = visible;
+  if (to <= from) return;
+  visible.any ||= skipSpace(text, from, to) < to;
+  visible.stretches.push(from, to, 0);
+  visible.runStart = to;
+}
+
+export function hide(visible: VisibleText, from: number, to: number): void {
+  visible.stretches.push(from, to, 1);
+}
+
+/** Begins the next run; what stands between the runs is not prose. */
+export function resume(visible: VisibleText, from: number, blank: boolean): void {
+  visible.runStart = from;
+  visible.runBlank = blank;
+}
+
+/** Everything up to the tag that stands in [from, to) was reasoning after all, blocks included. */
+export function hideAll(visible: VisibleText, from: number, to: number): void {
+  visible.stretches.length = visible.settled.stretches;
+  hide(visible, visible.settled.at, from);
+  visible.settled = { stretches: visible.stretches.length, at: to };
+  visible.any = false;
+}
+
+export function joinVisible({ text, stretches }: VisibleText): { prose: string; reasoning: string } {
+  let prose = "";
+  let thoughts = "";
+  for (let index = 0; index < stretches.length; index += 3) {
+    const part = text.slice(stretches[index], stretches[index + 1]);
+    if (stretches[index + 2] === 0) prose += part;
+    else {
+      const thought = trimSpace(part);
+      if (thought !== "") thoughts += thoughts === "" ? thought : `\n${thought}`;
+    }
+  }
+  return { prose: trimSpace(unixLines(prose)), reasoning: unixLines(thoughts) };
+}
+
+function unixLines(text: string): string {
+  return text.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text;
+}

@@ -1,0 +1,110 @@
+// One run of a command from start to end: held, noted, released, watched, and nothing of it left when this returns.
+
+import { TuttiError } from "../../protocol/error.ts";
+import type { StepContext } from "../../ports.ts";
+import { cleanUp } from "../process/clean-up.ts";
+import { endProcesses } from "../process/end-processes.ts";
+import { type HeldProcess, startHeld } from "../process/held-process.ts";
+import { within } from "../process/within.ts";
+import type { CommandConfig } from "./command-config.ts";
+import { environmentOf, programOf, workdirOf } from "./command-place.ts";
+import type { CommandResult } from "./command-result.ts";
+import { keptOutput } from "./kept-output.ts";
+import { liveOutput } from "./live-output.ts";
+
+/** After its exit, for what it put through a process of its own (`| tee`) to arrive. */
+const drainMs = 500;
+
+interface CommandRun {
+  readonly config: CommandConfig;
+  readonly stdin: string;
+  /** Folders it may run in. */
+  readonly roots: readonly string[];
+}
+
+export async function runCommand({ config, stdin, roots }: CommandRun, context: StepContext): Promise<CommandResult> {
+  // Recovery has ended what an earlier try left; whoever runs without recovery is safe too.
+  await cleanUp(context.noted);
+  const cwd = await workdirOf(config.workdir, roots);
+  const env = environmentOf(config);
+  const argv = await argvOf(config, cwd, env);
+  context.signal.throwIfAborted();
+  const held = await startHeld({ argv, cwd, env, step: context.key });
+  try {
+    await context.note({ process: held.note });
+    context.signal.throwIfAborted();
+    const result = await watch(held, { config, stdin, context });
+    held.letGo();
+    return result;
+  } catch (thrown) {
+    // Let go first: one that was never released ends by itself then, without having run anything.
+    held.letGo();
+    await endAll(held, config.grace_ms);
+    throw thrown;
+  }
+}
+
+async function argvOf(config: CommandConfig, cwd: string, env: Readonly<Record<string, string>>): Promise<string[]> {
+  if (config.argv === undefined) return ["/bin/sh", "-c", config.shell ?? ""];
+  const [name, ...rest] = config.argv;
+  return [await programOf(name, cwd, env), ...rest];
+}
+
+async function watch(
+  held: HeldProcess,
+  { config, stdin, context }: { config: CommandConfig; stdin: string; context: StepContext },
+): Promise<CommandResult> {
+  const kept = { stdout: keptOutput(config.max_output_bytes), stderr: keptOutput(config.max_output_bytes) };
+  const live = liveOutput((text) => context.live("tool", text));
+  for (const stream of ["stdout", "stderr"] as const) {
+    held[stream].on("data", (chunk: Buffer) => {
+      kept[stream].add(chunk);
+      live.add(stream, chunk);
+    });
+  }
+  const began = performance.now();
+  held.release();
+  held.stdin.end(stdin);
+
+  const ended = endedOrAborted(held, context.signal);
+  const timed_out = !(await within(ended, config.timeout_ms));
+  const duration_ms = Math.round(performance.now() - began);
+  const cutOff = timed_out || context.signal.aborted;
+  if (!cutOff) await within(held.closed, drainMs);
+  const found = await endAll(held, config.grace_ms);
+  // A process that left the session may hold the output open for ever; nobody waits for that.
+  await within(held.closed, drainMs);
+  live.end();
+  context.signal.throwIfAborted();
+  const { code, signal } = await held.exited;
+  return {
+    exit_code: code,
+    signal,
+    timed_out,
+    stdout: kept.stdout.text(),
+    stderr: kept.stderr.text(),
+    truncated: kept.stdout.truncated || kept.stderr.truncated,
+    duration_ms,
+    leftovers: cutOff ? 0 : found,
+  };
+}
+
+function endedOrAborted(held: HeldProcess, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    signal.addEventListener("abort", done);
+    if (signal.aborted) done();
+    void held.exited.then(done);
+  });
+}
+
+async function endAll(held: HeldProcess, graceMs: number): Promise<number> {
+  const { found, left } = await endProcesses(held.note, { graceMs });
+  if (left.length === 0) return found;
+  throw new TuttiError("io", `process ${left.join(", ")} of the command cannot be ended; end it yourself`, {
+    details: { pids: left },
+  });
+}

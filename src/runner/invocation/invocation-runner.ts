@@ -1,0 +1,38 @@
+// The runner `invocation`: the root of a tree, which makes the tasks of an invocation and waits for them as it says.
+
+import { houseOf, type House } from "../../agent/house.ts";
+import { invoke } from "../../agent/invoke.ts";
+import { treeFile } from "../../agent/task-input.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { InvocationFile } from "../../protocol/invocation-file.ts";
+import type { Runner } from "../../ports.ts";
+
+/** Its result is an InvocationResult; a target that fails is in it and does not fail the root. */
+export function invocationRunner(parts: Partial<House> = {}): Runner {
+  const house = houseOf(parts);
+  return async (durable) => {
+    const file = treeFile(durable.rootInput);
+    checkNames(file, house);
+    const caller = {
+      file,
+      house,
+      rights: durable.rights,
+      offer: "*" as const,
+      agent: undefined,
+      now: await durable.now("now"),
+    };
+    return invoke(durable, "targets", file.invocation, { caller, history: [] });
+  };
+}
+
+/** A client's tool may not stand in for one of the house: an agent that calls it must know whose it is. */
+function checkNames(file: InvocationFile, house: House): void {
+  const taken = new Set(["final", "handover", "invoke_agent", ...house.tools.map((tool) => tool.name)]);
+  const clash = file.external_tools.filter((tool) => taken.has(tool.name)).map((tool) => tool.name);
+  if (clash.length > 0) {
+    throw new TuttiError(
+      "invalid_input",
+      `external_tools: ${clash.join(", ")} has the name of a built-in tool; rename it`,
+    );
+  }
+}

@@ -1,0 +1,97 @@
+// A process that is started but held: it runs nothing until it is released, and nothing at all if we die before that.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { Readable, Writable } from "node:stream";
+
+import { TuttiError } from "../../protocol/error.ts";
+import { type ProcessNote, stepVariable } from "./end-processes.ts";
+import { processTable } from "./process-table.ts";
+
+/** The shell waits for a line on descriptor 3. If we die it reads an end instead, and exits without running anything. */
+const hold = 'read -r go <&3 && [ "$go" = go ] || exit 125; exec 3<&-; exec "$@"';
+
+interface Launch {
+  /** The program, as an absolute path, and its arguments. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The idempotency key of the step it belongs to. */
+  readonly step: string;
+}
+
+export interface HeldProcess {
+  /** To be durable before the release. */
+  readonly note: ProcessNote;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** It has exited and nobody holds its output open any more. */
+  readonly closed: Promise<void>;
+  release(): void;
+  /** Lets go of everything we share with it, so that nothing of it keeps us alive. */
+  letGo(): void;
+}
+
+export async function startHeld(launch: Launch): Promise<HeldProcess> {
+  const child = spawned(launch);
+  const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+  const closed = new Promise<void>((resolve) => {
+    child.once("close", () => resolve());
+  });
+  await started(child, launch.cwd);
+  const pid = child.pid ?? 0;
+  const [stdin, stdout, stderr, gate] = child.stdio;
+  const start = await processTable.start(pid);
+  if (!(stdin instanceof Writable) || !(stdout instanceof Readable) || !(stderr instanceof Readable)) throw lost();
+  if (!(gate instanceof Writable) || start === undefined) throw lost();
+  // A process that has ended cannot be written to or read from; its exit tells the story.
+  for (const stream of [stdin, stdout, stderr, gate]) stream.on("error", () => undefined);
+  return {
+    note: { pid, start, group: pid, step: launch.step },
+    stdin,
+    stdout,
+    stderr,
+    exited,
+    closed,
+    release: () => {
+      gate.end("go\n");
+    },
+    letGo: () => {
+      for (const stream of [stdin, stdout, stderr, gate]) stream.destroy();
+      child.unref();
+    },
+  };
+}
+
+function spawned({ argv, cwd, env, step }: Launch): ChildProcess {
+  try {
+    return spawn("/bin/sh", ["-c", hold, "sh", ...argv], {
+      cwd,
+      env: { ...env, [stepVariable]: step },
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe", "pipe"],
+    });
+  } catch (thrown) {
+    throw notStarted(cwd, thrown);
+  }
+}
+
+function started(child: ChildProcess, cwd: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once("spawn", () => resolve());
+    child.once("error", (cause) => reject(notStarted(cwd, cause)));
+  });
+}
+
+function notStarted(cwd: string, cause: unknown): TuttiError {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+  const why = code === "E2BIG" ? "its arguments and environment are too long" : code;
+  return new TuttiError("io", `no process could be started in ${cwd}: ${why}`, { cause, retry: "safe" });
+}
+
+function lost(): TuttiError {
+  return new TuttiError("io", "the process ended before it could be held", { retry: "safe" });
+}
