@@ -12,7 +12,10 @@ export function cpuOf(work: () => void): number {
  * Best CPU time of each contender over `rounds` interleaved rounds, so that a noisy neighbour hits all of them alike.
  * Each contender runs once before, unmeasured, to be compiled.
  */
-export function bestOf<K extends string>(rounds: number, contenders: Readonly<Record<K, () => void>>): Record<K, number> {
+export function bestOf<K extends string>(
+  rounds: number,
+  contenders: Readonly<Record<K, () => void>>,
+): Record<K, number> {
   const names = Object.keys(contenders) as K[];
   const best = Object.fromEntries(names.map((name) => [name, Infinity])) as Record<K, number>;
   for (const name of names) contenders[name]();

@@ -6,6 +6,7 @@ import module from "node:module";
 module.enableCompileCache();
 
 const source = new URL("../src/cli/main.ts", import.meta.url);
-const built = new URL("../dist/cli/main.js", import.meta.url);
-const { main } = await import((existsSync(source) ? source : built).href);
-await main(process.argv.slice(2));
+const [folder, ending] = existsSync(source) ? ["../src", "ts"] : ["../dist", "js"];
+const load = (path) => import(new URL(`${folder}/${path}.${ending}`, import.meta.url).href);
+const { main } = await load("cli/main");
+await main(process.argv.slice(2), async () => (await load("daemon/open-state")).opener);

@@ -3,7 +3,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 
 const [warnAt, failAt] = [400, 600];
-const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.ts", "*.tsx", "*.js"], { encoding: "utf8" })
+const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.ts", "*.tsx", "*.js"], {
+  encoding: "utf8",
+})
   .split("\n")
   .filter((file) => file !== "" && existsSync(file) && !/\.test\.tsx?$|^test\//.test(file));
 const sizes = files.map((file) => ({ file, lines: readFileSync(file, "utf8").split("\n").length - 1 }));

@@ -23,7 +23,11 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 test("the installed command routes a handoff", () => {
   const handoff = join(root, "examples", "handoff.toon");
-  const said = run(process.execPath, [join("node_modules", "tutti", "bin", "tutti.js"), "route", "--json", handoff], folder);
+  const said = run(
+    process.execPath,
+    [join("node_modules", "tutti", "bin", "tutti.js"), "route", "--json", handoff],
+    folder,
+  );
   assert.equal(JSON.parse(said).model, "gpt-5.3-codex-spark");
 });
 

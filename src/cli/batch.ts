@@ -47,7 +47,9 @@ function parseRecord(line: Buffer, number: number): BatchRecord {
   try {
     value = JSON.parse(line.toString("utf8"));
   } catch (thrown) {
-    throw new TuttiError("invalid_input", `line ${number} is not JSON; write one JSON object per line`, { cause: thrown });
+    throw new TuttiError("invalid_input", `line ${number} is not JSON; write one JSON object per line`, {
+      cause: thrown,
+    });
   }
   if (!isRecord(value)) throw new TuttiError("invalid_input", `line ${number} is not a JSON object`);
   return value;

@@ -42,4 +42,5 @@ export const examples: readonly Example[] = [
 ];
 
 export const exitStatuses = `Exit status: 0 answered, 1 a fault of ours, 2 called the wrong way, 3 the input is not valid,
-4 not found, 5 refused or expired, 6 reading or writing failed.`;
+4 not found, 5 refused or expired, 6 reading or writing failed, 7 in use or in conflict with what is there,
+8 the task did not succeed.`;

@@ -20,7 +20,8 @@ export async function readText(file: string | undefined, limit: number): Promise
     throw inputError(nameOf(file), thrown);
   }
   const bytes = Buffer.concat(chunks);
-  if (!isUtf8(bytes)) throw new TuttiError("invalid_input", `${nameOf(file)} is not UTF-8 text; convert it and try again`);
+  if (!isUtf8(bytes))
+    throw new TuttiError("invalid_input", `${nameOf(file)} is not UTF-8 text; convert it and try again`);
   return bytes.toString("utf8");
 }
 
@@ -40,7 +41,8 @@ export function inputError(name: string, thrown: unknown): TuttiError {
   if (thrown instanceof TuttiError) return thrown;
   const reason = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   if (reason === "ENOENT") return new TuttiError("not_found", `there is no file ${name}`, { cause: thrown });
-  if (reason === "EISDIR") return new TuttiError("invalid_input", `${name} is a folder; name a file`, { cause: thrown });
+  if (reason === "EISDIR")
+    return new TuttiError("invalid_input", `${name} is a folder; name a file`, { cause: thrown });
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new TuttiError("io", `could not read ${name}: ${message}`, { cause: thrown });
 }

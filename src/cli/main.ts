@@ -1,14 +1,19 @@
 // The command line: declares every command, loads the body of the one that was called, and turns errors into exit statuses.
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 
+import type { Opener } from "../client/client.ts";
 import { errorTable, toTuttiError } from "../protocol/error.ts";
 import { examples, exitStatuses } from "./examples.ts";
 import { defaultLimit } from "./input.ts";
+import type { InvokeOptions } from "./invoke.ts";
+import type { PruneOptions } from "./prune.ts";
+import type { LookOptions } from "./tasks.ts";
 import { bold, dim, fail, quietWhenReaderLeaves, writeLine } from "./output.ts";
 
-export async function main(args: readonly string[]): Promise<void> {
+/** `opener` is how the commands get at a state folder; it is loaded only by those that need one. */
+export async function main(args: readonly string[], opener: () => Promise<Opener>): Promise<void> {
   quietWhenReaderLeaves();
-  const program = buildProgram();
+  const program = buildProgram(opener);
   try {
     if (args.length === 0) await writeLine(overview(program));
     else await program.parseAsync(args, { from: "user" });
@@ -18,20 +23,84 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-function buildProgram(): Command {
+function buildProgram(opener: () => Promise<Opener>): Command {
   const program = new Command("tutti")
-    .description("Multi-agent orchestrator: the protocol tools of its five protocols.")
+    .description("Multi-agent orchestrator: durable trees of agents, and the tools of its protocols.")
     .helpOption("-h, --help", "show help, with examples")
     .addHelpText("after", `\n${exitStatuses}`);
-  program.command("version").description("print the version").action(async () => {
-    const { printVersion } = await import("./version.ts");
-    await printVersion();
-  });
+  program
+    .command("version")
+    .description("print the version")
+    .action(async () => {
+      const { printVersion } = await import("./version.ts");
+      await printVersion();
+    });
+  addInvoke(program, opener);
+  addLooking(program, opener);
+  addPrune(program, opener);
   addParse(program);
   addRoute(program);
   addToken(program);
   for (const command of withDescendants(program)) tidy(command, pathOf(command));
   return program;
+}
+
+function addInvoke(program: Command, opener: () => Promise<Opener>): void {
+  program
+    .command("invoke")
+    .argument("<file>", "the invocation, JSON; - for standard input")
+    .description("run an invocation in this process; the same file again goes on where it was interrupted")
+    .addOption(stateOption())
+    .option("--new", "start another even if the same file has not finished")
+    .option("--detach", "return with the invocation's own result; what still runs goes on at the next start")
+    .option("--quiet", "show no progress")
+    .addOption(jsonOption())
+    .addOption(limitOption())
+    .action(async (file: string, options: InvokeOptions) => {
+      const { invokeCommand } = await import("./invoke.ts");
+      await invokeCommand(await opener(), file, options);
+    });
+}
+
+function addLooking(program: Command, opener: () => Promise<Opener>): void {
+  program
+    .command("tasks")
+    .description("list the trees, newest first, and the questions that are open")
+    .addOption(stateOption())
+    .option("-n, --limit <count>", "how many", positive, 20)
+    .addOption(jsonOption())
+    .action(async (options: LookOptions) => {
+      const { tasksCommand } = await import("./tasks.ts");
+      await tasksCommand(await opener(), options);
+    });
+  const commands = [
+    { name: "show", about: "show a task: its tree, what happened, what it cost, its result", command: "showCommand" },
+    { name: "logs", about: "print the events of a task and all below it", command: "logsCommand" },
+    { name: "export", about: "print a task and all below it as JSON lines", command: "exportCommand" },
+  ] as const;
+  for (const { name, about, command } of commands) {
+    const added = program.command(name).argument("<task>", "its id").description(about).addOption(stateOption());
+    if (name === "logs") added.option("-f, --follow", "go on until the tree is over");
+    if (name !== "export") added.addOption(jsonOption());
+    added.action(async (task: string, options: LookOptions) => {
+      const bodies = await import("./tasks.ts");
+      await bodies[command](await opener(), task, options);
+    });
+  }
+}
+
+function addPrune(program: Command, opener: () => Promise<Opener>): void {
+  program
+    .command("prune")
+    .description("remove finished trees")
+    .option("--older <age>", "those that ended longer ago than this, such as 30d")
+    .option("--max-size <size>", "then the oldest, until the state is at most this large, such as 500M")
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (options: PruneOptions) => {
+      const { pruneCommand } = await import("./prune.ts");
+      await pruneCommand(await opener(), options);
+    });
 }
 
 function addParse(program: Command): void {
@@ -141,6 +210,8 @@ export interface VerifyOptions {
   readonly json?: boolean;
 }
 
+const stateOption = (): Option =>
+  new Option("--state <folder>", "where the state is kept; $TUTTI_STATE or ~/.tutti when absent");
 const jsonOption = (): Option => new Option("--json", "print the result as one JSON object");
 const jsonlOption = (shape: string): Option =>
   new Option("--jsonl", `batch: one ${shape} per line on standard input, one result per line out, in order`);
@@ -148,7 +219,10 @@ const limitOption = (): Option =>
   new Option("--limit <bytes>", "refuse an input larger than this").argParser(positive).default(defaultLimit);
 
 function list(text: string): string[] {
-  return text.split(",").map((item) => item.trim()).filter((item) => item !== "");
+  return text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
 }
 
 function positive(text: string): number {
@@ -172,11 +246,16 @@ function tidy(command: Command, path: string): void {
     .helpCommand(false)
     .configureOutput({
       outputError: (text, write) => {
-        const message = text.replace(/^error: /, "").trim().replaceAll("\n", " ");
+        const message = text
+          .replace(/^error: /, "")
+          .trim()
+          .replaceAll("\n", " ");
         if (message !== "") write(`tutti: ${message}; see \`${path} --help\`\n`);
       },
     });
-  const own = examples.filter((example) => `tutti ${example.command}`.startsWith(`${path} `) || `tutti ${example.command}` === path);
+  const own = examples.filter(
+    (example) => `tutti ${example.command}`.startsWith(`${path} `) || `tutti ${example.command}` === path,
+  );
   if (own.length > 0 && path !== "tutti") {
     command.addHelpText("after", `\nExamples:\n${own.map((example) => indent(example.run)).join("\n\n")}`);
   }

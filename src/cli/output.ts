@@ -28,8 +28,15 @@ export function fail(error: TuttiError, json: boolean): void {
   process.exitCode = errorTable[code].exit;
 }
 
-export const bold = (text: string): string => style("1", text, process.stdout.isTTY);
-export const dim = (text: string): string => style("2", text, process.stdout.isTTY);
+const colors = { red: "31", green: "32", yellow: "33", blue: "34", dim: "2", bold: "1" } as const;
+
+export const bold = (text: string): string => paint("bold", text);
+export const dim = (text: string): string => paint("dim", text);
+
+/** Colours standard output, when it is a terminal that wants them. */
+export function paint(color: keyof typeof colors, text: string): string {
+  return style(colors[color], text, process.stdout.isTTY);
+}
 
 function style(codes: string, text: string, terminal: boolean | undefined): string {
   if (terminal !== true || (process.env["NO_COLOR"] ?? "") !== "") return text;

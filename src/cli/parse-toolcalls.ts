@@ -1,6 +1,7 @@
 // `tutti parse toolcalls`: shows what the tool-call parser makes of a reply.
 import { TuttiError } from "../protocol/error.ts";
-import { parseToolCalls, type ToolCallReply } from "../protocol/toolcalls/parse.ts";
+import { parseToolCalls } from "../protocol/toolcalls/parse-tool-calls.ts";
+import type { ToolCallReply } from "../protocol/toolcalls/tool-call.ts";
 import { type BatchRecord, inputOf, runBatch } from "./batch.ts";
 import { readText } from "./input.ts";
 import type { ToolCallOptions } from "./main.ts";
@@ -9,7 +10,10 @@ import { bold, dim, writeLine } from "./output.ts";
 export async function parseToolCallsCommand(file: string | undefined, options: ToolCallOptions): Promise<void> {
   const { profile, limit } = options;
   if (options.jsonl === true) {
-    await runBatch((record) => ({ ...parseToolCalls(inputOf(record, limit), { profile, ...settingsOf(record) }) }), limit);
+    await runBatch(
+      (record) => ({ ...parseToolCalls(inputOf(record, limit), { profile, ...settingsOf(record) }) }),
+      limit,
+    );
     return;
   }
   const { tools, cut } = options;
@@ -24,8 +28,10 @@ export async function parseToolCallsCommand(file: string | undefined, options: T
 function settingsOf(record: BatchRecord): { tools?: readonly string[]; cut?: boolean } {
   const tools = record["tools"] ?? undefined;
   const cut = record["cut"] ?? undefined;
-  if (tools !== undefined && !isStrings(tools)) throw new TuttiError("invalid_input", "`tools` must be a list of strings");
-  if (cut !== undefined && typeof cut !== "boolean") throw new TuttiError("invalid_input", "`cut` must be true or false");
+  if (tools !== undefined && !isStrings(tools))
+    throw new TuttiError("invalid_input", "`tools` must be a list of strings");
+  if (cut !== undefined && typeof cut !== "boolean")
+    throw new TuttiError("invalid_input", "`cut` must be true or false");
   return { ...(tools === undefined ? {} : { tools }), ...(cut === undefined ? {} : { cut }) };
 }
 
@@ -35,10 +41,24 @@ function isStrings(value: unknown): value is string[] {
 
 function show(reply: ToolCallReply): string {
   const lines = [
-    ...section("calls", reply.calls.map((call) => `${dim(call.id)} ${bold(call.name)} ${JSON.stringify(call.args)}`)),
-    ...section("errors", reply.errors.map((error) => `line ${error.line}: ${bold(error.code)}: ${error.message}\n  ${dim(error.excerpt)}`)),
-    ...section("violations", reply.violations.map((violation) => `${bold(violation.kind)}: ${violation.message}`)),
-    ...section("ignored, inside reasoning", reply.ignored.map((call) => `${call.name} ${JSON.stringify(call.args)}`)),
+    ...section(
+      "calls",
+      reply.calls.map((call) => `${dim(call.id)} ${bold(call.name)} ${JSON.stringify(call.args)}`),
+    ),
+    ...section(
+      "errors",
+      reply.errors.map(
+        (error) => `line ${error.line}: ${bold(error.code)}: ${error.message}\n${dim(indent(error.excerpt.trimEnd()))}`,
+      ),
+    ),
+    ...section(
+      "violations",
+      reply.violations.map((violation) => `${bold(violation.kind)}: ${violation.message}`),
+    ),
+    ...section(
+      "ignored, inside reasoning",
+      reply.ignored.map((call) => `${call.name} ${JSON.stringify(call.args)}`),
+    ),
     ...section("prose", reply.prose === "" ? [] : [reply.prose]),
     ...section("reasoning", reply.reasoning === "" ? [] : [reply.reasoning]),
   ];
@@ -47,5 +67,9 @@ function show(reply: ToolCallReply): string {
 
 function section(title: string, items: readonly string[]): string[] {
   if (items.length === 0) return [];
-  return [`${title}:`, ...items.map((item) => item.replaceAll(/^/gm, "  "))];
+  return [`${title}:`, ...items.map(indent)];
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, "  ");
 }

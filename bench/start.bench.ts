@@ -1,0 +1,45 @@
+// How much starting costs: the built `tutti route` on one handoff against `node -e 0`.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { report, round } from "./measure.ts";
+
+const root = join(import.meta.dirname, "..");
+const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
+try {
+  const built = spawnSync("tsc", ["-p", "tsconfig.build.json", "--outDir", join(folder, "dist")], { cwd: root });
+  if (built.status !== 0)
+    throw new Error(`the build failed: ${String(built.error ?? built.stdout)}; run \`npm run bench\``);
+  for (const part of ["bin", "package.json", "examples"])
+    cpSync(join(root, part), join(folder, part), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+
+  const commands = {
+    node: `"${process.execPath}" -e 0`,
+    route: `"${process.execPath}" bin/tutti.js route examples/handoff.toon --policy examples/policy.toon`,
+  };
+  const best = { node: Infinity, route: Infinity };
+  for (let turn = 0; turn < 8; turn += 1) {
+    for (const name of ["node", "route"] as const) best[name] = Math.min(best[name], cpuMs(commands[name], 5));
+  }
+  report({
+    name: "start",
+    ratio: best.route / best.node,
+    target: 4,
+    figures: { route_cpu_ms: round(best.route, 1), node_cpu_ms: round(best.node, 1) },
+  });
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** CPU milliseconds of one run, from bash's own accounting of `times` runs. */
+function cpuMs(command: string, times: number): number {
+  const script = `TIMEFORMAT="%3U %3S"; time { for i in $(seq ${times}); do ${command} >/dev/null || exit 1; done; }`;
+  const shell = spawnSync("bash", ["-c", script], { cwd: folder, encoding: "utf8" });
+  const [user, system] = shell.stderr.trim().split(/\s+/).slice(-2).map(Number);
+  if (shell.status !== 0 || user === undefined || system === undefined)
+    throw new Error(`${command} failed: ${shell.stderr}`);
+  return ((user + system) * 1000) / times;
+}

@@ -1,0 +1,41 @@
+// `tutti parse decision`: shows what a manager's reply decides.
+import { parseDecision, type ParsedDecision } from "../protocol/decision/parse-decision.ts";
+import { inputOf, runBatch } from "./batch.ts";
+import { readText } from "./input.ts";
+import type { InputOptions } from "./main.ts";
+import { bold, dim, writeLine } from "./output.ts";
+
+export async function parseDecisionCommand(file: string | undefined, options: InputOptions): Promise<void> {
+  const { limit } = options;
+  if (options.jsonl === true) {
+    await runBatch((record) => plain(parseDecision(inputOf(record, limit))), limit);
+    return;
+  }
+  const parsed = parseDecision(await readText(file, limit));
+  await writeLine(options.json === true ? JSON.stringify(plain(parsed)) : show(parsed));
+}
+
+function plain({ decision, recovered, dropped }: ParsedDecision): Record<string, unknown> {
+  return { decision, recovered, dropped };
+}
+
+function show({ decision, recovered, dropped, reprompt }: ParsedDecision): string {
+  const lines = [`${bold(decision.action)}${recovered ? dim(" (recovered)") : ""}`];
+  if (decision.action === "respond") lines.push(indent(decision.message));
+  if (decision.action === "do_work") lines.push(indent(`refused; it wanted to: ${decision.summary}`));
+  if (decision.action === "delegate") {
+    decision.tasks.forEach(({ workdir, prompt, model, ...rest }, index) => {
+      const more = Object.entries({ ...(model === null ? {} : { model }), ...rest });
+      lines.push(`  ${index + 1}. ${bold(workdir)}`, indent(indent(prompt)));
+      for (const [name, value] of more)
+        lines.push(dim(`    ${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`));
+    });
+  }
+  for (const { what, reason } of dropped) lines.push(`dropped: ${what}: ${reason}`);
+  if (reprompt !== null) lines.push(dim(`the manager would be asked once more: ${reprompt}`));
+  return lines.join("\n");
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, "  ");
+}

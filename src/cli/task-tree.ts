@@ -1,0 +1,61 @@
+// Draws a tree of tasks: one line each, with its state, its agent and what it used.
+import type { TaskView } from "../protocol/task-view.ts";
+import type { TaskStatus } from "../protocol/task-status.ts";
+import { bold, dim, paint } from "./output.ts";
+
+const marks: Readonly<Record<TaskStatus, { mark: string; color: "green" | "red" | "yellow" | "blue" | "dim" }>> = {
+  pending: { mark: "·", color: "dim" },
+  running: { mark: "▸", color: "blue" },
+  input_required: { mark: "?", color: "yellow" },
+  completed: { mark: "✓", color: "green" },
+  failed: { mark: "✗", color: "red" },
+  canceled: { mark: "–", color: "yellow" },
+};
+
+export function markOf(status: TaskStatus): string {
+  const { mark, color } = marks[status];
+  return paint(color, mark);
+}
+
+/** `views` are parents first; at most `most` lines, with a last line that says how many were left out. */
+export function drawTree(
+  views: readonly TaskView[],
+  options: { readonly now: number; readonly most?: number },
+): string[] {
+  const children = Map.groupBy(views.slice(1), (view) => view.parent);
+  const lines: string[] = [];
+  const draw = (view: TaskView, indent: string, branch: string): void => {
+    lines.push(`${dim(indent + branch)}${lineOf(view, options.now)}`);
+    const below = children.get(view.id) ?? [];
+    const deeper = indent + (branch === "" ? "" : branch === "└─ " ? "   " : "│  ");
+    below.forEach((child, index) => draw(child, deeper, index === below.length - 1 ? "└─ " : "├─ "));
+  };
+  if (views[0] !== undefined) draw(views[0], "", "");
+  const most = options.most ?? Infinity;
+  return lines.length <= most ? lines : [...lines.slice(0, most - 1), dim(`… and ${lines.length - most + 1} more`)];
+}
+
+function lineOf(view: TaskView, now: number): string {
+  const used = [
+    duration((view.ended_at ?? now) - view.created_at),
+    ...(view.steps > 0 ? [`${view.steps} steps`] : []),
+    ...(view.tokens > 0 ? [`${view.tokens} tokens`] : []),
+    ...(view.money_micro_usd > 0 ? [money(view.money_micro_usd)] : []),
+    ...(view.attempt > 1 ? [`attempt ${view.attempt}`] : []),
+    ...(view.detached ? ["detached"] : []),
+  ];
+  return `${markOf(view.status)} ${bold(view.agent)} ${dim(view.id)} ${view.status} ${dim(used.join(", "))}`;
+}
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  return minutes < 60
+    ? `${minutes} min ${Math.floor((ms % 60_000) / 1_000)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export function money(microUsd: number): string {
+  return `$${(microUsd / 1_000_000).toFixed(microUsd < 10_000 ? 4 : 2)}`;
+}

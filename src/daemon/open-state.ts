@@ -1,0 +1,108 @@
+// Opens a state folder: the one place that builds implementations and puts them together.
+
+import { createHash } from "node:crypto";
+
+import type { Opener, Working } from "../client/client.ts";
+import { systemClock } from "../engine/clock.ts";
+import { Engine } from "../engine/engine.ts";
+import { rehearsalModel } from "../model/rehearsal/rehearsal-model.ts";
+import { TuttiError } from "../protocol/error.ts";
+import type { LiveDelta } from "../protocol/event.ts";
+import { readInvocationFile } from "../protocol/invocation-file.ts";
+import type { ReadIssue } from "../protocol/lenient-read.ts";
+import { commandRunner } from "../runner/command/command-runner.ts";
+import { invocationRunner } from "../runner/invocation/invocation-runner.ts";
+import { invocationTask } from "../runner/invocation/invocation-task.ts";
+import { localRunner } from "../runner/local/local-runner.ts";
+import { cleanUp } from "../runner/process/clean-up.ts";
+import { makeFolder } from "../store/sqlite/database.ts";
+import { takeLock } from "../store/sqlite/lock.ts";
+import { pruneTrees } from "../store/sqlite/prune.ts";
+import { openStore } from "../store/sqlite/sqlite-store.ts";
+import { openView } from "../store/sqlite/sqlite-view.ts";
+import { lookingOver } from "./looking.ts";
+
+export const opener: Opener = {
+  look: (folder) => lookingOver(openView(folder)),
+  work: openWorking,
+  prune(folder, options) {
+    const lock = takeLock(folder);
+    try {
+      return pruneTrees(folder, options);
+    } finally {
+      lock.release();
+    }
+  },
+};
+
+/** Where a loop can run besides here. */
+const house = { runners: [{ kind: "command", runtime: "command" }] };
+
+function worded({ path, message }: ReadIssue): string {
+  return path === "" ? message : `${path}: ${message}`;
+}
+
+async function openWorking(folder: string): Promise<Working> {
+  makeFolder(folder);
+  const lock = takeLock(folder);
+  let opened: { close: () => void } | undefined;
+  try {
+    const store = openStore(folder);
+    opened = store;
+    const listeners = new Set<(delta: LiveDelta) => void>();
+    const engine = new Engine({
+      store,
+      clock: systemClock,
+      runners: {
+        invocation: invocationRunner(house),
+        local: localRunner({ model: (file) => rehearsalModel(file.script ?? []), ...house }),
+        command: commandRunner,
+      },
+      cleanUp,
+      onLive: (delta) => {
+        for (const listener of listeners) listener(delta);
+      },
+    });
+    const resumed = await engine.recover();
+    const looking = lookingOver(openView(folder));
+    return {
+      looking,
+      resumed,
+      async invoke(text, { folder: from, anew }) {
+        const reading = readInvocationFile(text);
+        if (!reading.ok) {
+          const said = reading.issues.map(worded).join("; ");
+          throw new TuttiError("invalid_input", `the invocation cannot be used: ${said}`, {
+            details: { issues: reading.issues },
+          });
+        }
+        const task = invocationTask(reading.file, { folder: from });
+        const key = createHash("sha256").update(text).digest("hex");
+        const started = await engine.start(task, { key, anew });
+        return { ...started, warnings: reading.warnings.map(worded) };
+      },
+      result: (task, signal) => engine.result(task, signal),
+      async deliver(wait, value, by) {
+        const delivery = await engine.deliver(wait, value, by);
+        return delivery.outcome === "accepted" ? { accepted: true } : { accepted: false, message: delivery.message };
+      },
+      cancel: (task, reason) => engine.cancel(task, reason),
+      settled: (task) => engine.settled(task),
+      onChange: (listener) => store.onCommit(listener),
+      onLive(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      async close() {
+        await engine.stop();
+        looking.close();
+        store.close();
+        lock.release();
+      },
+    };
+  } catch (thrown) {
+    opened?.close();
+    lock.release();
+    throw thrown;
+  }
+}
