@@ -257,6 +257,11 @@ describe("tolerant, what models really emit", () => {
     );
   });
 
+  test("a block runs a thousand objects at most, and the rest is an error", () => {
+    const reply = tolerant(fence('{"name":"a"}'.repeat(1001)));
+    assert.deepEqual([reply.calls.length, codes(reply)], [1000, ["expected_single_object"]]);
+  });
+
   test("complete objects are kept before a broken tail, which is an error", () => {
     const cases = [
       ['{"name":"a"} trailing', "expected_single_object"],

@@ -27,6 +27,9 @@ export interface BodyReading {
 /** JSON.parse takes ever longer for very deep nesting, so longer bodies are validated first. */
 const largeBody = 65_536;
 
+/** What follows so many objects in one block is a reply gone wild. */
+const maxObjects = 1000;
+
 /** Complete objects go to the sink in order. With one object only, it is handed over only if nothing follows it. */
 export function readObjects(text: string, body: Body, sink: ObjectSink): BodyReading {
   const from = skipSpace(text, body.from, body.to);
@@ -83,6 +86,9 @@ function readSlowly(text: string, { from, to, several }: Body, sink: ObjectSink)
   let end = from;
   let objects = 0;
   while (at < to) {
+    if (objects === maxObjects) {
+      return { objects, end, fault: { code: "expected_single_object", at, detail: `more than ${maxObjects} follow` } };
+    }
     if (text.charCodeAt(at) !== 0x7b) return { objects, end, fault: notAnObject(text, at, { to, first: at === from }) };
     const scan = scanJson(text, at, to);
     if (!scan.ok) {

@@ -30,14 +30,15 @@ export function tagReader(dialect: Dialect): TagReader {
     if (match === null) return undefined;
     const form = match[1] === "/" ? "close" : match[3] === "/" ? "empty" : "open";
     const written = match[2] ?? "";
-    const name = dialect.reasoningTags.includes(written) ? written : written.toLowerCase();
-    return { name, form, end: pattern.lastIndex };
+    // The name is the table's own string: what is kept must not be a slice of the reply for every tag in it.
+    const name = dialect.reasoningTags.find((known) => known === written || known === written.toLowerCase());
+    return name === undefined ? undefined : { name, form, end: pattern.lastIndex };
   };
   readers.set(dialect, reader);
   return reader;
 }
 
-export interface ReasoningSpan {
+interface ReasoningSpan {
   /** Where the closing tag begins and ends. */
   readonly innerEnd: number;
   readonly end: number;
