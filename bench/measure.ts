@@ -8,6 +8,27 @@ export function cpuOf(work: () => void): number {
   return (spent.user + spent.system) / 1000;
 }
 
+export interface Cost {
+  readonly cpuMs: number;
+  readonly wallMs: number;
+}
+
+/** What waiting for `work` cost this process: CPU (user + system, of all its threads) and time that passed. */
+export async function costOf(work: () => Promise<void>): Promise<Cost> {
+  const [cpu, wall] = [process.cpuUsage(), performance.now()];
+  await work();
+  const [spent, wallMs] = [process.cpuUsage(cpu), performance.now() - wall];
+  return { cpuMs: (spent.user + spent.system) / 1000, wallMs };
+}
+
+/** The least of each over several rounds. */
+export function leastCost(costs: readonly Cost[]): Cost {
+  return {
+    cpuMs: Math.min(...costs.map((cost) => cost.cpuMs)),
+    wallMs: Math.min(...costs.map((cost) => cost.wallMs)),
+  };
+}
+
 /**
  * Best CPU time of each contender over `rounds` interleaved rounds, so that a noisy neighbour hits all of them alike.
  * Each contender runs once before, unmeasured, to be compiled.
@@ -43,16 +64,18 @@ export function growthExponent(points: readonly { size: number; cost: number }[]
 export interface Verdict {
   readonly name: string;
   readonly ratio: number;
-  /** The ratio may be at most this. */
+  /** The ratio may be at most this, or must be at least this. */
   readonly target: number;
+  /** Which of the two; at most when absent. */
+  readonly bound?: "at most" | "at least";
   readonly figures: Readonly<Record<string, unknown>>;
 }
 
 /** Prints the verdict as one line of JSON; a missed target makes the process end non-zero. */
 export function report(verdict: Verdict): void {
-  const pass = verdict.ratio <= verdict.target;
-  const { name, ratio, target, figures } = verdict;
-  console.log(JSON.stringify({ name, ratio: round(ratio), target, pass, ...figures }));
+  const { name, ratio, target, bound = "at most", figures } = verdict;
+  const pass = bound === "at most" ? ratio <= target : ratio >= target;
+  console.log(JSON.stringify({ name, ratio: round(ratio), bound, target, pass, ...figures }));
   if (!pass) process.exitCode = 1;
 }
 

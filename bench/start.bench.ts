@@ -1,20 +1,15 @@
 // How much starting costs: the built `tutti route` on one handoff against `node -e 0`.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { buildInto } from "./built-package.ts";
 import { report, round } from "./measure.ts";
 
-const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
 try {
-  const built = spawnSync("tsc", ["-p", "tsconfig.build.json", "--outDir", join(folder, "dist")], { cwd: root });
-  if (built.status !== 0)
-    throw new Error(`the build failed: ${String(built.error ?? built.stdout)}; run \`npm run bench\``);
-  for (const part of ["bin", "package.json", "examples"])
-    cpSync(join(root, part), join(folder, part), { recursive: true });
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  buildInto(folder);
 
   const commands = {
     node: `"${process.execPath}" -e 0`,

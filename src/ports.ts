@@ -146,7 +146,10 @@ export interface Durable {
   wait<T>(key: string, options: WaitOptions<T>): Promise<Waited<T>>;
   /** Closes a wait nobody needs answered any more. */
   withdraw(key: string, wait: Wait<unknown>): Promise<void>;
-  /** The next message from outside, in order; one that came early was kept. */
+  /**
+   * The next message from outside, in order; one that came early was kept. That there was none is not recorded: asked
+   * again after a restart it may find one, so nothing recorded before the next saved state may depend on the answer.
+   */
   receive(key: string, options: { readonly block: boolean }): Promise<CompleteMessage | undefined>;
   sleep(key: string, ms: number): Promise<void>;
   now(key: string): Promise<number>;
@@ -175,30 +178,68 @@ export interface ModelTool {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** How a model calls tools: through its provider, or in fenced blocks of its text. */
+export type ModelFormat = "native" | "fenced";
+
 export interface ModelRequest {
-  /** `provider/model`. */
+  /** `provider/model`, or an alias of one. */
   readonly model: string;
   readonly agent: string;
   readonly system: string;
   readonly messages: readonly CompleteMessage[];
+  /** Offered through the provider; empty with the fenced format, whose contract stands in `system`. */
   readonly tools: readonly ModelTool[];
+  /** Native when absent. With `fenced`, calls of earlier turns are written as text too. */
+  readonly format?: ModelFormat;
+  /** The most the reply may be; the model's own limit when absent. */
+  readonly maxOutputTokens?: number;
+}
+
+/** A call the model made that cannot be run: its arguments are no JSON object, or were cut. It is not in the message. */
+export interface MalformedCall {
+  readonly tool_name: string;
+  /** The arguments as they came. */
+  readonly text: string;
+  readonly message: string;
 }
 
 export interface ModelReply {
   readonly message: Message;
   readonly usage: Usage;
-  /** Why it stopped: it had said all, it wants tools run, it was cut at its length. */
-  readonly finish: "stop" | "tools" | "length";
+  /** Why it stopped: it had said all, it wants tools run, it was cut at its length, it would not answer. */
+  readonly finish: "stop" | "tools" | "length" | "refusal";
+  /** Told to the model, never run; absent when there are none. */
+  readonly malformed?: readonly MalformedCall[];
+  /** Of the input tokens: read from the provider's cache and written to it. */
+  readonly cached?: { readonly read: number; readonly written: number };
+}
+
+export interface ModelFacts {
+  /** What `auto` means for this model. */
+  readonly format: ModelFormat;
+  /** Tokens of input and output together; null when nobody said. */
+  readonly contextTokens: number | null;
+  readonly maxOutputTokens: number;
+}
+
+export interface ModelCallOptions {
+  readonly signal: AbortSignal;
+  /** Text of the reply on its way. A call that is tried again starts its text anew, after `onRetry`. */
+  readonly onText?: (text: string) => void;
+  readonly onReasoning?: (text: string) => void;
+  /** A tool's name when its call begins, then pieces of its arguments. */
+  readonly onTool?: (text: string) => void;
+  readonly onRetry?: (again: { readonly reason: string; readonly waitMs: number }) => void;
 }
 
 /** Fails with a TuttiError whose retry verdict says whether the call may be made again. */
 export interface Model {
   /** The most the call can use: its input and the longest output. */
   estimate(request: ModelRequest): Usage;
-  call(
-    request: ModelRequest,
-    options: { readonly signal: AbortSignal; readonly onText?: (text: string) => void },
-  ): Promise<ModelReply>;
+  /** Returns a whole reply or none: nothing of a reply that was cut on its way is used. */
+  call(request: ModelRequest, options: ModelCallOptions): Promise<ModelReply>;
+  /** Absent where a model has nothing to say about itself: native, of unknown size. */
+  facts?(model: string): ModelFacts;
 }
 
 /** Kind of runner → what runs its tasks. */
@@ -207,7 +248,8 @@ export type RunnerRegistry = Readonly<Record<string, Runner>>;
 // ---- the outside face
 
 export type Delivery =
-  | { readonly outcome: "accepted" }
+  /** `provisional`: it came before the task was back at its question after a restart; if it does not fit, it is asked again. */
+  | { readonly outcome: "accepted"; readonly provisional?: true }
   | { readonly outcome: "late" | "unknown"; readonly message: string }
   | { readonly outcome: "invalid"; readonly message: string };
 

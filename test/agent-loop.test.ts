@@ -124,7 +124,7 @@ test("calls of one turn go in order; those that wait do not hold up the ones aft
     name: "note",
     description: "",
     input: z.strictObject({ as: z.string(), ms: z.number() }),
-    repeatable: true,
+    repeatable: false,
     async run({ as, ms }) {
       await new Promise((resolve) => setTimeout(resolve, ms));
       order.push(as);

@@ -8,8 +8,10 @@ import type { CompleteMessage, ToolCall } from "../protocol/message.ts";
 import type { Durable, NewTask } from "../ports.ts";
 import { baseAgent, findAgent } from "./agents.ts";
 import { planError, sharedHistory } from "./invoke.ts";
+import type { OutputCheck } from "./output-schema.ts";
 import { type Caller, type Plan, planInvocation } from "./plan.ts";
 import type { Toolbox } from "./toolbox.ts";
+import { wrongArguments } from "./tool-result.ts";
 
 /** One reply and what is needed to carry out its calls. */
 export interface Turn {
@@ -20,6 +22,12 @@ export interface Turn {
   readonly history: readonly CompleteMessage[];
   readonly toolbox: Toolbox;
   readonly caller: Caller;
+  /** What a result must fit; undefined when any will do. */
+  readonly checkOutput: OutputCheck | undefined;
+  /** The reply was cut at its length, so its last call may be half of one. */
+  readonly isCut: boolean;
+  /** Something of the reply could not be read; the task must not end before the model knows. */
+  readonly hasTrouble: boolean;
 }
 
 export interface CallGroup {
@@ -32,9 +40,8 @@ type Planned =
   | { readonly ok: false; readonly error: TuttiError };
 
 /** A call that cannot be made does not stop the others; the spawn itself is all or none. */
-export function callGroup(turn: Turn): CallGroup {
-  const { durable, caller, toolbox } = turn;
-  const calls = turn.calls.filter((call) => toolbox.find(call.tool_name).kind === "invoke_agent");
+export function callGroup(turn: Turn, calls: readonly ToolCall[]): CallGroup {
+  const { durable, caller } = turn;
   const planned = new Map(calls.map((call) => [call, planCall(caller, call)]));
   const children = [...planned.values()].flatMap((plan) => (plan.ok ? [plan.child] : []));
   let spawned: Promise<TaskId[]> | undefined;
@@ -61,8 +68,7 @@ export function callGroup(turn: Turn): CallGroup {
 function planCall(caller: Caller, call: ToolCall): Planned {
   const reading = readInvokeAgent(call.input);
   if (!reading.ok) {
-    const issues = reading.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-    return { ok: false, error: new TuttiError("invalid_input", `the arguments do not fit: ${issues.join("; ")}`) };
+    return { ok: false, error: new TuttiError("invalid_input", wrongArguments(call.input, reading.issues)) };
   }
   const { input } = reading;
   const plan = planInvocation(caller, toInvocation(input, { defaultAgent: baseAgent, ...contextOf(caller, input) }));

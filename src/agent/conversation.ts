@@ -4,50 +4,163 @@ import { z } from "zod";
 
 import { inheritHistory, snapshotHistory } from "../core/history.ts";
 import { completeMessage, type CompleteMessage, type Message, type ToolCall } from "../protocol/message.ts";
-import type { Durable } from "../ports.ts";
+import type { Durable, ModelFormat } from "../ports.ts";
+import { folded, masked } from "./compaction.ts";
+import { fencedForm } from "./fenced-form.ts";
+import { modelView, sizeOf } from "./model-view.ts";
+import { repeatGuard } from "./repeat-guard.ts";
 import { SharedHistory, type TaskInput } from "./task-input.ts";
 
-/** `said`: messages of the task before this turn. Those of the turn itself come back from its steps. */
-const LoopState = z.object({ turn: z.int(), said: z.int() });
+/** `said`: messages the task had kept when it was done. In a fold, the next kept message is the summary. */
+const Compaction = z.object({ said: z.int(), kind: z.enum(["mask", "fold"]), upTo: z.int() });
+
+const LoopState = z.object({
+  turn: z.int(),
+  /** Messages of the task before this turn. Those of the turn itself come back from its steps. */
+  said: z.int(),
+  /** Of those, how many stood there when this run began. */
+  before: z.int().default(0),
+  /** The error of the last replies, and how many in a row had it. */
+  strikes: z.object({ codes: z.string(), count: z.int() }).optional(),
+  /** Tokens the last request and its reply took, and the size of the conversation they were. */
+  measured: z.object({ tokens: z.int(), size: z.int() }).optional(),
+  compactions: z.array(Compaction).default(() => []),
+});
+type LoopState = z.infer<typeof LoopState>;
 
 export interface Conversation {
-  /** All the model sees, in order. */
-  readonly messages: readonly CompleteMessage[];
+  /** All the model sees, in order, calls and results as parts. */
+  readonly view: readonly CompleteMessage[];
+  /** The same in the format of the model. */
+  readonly sent: readonly CompleteMessage[];
   readonly turn: number;
+  /** Characters of the view. */
+  readonly size: number;
+  readonly measured: LoopState["measured"];
+  /** Why the task must stop: it goes round in circles. */
+  readonly stop: string | undefined;
+  /** Given together: what belongs to one turn, results in the order of the calls. */
   add(messages: readonly CompleteMessage[]): void;
   /** Begins the turn: a restart from now on comes back to it. */
   begin(): void;
   next(): void;
+  /** Notes what the reply's request took, before its results are added. */
+  measure(tokens: number): void;
+  /** How many replies in a row had this error; no code is no error. */
+  strike(codes: readonly string[]): number;
+  mask(upTo: number): void;
+  /** `summary` stands for all before `upTo` but the opening. */
+  fold(upTo: number, summary: CompleteMessage): void;
 }
 
-export async function openConversation(durable: Durable, input: TaskInput): Promise<Conversation> {
+export interface ConversationOptions {
+  readonly format: ModelFormat;
+  /** Tools whose repetition is no sign of a loop. */
+  readonly repeats: (tool: string) => boolean;
+}
+
+export async function openConversation(
+  durable: Durable,
+  input: TaskInput,
+  options: ConversationOptions,
+): Promise<Conversation> {
   const restored = await durable.restore(LoopState);
   const earlier = restored?.messages ?? (durable.run > 1 ? await durable.messages() : []);
   const kept = restored === undefined ? earlier : earlier.slice(0, restored.state.said);
   const opening = completeMessage(input.message, { id: `${durable.task}.opening`, now: 0 });
-  const before = [...inheritedBy(durable, input), opening, ...inCallOrder(kept)];
+  const guard = repeatGuard(options.repeats);
+  const seen = (message: CompleteMessage): CompleteMessage => modelView(message, guard);
+  const render = (messages: readonly CompleteMessage[]): CompleteMessage[] =>
+    options.format === "fenced" ? fencedForm(messages) : [...messages];
+
+  const { before, compactions }: Pick<LoopState, "before" | "compactions"> = restored?.state ?? {
+    before: kept.length,
+    compactions: [],
+  };
+  let { turn, strikes, measured }: Pick<LoopState, "turn" | "strikes" | "measured"> = restored?.state ?? { turn: 0 };
+  const ofEarlierRuns = inCallOrder(kept.slice(0, before)).filter((message) => !isSummary(durable, message));
   // The call that handed the task over has no answer, and the next agent must not see it as one of its own.
-  const messages = durable.run > 1 ? snapshotHistory(before) : before;
-  let turn = restored?.state.turn ?? 0;
-  let said = kept.length;
+  let view = snapshotHistory([...inheritedBy(durable, input), opening, ...ofEarlierRuns.map(seen)]);
+  let said = before;
+  const due = [...compactions];
+  for (const message of inCallOrder(kept.slice(before))) {
+    for (; due[0]?.said === said && due[0].kind === "mask"; due.shift()) view = masked(view, due[0].upTo);
+    if (due[0]?.said === said) view = folded(view, due.shift()?.upTo ?? 0, { opening, summary: message });
+    else view.push(seen(message));
+    said += 1;
+  }
+  for (const { upTo } of due) view = masked(view, upTo);
+  let sent = render(view);
+  let size = sizeOf(view);
+  const shrink = (smaller: CompleteMessage[]): void => {
+    view = smaller;
+    sent = render(view);
+    size = sizeOf(view);
+  };
   const add = (added: readonly CompleteMessage[]): void => {
-    messages.push(...added);
+    const shown = added.map(seen);
+    view.push(...shown);
+    if (options.format === "fenced") sent.push(...fencedForm(shown));
+    else sent.push(...shown);
+    size += sizeOf(shown);
     said += added.length;
   };
   return {
-    messages,
+    get view() {
+      return view;
+    },
+    get sent() {
+      return sent;
+    },
     get turn() {
       return turn;
     },
+    get size() {
+      return size;
+    },
+    get measured() {
+      return measured;
+    },
+    get stop() {
+      return guard.stop;
+    },
     add,
     begin() {
-      durable.save(`turn:${turn}`, { turn, said });
+      const now: LoopState = { turn, said, before, strikes, measured, compactions };
+      durable.save(`turn:${turn}`, now);
       if (turn === 0 && input.handed !== undefined) add([durable.say("handed", input.handed.message)]);
     },
     next() {
       turn += 1;
     },
+    measure(tokens) {
+      measured = { tokens, size };
+    },
+    strike(codes) {
+      const joined = codes.join(" ");
+      if (joined === "") strikes = undefined;
+      else strikes = { codes: joined, count: strikes?.codes === joined ? strikes.count + 1 : 1 };
+      return strikes?.count ?? 0;
+    },
+    mask(upTo) {
+      compactions.push({ said, kind: "mask", upTo });
+      shrink(masked(view, upTo));
+    },
+    fold(upTo, summary) {
+      compactions.push({ said, kind: "fold", upTo });
+      said += 1;
+      shrink(folded(view, upTo, { opening, summary }));
+    },
   };
+}
+
+/** The summary is for the run that made it; the next one starts from the messages themselves. */
+function isSummary({ task, attempt }: Durable, { id }: CompleteMessage): boolean {
+  return id.startsWith(`${task}.${attempt}.`) && isSummaryId(id);
+}
+
+export function isSummaryId(id: string): boolean {
+  return /\.summary:\d+$/.test(id);
 }
 
 function inheritedBy(durable: Durable, { context }: TaskInput): CompleteMessage[] {

@@ -1,19 +1,21 @@
 // The agent loop: ask the model, carry out its calls, tell it the results, until it has finished.
 
-import { z } from "zod";
-
-import { Usage } from "../protocol/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { InvocationFile } from "../protocol/invocation-file.ts";
-import { CompleteMessage, completeMessage, messageText } from "../protocol/message.ts";
-import type { Durable, Model, ModelRequest } from "../ports.ts";
+import { type CompleteMessage, messageText, type ToolCall, userMessage } from "../protocol/message.ts";
+import type { Durable, Model } from "../ports.ts";
 import { findAgent, type FoundAgent } from "./agents.ts";
+import { askModel, type Reply } from "./ask-model.ts";
+import { isNearLimit, tokensOf } from "./compaction.ts";
 import { callsIn, type Conversation, openConversation } from "./conversation.ts";
 import type { House } from "./house.ts";
+import { type Outfit, outfitOf } from "./outfit.ts";
 import type { Caller } from "./plan.ts";
+import { type Trouble, troubleIn } from "./read-reply.ts";
+import { compact } from "./summarise.ts";
 import { TaskInput, treeFile } from "./task-input.ts";
-import { type Toolbox, toolboxOf } from "./toolbox.ts";
-import { runTurn } from "./turn.ts";
+import { runTurn, type TurnOutcome } from "./turn.ts";
+import { wrongText } from "./tool-result.ts";
 
 export interface LoopDeps {
   /** The model that plays the agents of a tree. */
@@ -21,11 +23,8 @@ export interface LoopDeps {
   readonly house: House;
 }
 
-const defaultMaxTurns = 50;
-const defaultModel = "rehearsal/script";
-/** Tries of one model call that fails with the verdict that nothing happened. */
-const maxTries = 3;
-const firstPauseMs = 250;
+/** Replies in a row with the same error after which the task fails. */
+const maxStrikes = 3;
 
 /** Returns the task's result. Only what the model cannot do anything about is thrown. */
 export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unknown> {
@@ -34,93 +33,130 @@ export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unkno
   const agent = findAgent(file, input.agent);
   if (agent === undefined) throw new TuttiError("not_found", `there is no agent ${durable.agent}`);
   const { house } = deps;
-  const toolbox = toolboxOf({ file, house, definition: agent.definition, rights: durable.rights, offer: input.tools });
-  const talk = await openConversation(durable, input);
-  const maxTurns = agent.definition.max_turns ?? defaultMaxTurns;
-  for (; talk.turn < maxTurns; talk.next()) {
+  const model = deps.model(file);
+  const { rights } = durable;
+  const outfit = outfitOf({ file, house, agent, rights, offer: input.tools }, model);
+  const { format, toolbox } = outfit;
+  const talk = await openConversation(durable, input, { format, repeats: (name) => toolbox.waits(name) });
+  const granted = {
+    file,
+    house,
+    rights,
+    offer: input.tools,
+    agent: { id: agent.id, definition: agent.definition, input },
+  };
+  for (; talk.turn < outfit.maxTurns; talk.next()) {
     talk.begin();
-    const reply = await askModel(durable, deps.model(file), { agent, toolbox, talk });
-    talk.add([reply.message]);
-    const calls = callsIn(reply.message);
-    if (calls.length > 0) {
-      const caller: Caller = {
-        file,
-        house,
-        rights: durable.rights,
-        offer: input.tools,
-        agent: { id: agent.id, definition: agent.definition, input },
-        now: reply.message.created_at,
-      };
-      const number = talk.turn;
-      const outcome = await runTurn({ durable, number, calls, history: talk.messages, toolbox, caller });
-      if (outcome.final !== undefined) return outcome.final.content;
-      talk.add(outcome.results);
-    }
-    const mail = await takeMail(durable, talk.turn);
-    talk.add(mail);
-    // What came in before the end is heard before the end.
-    if (calls.length === 0 && mail.length === 0) {
-      const text = messageText(reply.message);
-      return text === "" ? null : text;
-    }
+    const reply = await askModel(durable, model, { agent, outfit, talk });
+    const end = await takeReply({ durable, model, agent, outfit, talk, granted }, reply);
+    if (end !== undefined) return end.content;
   }
   throw new TuttiError(
     "task_failed",
-    `${agent.id} did not finish in ${maxTurns} turns; raise max_turns or split the task`,
+    `${agent.id} did not finish in ${outfit.maxTurns} turns; raise max_turns or split the task`,
   );
 }
 
-const Reply = z.object({ message: CompleteMessage, usage: Usage, finish: z.enum(["stop", "tools", "length"]) });
-
-interface Asked {
+interface Working {
+  readonly durable: Durable;
+  readonly model: Model;
   readonly agent: FoundAgent;
-  readonly toolbox: Toolbox;
+  readonly outfit: Outfit;
   readonly talk: Conversation;
+  readonly granted: Omit<Caller, "now">;
 }
 
-async function askModel(
-  durable: Durable,
-  model: Model,
-  { agent, toolbox, talk }: Asked,
-): Promise<z.infer<typeof Reply>> {
-  const request: ModelRequest = {
-    model: agent.definition.model ?? defaultModel,
-    agent: agent.id,
-    system: agent.instructions,
-    messages: talk.messages,
-    tools: toolbox.shown,
-  };
-  const place = `model:${talk.turn}`;
-  for (let tries = 1; ; tries += 1) {
-    const key = tries === 1 ? place : `${place}.${tries}`;
-    try {
-      return await durable.step(
-        key,
-        {
-          repeatable: true,
-          schema: Reply,
-          // Enough to notice another conversation without reading all of it at every turn.
-          input: { model: request.model, agent: request.agent, messages: request.messages.length },
-          event: "message.added",
-          reserve: model.estimate(request),
-          spent: (reply) => reply.usage,
-        },
-        async (step) => {
-          const reply = await model.call(request, {
-            signal: step.signal,
-            onText: (text) => step.live("text", text),
-          });
-          const id = `${durable.task}.${durable.attempt}.${durable.run}.${key}`;
-          const message = completeMessage({ ...reply.message, id, agent_id: agent.id }, { id, now: Date.now() });
-          return { message, usage: reply.usage, finish: reply.finish };
-        },
-      );
-    } catch (thrown) {
-      const again = thrown instanceof TuttiError && thrown.code === "step_failed" && thrown.retry === "safe";
-      if (!again || tries === maxTries) throw thrown;
-      await durable.sleep(`pause:${talk.turn}.${tries}`, firstPauseMs * 2 ** (tries - 1));
-    }
+/** What the task ends with; undefined when it goes on. */
+async function takeReply(working: Working, reply: Reply): Promise<{ readonly content: unknown } | undefined> {
+  const { durable, agent, outfit, talk } = working;
+  const { message, usage, finish } = reply;
+  if (finish === "refusal") {
+    throw new TuttiError(
+      "task_failed",
+      `the model of ${agent.id} refused to answer: ${shortText(messageText(message))}`,
+    );
   }
+  talk.add([message]);
+  if (usage.input_tokens > 0) talk.measure(usage.input_tokens + usage.output_tokens);
+  const calls = callsIn(message);
+  const trouble = troubleIn(reply, outfit);
+  const answer = calls.length === 0 && trouble === undefined ? answerIn(message, outfit) : undefined;
+  const told = trouble ?? answer?.trouble;
+  if (calls.length > 0) {
+    const { results, final } = await carryOut(working, reply, { calls, trouble: told });
+    if (final !== undefined) return final;
+    talk.add(results);
+  }
+  if (told !== undefined) talk.add([durable.say(`feedback:${talk.turn}`, userMessage(told.feedback))]);
+  giveUp(working, told);
+  // Before the mail is taken: whether some is there may be another answer after a restart, and this is recorded.
+  if (answer?.end === undefined && isNearLimit(tokensOf(talk.size, talk.measured), outfit.contextTokens)) {
+    await compact({ durable, model: working.model, talk, name: outfit.model, limit: outfit.contextTokens });
+  }
+  const mail = await takeMail(durable, talk.turn);
+  talk.add(mail);
+  // What came in before the end is heard before the end.
+  return mail.length === 0 ? answer?.end : undefined;
+}
+
+function carryOut(
+  { durable, outfit, talk, granted }: Working,
+  { message, finish }: Reply,
+  { calls, trouble }: { readonly calls: readonly ToolCall[]; readonly trouble: Trouble | undefined },
+): Promise<TurnOutcome> {
+  return runTurn({
+    durable,
+    number: talk.turn,
+    calls,
+    history: talk.view,
+    toolbox: outfit.toolbox,
+    caller: { ...granted, now: message.created_at },
+    checkOutput: outfit.checkOutput,
+    // The fenced format says itself which of its calls was cut.
+    isCut: finish === "length" && outfit.format === "native",
+    hasTrouble: trouble !== undefined && trouble.codes.length > 0,
+  });
+}
+
+interface Answer {
+  readonly end?: { readonly content: unknown };
+  readonly trouble?: Trouble;
+}
+
+/** A reply without a call is the result, when any result will do or its text is one that fits. */
+function answerIn(message: CompleteMessage, { checkOutput }: Outfit): Answer {
+  const text = messageText(message);
+  if (checkOutput === undefined) return { end: { content: text === "" ? null : text } };
+  const content = parsed(text);
+  const issues = checkOutput(content);
+  if (issues.length === 0) return { end: { content } };
+  const feedback = `The task needs a result that fits its schema, and your reply does not: ${wrongText(issues)}. Call \`final\` with such a result.`;
+  return { trouble: { feedback, codes: ["no_result"] } };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function giveUp({ agent, talk }: Working, trouble: Trouble | undefined): void {
+  if (talk.strike(trouble?.codes ?? []) >= maxStrikes) {
+    const codes = trouble?.codes.join(", ") ?? "";
+    throw new TuttiError(
+      "task_failed",
+      `${agent.id} made the same error ${maxStrikes} times in a row (${codes}): ${shortText(trouble?.feedback ?? "")}`,
+      { details: { codes: [...(trouble?.codes ?? [])] } },
+    );
+  }
+  if (talk.stop !== undefined) throw new TuttiError("task_failed", `${agent.id} goes round in circles: ${talk.stop}`);
+}
+
+function shortText(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
 }
 
 /** What was said to the task from outside since the turn began. */

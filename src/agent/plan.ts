@@ -70,9 +70,19 @@ function planTarget(
     agent: found.agent.id,
     input,
     rights: grant.rights,
+    ...ownLimits(found.agent),
     ...(invocation.join === "detached" ? { detached: true } : {}),
   };
   return { ok: true, child };
+}
+
+/** What a call of the agent takes out of its caller's account; its other limits are those of a run of its own. */
+function ownLimits({ definition }: FoundAgent): Pick<NewTask, "budget"> {
+  const { tokens, money_micro_usd: money } = definition.budget ?? {};
+  if (tokens === undefined && money === undefined) return {};
+  return {
+    budget: { ...(tokens === undefined ? {} : { tokens }), ...(money === undefined ? {} : { money_micro_usd: money }) },
+  };
 }
 
 /** The agent and what a handover to it would grant; the same checks as for a new task, and it must run here. */

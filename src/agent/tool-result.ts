@@ -1,6 +1,7 @@
 // The message that tells a model what became of a call it made.
 
 import { TuttiError } from "../protocol/error.ts";
+import type { ReadIssue } from "../protocol/lenient-read.ts";
 import type { Message, ToolCall } from "../protocol/message.ts";
 
 /** Text stays text, everything else is data; a call that gave nothing back is told null. */
@@ -38,4 +39,23 @@ export function toldFailure(call: ToolCall, thrown: unknown): Message | undefine
   if (!(thrown instanceof TuttiError) || !tellable.has(thrown.code)) return undefined;
   const cause = thrown.code === "step_failed" ? thrown.details?.["code"] : undefined;
   return toolFailure(call, typeof cause === "string" ? cause : thrown.code, thrown.message);
+}
+
+export function wrongText(issues: readonly ReadIssue[]): string {
+  return issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+}
+
+/** Arguments that came as text are no object because they are not JSON: where it breaks is what helps. */
+export function wrongArguments(input: unknown, issues: readonly ReadIssue[]): string {
+  if (typeof input !== "string") return `the arguments do not fit: ${wrongText(issues)}`;
+  return `the arguments are not a JSON object: ${jsonFault(input)}; they were: ${JSON.stringify(input.slice(0, 200))}`;
+}
+
+function jsonFault(text: string): string {
+  try {
+    JSON.parse(text);
+    return "they are another kind of value";
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
 }

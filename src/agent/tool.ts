@@ -2,7 +2,9 @@
 
 import { z } from "zod";
 
+import type { CallEffect } from "../core/approval.ts";
 import type { Rights } from "../core/rights.ts";
+import type { Effect } from "../protocol/approval-policy.ts";
 import { issuesOf, type ReadIssue } from "../protocol/lenient-read.ts";
 import type { Durable, ModelTool, StepContext } from "../ports.ts";
 
@@ -18,14 +20,17 @@ export interface DurableToolContext {
   readonly key: string;
 }
 
-type Ready<C> =
-  | { readonly ok: true; readonly run: (context: C) => unknown }
+/** `effect` is what this call may bring about; to be judged before anything of its turn runs. */
+export type Ready<C> =
+  | { readonly ok: true; readonly effect: CallEffect; readonly run: (context: C) => unknown }
   | { readonly ok: false; readonly issues: readonly ReadIssue[] };
 
 interface Common {
   readonly name: string;
   /** The tool as the model sees it. */
   readonly shown: ModelTool;
+  /** All that a call of it can bring about; one call may bring about less. */
+  readonly effects: readonly Effect[];
 }
 
 /** Carried out in one step of its own: run once, its outcome recorded. */
@@ -48,6 +53,10 @@ interface Described<I> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<I>;
+  /** The most it can bring about; absent, one that may be repeated reads and any other writes. */
+  readonly effects?: readonly Effect[];
+  /** Of one call, where its arguments decide; absent, it has all effects of the tool and stays within the task's folders. */
+  readonly effectOf?: (input: I) => CallEffect;
 }
 
 export function stepTool<I>(
@@ -56,12 +65,18 @@ export function stepTool<I>(
     readonly run: (input: I, context: StepToolContext) => unknown;
   },
 ): StepTool {
+  const effects = tool.effects ?? [tool.repeatable ? "read" : "write"];
+  // Made when a model is to see it: turning a schema into JSON Schema is most of what importing a tool would cost.
+  let shown: ModelTool | undefined;
   return {
     kind: "step",
     name: tool.name,
-    shown: shownOf(tool),
+    get shown() {
+      return (shown ??= shownOf(tool));
+    },
+    effects,
     repeatable: tool.repeatable,
-    prepare: (input) => ready(tool, input),
+    prepare: (input) => ready(tool, effects, input),
   };
 }
 
@@ -71,16 +86,21 @@ export function durableTool<I>(
     readonly run: (input: I, context: DurableToolContext) => unknown;
   },
 ): DurableTool {
+  const effects = tool.effects ?? ["read"];
+  let shown: ModelTool | undefined;
   return {
     kind: "durable",
     name: tool.name,
-    shown: shownOf(tool),
+    get shown() {
+      return (shown ??= shownOf(tool));
+    },
+    effects,
     waits: tool.waits,
-    prepare: (input) => ready(tool, input),
+    prepare: (input) => ready(tool, effects, input),
   };
 }
 
-function shownOf({ name, description, input }: Described<unknown>): ModelTool {
+function shownOf<I>({ name, description, input }: Described<I>): ModelTool {
   return { name, description, parameters: parametersOf(input) };
 }
 
@@ -91,9 +111,11 @@ export function parametersOf(input: z.ZodType): ModelTool["parameters"] {
 
 function ready<I, C>(
   tool: Described<I> & { readonly run: (input: I, context: C) => unknown },
+  effects: readonly Effect[],
   value: unknown,
 ): Ready<C> {
   const parsed = tool.input.safeParse(value);
   if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error) };
-  return { ok: true, run: (context) => tool.run(parsed.data, context) };
+  const effect = tool.effectOf?.(parsed.data) ?? { effects, confined: true };
+  return { ok: true, effect, run: (context) => tool.run(parsed.data, context) };
 }

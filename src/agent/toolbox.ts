@@ -30,6 +30,8 @@ type Lookup = Found | { readonly kind: "unknown" | "refused"; readonly message: 
 export interface Toolbox {
   readonly shown: readonly ModelTool[];
   find(name: string): Lookup;
+  /** Does it wait for something outside, so that calling it again is no sign of a loop? */
+  waits(name: string): boolean;
 }
 
 export interface ToolboxOwner {
@@ -42,12 +44,12 @@ export interface ToolboxOwner {
 
 export function toolboxOf(owner: ToolboxOwner): Toolbox {
   const { file, house, definition, rights, offer } = owner;
-  const all = new Map<string, { readonly found: Found; readonly shown: ModelTool }>();
+  const all = new Map<string, { readonly found: Found; readonly shown: () => ModelTool }>();
   for (const tool of house.tools) {
-    all.set(tool.name, { found: foundTool(tool), shown: tool.shown });
+    all.set(tool.name, { found: foundTool(tool), shown: () => tool.shown });
   }
-  for (const tool of file.external_tools) all.set(tool.name, { found: { kind: "external" }, shown: tool });
-  for (const tool of loopTools(owner)) all.set(tool.name, { found: { kind: tool.name }, shown: tool });
+  for (const tool of file.external_tools) all.set(tool.name, { found: { kind: "external" }, shown: () => tool });
+  for (const tool of loopTools(owner)) all.set(tool.name, { found: { kind: tool.name }, shown: () => tool });
   const offered = (name: string): boolean => {
     if (name === "final") return true;
     if (name === "handover" && (definition.handover ?? []).length === 0) return false;
@@ -55,7 +57,7 @@ export function toolboxOf(owner: ToolboxOwner): Toolbox {
   };
   const usable = [...all.keys()].filter(offered);
   return {
-    shown: usable.flatMap((name) => all.get(name)?.shown ?? []),
+    shown: usable.flatMap((name) => all.get(name)?.shown() ?? []),
     find(name) {
       const entry = all.get(name);
       if (entry === undefined)
@@ -64,6 +66,10 @@ export function toolboxOf(owner: ToolboxOwner): Toolbox {
         return { kind: "refused", message: `you may not use ${name}; there are: ${usable.join(", ")}` };
       return entry.found;
     },
+    waits(name) {
+      const found = all.get(name)?.found;
+      return found?.kind === "durable" && found.tool.waits;
+    },
   };
 }
 
@@ -71,14 +77,18 @@ function foundTool(tool: Tool): Found {
   return tool.kind === "step" ? { kind: "step", tool } : { kind: "durable", tool };
 }
 
-/** Made once: turning a schema into JSON Schema costs more than a turn of a small task. */
-const parameters = {
-  invoke_agent: parametersOf(InvokeAgentInput),
-  handover: parametersOf(HandoverInput),
-  final: parametersOf(FinalInput),
-};
+type LoopToolName = "invoke_agent" | "handover" | "final";
+const inputs = { invoke_agent: InvokeAgentInput, handover: HandoverInput, final: FinalInput };
+const known = new Map<LoopToolName, ModelTool["parameters"]>();
 
-function loopTools({ file, definition }: ToolboxOwner): (ModelTool & { readonly name: keyof typeof parameters })[] {
+/** Made once and not before it is needed: turning a schema into JSON Schema costs more than a turn of a small task. */
+function parametersFor(name: LoopToolName): ModelTool["parameters"] {
+  const parameters = known.get(name) ?? parametersOf(inputs[name]);
+  known.set(name, parameters);
+  return parameters;
+}
+
+function loopTools({ file, definition }: ToolboxOwner): (ModelTool & { readonly name: LoopToolName })[] {
   const agents = callable(file, definition);
   const named = agents.length === 0 ? "" : ` Agents you can name: ${agents.join(", ")}.`;
   const handover = (definition.handover ?? []).join(", ");
@@ -86,17 +96,17 @@ function loopTools({ file, definition }: ToolboxOwner): (ModelTool & { readonly 
     {
       name: "invoke_agent",
       description: `Has another agent do a task. Several calls in one turn run at once.${named}`,
-      parameters: parameters.invoke_agent,
+      parameters: parametersFor("invoke_agent"),
     },
     {
       name: "handover",
       description: `Hands your task over for good to one of: ${handover}. You do not get it back.`,
-      parameters: parameters.handover,
+      parameters: parametersFor("handover"),
     },
     {
       name: "final",
       description: "Ends the task with its result. Call it once, when all is done.",
-      parameters: parameters.final,
+      parameters: parametersFor("final"),
     },
   ];
 }

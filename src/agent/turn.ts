@@ -1,18 +1,20 @@
-// Carries out the calls of one reply: refused ones are told why, calls of agents are spawned together, the rest go in order.
+// Carries out the calls of one reply: first all are checked and approved, then reads run at once and the rest in order.
 
 import { z } from "zod";
 
+import type { CallEffect } from "../core/approval.ts";
 import { TuttiError } from "../protocol/error.ts";
-import { issuesOf, type ReadIssue } from "../protocol/lenient-read.ts";
+import { issuesOf } from "../protocol/lenient-read.ts";
 import { CompleteMessage, completeMessage, messageText, type ToolCall } from "../protocol/message.ts";
 import { named, single } from "../protocol/invocation-builders.ts";
 import type { Durable } from "../ports.ts";
+import { approveCalls } from "./approve-calls.ts";
 import { callGroup, type CallGroup, type Turn } from "./call-group.ts";
 import { given } from "./given.ts";
 import { invoke } from "./invoke.ts";
 import type { StepTool } from "./tool.ts";
 import { FinalInput, HandoverInput } from "./toolbox.ts";
-import { toldFailure, toolFailure, toolMessage } from "./tool-result.ts";
+import { toldFailure, toolFailure, toolMessage, wrongArguments, wrongText } from "./tool-result.ts";
 
 export interface TurnOutcome {
   /** One per call, in their order. */
@@ -21,11 +23,18 @@ export interface TurnOutcome {
   readonly final?: { readonly content: unknown };
 }
 
-/** A call on its way. `waits`: those after it do not wait for it. `last`: it comes when all others are done. */
+/**
+ * A call on its way. `reads`: runs beside other reads, after the changes before it and before those after it. `waits`: the
+ * calls after it do not wait for it. `last`: it comes when all others are done.
+ */
 interface Work {
-  readonly when: "in order" | "waits" | "last";
+  readonly when: "reads" | "in order" | "waits" | "last";
+  /** Undefined where nothing is done that a person could mind. */
+  readonly effect?: CallEffect;
   readonly run: () => Promise<CompleteMessage>;
   readonly final?: { readonly content: unknown };
+  /** Set where it is a call of an agent, which are spawned together. */
+  readonly agent?: ToolCall;
 }
 
 interface Place {
@@ -35,33 +44,75 @@ interface Place {
 
 /** Does not return when the task was handed over. */
 export async function runTurn(turn: Turn): Promise<TurnOutcome> {
-  const group = callGroup(turn);
-  const works = turn.calls.map((call, index) => prepare(turn, { call, key: `tool:${turn.number}.${index}` }, group));
+  const places = turn.calls.map((call, index): Place => ({ call, key: `tool:${turn.number}.${index}` }));
+  const agents: ToolCall[] = [];
+  // Made when the first call of an agent runs, so that none that was denied is among them.
+  let group: CallGroup | undefined;
+  const prepared = places.map((place) => prepare(turn, place, () => (group ??= callGroup(turn, agents))));
+  const asking = approveCalls(turn, places, prepared);
+  const denied = asking === undefined ? undefined : await asking;
+  const works =
+    denied === undefined
+      ? prepared
+      : prepared.map((work, index) => unlessDenied(turn, places[index], { work, denied }));
+  for (const { agent } of works) if (agent !== undefined) agents.push(agent);
+  const results = await carryOut(works);
   const final = works.find((work) => work.final !== undefined)?.final;
+  return final === undefined ? { results } : { results, final };
+}
+
+async function carryOut(works: readonly Work[]): Promise<CompleteMessage[]> {
+  const [only] = works;
+  if (only !== undefined && works.length === 1) return [await only.run()];
   const results: CompleteMessage[] = [];
   const started: Promise<unknown>[] = [];
+  let reads: Promise<unknown>[] = [];
   for (const [index, work] of works.entries()) {
     if (work.when === "last") continue;
+    if (work.when === "in order") {
+      await Promise.all(reads);
+      reads = [];
+    }
     const running = work.run().then((result) => (results[index] = result));
     // Awaited below; until then a failure must not count as unhandled.
     running.catch(() => undefined);
     started.push(running);
+    if (work.when === "reads") reads.push(running);
     if (work.when === "in order") await running;
   }
   await Promise.all(started);
   for (const [index, work] of works.entries()) if (work.when === "last") results[index] = await work.run();
-  return final === undefined ? { results } : { results, final };
+  return results;
 }
 
-function prepare(turn: Turn, place: Place, group: CallGroup): Work {
+function unlessDenied(
+  turn: Turn,
+  place: Place | undefined,
+  { work, denied }: { readonly work: Work; readonly denied: ReadonlyMap<string, string> },
+): Work {
+  const reason = place === undefined ? undefined : denied.get(place.key);
+  if (place === undefined || reason === undefined) return work;
+  return refusal(turn, place, { code: "refused", message: `not allowed: ${reason}` });
+}
+
+function refusal(
+  { durable }: Turn,
+  { call, key }: Place,
+  why: { readonly code: string; readonly message: string },
+): Work {
+  return { when: "in order", run: async () => durable.say(key, toolFailure(call, why.code, why.message)) };
+}
+
+/** Judged by their names alone: what they bring about is somebody else's, who is asked in turn. */
+const elsewhere: CallEffect = { effects: [], confined: true };
+
+function prepare(turn: Turn, place: Place, group: () => CallGroup): Work {
   const { durable, toolbox } = turn;
   const { call, key } = place;
-  const refuse = (code: string, message: string): Work => ({
-    when: "in order",
-    run: async () => durable.say(key, toolFailure(call, code, message)),
-  });
-  const guarded = (when: Work["when"], body: () => unknown): Work => ({
+  const refuse = (code: string, message: string): Work => refusal(turn, place, { code, message });
+  const guarded = (when: Work["when"], effect: CallEffect, body: () => unknown): Work => ({
     when,
+    effect,
     async run() {
       try {
         return durable.say(key, toolMessage(call, await body()));
@@ -70,40 +121,60 @@ function prepare(turn: Turn, place: Place, group: CallGroup): Work {
       }
     },
   });
+  if (turn.isCut && call === turn.calls.at(-1)) {
+    return refuse("invalid_input", "the reply was cut at its length limit in or after this call, so it did not run");
+  }
   const found = toolbox.find(call.tool_name);
   switch (found.kind) {
     case "unknown":
       return refuse("not_found", found.message);
     case "refused":
       return refuse("refused", found.message);
-    case "final": {
-      const input = FinalInput.safeParse(call.input);
-      if (!input.success) return refuse("invalid_input", wrong(issuesOf(input.error)));
-      return {
-        ...guarded("in order", () => "The task ends with this."),
-        final: { content: input.data.content ?? null },
-      };
-    }
+    case "final":
+      return endsTask(turn, place);
     case "handover": {
       const input = HandoverInput.safeParse(call.input);
-      if (!input.success) return refuse("invalid_input", wrong(issuesOf(input.error)));
-      return guarded("last", () => handOver(turn, key, input.data));
+      if (!input.success) return refuse("invalid_input", wrongArguments(call.input, issuesOf(input.error)));
+      return guarded("last", elsewhere, () => handOver(turn, key, input.data));
     }
     case "invoke_agent":
-      return guarded("waits", () => group.resultOf(call));
+      return { ...guarded("waits", elsewhere, () => group().resultOf(call)), agent: call };
     case "external":
-      return guarded("waits", () => awaitClient(durable, key, call));
+      return guarded("waits", elsewhere, () => awaitClient(durable, key, call));
     case "durable": {
       const ready = found.tool.prepare(call.input);
-      if (!ready.ok) return refuse("invalid_input", wrong(ready.issues));
-      return guarded(found.tool.waits ? "waits" : "in order", () => ready.run({ durable, key }));
+      if (!ready.ok) return refuse("invalid_input", wrongArguments(call.input, ready.issues));
+      return guarded(found.tool.waits ? "waits" : "in order", ready.effect, () => ready.run({ durable, key }));
     }
     case "step": {
       const ready = found.tool.prepare(call.input);
-      if (!ready.ok) return refuse("invalid_input", wrong(ready.issues));
-      return { when: "in order", run: () => runStepTool(turn, place, { tool: found.tool, run: ready.run }) };
+      if (!ready.ok) return refuse("invalid_input", wrongArguments(call.input, ready.issues));
+      return {
+        when: ready.effect.effects.every((effect) => effect === "read") ? "reads" : "in order",
+        effect: ready.effect,
+        run: () => runStepTool(turn, place, { tool: found.tool, run: ready.run }),
+      };
     }
   }
+}
+
+function endsTask(turn: Turn, place: Place): Work {
+  const { call, key } = place;
+  const refuse = (code: string, message: string): Work => refusal(turn, place, { code, message });
+  const input = FinalInput.safeParse(call.input);
+  if (!input.success) return refuse("invalid_input", wrongArguments(call.input, issuesOf(input.error)));
+  if (turn.hasTrouble) {
+    return refuse("refused", "the task has not ended, since something of this reply could not be read; see below");
+  }
+  const content = input.data.content ?? null;
+  const issues = turn.checkOutput?.(content) ?? [];
+  if (issues.length > 0)
+    return refuse("invalid_input", `the result does not fit the task's schema: ${wrongText(issues)}`);
+  return {
+    when: "in order",
+    run: async () => turn.durable.say(key, toolMessage(call, "The task ends with this.")),
+    final: { content },
+  };
 }
 
 type ReadyStep = {
@@ -119,7 +190,12 @@ async function runStepTool(turn: Turn, place: Place, { tool, run }: ReadyStep): 
   try {
     return await durable.step(
       key,
-      { repeatable: tool.repeatable, schema: CompleteMessage, input: call, event: "message.added" },
+      {
+        repeatable: tool.repeatable,
+        schema: CompleteMessage,
+        input: [call.tool_name, call.input],
+        event: "message.added",
+      },
       async (step) => {
         const outcome = await run({ step, rights: durable.rights });
         return completeMessage(toolMessage(call, outcome), { id, now: Date.now() });
@@ -159,8 +235,4 @@ async function handOver(turn: Turn, key: string, input: z.infer<typeof HandoverI
   const invocation = single(named(input.agent, prompt), { context: "shared" });
   await invoke(durable, `${key}.handover`, invocation, { caller, history, ...given({ reason: input.reason }) });
   throw new TuttiError("internal", "a handover came back");
-}
-
-function wrong(issues: readonly ReadIssue[]): string {
-  return `the arguments do not fit: ${issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ")}`;
 }

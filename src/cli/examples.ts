@@ -10,6 +10,56 @@ interface Example {
 
 export const examples: readonly Example[] = [
   {
+    command: "agents run",
+    about: "Run an agent and the one it calls, rehearsed from a script",
+    run: 'tutti agents run lead "What is this?" --cwd examples/project --script examples/project/script.json --state state',
+  },
+  {
+    command: "agents list",
+    about: "Which agents are there?",
+    run: "tutti agents list --cwd examples/project",
+  },
+  {
+    command: "agents show",
+    about: "What may an agent use, and what is it told?",
+    run: "tutti agents show lead --cwd examples/project",
+  },
+  {
+    command: "agents check",
+    about: "Is anything wrong with a definition?",
+    run: "tutti agents check --cwd examples/project",
+  },
+  {
+    command: "agents new",
+    about: "Start a definition of your own",
+    run: "tutti agents new reviewer --cwd .",
+  },
+  {
+    command: "models",
+    about: "Which models can be used, at what price?",
+    run: "tutti models --offline",
+  },
+  {
+    command: "doctor",
+    about: "Is all there that is needed?",
+    run: "tutti doctor",
+  },
+  {
+    command: "invoke",
+    about: "Run an invocation; stopped or killed, the same line goes on with it",
+    run: "tutti invoke examples/invocations/single.json --state state",
+  },
+  {
+    command: "tasks",
+    about: "What runs, and what is asked?",
+    run: "tutti tasks --state state",
+  },
+  {
+    command: "prune",
+    about: "Remove what ended more than a month ago",
+    run: "tutti prune --older 30d --state state",
+  },
+  {
     command: "parse toolcalls",
     about: "What does this reply call?",
     run: "tutti parse toolcalls examples/reply.txt",

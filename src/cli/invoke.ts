@@ -1,16 +1,18 @@
 // `tutti invoke`: runs an invocation in this process, shows how it goes, asks what has to be asked, prints the result.
-import { createInterface } from "node:readline/promises";
-
 import type { Opener, Working } from "../client/client.ts";
 import { errorTable } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import { type AgentResult, InvocationResult } from "../protocol/invocation-result.ts";
-import { answerFrom, askText } from "./answer.ts";
+import { isTerminal } from "../protocol/task-status.ts";
+import { askInline } from "./ask-inline.ts";
 import { readText } from "./input.ts";
 import { dim, warn, writeLine } from "./output.ts";
 import { showProgress } from "./progress.ts";
 import { stateFolder } from "./state-folder.ts";
-import { markOf } from "./task-tree.ts";
+import { printable } from "./printable.ts";
+import { runCost } from "./run-cost.ts";
+import { markOf, totalsLine } from "./task-tree.ts";
+import { withWorking } from "./with-working.ts";
 
 export interface InvokeOptions {
   readonly state?: string;
@@ -21,21 +23,9 @@ export interface InvokeOptions {
   readonly limit: number;
 }
 
-const interrupted = 130;
-
 export async function invokeCommand(opener: Opener, file: string, options: InvokeOptions): Promise<void> {
   const text = await readText(file, options.limit);
-  const working = await opener.work(stateFolder(options.state));
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= working.close());
-  const leave = (): void => {
-    console.error("\ntutti: stopped; what was under way is kept, run the same command again to go on");
-    process.exitCode = interrupted;
-    void close();
-  };
-  process.once("SIGINT", leave);
-  process.once("SIGTERM", leave);
-  try {
+  await withWorking(opener, { state: stateFolder(options.state) }, async (working) => {
     const { task, existed, warnings } = await working.invoke(text, {
       folder: process.cwd(),
       anew: options.new === true,
@@ -43,13 +33,7 @@ export async function invokeCommand(opener: Opener, file: string, options: Invok
     for (const warning of warnings) warn(warning);
     if (existed) console.error(dim(`going on with ${task}, which was not finished; --new starts another`));
     await follow(working, task, options);
-  } catch (thrown) {
-    if (closing === undefined) throw thrown;
-  } finally {
-    process.off("SIGINT", leave);
-    process.off("SIGTERM", leave);
-    await close();
-  }
+  });
 }
 
 async function follow(working: Working, task: TaskId, options: InvokeOptions): Promise<void> {
@@ -60,11 +44,14 @@ async function follow(working: Working, task: TaskId, options: InvokeOptions): P
     const result = await working.result(task);
     if (options.detach !== true) await working.settled(task);
     progress?.stop();
+    const cost = runCost(working.looking, task);
     await writeLine(
       options.json === true
-        ? JSON.stringify({ task, status: result.status, result: result.content })
+        ? JSON.stringify({ task, status: result.status, result: result.content, rehearsal: cost.rehearsal })
         : show(result, working),
     );
+    if (!quiet) console.error(dim(totalsLine(working.looking.tree(task), cost, Date.now())));
+    if (!quiet) tellWhatRuns(working, task);
     if (!succeeded(result)) process.exitCode = errorTable.task_failed.exit;
   } finally {
     progress?.stop();
@@ -72,47 +59,11 @@ async function follow(working: Working, task: TaskId, options: InvokeOptions): P
   }
 }
 
-/** On a terminal, open questions of the tree are put to the person one at a time. */
-function askInline(
-  working: Working,
-  task: TaskId,
-  screen: { pause: () => void; resume: () => void },
-): { stop: () => void } {
-  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return { stop: () => undefined };
-  const stopped = new AbortController();
-  const seen = new Set<string>();
-  let busy = false;
-  const look = async (): Promise<void> => {
-    if (busy || stopped.signal.aborted) return;
-    const mine = new Set(working.looking.tree(task).map((view) => view.id));
-    const open = [...working.looking.asks(), ...working.looking.waits()];
-    const next = open.find((each) => mine.has(each.task) && !seen.has(each.id));
-    if (next === undefined) return;
-    busy = true;
-    screen.pause();
-    const reader = createInterface({ input: process.stdin, output: process.stderr });
-    try {
-      const said = await reader.question(askText(next), { signal: stopped.signal });
-      const delivered = await working.deliver(next.id, answerFrom(next, said), { kind: "person", name: "terminal" });
-      if (delivered.accepted) seen.add(next.id);
-      else console.error(`tutti: ${delivered.message}`);
-    } catch (thrown) {
-      if (!stopped.signal.aborted) console.error(`tutti: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
-    } finally {
-      reader.close();
-      busy = false;
-      screen.resume();
-    }
-    await look();
-  };
-  const off = working.onChange(() => void look());
-  void look();
-  return {
-    stop() {
-      stopped.abort();
-      off();
-    },
-  };
+/** With `--detach`, what goes on is not lost: it is durable, and the next start takes it up. */
+function tellWhatRuns({ looking }: Working, task: TaskId): void {
+  const open = looking.tree(task).filter((view) => !isTerminal(view.status)).length;
+  if (open > 0)
+    console.error(dim(`${open} still to be done; the next \`tutti invoke\` on this folder goes on with it`));
 }
 
 function show(result: AgentResult, { looking }: Working): string {
@@ -138,9 +89,9 @@ function resultLine(result: AgentResult): string {
 }
 
 function plain(content: unknown): string {
-  if (typeof content === "string") return content;
+  if (typeof content === "string") return printable(content);
   if (typeof content === "object" && content !== null && "message" in content && "code" in content)
-    return String(content.message);
+    return printable(String(content.message));
   return JSON.stringify(content);
 }
 

@@ -1,13 +1,14 @@
 // The command line: declares every command, loads the body of the one that was called, and turns errors into exit statuses.
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command, CommanderError, Option } from "commander";
 
 import type { Opener } from "../client/client.ts";
 import { errorTable, toTuttiError } from "../protocol/error.ts";
+import { addAgents } from "./agents-commands.ts";
 import { examples, exitStatuses } from "./examples.ts";
-import { defaultLimit } from "./input.ts";
 import type { InvokeOptions } from "./invoke.ts";
 import type { PruneOptions } from "./prune.ts";
 import type { LookOptions } from "./tasks.ts";
+import { jsonlOption, jsonOption, limitOption, list, positive, stateOption } from "./options.ts";
 import { bold, dim, fail, quietWhenReaderLeaves, writeLine } from "./output.ts";
 
 /** `opener` is how the commands get at a state folder; it is loaded only by those that need one. */
@@ -36,6 +37,7 @@ function buildProgram(opener: () => Promise<Opener>): Command {
       await printVersion();
     });
   addInvoke(program, opener);
+  addAgents(program, opener);
   addLooking(program, opener);
   addPrune(program, opener);
   addParse(program);
@@ -208,27 +210,6 @@ export interface VerifyOptions {
   readonly task?: string;
   readonly attempt?: number;
   readonly json?: boolean;
-}
-
-const stateOption = (): Option =>
-  new Option("--state <folder>", "where the state is kept; $TUTTI_STATE or ~/.tutti when absent");
-const jsonOption = (): Option => new Option("--json", "print the result as one JSON object");
-const jsonlOption = (shape: string): Option =>
-  new Option("--jsonl", `batch: one ${shape} per line on standard input, one result per line out, in order`);
-const limitOption = (): Option =>
-  new Option("--limit <bytes>", "refuse an input larger than this").argParser(positive).default(defaultLimit);
-
-function list(text: string): string[] {
-  return text
-    .split(",")
-    .map((item) => item.trim())
-    .filter((item) => item !== "");
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value <= 0) throw new InvalidArgumentError("It must be a whole number above 0.");
-  return value;
 }
 
 function withDescendants(command: Command): Command[] {

@@ -1,7 +1,9 @@
 // Shows how an invocation goes, on standard error: a tree that redraws itself on a terminal, a line per event elsewhere.
 import type { Working } from "../client/client.ts";
+import type { TaskEvent } from "../protocol/event.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import { eventLine } from "./event-line.ts";
+import { dim } from "./output.ts";
 import { drawTree } from "./task-tree.ts";
 
 export interface Progress {
@@ -19,35 +21,46 @@ export function showProgress(working: Working, task: TaskId): Progress {
 }
 
 function eventLines(working: Working, task: TaskId): Progress {
-  let after = 0;
+  const next = newEvents(working, task);
   const flush = (): void => {
-    for (;;) {
-      const events = working.looking.events(task, { after, limit: batch });
-      for (const event of events) console.error(eventLine(event));
-      after = events.at(-1)?.seq ?? after;
-      if (events.length < batch) return;
-    }
+    for (const event of next()) console.error(eventLine(event));
   };
   const timer = setInterval(flush, redrawMs);
   return { pause: () => undefined, resume: () => undefined, stop: stopOnce(timer, flush) };
 }
 
+/** Gives the events that came since it was last called. */
+function newEvents({ looking }: Working, task: TaskId): () => Generator<TaskEvent> {
+  let after = 0;
+  return function* () {
+    for (;;) {
+      const events = looking.events(task, { after, limit: batch });
+      yield* events;
+      after = events.at(-1)?.seq ?? after;
+      if (events.length < batch) return;
+    }
+  };
+}
+
 function liveTree(working: Working, task: TaskId): Progress {
   let drawn = 0;
   let paused = false;
+  let rehearsal = false;
+  const next = newEvents(working, task);
   const clear = (): void => {
     if (drawn > 0) process.stderr.write(`\u001b[${drawn}A\u001b[0J`);
     drawn = 0;
   };
   const draw = (): void => {
     if (paused) return;
-    const lines = drawTree(working.looking.tree(task), {
-      now: Date.now(),
-      most: Math.max(3, (process.stderr.rows ?? 24) - 2),
-    });
+    for (const event of next()) {
+      if (event.type === "message.added" && event.data.message.name === "rehearsal") rehearsal = true;
+    }
+    const { columns, rows } = screenSize();
+    const lines = drawTree(working.looking.tree(task), { now: Date.now(), most: Math.max(3, rows - 3) });
+    if (rehearsal) lines.push(dim("rehearsal"));
     clear();
-    const width = process.stderr.columns ?? 80;
-    process.stderr.write(`${lines.map((line) => cut(line, width)).join("\n")}\n`);
+    process.stderr.write(`${lines.map((line) => cut(line, columns)).join("\n")}\n`);
     drawn = lines.length;
   };
   const timer = setInterval(draw, redrawMs);
@@ -64,6 +77,12 @@ function liveTree(working: Working, task: TaskId): Progress {
       draw();
     }),
   };
+}
+
+/** A terminal may not know its size, and then says 0. */
+function screenSize(): { readonly columns: number; readonly rows: number } {
+  const { columns, rows } = process.stderr;
+  return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
 }
 
 function stopOnce(timer: NodeJS.Timeout, last: () => void): () => void {

@@ -26,8 +26,12 @@ export async function pruneCommand(opener: Opener, options: PruneOptions): Promi
   await writeLine(
     options.json === true
       ? JSON.stringify(pruned)
-      : `removed ${trees} finished trees (${tasks} tasks); the state was ${bytes_before} bytes and is ${bytes_after}`,
+      : `removed ${counted(trees, "finished tree")} (${counted(tasks, "task")}); the state was ${bytes_before} bytes and is ${bytes_after}`,
   );
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function ageIn(text: string): number {

@@ -2,6 +2,8 @@
 import type { TaskView } from "../protocol/task-view.ts";
 import type { TaskStatus } from "../protocol/task-status.ts";
 import { bold, dim, paint } from "./output.ts";
+import { printable } from "./printable.ts";
+import type { RunCost } from "./run-cost.ts";
 
 const marks: Readonly<Record<TaskStatus, { mark: string; color: "green" | "red" | "yellow" | "blue" | "dim" }>> = {
   pending: { mark: "·", color: "dim" },
@@ -38,13 +40,24 @@ export function drawTree(
 function lineOf(view: TaskView, now: number): string {
   const used = [
     duration((view.ended_at ?? now) - view.created_at),
-    ...(view.steps > 0 ? [`${view.steps} steps`] : []),
+    ...(view.steps > 0 ? [view.steps === 1 ? "1 step" : `${view.steps} steps`] : []),
     ...(view.tokens > 0 ? [`${view.tokens} tokens`] : []),
     ...(view.money_micro_usd > 0 ? [money(view.money_micro_usd)] : []),
     ...(view.attempt > 1 ? [`attempt ${view.attempt}`] : []),
     ...(view.detached ? ["detached"] : []),
   ];
-  return `${markOf(view.status)} ${bold(view.agent)} ${dim(view.id)} ${view.status} ${dim(used.join(", "))}`;
+  return `${markOf(view.status)} ${bold(printable(view.agent))} ${dim(view.id)} ${view.status} ${dim(used.join(", "))}`;
+}
+
+/** What a tree took in all, and that it was a rehearsal if it was. */
+export function totalsLine(views: readonly TaskView[], cost: RunCost, now: number): string {
+  const began = Math.min(...views.map((view) => view.created_at));
+  const ended = Math.max(...views.map((view) => view.ended_at ?? now));
+  const tasks = views.length === 1 ? "1 task" : `${views.length} tasks`;
+  const took = [tasks, duration(ended - began), `${cost.tokens} tokens`, money(cost.money_micro_usd)];
+  const unpriced = cost.unpriced ? " and calls of unknown price" : "";
+  const rehearsal = cost.rehearsal ? "; a rehearsal: the replies came from a script, no model was asked" : "";
+  return `${took.join(", ")}${unpriced}${rehearsal}`;
 }
 
 export function duration(ms: number): string {

@@ -4,10 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Looking, Opener } from "../client/client.ts";
 import { isTerminal } from "../protocol/task-status.ts";
 import type { TaskId } from "../protocol/ids.ts";
+import type { TaskView } from "../protocol/task-view.ts";
 import { eventLine } from "./event-line.ts";
 import { bold, dim, writeLine } from "./output.ts";
+import { printable } from "./printable.ts";
+import { runCost } from "./run-cost.ts";
 import { stateFolder } from "./state-folder.ts";
-import { drawTree, duration, markOf, money } from "./task-tree.ts";
+import { drawTree, duration, markOf, totalsLine } from "./task-tree.ts";
 
 export interface LookOptions {
   readonly state?: string;
@@ -25,16 +28,22 @@ export async function tasksCommand(opener: Opener, options: LookOptions): Promis
     if (options.json === true) return writeLine(JSON.stringify(roots));
     if (roots.length === 0) return writeLine("no tasks yet; start one with `tutti invoke FILE`");
     const now = Date.now();
-    for (const root of roots) {
-      const ago = duration(now - root.created_at);
-      const took = root.ended_at === null ? "" : `, took ${duration(root.ended_at - root.created_at)}`;
-      await writeLine(
-        `${markOf(root.status)} ${bold(root.id)} ${root.agent} ${root.status} ${dim(`${ago} ago${took}`)}`,
-      );
+    const rows = roots.map((root) => ({
+      status: root.status,
+      cells: [root.id, printable(root.agent), root.status, agoOf(now - root.created_at), tookOf(root)],
+    }));
+    const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map(({ cells }) => (cells[column] ?? "").length)));
+    for (const { status, cells } of rows) {
+      const [id = "", ...rest] = cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+      await writeLine(`${markOf(status)} ${bold(id)}  ${rest.join("  ")}`.trimEnd());
     }
     const asks = state.asks();
-    for (const ask of asks)
-      await writeLine(`${markOf("input_required")} ${ask.id} ${ask.kind}: ${ask.question} ${dim(ask.task)}`);
+    if (asks.length > 0) await writeLine("");
+    for (const ask of asks) {
+      await writeLine(
+        `${markOf("input_required")} ${ask.id}  ${ask.kind}: ${printable(ask.question)} ${dim(ask.task)}`,
+      );
+    }
   });
 }
 
@@ -43,17 +52,15 @@ export async function showCommand(opener: Opener, task: TaskId, options: LookOpt
     const tree = state.tree(task);
     const events = allEvents(state, task);
     if (options.json === true) return writeLine(JSON.stringify({ tree, events }));
-    const used = tree.reduce(
-      (sum, view) => ({ tokens: sum.tokens + view.tokens, money: sum.money + view.money_micro_usd }),
-      { tokens: 0, money: 0 },
-    );
     await writeLine(drawTree(tree, { now: Date.now() }).join("\n"));
-    await writeLine(dim(`${tree.length} tasks, ${used.tokens} tokens, ${money(used.money)}`));
+    await writeLine(dim(totalsLine(tree, runCost(state, task), Date.now())));
     await writeLine("");
     for (const event of events) await writeLine(eventLine(event));
     const result = tree[0]?.result ?? null;
     if (result !== null)
-      await writeLine(`\n${bold("result")} ${typeof result === "string" ? result : JSON.stringify(result, null, 2)}`);
+      await writeLine(
+        `\n${bold("result")} ${printable(typeof result === "string" ? result : JSON.stringify(result, null, 2))}`,
+      );
   });
 }
 
@@ -93,6 +100,14 @@ function allEvents(state: Looking, task: TaskId): ReturnType<Looking["events"]> 
     after = events.at(-1)?.seq ?? after;
     if (events.length < batch) return all;
   }
+}
+
+function agoOf(ms: number): string {
+  return `${duration(ms)} ago`;
+}
+
+function tookOf({ created_at, ended_at }: TaskView): string {
+  return ended_at === null ? "" : `took ${duration(ended_at - created_at)}`;
 }
 
 async function looking(opener: Opener, options: LookOptions, work: (state: Looking) => Promise<void>): Promise<void> {

@@ -5,6 +5,7 @@ import type { LiveDelta, TaskEvent } from "../protocol/event.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation-result.ts";
 import type { TaskView } from "../protocol/task-view.ts";
+import type { Project } from "./project.ts";
 
 export type OpenAsk = Extract<Ask, { status: "open" }>;
 
@@ -63,7 +64,10 @@ interface Pruned {
 /** How a front gets at a state folder; the entry of the command injects it. */
 export interface Opener {
   look(folder: string): Looking;
-  work(folder: string): Promise<Working>;
+  /** `from`: the folder whose project's config says which models and tools there are; the current one when absent. */
+  work(folder: string, options?: { readonly from?: string }): Promise<Working>;
   /** Removes finished trees: those that ended before `endedBefore`, then the oldest until the file is small enough. */
   prune(folder: string, options: { readonly endedBefore?: number; readonly maxBytes?: number }): Pruned;
+  /** `from` is a folder in the project. */
+  project(from: string): Promise<Project>;
 }

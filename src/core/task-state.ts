@@ -17,7 +17,7 @@ const whileRunning: Row = { running: "running" };
 /**
  * A task can need a second answer while it waits for the first. It completes only from running, so never over an open
  * question; it can fail or be canceled at any point before its end. The end of an attempt is not the end of the task:
- * the next attempt may follow.
+ * the first run of the next one starts.
  */
 const table = {
   "task.started": { pending: "running" },
@@ -25,8 +25,6 @@ const table = {
   "task.resumed": { input_required: "running" },
   "task.handed_over": whileRunning,
   "run.started": whileRunning,
-  "attempt.started": whileRunning,
-  "attempt.ended": { running: "running", input_required: "input_required" },
   "task.completed": { running: "completed" },
   "task.failed": { pending: "failed", running: "failed", input_required: "failed" },
   "task.canceled": { pending: "canceled", running: "canceled", input_required: "canceled" },

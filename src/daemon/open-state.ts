@@ -1,10 +1,12 @@
 // Opens a state folder: the one place that builds implementations and puts them together.
 
 import { createHash } from "node:crypto";
+import { homedir } from "node:os";
 
 import type { Opener, Working } from "../client/client.ts";
 import { systemClock } from "../engine/clock.ts";
 import { Engine } from "../engine/engine.ts";
+import { models } from "../model/models.ts";
 import { rehearsalModel } from "../model/rehearsal/rehearsal-model.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { LiveDelta } from "../protocol/event.ts";
@@ -20,7 +22,10 @@ import { takeLock } from "../store/sqlite/lock.ts";
 import { pruneTrees } from "../store/sqlite/prune.ts";
 import { openStore } from "../store/sqlite/sqlite-store.ts";
 import { openView } from "../store/sqlite/sqlite-view.ts";
+import { loadConfig } from "./config.ts";
+import { furnish } from "./furnish.ts";
 import { lookingOver } from "./looking.ts";
+import { projectFolder } from "./project-folder.ts";
 
 export const opener: Opener = {
   look: (folder) => lookingOver(openView(folder)),
@@ -33,16 +38,18 @@ export const opener: Opener = {
       lock.release();
     }
   },
+  // Loaded when asked for: running a tree needs no reader of definitions.
+  project: async (from) => (await import("./open-project.ts")).openProject(from),
 };
-
-/** Where a loop can run besides here. */
-const house = { runners: [{ kind: "command", runtime: "command" }] };
 
 function worded({ path, message }: ReadIssue): string {
   return path === "" ? message : `${path}: ${message}`;
 }
 
-async function openWorking(folder: string): Promise<Working> {
+async function openWorking(folder: string, { from }: { readonly from?: string } = {}): Promise<Working> {
+  const loaded = await loadConfig(projectFolder(from ?? process.cwd(), homedir()));
+  const all = models({ config: loaded.config.models, env: process.env, clock: systemClock });
+  const house = await furnish(loaded, folder);
   makeFolder(folder);
   const lock = takeLock(folder);
   let opened: { close: () => void } | undefined;
@@ -55,7 +62,10 @@ async function openWorking(folder: string): Promise<Working> {
       clock: systemClock,
       runners: {
         invocation: invocationRunner(house),
-        local: localRunner({ model: (file) => rehearsalModel(file.script ?? []), ...house }),
+        local: localRunner({
+          model: (file) => all.withRehearsal(rehearsalModel(file.script ?? {})),
+          ...house,
+        }),
         command: commandRunner,
       },
       cleanUp,

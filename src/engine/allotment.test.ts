@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { left } from "../core/account.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { allot, giveBack } from "./allotment.ts";
-import { accountOf, liveTask, type LiveTask, rootBudget, type Tree } from "./live.ts";
+import { liveTask, type LiveTask, rootAccounts, rootBudget, type Tree } from "./live.ts";
 import { Slots } from "./slots.ts";
 
 function taskIn(parent?: LiveTask): LiveTask {
@@ -18,6 +18,7 @@ function taskIn(parent?: LiveTask): LiveTask {
     startedAt: 0,
     budgetAsk: undefined,
     exhausted: undefined,
+    unpriced: false,
   };
   const made = liveTask({
     id: 1,
@@ -32,22 +33,21 @@ function taskIn(parent?: LiveTask): LiveTask {
     fresh: true,
     rights: { tools: "*", roots: [] },
   });
-  if (parent === undefined) made.account = accountOf(budget);
+  if (parent === undefined) made.accounts = rootAccounts(budget);
   return made;
 }
 
 function childWith(parent: LiveTask, tokens: number): LiveTask {
   const child = taskIn(parent);
-  child.account = allot(parent, [{ tokens, money_micro_usd: 0 }])[0];
-  child.allotted = child.account?.limit;
+  child.accounts = allot(parent, [{ tokens, money_micro_usd: 0 }])[0];
   return child;
 }
 
-const freeTokens = (task: LiveTask): number => (task.account === undefined ? 0 : left(task.account).tokens);
+const freeTokens = (task: LiveTask): number => (task.accounts?.tokens === undefined ? 0 : left(task.accounts.tokens));
 
 test("invariant 7: allotments are all made or none, and together never more than is left", () => {
   const root = taskIn();
-  const before = root.account;
+  const before = root.accounts;
   assert.throws(
     () =>
       allot(root, [
@@ -57,7 +57,7 @@ test("invariant 7: allotments are all made or none, and together never more than
     (thrown: unknown) =>
       thrown instanceof TuttiError && thrown.code === "refused" && thrown.message.includes("40 tokens"),
   );
-  assert.deepEqual(root.account, before);
+  assert.deepEqual(root.accounts, before);
   assert.equal(
     allot(root, [{ tokens: 60, money_micro_usd: 0 }, undefined, { tokens: 40, money_micro_usd: 50 }]).length,
     3,
@@ -69,11 +69,9 @@ test("invariant 7: what was not used comes back; what calls still held counts as
   const root = taskIn();
   const child = childWith(root, 60);
   assert.equal(freeTokens(root), 40);
-  if (child.account !== undefined) {
-    child.account = { ...child.account, spent: { tokens: 10, money: 0 }, held: { tokens: 20, money: 0 } };
-  }
+  child.accounts = { tokens: { limit: 60, spent: 10, held: 20 } };
   giveBack(child);
-  assert.deepEqual([freeTokens(root), root.account?.spent.tokens, root.account?.held.tokens], [70, 30, 0]);
+  assert.deepEqual([freeTokens(root), root.accounts?.tokens?.spent, root.accounts?.tokens?.held], [70, 30, 0]);
 });
 
 test("a grandchild's allotment comes out of its parent's, not out of the root's", () => {
@@ -85,4 +83,13 @@ test("a grandchild's allotment comes out of its parent's, not out of the root's"
   giveBack(grandchild);
   giveBack(child);
   assert.equal(freeTokens(root), 100);
+});
+
+test("a child limited in one thing alone has no account for the other, and takes none of it", () => {
+  const root = taskIn();
+  const [accounts] = allot(root, [{ tokens: 60 }]);
+  assert.deepEqual(accounts, { tokens: { limit: 60, held: 0, spent: 0 } });
+  assert.deepEqual(root.accounts?.money_micro_usd, { limit: 50, held: 0, spent: 0 });
+  assert.throws(() => allot(root, [{ tokens: 1 }, { money_micro_usd: 51 }]), { code: "refused" });
+  assert.equal(freeTokens(root), 40, "none was held when one was refused");
 });

@@ -1,41 +1,72 @@
 // Holds tokens, money and time of a tree: a call that would pass a limit waits for a person first (invariant 7).
 
-import { amountOf, raise, reserve, settle, type Amount } from "../core/account.ts";
+import { z } from "zod";
+
+import { accountKinds, amountIn, hold, lacking, left, raise, settle, type AccountKind } from "../core/account.ts";
 import type { Answer } from "../protocol/ask.ts";
 import { BudgetLimit, type Usage } from "../protocol/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
-import { askedTime, type Limits, type LiveTask, payer } from "./live.ts";
+import { TaskId } from "../protocol/ids.ts";
+import { askedTime, type Limits, type LiveTask, type Payer, payer, payerAbove } from "./live.ts";
 import type { Kernel } from "./kernel.ts";
 
-export interface LimitReached {
-  readonly limit: BudgetLimit;
-  readonly allowed: number;
-  readonly wanted: number;
-  readonly unpriced: boolean;
-}
+/** What a budget ask is about, kept as its details. */
+export const LimitReached = z.object({
+  limit: BudgetLimit,
+  allowed: z.number(),
+  wanted: z.number(),
+  unpriced: z.boolean(),
+  /** Whose limit it is, when something was carved out for that task; the tree's when absent. */
+  account: TaskId.optional(),
+});
+export type LimitReached = z.infer<typeof LimitReached>;
 
-/** Asks the person; resolves to the answer, or undefined when there was none in time. */
-export type BudgetAsker = (reached: LimitReached) => Promise<Answer | undefined>;
+/** Asks the person; resolves when there is an answer, or none in time, and it has been applied. */
+export type BudgetAsker = (reached: LimitReached) => Promise<void>;
 
 /** The usual case, without waiting: true when `usage` could be held at once. */
 export function tryHold(task: LiveTask, usage: Usage): boolean {
-  const holder = payer(task);
-  const reservation = reserve(holder.account, usage);
-  if (reservation.ok) holder.account = reservation.account;
-  return reservation.ok;
+  if (obstacle(task, usage) !== undefined) return false;
+  for (const kind of accountKinds) {
+    const from = payer(task, kind);
+    from.set(hold(from.account, amountIn(usage, kind)));
+  }
+  return true;
 }
 
 /** Asks about the limit that is in the way; the caller tries again. Throws `over_budget` when the person says no or nothing. */
 export async function passUsage(kernel: Kernel, task: LiveTask, usage: Usage, ask: BudgetAsker): Promise<void> {
-  const reservation = reserve(payer(task).account, usage);
-  if (reservation.ok) return;
-  const { limit, allowed, wanted, unpriced } = reservation;
-  await passLimit(kernel, task, { limit, allowed, wanted, unpriced }, ask);
+  const reached = obstacle(task, usage);
+  if (reached !== undefined) await passLimit(kernel, task, reached, ask);
 }
 
 export function settleUsage(task: LiveTask, held: Usage, used: Usage): void {
-  const holder = payer(task);
-  holder.account = settle(holder.account, amountOf(held), amountOf(used));
+  for (const kind of accountKinds) {
+    const from = payer(task, kind);
+    from.set(settle(from.account, amountIn(held, kind), amountIn(used, kind)));
+  }
+}
+
+/** The limit to ask about before the usage can be held. */
+function obstacle(task: LiveTask, usage: Usage): LimitReached | undefined {
+  for (const kind of accountKinds) {
+    const from = payer(task, kind);
+    const missing = lacking(from.account, amountIn(usage, kind));
+    if (missing > 0) return highestInTheWay(from, kind, missing);
+  }
+  if (usage.money_micro_usd !== null || task.tree.unpriced) return undefined;
+  const { limit, spent, held } = payer(task, "money_micro_usd").account;
+  return { limit: "money_micro_usd", allowed: limit, wanted: spent + held, unpriced: true };
+}
+
+/** A carve-out can only be raised by what the account above has left; when that is not enough, that one is asked about first. */
+function highestInTheWay(from: Payer, kind: AccountKind, missing: number): LimitReached {
+  const above = payerAbove(from, kind);
+  const missingAbove = above === undefined ? 0 : lacking(above.account, missing);
+  if (above !== undefined && missingAbove > 0) return highestInTheWay(above, kind, missingAbove);
+  const { limit: allowed } = from.account;
+  const whose = above === undefined ? {} : { account: from.owner.name };
+  return { limit: kind, allowed, wanted: allowed + missing, unpriced: false, ...whose };
 }
 
 /** Working time of the tree; time in which a person was asked does not count. */
@@ -77,44 +108,69 @@ async function passLimit(kernel: Kernel, task: LiveTask, reached: LimitReached, 
   }
   const { limit, allowed, wanted } = reached;
   kernel.emit(task, "budget.reached", { limit, allowed, wanted });
-  const asking = ask(reached).then((answer) => applyAnswer(kernel, task, reached, answer));
+  const asking = ask(reached);
   tree.budgetAsk = asking;
   try {
     await asking;
   } finally {
     tree.budgetAsk = undefined;
   }
+  if (isExhausted(tree)) throw tree.exhausted;
 }
 
-function applyAnswer(kernel: Kernel, task: LiveTask, reached: LimitReached, answer: Answer | undefined): void {
+function isExhausted(tree: LiveTask["tree"]): tree is LiveTask["tree"] & { exhausted: TuttiError } {
+  return tree.exhausted !== undefined;
+}
+
+/** What the answer to a budget ask does, the same when it comes and after a restart; undefined: nobody answered in time. */
+export function applyAnswer(task: LiveTask, reached: LimitReached, answer: Answer | undefined): boolean {
   const goOn = answer?.kind === "budget" && answer.go_on;
-  if (!goOn) {
+  if (goOn) raiseLimits(task, reached, answer.limits ?? {});
+  else {
     const why = answer === undefined ? "nobody answered in time" : "the answer was no";
     task.tree.exhausted = new TuttiError(
       "over_budget",
       `the budget is used up (${reached.limit}: ${reached.wanted} wanted, ${reached.allowed} allowed) and ${why}`,
     );
-    throw task.tree.exhausted;
   }
-  raiseLimits(task, reached, answer.limits ?? {});
-  kernel.emit(task, "budget.raised", { budget: task.tree.budget });
-  kernel.slots.next();
+  return goOn;
 }
 
-/** Without new limits, "go on" doubles the one that was reached, or what was wanted if that is more. */
-export function raiseLimits(task: LiveTask, reached: LimitReached, limits: Limits): void {
+/** Without new limits, "go on" doubles the one that was reached, or raises it to what was wanted if that is more. */
+function raiseLimits(task: LiveTask, reached: LimitReached, limits: Limits): void {
   const { tree } = task;
   const implied: Limits = reached.unpriced ? {} : { [reached.limit]: Math.max(reached.allowed * 2, reached.wanted) };
   const wanted = Object.keys(limits).length > 0 ? limits : implied;
-  for (const name of BudgetLimit.options) {
+  for (const name of ["tasks", "depth", "concurrency", "time_ms"] as const) {
     tree.budget[name] = Math.max(tree.budget[name], wanted[name] ?? 0);
   }
-  const amount: Partial<Amount> = {
-    ...(wanted.tokens === undefined ? {} : { tokens: wanted.tokens }),
-    ...(wanted.money_micro_usd === undefined ? {} : { money: wanted.money_micro_usd }),
-  };
-  const holder = payer(task);
-  holder.account = raise(holder.account, amount, { unpriced: reached.unpriced });
+  for (const kind of accountKinds) {
+    const account = kind === reached.limit ? askedAbout(task, reached, kind) : payer(task, kind);
+    if (account !== undefined) raiseAccount(account, kind, wanted[kind] ?? 0);
+  }
+  tree.unpriced ||= reached.unpriced;
+}
+
+/** Undefined when its owner is over: its limit holds nobody back any more. */
+function askedAbout(task: LiveTask, reached: LimitReached, kind: AccountKind): Payer | undefined {
+  if (reached.account === undefined) return payer(rootOf(task), kind);
+  for (let at: LiveTask | undefined = task; at !== undefined; at = at.parent) {
+    if (at.name === reached.account) return payer(at, kind);
+  }
+  return undefined;
+}
+
+/** A carve-out grows by no more than is left above, where that is held: the sum never passes the root's limit. */
+function raiseAccount(from: Payer, kind: AccountKind, wanted: number): void {
+  const above = payerAbove(from, kind);
+  if (above === undefined) {
+    from.set(raise(from.account, wanted));
+    from.owner.tree.budget[kind] = Math.max(from.owner.tree.budget[kind], wanted);
+    return;
+  }
+  const more = Math.min(Math.max(0, wanted - from.account.limit), left(above.account));
+  above.set(hold(above.account, more));
+  from.set(raise(from.account, from.account.limit + more));
 }
 
 function rootOf(task: LiveTask): LiveTask {

@@ -7,10 +7,14 @@ import { DurableRun, HandedOver } from "./durable-run.ts";
 import type { Forest } from "./forest.ts";
 import type { LiveTask } from "./live.ts";
 import type { RunPlace } from "./run-core.ts";
+import type { TaskRow } from "../store/store.ts";
 import { type RunBody, runBodyIn, TaskBody } from "./task-body.ts";
 
 /** Ends a run whose attempt was given up. */
 class NextAttempt {}
+
+/** For what a loop left under way when it returned; one for all, since an error for every run would cost more than the run's end. */
+const loopReturned = new TuttiError("canceled", "the run is over");
 
 interface KnownRun {
   readonly id: number;
@@ -88,6 +92,7 @@ export class Driver {
       again = this.#isGivenUp(task, place);
       if (!again && task.result === undefined && forest.halted === undefined) {
         this.#needsNoInput(task);
+        task.stop = undefined;
         forest.end(task, "completed", { content: content ?? null });
       }
     } catch (thrown) {
@@ -97,7 +102,7 @@ export class Driver {
       task.running = false;
       task.stop = undefined;
       if (run === undefined) forest.slots.give(task.tree.slots);
-      else run.end(new TuttiError("canceled", "the run is over"));
+      else run.end(loopReturned);
       if (again) this.launch(task);
     }
   }
@@ -161,17 +166,23 @@ export class Driver {
   /** The run to drive: the last one recorded, or the first one ever. */
   #place(task: LiveTask): { place: RunPlace; config: unknown } {
     const { store } = this.#forest;
-    const row = store.task(task.id);
-    if (row === undefined) throw new TuttiError("corrupt", `the task ${task.name} is not in the store`);
-    const { input, config, rights } = TaskBody.parse(JSON.parse(row.body));
-    const shared: unknown = row.shared === null ? undefined : JSON.parse(store.logById(row.shared)?.body ?? "null");
+    // The agent of a task whose record is held is its own: no handover can have come before its first run.
+    const { body, shared: line, agent } = takeRecord(task) ?? this.#storedTask(task);
+    const { input, config, rights } = TaskBody.parse(JSON.parse(body));
+    const shared: unknown = line === null ? undefined : JSON.parse(store.logById(line)?.body ?? "null");
     const made = this.#made.get(task) ?? (task.fresh ? { id: task.run, attempt: 1, run: 1, body: null } : undefined);
     const run = made ?? this.#stored(task);
     const fresh = made !== undefined;
-    task.agent = run.body?.agent ?? row.agent;
+    task.agent = run.body?.agent ?? agent;
     task.rights = run.body?.rights ?? rights;
     const place = { id: run.id, attempt: run.attempt, run: run.run, fresh, input: run.body?.input ?? input, shared };
     return { place, config };
+  }
+
+  #storedTask(task: LiveTask): TaskRow {
+    const row = this.#forest.store.task(task.id);
+    if (row === undefined) throw new TuttiError("corrupt", `the task ${task.name} is not in the store`);
+    return row;
   }
 
   #stored(task: LiveTask): KnownRun {
@@ -179,4 +190,10 @@ export class Driver {
     if (found === undefined) throw new TuttiError("corrupt", `the task ${task.name} has no run in the store`);
     return { ...found, body: runBodyIn(found.body) };
   }
+}
+
+function takeRecord(task: LiveTask): Pick<TaskRow, "body" | "shared" | "agent"> | undefined {
+  const { recorded, agent } = task;
+  task.recorded = undefined;
+  return recorded === undefined ? undefined : { ...recorded, agent };
 }

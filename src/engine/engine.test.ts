@@ -21,7 +21,7 @@ import {
   world,
 } from "../../test/engine-kit.ts";
 import { nextStatus } from "../core/task-state.ts";
-import { userMessage } from "../protocol/message.ts";
+import { messageText, userMessage } from "../protocol/message.ts";
 import type { TaskStatus } from "../protocol/task-status.ts";
 import type { Store } from "../store/store.ts";
 
@@ -158,6 +158,29 @@ test("a retry gives up the running attempt: its children end, its waits close, w
   assert.deepEqual(openWaits(w), []);
   statusesIn(w.store);
   assert.equal(await codeOf(w.engine.retry(name)), "conflict");
+});
+
+test("mail that came in the moment of a retry is not lost to the next attempt", async (t) => {
+  const w = world(tempFolder(t), {
+    receiver: async (d) => [
+      d.attempt,
+      messageText((await d.receive("mail", { block: true })) ?? userMessage("nothing")),
+    ],
+    selector: async (d) => {
+      const selected = await d.select("any", [{ message: true }]);
+      return [d.attempt, selected.kind === "message" ? messageText(selected.value) : selected.kind];
+    },
+  });
+  t.after(() => w.stop());
+  for (const agent of ["receiver", "selector"]) {
+    const name = await started(w, agent);
+    await settle();
+    // The message wakes the loop; before the loop has its turn, the attempt is given up.
+    const sent = w.engine.message(name, userMessage("hello"));
+    const retried = w.store.committed().then(() => w.engine.retry(name));
+    await Promise.all([sent, retried]);
+    assert.deepEqual((await w.engine.result(name)).content, [2, "hello"], agent);
+  }
 });
 
 test("a retry of a task that still waits for its slot, and one after a restart, run the next attempt once", async (t) => {

@@ -1,7 +1,7 @@
 // The engine: what the outside may do to tasks, and how the whole of them starts and stops.
 
 import { type Answerer, readAnswer } from "../protocol/ask.ts";
-import { toTuttiError, TuttiError } from "../protocol/error.ts";
+import { TuttiError } from "../protocol/error.ts";
 import type { LiveDelta } from "../protocol/event.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation-result.ts";
@@ -14,6 +14,7 @@ import type { LiveTask } from "./live.ts";
 import { idInName, taskName } from "./names.ts";
 import { resultIn } from "./outcome.ts";
 import { recover } from "./recovery.ts";
+import { problemOf } from "./waits.ts";
 
 export interface EngineOptions {
   readonly store: Store;
@@ -114,9 +115,9 @@ export class Engine implements Tasks {
   ): Promise<{ task: TaskId; existed: boolean }> {
     this.#check();
     const known = options.key === undefined || options.anew === true ? undefined : this.#store.taskOfKey(options.key);
-    if (known !== undefined && this.#store.task(known) !== undefined && this.#store.result(known) === undefined) {
-      return { task: taskName(this.#store.salt, known), existed: true };
-    }
+    // A root that has its result is found too, as long as something below it goes on.
+    const unfinished = known === undefined ? undefined : this.#forest.find(taskName(this.#store.salt, known));
+    if (unfinished !== undefined) return { task: unfinished.name, existed: true };
     const starting = options.key === undefined ? undefined : this.#starting.get(options.key);
     if (starting !== undefined) {
       await this.#store.committed();
@@ -140,9 +141,11 @@ export class Engine implements Tasks {
     if (id === undefined || open === undefined) return this.#whyNotOpen(wait, id);
     const problem = problemWith(open, value);
     if (problem !== undefined) return { outcome: "invalid", message: problem };
-    if (!this.#forest.waits.settle(id, "answered", JSON.stringify({ value, by }))) return this.#whyNotOpen(wait, id);
+    const unverified = open.schema === undefined ? { unverified: true } : {};
+    const settled = this.#forest.waits.settle(id, "answered", JSON.stringify({ value, by, ...unverified }));
+    if (!settled) return this.#whyNotOpen(wait, id);
     await this.#store.committed();
-    return { outcome: "accepted" };
+    return open.schema === undefined ? { outcome: "accepted", provisional: true } : { outcome: "accepted" };
   }
 
   async message(task: TaskId, message: Message): Promise<void> {
@@ -269,10 +272,5 @@ function problemWith(open: NonNullable<ReturnType<Forest["waits"]["get"]>>, valu
     const reading = readAnswer(asked, value);
     if (!reading.ok) return reading.issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ");
   }
-  try {
-    open.schema?.parse(value);
-    return undefined;
-  } catch (thrown) {
-    return toTuttiError(thrown).message;
-  }
+  return open.schema === undefined ? undefined : problemOf(open.schema, value);
 }

@@ -7,15 +7,19 @@ import { toFailure } from "../protocol/failure.ts";
 import type { AgentResult } from "../protocol/invocation-result.ts";
 import type { TerminalStatus } from "../protocol/task-status.ts";
 import type { Clock, NewTask } from "../ports.ts";
-import type { Store } from "../store/store.ts";
+import type { AnswerRow, Store } from "../store/store.ts";
 import { allot, giveBack } from "./allotment.ts";
+import { applyAnswer, LimitReached } from "./budget-gate.ts";
 import type { Kernel } from "./kernel.ts";
-import { accountOf, askedTime, liveTask, type LiveTask, rootBudget, type Tree } from "./live.ts";
+import { askedTime, liveTask, type LiveTask, rootAccounts, rootBudget, type Tree } from "./live.ts";
 import { taskName } from "./names.ts";
 import { contentOf, type Outcome, resultIn } from "./outcome.ts";
 import { Slots } from "./slots.ts";
 import { TaskBody } from "./task-body.ts";
-import { Waits } from "./waits.ts";
+import { answerIn, Waits } from "./waits.ts";
+
+/** Characters of a task's record that are held in memory until it runs. */
+const heldRecord = 1_000;
 
 interface ForestDeps {
   readonly store: Store;
@@ -48,6 +52,7 @@ export class Forest implements Kernel {
       store: deps.store,
       clock: deps.clock,
       emit: (task, type, data) => this.emit(task, type, data),
+      onBudget: (task, details, answer) => this.#budgetDecided(task, details, answer),
     });
   }
 
@@ -85,6 +90,14 @@ export class Forest implements Kernel {
     this.store.addEvent({ run: task.run, at: this.clock.now(), type, body });
   }
 
+  /** Applied with the answer itself, whether or not the loop that asked is there to hear it. */
+  #budgetDecided(task: LiveTask, details: unknown, answer: AnswerRow): void {
+    const raised = applyAnswer(task, LimitReached.parse(details), answerIn(answer));
+    if (!raised) return;
+    this.emit(task, "budget.raised", { budget: task.tree.budget });
+    this.slots.next();
+  }
+
   addRoot(task: NewTask): LiveTask {
     this.#deps.checkRunner(task.runner.kind);
     const budget = rootBudget(task.budget ?? {});
@@ -97,9 +110,10 @@ export class Forest implements Kernel {
       startedAt: this.clock.now(),
       budgetAsk: undefined,
       exhausted: undefined,
+      unpriced: false,
     };
     const made = this.#add(task, { parent: undefined, tree, rights: task.rights, shared: null });
-    made.account = accountOf(budget);
+    made.accounts = rootAccounts(budget);
     return made;
   }
 
@@ -121,15 +135,8 @@ export class Forest implements Kernel {
     tree.tasks += children.length;
     const shared = keepShared();
     return children.map((child, index) => {
-      const account = accounts[index];
-      const limits =
-        account === undefined ? {} : { tokens: account.limit.tokens, money_micro_usd: account.limit.money };
-      const task = this.#add(
-        { ...child, budget: { ...child.budget, ...limits } },
-        { parent, tree, rights: rights[index] ?? child.rights, shared },
-      );
-      task.account = account;
-      task.allotted = account?.limit;
+      const task = this.#add(child, { parent, tree, rights: rights[index] ?? child.rights, shared });
+      task.accounts = accounts[index];
       return task;
     });
   }
@@ -147,7 +154,8 @@ export class Forest implements Kernel {
       task.deadline,
       parent === undefined || above === null ? null : above + askedTime(parent, createdAt),
     );
-    const body: TaskBody = { input: task.input ?? null, config: config ?? {}, rights, budget: task.budget ?? null };
+    const recorded: TaskBody = { input: task.input ?? null, config: config ?? {}, rights, budget: task.budget ?? null };
+    const body = JSON.stringify(recorded);
     const id = this.store.addTask({
       parent: parent?.id ?? null,
       root: parent === undefined ? null : tree.root,
@@ -158,7 +166,7 @@ export class Forest implements Kernel {
       created_at: createdAt,
       deadline,
       shared,
-      body: JSON.stringify(body),
+      body,
     });
     if (parent === undefined) tree.root = id;
     const name = taskName(this.store.salt, id);
@@ -176,6 +184,7 @@ export class Forest implements Kernel {
       createdAt,
       deadline,
     });
+    if (body.length <= heldRecord) made.recorded = { body, shared };
     this.adopt(made);
     this.emit(made, "task.created");
     return made;

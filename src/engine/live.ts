@@ -1,6 +1,6 @@
 // What the engine holds in memory of a task that is not over: its place in the tree, its loop, who waits for it.
 
-import { type Account, type Amount, newAccount } from "../core/account.ts";
+import { type Account, type AccountKind, newAccount } from "../core/account.ts";
 import type { Rights } from "../core/rights.ts";
 import { type Budget, BudgetLimit, defaultBudget } from "../protocol/budget.ts";
 import type { TuttiError } from "../protocol/error.ts";
@@ -23,7 +23,12 @@ export interface Tree {
   budgetAsk: Promise<void> | undefined;
   /** Set when a person refused to raise a limit: no more work that needs it is begun. */
   exhausted: TuttiError | undefined;
+  /** A person agreed to calls whose price is not known. */
+  unpriced: boolean;
 }
+
+/** The limit of an account is held in the one above it, all of it, so that no sum of them passes the root's. */
+export type Accounts = { readonly [K in AccountKind]?: Account };
 
 export interface LiveTask {
   readonly id: number;
@@ -36,15 +41,15 @@ export interface LiveTask {
   run: number;
   /** Made in this process, so nothing can be recorded under the keys of its first run. */
   readonly fresh: boolean;
+  /** What was recorded with it, until its loop begins, so that it is not read back at once; a long one is not held. */
+  recorded: { readonly body: string; readonly shared: number | null } | undefined;
   readonly createdAt: number;
   readonly deadline: number | null;
   agent: string;
   rights: Rights;
   status: TaskStatus;
-  /** Its own account when something was carved out for it, else undefined: it draws on its parent's. */
-  account: Account | undefined;
-  /** What was carved out of its parent's account for it. */
-  allotted: Amount | undefined;
+  /** Its own where something was carved out for it; for the rest it draws on the nearest above. A root has all. */
+  accounts: Accounts | undefined;
   result: AgentResult | undefined;
   /** Children that are not over, or have descendants that are not. */
   children: Set<LiveTask> | undefined;
@@ -58,7 +63,7 @@ export interface LiveTask {
   stop: ((reason: unknown) => void) | undefined;
   /** Wakes whoever waits for mail. */
   onMail: Set<() => void> | undefined;
-  /** The last message taken from the mail, once somebody looked. */
+  /** The last message a run has recorded as taken, once somebody looked. */
   mailTaken: number | undefined;
   /** Waits that are open. */
   waits: Set<number> | undefined;
@@ -79,12 +84,12 @@ export function liveTask(placed: Placed): LiveTask {
     ...placed,
     depth: placed.parent === undefined ? 0 : placed.parent.depth + 1,
     status: "pending",
-    account: undefined,
-    allotted: undefined,
+    accounts: undefined,
     result: undefined,
     children: undefined,
     joiners: undefined,
     onSettled: undefined,
+    recorded: undefined,
     running: false,
     stop: undefined,
     onMail: undefined,
@@ -108,20 +113,38 @@ export function rootBudget(wanted: Limits): Budget {
   return budget;
 }
 
-export function accountOf(budget: Pick<Budget, "tokens" | "money_micro_usd">): Account {
-  return newAccount({ tokens: budget.tokens, money: budget.money_micro_usd });
+export function rootAccounts(budget: Budget): Accounts {
+  return { tokens: newAccount(budget.tokens), money_micro_usd: newAccount(budget.money_micro_usd) };
 }
 
-/** The task whose account this one draws on: itself or the nearest above that has one; a root always has. */
-export function payer(task: LiveTask): LiveTask & { account: Account } {
+/** An account in its place, to be read and replaced. */
+export interface Payer {
+  readonly owner: LiveTask;
+  readonly account: Account;
+  set(account: Account): void;
+}
+
+/** The account this task draws on: its own or that of the nearest above that has one; a root always has. */
+export function payer(task: LiveTask, kind: AccountKind): Payer {
   for (let at: LiveTask | undefined = task; at !== undefined; at = at.parent) {
-    if (hasAccount(at)) return at;
+    const found = payerAt(at, kind);
+    if (found !== undefined) return found;
   }
   throw new Error("a tree without an account");
 }
 
-function hasAccount(task: LiveTask): task is LiveTask & { account: Account } {
-  return task.account !== undefined;
+function payerAt(owner: LiveTask, kind: AccountKind): Payer | undefined {
+  const account = owner.accounts?.[kind];
+  if (account === undefined) return undefined;
+  const set = (changed: Account): void => {
+    owner.accounts = { ...owner.accounts, [kind]: changed };
+  };
+  return { owner, account, set };
+}
+
+/** The account a carve-out came from; undefined for the root's. */
+export function payerAbove({ owner }: Payer, kind: AccountKind): Payer | undefined {
+  return owner.parent === undefined ? undefined : payer(owner.parent, kind);
 }
 
 /** An ask opened (1) or closed (-1) in this task: the clocks above it stop while any is open. */

@@ -202,6 +202,7 @@ test("a question that was answered while its loop waited for a slot is found ans
   await settle();
   assert.deepEqual(await second.engine.deliver(openWaits(second)[0] ?? "", answer("early"), person), {
     outcome: "accepted",
+    provisional: true,
   });
   const third = await killed(second, t, loops, { slots: 2 });
   assert.deepEqual((await third.engine.result(name)).content, answer("early"));

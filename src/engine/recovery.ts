@@ -1,18 +1,15 @@
 // What a start finds in the store: the tasks that are not over, what they spent, waited for and left under way.
 
-import { z } from "zod";
-
-import { newAccount, sum } from "../core/account.ts";
-import { Answer } from "../protocol/ask.ts";
-import { type LimitReached, raiseLimits } from "./budget-gate.ts";
+import { accountKinds, hold, newAccount, raise, settle } from "../core/account.ts";
+import { applyAnswer, LimitReached } from "./budget-gate.ts";
 import type { Kernel } from "./kernel.ts";
-import { accountOf, countAsk, liveTask, type LiveTask, payer, rootBudget, type Tree } from "./live.ts";
+import { countAsk, liveTask, type LiveTask, payer, payerAbove, rootAccounts, rootBudget, type Tree } from "./live.ts";
 import { taskName } from "./names.ts";
 import type { TaskStatus } from "../protocol/task-status.ts";
 import { resultIn } from "./outcome.ts";
-import type { AnswerRow, TaskRow, WaitRow } from "../store/store.ts";
+import type { AnswerRow, TaskRow } from "../store/store.ts";
 import { TaskBody } from "./task-body.ts";
-import type { WaitBody } from "./waits.ts";
+import { answerIn, type WaitBody } from "./waits.ts";
 
 export interface Recovered {
   /** Not over, parents first. */
@@ -23,8 +20,6 @@ export interface Recovered {
 
 /** Begins the claim of a sleep or a select, which holds a time and is no note of a step: no JSON begins so. */
 export const dueMark = "@";
-
-const StoredAnswer = z.object({ value: z.unknown() });
 
 export function recover(kernel: Kernel, adopt: (task: LiveTask) => void): Recovered {
   const { store } = kernel;
@@ -71,10 +66,12 @@ function placed(kernel: Kernel, row: TaskRow, known: ReadonlyMap<number, LiveTas
     deadline: row.deadline,
   });
   const { budget } = body;
-  if (parent === undefined) task.account = accountOf(task.tree.budget);
-  else if (budget?.tokens !== undefined || budget?.money_micro_usd !== undefined) {
-    task.account = newAccount({ tokens: budget.tokens ?? 0, money: budget.money_micro_usd ?? 0 });
-    task.allotted = task.account.limit;
+  if (parent === undefined) task.accounts = rootAccounts(task.tree.budget);
+  else {
+    for (const kind of accountKinds) {
+      const limit = budget?.[kind];
+      if (limit !== undefined) task.accounts = { ...task.accounts, [kind]: newAccount(limit) };
+    }
   }
   return task;
 }
@@ -89,6 +86,7 @@ function newTree(kernel: Kernel, row: TaskRow, body: TaskBody): Tree {
     startedAt: row.created_at,
     budgetAsk: undefined,
     exhausted: undefined,
+    unpriced: false,
   };
   return tree;
 }
@@ -105,14 +103,14 @@ function restoreTree(kernel: Kernel, root: LiveTask, known: ReadonlyMap<number, 
     return root;
   };
   for (const { task, tokens, money } of store.spentOf(root.id)) {
-    const holder = payer(nearest(task));
-    holder.account = { ...holder.account, spent: sum(holder.account.spent, { tokens, money }) };
+    const used = { tokens, money_micro_usd: money };
+    for (const kind of accountKinds) {
+      const from = payer(nearest(task), kind);
+      from.set(settle(from.account, 0, used[kind]));
+    }
   }
-  for (const task of known.values()) {
-    if (task.parent === undefined || task.account === undefined || task.tree !== root.tree) continue;
-    const holder = payer(task.parent);
-    holder.account = { ...holder.account, held: sum(holder.account.held, task.account.limit) };
-  }
+  holdAllotments([...known.values()].filter((task) => task.tree === root.tree && task.parent !== undefined));
+  const decisions: Decision[] = [];
   const clockMoves: { at: number; task: LiveTask; change: 1 | -1 }[] = [];
   for (const wait of store.waitsOf(root.id)) {
     const task = nearest(wait.task);
@@ -123,19 +121,47 @@ function restoreTree(kernel: Kernel, root: LiveTask, known: ReadonlyMap<number, 
     clockMoves.push({ at: wait.raised_at, task, change: 1 });
     if (answer === undefined) continue;
     clockMoves.push({ at: answer.at, task, change: -1 });
-    applyRaise(task, wait, answer);
+    decisions.push(...decisionIn(body, task, answer));
   }
+  applyDecisions(decisions, known);
   for (const move of clockMoves.toSorted((a, b) => a.at - b.at)) countAsk(move.task, move.change, move.at);
   // Nobody worked while no process ran: that time does not count either, unless an open ask has stopped the clock already.
   const down = Math.max(0, clock.now() - (store.lastEventAt(null) ?? clock.now()));
   for (const task of known.values()) if (task.tree === root.tree && task.asks === 0) task.askedFor += down;
 }
 
-function applyRaise(task: LiveTask, wait: WaitRow, answer: AnswerRow): void {
-  const asked: { ask?: { kind?: string; details?: LimitReached } } = JSON.parse(wait.body);
-  if (asked.ask?.kind !== "budget" || asked.ask.details === undefined || answer.kind !== "answered") return;
-  const given = Answer.safeParse(StoredAnswer.parse(JSON.parse(answer.body ?? "{}")).value);
-  if (given.success && given.data.kind === "budget" && given.data.go_on) {
-    raiseLimits(task, asked.ask.details, given.data.limits ?? {});
+/** Deepest first, so that what a carve-out holds for one below it is known when it is held itself. */
+function holdAllotments(tasks: readonly LiveTask[]): void {
+  for (const task of tasks.toReversed()) {
+    for (const kind of accountKinds) {
+      if (task.accounts?.[kind] === undefined) continue;
+      const own = payer(task, kind);
+      // What was spent was allowed, by a raise perhaps that is found later.
+      own.set(raise(own.account, own.account.spent + own.account.held));
+      const above = payerAbove(own, kind);
+      above?.set(hold(above.account, payer(task, kind).account.limit));
+    }
+  }
+}
+
+interface Decision {
+  readonly task: LiveTask;
+  readonly reached: LimitReached;
+  readonly answer: AnswerRow;
+}
+
+function decisionIn({ ask }: WaitBody, task: LiveTask, answer: AnswerRow): Decision[] {
+  if (ask?.kind !== "budget" || answer.kind === "withdrawn") return [];
+  const reached = LimitReached.safeParse(ask.details);
+  return reached.success ? [{ task, reached: reached.data, answer }] : [];
+}
+
+/** Raises and refusals as they were made; from the root down, since a carve-out only grows into what is left above. */
+function applyDecisions(decisions: readonly Decision[], known: ReadonlyMap<number, LiveTask>): void {
+  const depths = new Map([...known.values()].map((task) => [task.name, task.depth]));
+  const depthOf = ({ reached }: Decision): number =>
+    reached.account === undefined ? 0 : (depths.get(reached.account) ?? 0);
+  for (const { task, reached, answer } of decisions.toSorted((a, b) => depthOf(a) - depthOf(b))) {
+    applyAnswer(task, reached, answerIn(answer));
   }
 }

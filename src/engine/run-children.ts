@@ -7,7 +7,7 @@ import type { AgentResult, TaskSnapshot } from "../protocol/invocation-result.ts
 import { completeMessage, type Message } from "../protocol/message.ts";
 import type { NewTask } from "../ports.ts";
 import { isOverTasks, isOverTime, passTasks, passTime } from "./budget-gate.ts";
-import { fingerprint } from "./fingerprint.ts";
+import { fingerprint } from "../core/fingerprint.ts";
 import type { LiveTask } from "./live.ts";
 import { idInName } from "./names.ts";
 import { resultIn } from "./outcome.ts";

@@ -34,7 +34,7 @@ export class RunCore {
   readonly kernel: Kernel;
   readonly task: LiveTask;
   readonly place: RunPlace;
-  readonly #controller = new AbortController();
+  #controller: AbortController | undefined;
   /** Every key the loop has used, so that a key used twice is an error and never two rows. */
   readonly #keys = new Set<string>();
   /** What to reject when the run is ended from outside. */
@@ -48,6 +48,8 @@ export class RunCore {
   #resuming: boolean;
   /** Questions its chains wait on; the task needs input while there is one. */
   asking = 0;
+  /** The last message it has taken from the mail, recorded or about to be. */
+  mailTaken: number | undefined;
 
   constructor(kernel: Kernel, task: LiveTask, place: RunPlace) {
     this.kernel = kernel;
@@ -56,7 +58,12 @@ export class RunCore {
     this.#resuming = !place.fresh;
   }
 
+  /** Made when somebody looks at it: most runs end without. */
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#ended !== undefined) this.#controller.abort(this.#ended.reason);
+    }
     return this.#controller.signal;
   }
 
@@ -68,7 +75,7 @@ export class RunCore {
   end(reason: unknown): void {
     if (this.#ended !== undefined) return;
     this.#ended = { reason };
-    this.#controller.abort(reason);
+    this.#controller?.abort(reason);
     for (const reject of this.#pending) reject(reason);
     this.#pending.clear();
     if (this.#holdsSlot) this.kernel.slots.give(this.task.tree.slots);
@@ -145,16 +152,15 @@ export class RunCore {
 
   // ---- slots: held while a step runs, given up while the run only waits
 
-  /** Runs a step, which needs a slot. */
-  async working<T>(work: () => Promise<T>): Promise<T> {
+  /** A step begins, and needs a slot: undefined when the run holds one. Whatever comes of it, `endStep` has to follow. */
+  beginStep(): Promise<void> | undefined {
     this.#steps += 1;
-    try {
-      if (!this.#holdsSlot) await this.#takeSlot();
-      return await work();
-    } finally {
-      this.#steps -= 1;
-      if (this.#waits > 0) this.#giveSlot();
-    }
+    return this.#holdsSlot ? undefined : this.#takeSlot();
+  }
+
+  endStep(): void {
+    this.#steps -= 1;
+    if (this.#waits > 0) this.#giveSlot();
   }
 
   /** Waits until `subscribe` calls back, or the run is ended; it returns how to stop listening. */
@@ -201,13 +207,15 @@ export class RunCore {
   interruptible<T>(work: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#pending.add(reject);
-      const settle = (act: () => void): void => {
-        this.#pending.delete(reject);
-        act();
-      };
       work.then(
-        (value) => settle(() => resolve(value)),
-        (thrown) => settle(() => reject(thrown)),
+        (value) => {
+          this.#pending.delete(reject);
+          resolve(value);
+        },
+        (thrown: unknown) => {
+          this.#pending.delete(reject);
+          reject(thrown);
+        },
       );
     });
   }

@@ -1,13 +1,14 @@
 // A step: a body that runs once, with a claim before it when it may not be repeated, and its outcome recorded after it.
 
 import { Answer } from "../protocol/ask.ts";
+import { jsonCopy } from "../core/json-copy.ts";
 import type { Usage } from "../protocol/budget.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { Failure, toFailure } from "../protocol/failure.ts";
-import type { Schema, StepContext, StepOptions, Wait, Waited } from "../ports.ts";
+import type { Schema, StepContext, StepOptions, Wait } from "../ports.ts";
 import type { LogRow } from "../store/store.ts";
 import { type BudgetAsker, isOverTime, passTime, passUsage, settleUsage, tryHold } from "./budget-gate.ts";
-import { fingerprint } from "./fingerprint.ts";
+import { fingerprint } from "../core/fingerprint.ts";
 import { taskName } from "./names.ts";
 import { nothingUsed, otherInput, type RunCore } from "./run-core.ts";
 import { awaitAnswer, openWaitAt } from "./run-waits.ts";
@@ -20,21 +21,15 @@ export async function runStep<T>(core: RunCore, key: string, options: StepOption
   const recorded = core.recorded(key, input);
   if (recorded !== undefined) return outcomeOf(recorded, options.schema);
   const noted = earlierNote(core, key, input, options);
-  return core.working(async () => {
-    const { kernel, task } = core;
-    const { reserve } = options;
-    const ask = budgetAsker(core, key);
-    try {
-      if (isOverTime(kernel, task)) await core.resting(() => passTime(kernel, task, ask));
-      while (reserve !== undefined && !tryHold(task, reserve)) {
-        await core.resting(() => passUsage(kernel, task, reserve, ask));
-      }
-    } catch (thrown) {
-      core.check();
-      throw recordFailure(core, key, { input, failure: toFailure(toTuttiError(thrown)), used: nothingUsed });
-    }
-    return perform(core, { key, input, noted, options }, body);
-  });
+  const step = { key, input, noted, options };
+  const slot = core.beginStep();
+  try {
+    if (slot !== undefined) await slot;
+    if (!isWithinLimits(core, options)) await passLimits(core, step);
+    return await perform(core, step, body);
+  } finally {
+    core.endStep();
+  }
 }
 
 interface Performed<T> {
@@ -43,6 +38,27 @@ interface Performed<T> {
   /** What an earlier try noted; null when there was none. */
   readonly noted: string | null;
   readonly options: StepOptions<T>;
+}
+
+/** The usual case, without waiting: true when there is time and the reservation is held. */
+function isWithinLimits<T>(core: RunCore, { reserve }: StepOptions<T>): boolean {
+  return !isOverTime(core.kernel, core.task) && (reserve === undefined || tryHold(core.task, reserve));
+}
+
+/** Waits for a person at each limit in the way, until the reservation is held. */
+async function passLimits<T>(core: RunCore, { key, input, options }: Performed<T>): Promise<void> {
+  const { kernel, task } = core;
+  const { reserve } = options;
+  const ask = budgetAsker(core, key);
+  try {
+    if (isOverTime(kernel, task)) await core.resting(() => passTime(kernel, task, ask));
+    while (reserve !== undefined && !tryHold(task, reserve)) {
+      await core.resting(() => passUsage(kernel, task, reserve, ask));
+    }
+  } catch (thrown) {
+    core.check();
+    throw recordFailure(core, key, { input, failure: toFailure(toTuttiError(thrown)), used: nothingUsed });
+  }
 }
 
 async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>): Promise<T> {
@@ -59,12 +75,16 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
   try {
     if (!options.repeatable) {
       claim(null);
-      await core.committed();
+      await store.committed();
+      core.check();
     }
-    const given = await bounded(core, step, (signal) => body(contextOf(core, step, { signal, claim })));
-    // The caller gets what a resume would give: the same JSON, read back.
-    text = JSON.stringify(given) ?? "null";
-    outcome = options.schema.parse(JSON.parse(text));
+    const given = await bounded(core, step, (signal) =>
+      body(new Context(core, { key, noted: step.noted, signal, claim })),
+    );
+    // The caller gets what a resume would give: what JSON keeps of it.
+    const copy = jsonCopy(given);
+    text = JSON.stringify(copy ?? given) ?? "null";
+    outcome = options.schema.parse(copy === undefined ? JSON.parse(text) : copy);
   } catch (thrown) {
     const failure = toFailure(toTuttiError(thrown));
     // Cut off or of unknown outcome: what was held is booked, since it may have been used.
@@ -97,45 +117,74 @@ function keepSpent(core: RunCore, key: string, used: Usage): void {
   if (core.kernel.halted === undefined) core.record(`${key}!spent`, { kind: "noted", body: null, used });
 }
 
-function contextOf<T>(
-  core: RunCore,
-  step: Performed<T>,
-  how: { signal: AbortSignal; claim: (note: string) => void },
-): StepContext {
-  const { task, place, kernel } = core;
-  const { attempt, run } = place;
-  return {
-    signal: how.signal,
-    key: `${task.name}/${attempt}.${run}/${step.key}`,
-    noted: step.noted === null ? undefined : JSON.parse(step.noted),
-    note: async (value) => {
-      core.check();
-      how.claim(JSON.stringify(value));
-      await core.committed();
-    },
-    live(channel, text) {
-      const root = taskName(kernel.store.salt, task.tree.root);
-      kernel.live({ task: task.name, root, attempt, run, key: step.key, channel, text });
-    },
-  };
+interface ContextOptions {
+  readonly key: string;
+  readonly noted: string | null;
+  readonly signal: () => AbortSignal;
+  readonly claim: (note: string) => void;
+}
+
+/** A class, since one is made for every step and most bodies look at nothing of it: its parts are made when they are asked for. */
+class Context implements StepContext {
+  readonly #core: RunCore;
+  readonly #options: ContextOptions;
+
+  constructor(core: RunCore, options: ContextOptions) {
+    this.#core = core;
+    this.#options = options;
+  }
+
+  get signal(): AbortSignal {
+    return this.#options.signal();
+  }
+
+  get key(): string {
+    const { task, place } = this.#core;
+    return `${task.name}/${place.attempt}.${place.run}/${this.#options.key}`;
+  }
+
+  get noted(): unknown {
+    const { noted } = this.#options;
+    return noted === null ? undefined : JSON.parse(noted);
+  }
+
+  async note(value: unknown): Promise<void> {
+    this.#core.check();
+    this.#options.claim(JSON.stringify(value));
+    await this.#core.committed();
+  }
+
+  live(channel: Parameters<StepContext["live"]>[0], text: string): void {
+    const { kernel, task, place } = this.#core;
+    const root = taskName(kernel.store.salt, task.tree.root);
+    const { attempt, run } = place;
+    kernel.live({ task: task.name, root, attempt, run, key: this.#options.key, channel, text });
+  }
 }
 
 /** Ends the wait for the body at its time limit, and tells the body through its signal. */
-async function bounded<T>(
+function bounded<T>(
   core: RunCore,
   step: Performed<T>,
-  body: (signal: AbortSignal) => Promise<T> | T,
-): Promise<T> {
+  body: (signal: () => AbortSignal) => Promise<T> | T,
+): Promise<T> | T {
   const { timeout } = step.options;
-  if (timeout === undefined) {
-    const given = body(core.signal);
-    return given instanceof Promise ? core.interruptible(given) : given;
-  }
+  if (timeout !== undefined) return timed(core, { key: step.key, timeout }, body);
+  const given = body(() => core.signal);
+  return given instanceof Promise ? core.interruptible(given) : given;
+}
+
+async function timed<T>(
+  core: RunCore,
+  { key, timeout }: { readonly key: string; readonly timeout: number },
+  body: (signal: () => AbortSignal) => Promise<T> | T,
+): Promise<T> {
   const limit = new AbortController();
-  const late = new TuttiError("deadline", `${step.key} took longer than ${timeout} ms`, { retry: "unknown" });
+  const late = new TuttiError("deadline", `${key} took longer than ${timeout} ms`, { retry: "unknown" });
   let callOff: (() => void) | undefined;
   try {
-    const given = Promise.resolve(body(AbortSignal.any([core.signal, limit.signal])));
+    const either = AbortSignal.any([core.signal, limit.signal]);
+    const given = Promise.resolve(body(() => either));
     const over = new Promise<never>((_, reject) => {
       callOff = core.kernel.clock.timer(timeout, () => {
         reject(late);
@@ -177,12 +226,22 @@ function earlierNote<T>(core: RunCore, key: string, input: number, options: Step
  */
 function presumeSent(core: RunCore, key: string, reserved: Usage): void {
   const { kernel, task, place } = core;
+  if (askedBeforeItWasSent(core, key)) return;
   let name = `${key}!presumed`;
   for (let count = 2; kernel.store.logAt(place.id, name) !== undefined; count += 1) name = `${key}!presumed${count}`;
   if (!tryHold(task, reserved)) return;
   settleUsage(task, reserved, reserved);
   core.record(name, { kind: "noted", body: null, used: reserved, presumed: true });
   kernel.emit(task, "budget.settled", { key, spent: reserved, presumed: true });
+}
+
+/** The process ended while the person was asked whether the call may be made at all. */
+function askedBeforeItWasSent({ kernel, place }: RunCore, key: string): boolean {
+  for (let count = 0; ; count += 1) {
+    const wait = kernel.store.wait(place.id, `${key}!budget${count}`);
+    if (wait === undefined) return false;
+    if (kernel.waits.wasOpenAtStart(wait.id)) return true;
+  }
 }
 
 /** Asks the person about a limit, under keys that follow from the step's; what was answered before a restart is applied already. */
@@ -192,16 +251,16 @@ export function budgetAsker(core: RunCore, key: string): BudgetAsker {
     const { store } = core.kernel;
     const nameOf = (): string => `${key}!budget${count}`;
     for (; isSettled(core, nameOf()); count += 1);
+    const whose = reached.account === undefined ? "" : ` that ${reached.account} was given`;
     const question = reached.unpriced
       ? "The price of this model is not known and there is a money limit. Go on without counting its cost?"
-      : `The ${reached.limit} limit of ${reached.allowed} is reached (${reached.wanted} wanted). Go on?`;
+      : `The ${reached.limit} limit of ${reached.allowed}${whose} is reached (${reached.wanted} wanted). Go on?`;
     const ask = { kind: "budget" as const, question, details: reached };
     core.useDerived(nameOf());
     const wait: Wait<Answer> = await openWaitAt(core, nameOf(), { ask, schema: Answer });
     count += 1;
-    const answer: Waited<Answer> = await awaitAnswer(core, wait);
+    await awaitAnswer(core, wait);
     if (store.failure !== undefined) throw store.failure;
-    return "expired" in answer ? undefined : answer.value;
   };
 }
 

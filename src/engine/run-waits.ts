@@ -1,8 +1,6 @@
 // How a run waits: for answers, for messages, for time, and for the first of several things.
 
-import { z } from "zod";
-
-import { Answerer, defaultAskMs } from "../protocol/ask.ts";
+import { defaultAskMs } from "../protocol/ask.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { AgentResult } from "../protocol/invocation-result.ts";
 import { CompleteMessage } from "../protocol/message.ts";
@@ -12,8 +10,7 @@ import { askName, idInName } from "./names.ts";
 import type { RunCore } from "./run-core.ts";
 import { ownChild, storedResult } from "./run-children.ts";
 import { dueMark } from "./recovery.ts";
-
-const StoredAnswer = z.object({ value: z.unknown(), by: Answerer });
+import { storedAnswerIn } from "./waits.ts";
 
 export async function openWait<T>(core: RunCore, key: string, options: WaitOptions<T>): Promise<Wait<T>> {
   core.use(key);
@@ -25,7 +22,7 @@ export async function openWaitAt<T>(core: RunCore, key: string, options: WaitOpt
   const { kernel, place, task } = core;
   const known = place.fresh ? undefined : kernel.store.wait(place.id, key);
   if (known !== undefined) {
-    kernel.waits.expect(known.id, options.schema);
+    kernel.waits.verify(known, task, options.schema);
     return { id: askName(kernel.store.salt, known.id), schema: options.schema };
   }
   const now = kernel.clock.now();
@@ -80,7 +77,7 @@ export async function selectFirst(core: RunCore, key: string, sources: readonly 
     await core.committed();
   const selected = await core.waiting<Selected>((resolve) => firstOf(core, { sources, start }, resolve));
   const body = JSON.stringify(selected);
-  if (selected.kind === "message") core.record(key, { kind: "received", body: `${mailTaken(core)} ${body}` });
+  if (selected.kind === "message") recordMail(core, key, body);
   else core.record(key, { kind: "selected", body });
   return selected;
 }
@@ -174,7 +171,8 @@ export async function receiveMail(
   const message = options.block
     ? await core.waiting<CompleteMessage>((resolve) => onMail(core, resolve))
     : nextMail(core);
-  core.record(key, { kind: "received", body: `${mailTaken(core)} ${JSON.stringify(message ?? null)}` });
+  // Nothing there is not worth a row: a restart that comes back here looks again, and what it finds then was not heard before.
+  if (message !== undefined) recordMail(core, key, JSON.stringify(message));
   return message;
 }
 
@@ -198,14 +196,24 @@ function onMail(core: RunCore, deliver: (message: CompleteMessage) => void): () 
 function nextMail(core: RunCore): CompleteMessage | undefined {
   const next = core.kernel.store.nextMail(core.task.id, mailTaken(core));
   if (next === undefined) return undefined;
-  core.task.mailTaken = next.id;
+  core.mailTaken = next.id;
   return CompleteMessage.parse(JSON.parse(next.body));
 }
 
-/** The last message any run of the task has taken. */
+/** The last message this run has taken, or any run of the task has recorded. */
 function mailTaken(core: RunCore): number {
-  core.task.mailTaken ??= core.kernel.store.lastMailTaken(core.task.id) ?? 0;
-  return core.task.mailTaken;
+  const { fresh, attempt, run } = core.place;
+  const isFirst = fresh && attempt === 1 && run === 1;
+  core.task.mailTaken ??= isFirst ? 0 : (core.kernel.store.lastMailTaken(core.task.id) ?? 0);
+  core.mailTaken ??= core.task.mailTaken;
+  return core.mailTaken;
+}
+
+/** Only now is the mail the run's: one that was ended before leaves it to the next. */
+function recordMail(core: RunCore, key: string, body: string): void {
+  const taken = mailTaken(core);
+  core.task.mailTaken = Math.max(core.task.mailTaken ?? 0, taken);
+  core.record(key, { kind: "received", body: `${taken} ${body}` });
 }
 
 // ---- reading back
@@ -230,9 +238,8 @@ function waitId(core: RunCore, wait: Wait<unknown>): number {
 }
 
 function waitedIn<T>(answer: AnswerRow, schema: Schema<T>): Waited<T> {
-  if (answer.kind !== "answered") return { expired: true };
-  const { value, by } = StoredAnswer.parse(JSON.parse(answer.body ?? "{}"));
-  return { value: schema.parse(value), by };
+  const given = storedAnswerIn(answer);
+  return given === undefined ? { expired: true } : { value: schema.parse(given.value), by: given.by };
 }
 
 /** Calls back with the task's result; the returned function stops listening. */

@@ -10,6 +10,7 @@ import {
   ask,
   events,
   killed,
+  leftBy,
   type Loops,
   openWaits,
   person,
@@ -141,6 +142,76 @@ test("what a loop withdraws, and what a task leaves open when it ends, is no lon
   await w.engine.result(name);
   assert.deepEqual(openWaits(w), []);
   assert.match(JSON.stringify(await w.engine.deliver(left, answer("x"), person)), /no longer asked/);
+});
+
+test("invariant 8: after a restart, an answer that turns out not to fit is asked again and never fails the task", async (t) => {
+  const loops: Loops = {
+    tool: async (d) => {
+      const given = await d.wait("tool", { label: "weather", schema: z.object({ ok: z.boolean() }) });
+      return "value" in given ? given.value : "expired";
+    },
+    asks: async (d) => {
+      const schema = z.object({ kind: z.literal("question"), value: z.object({ colour: z.string() }) });
+      const given = await d.wait("ask", { ask: { ...ask, answer_schema: { type: "object" } }, schema });
+      return "value" in given ? given.value.value : "expired";
+    },
+  };
+  const cases = [
+    { agent: "tool", unfit: { ok: "yes" }, fit: { ok: true }, wanted: { ok: true }, type: "wait.reopened" },
+    {
+      agent: "asks",
+      unfit: { kind: "question", value: "red" },
+      fit: { kind: "question", value: { colour: "red" } },
+      wanted: { colour: "red" },
+      type: "ask.reopened",
+    },
+  ];
+  for (const { agent, unfit, fit, wanted, type } of cases) {
+    const first = world(tempFolder(t), loops);
+    const name = await started(first, agent);
+    await settle();
+    const [id = ""] = openWaits(first);
+    const folder = leftBy(first, t);
+    await first.stop();
+    const second = world(folder, loops, { clock: first.clock });
+    t.after(() => second.stop());
+    // Delivered before the loop has had a turn: nobody can tell yet whether it fits.
+    const recovering = second.engine.recover();
+    const early = second.engine.deliver(id, unfit, person);
+    const late = second.engine.deliver(id, fit, person);
+    await recovering;
+    assert.deepEqual(await early, { outcome: "accepted", provisional: true });
+    assert.equal((await late).outcome, "late", "the first answer holds until it is found not to fit");
+    await settle();
+    assert.deepEqual(openWaits(second), [id]);
+    assert.ok(events(second.store).some((event) => event.type === type));
+    const third = await killed(second, t, loops);
+    await settle();
+    assert.equal((await third.engine.deliver(id, unfit, person)).outcome, "invalid");
+    assert.deepEqual(await third.engine.deliver(id, fit, person), { outcome: "accepted" });
+    assert.deepEqual((await third.engine.result(name)).content, wanted);
+  }
+});
+
+test("an early answer that fits is kept over another restart, and heard", async (t) => {
+  const loops: Loops = {
+    tool: async (d) => {
+      const given = await d.wait("tool", { label: "weather", schema: z.object({ ok: z.boolean() }) });
+      return "value" in given ? given.value : "expired";
+    },
+  };
+  const first = world(tempFolder(t), loops);
+  const name = await started(first, "tool");
+  await settle();
+  const [id = ""] = openWaits(first);
+  const folder = leftBy(first, t);
+  await first.stop();
+  const second = world(folder, loops, { clock: first.clock });
+  const recovering = second.engine.recover();
+  await second.engine.deliver(id, { ok: true }, person);
+  await recovering;
+  const third = await killed(second, t, loops);
+  assert.deepEqual((await third.engine.result(name)).content, { ok: true });
 });
 
 type Move = { readonly kind: "answer" | "expire" | "restart" | "twice"; readonly which: number };

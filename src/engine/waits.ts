@@ -1,7 +1,9 @@
 // Waits that are open: delivered to, expired or withdrawn, whichever comes first; the others are told (invariant 8).
 
-import { TuttiError } from "../protocol/error.ts";
-import { expiryMeaning } from "../protocol/ask.ts";
+import { z } from "zod";
+
+import { Answer, Answerer, expiryMeaning } from "../protocol/ask.ts";
+import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import type { AskSpec, Clock, Schema } from "../ports.ts";
 import type { AnswerRow, Store, WaitRow } from "../store/store.ts";
 import { countAsk, type LiveTask } from "./live.ts";
@@ -29,11 +31,28 @@ interface WaitsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly emit: (task: LiveTask, type: string, data: unknown) => void;
+  /** A budget ask was answered, or nobody did in time. */
+  readonly onBudget: (task: LiveTask, details: unknown, answer: AnswerRow) => void;
+}
+
+/** `unverified`: it came after a restart, before the loop had said what it takes. */
+const StoredAnswer = z.object({ value: z.unknown(), by: Answerer, unverified: z.literal(true).optional() });
+export type StoredAnswer = z.infer<typeof StoredAnswer>;
+
+/** Undefined for a wait that expired or was withdrawn. */
+export function storedAnswerIn({ kind, body }: AnswerRow): StoredAnswer | undefined {
+  return kind === "answered" ? StoredAnswer.parse(JSON.parse(body ?? "null")) : undefined;
+}
+
+/** The answer to an ask; undefined when nobody gave one. */
+export function answerIn(row: AnswerRow): Answer | undefined {
+  return Answer.safeParse(storedAnswerIn(row)?.value).data;
 }
 
 export class Waits {
   readonly #deps: WaitsDeps;
   readonly #open = new Map<number, OpenWait>();
+  readonly #adopted = new Set<number>();
 
   constructor(deps: WaitsDeps) {
     this.#deps = deps;
@@ -57,7 +76,13 @@ export class Waits {
   /** After a restart: the wait is in the store and nobody has settled it. The time asked before is counted by the caller. */
   adopt(row: WaitRow, task: LiveTask): void {
     const body: WaitBody = JSON.parse(row.body);
+    this.#adopted.add(row.id);
     this.#hold({ id: row.id, task, body, due: row.due });
+  }
+
+  /** Nobody had settled it when the process before this one ended. */
+  wasOpenAtStart(id: number): boolean {
+    return this.#adopted.has(id);
   }
 
   #hold(wait: { id: number; task: LiveTask; body: WaitBody; due: number }): void {
@@ -72,6 +97,29 @@ export class Waits {
   expect(id: number, schema: Schema<unknown>): void {
     const wait = this.#open.get(id);
     if (wait !== undefined) wait.schema = schema;
+  }
+
+  /** The loop has come back to a wait: an answer that nobody could check before must fit, or the wait is open again. */
+  verify(row: WaitRow, task: LiveTask, schema: Schema<unknown>): void {
+    const { store, clock } = this.#deps;
+    if (!this.#open.has(row.id)) {
+      const answer = this.settled(row.id) ?? store.answer(row.id);
+      const given = answer === undefined ? undefined : storedAnswerIn(answer);
+      const problem = given?.unverified === true ? problemOf(schema, given.value) : undefined;
+      if (problem === undefined) return;
+      store.dropAnswer(row.id);
+      this.#justSettled.delete(row.id);
+      this.adopt(row, task);
+      const name = askName(store.salt, row.id);
+      const isAsk = this.#open.get(row.id)?.body.ask !== undefined;
+      if (isAsk) countAsk(task, 1, clock.now());
+      this.#deps.emit(
+        task,
+        isAsk ? "ask.reopened" : "wait.reopened",
+        isAsk ? { ask: name, reason: problem } : { wait: name, reason: problem },
+      );
+    }
+    this.expect(row.id, schema);
   }
 
   /** Calls back with the answer, at once if there is one; the returned function stops listening. */
@@ -121,7 +169,8 @@ export class Waits {
     if (ask === undefined) this.#deps.emit(wait.task, "wait.settled", { wait: name, outcome: kind });
     else if (kind === "expired")
       this.#deps.emit(wait.task, "ask.expired", { ask: name, meaning: expiryMeaning[ask.kind] });
-    else this.#deps.emit(wait.task, `ask.${kind}`, { ask: name });
+    else this.#deps.emit(wait.task, `ask.${kind}`, { ask: name, ...inFull(answer) });
+    if (ask?.kind === "budget" && kind !== "withdrawn") this.#deps.onBudget(wait.task, ask.details, answer);
     for (const listener of wait.listeners) listener(answer);
     return true;
   }
@@ -136,4 +185,20 @@ export class Waits {
     for (const wait of this.#open.values()) wait.callOff();
     this.#open.clear();
   }
+}
+
+/** Why the value does not fit; undefined when it does. */
+export function problemOf(schema: Schema<unknown>, value: unknown): string | undefined {
+  try {
+    schema.parse(value);
+    return undefined;
+  } catch (thrown) {
+    return toTuttiError(thrown).message;
+  }
+}
+
+/** The event points at the answer, unless that may have to go again. */
+function inFull(answer: AnswerRow): { readonly answer?: unknown; readonly by?: unknown } {
+  const given = storedAnswerIn(answer);
+  return given?.unverified === true ? { answer: given.value, by: given.by } : {};
 }

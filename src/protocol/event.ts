@@ -4,13 +4,11 @@ import { z } from "zod";
 import { Answer, Answerer, Ask } from "./ask.ts";
 import { Budget, BudgetLimit, Usage } from "./budget.ts";
 import { Evidence } from "./evidence.ts";
-import { Executor } from "./executor.ts";
 import { Failure } from "./failure.ts";
 import { Goal, GoalStatus } from "./goal.ts";
 import { AskId, GoalId, TaskId, Time } from "./ids.ts";
-import { Join } from "./invocation.ts";
 import { CompleteMessage } from "./message.ts";
-import { AttemptOutcome, Ordinal } from "./task.ts";
+import { Ordinal } from "./task.ts";
 
 /** The global sequence, without reuse: a reader that returns with the last one it saw misses nothing (invariant 9). */
 export const EventSeq = z.int().positive();
@@ -63,22 +61,11 @@ const lifeEvents = [
     "task.handed_over",
     z.strictObject({ from_agent: z.string(), to_agent: z.string(), reason: z.string().optional(), hop: Ordinal }),
   ),
-  taskEvent("attempt.started", z.strictObject({ executor: Executor, model: z.string().nullable() })),
-  taskEvent("attempt.ended", z.strictObject({ outcome: AttemptOutcome, error: Failure.nullable() })),
   taskEvent("run.started", z.strictObject({ agent: z.string().min(1) })),
-  taskEvent(
-    "child.spawned",
-    z.strictObject({ join: Join, children: z.array(z.strictObject({ task: TaskId, agent: z.string() })).min(1) }),
-  ),
 ] as const;
 
-/** Calls and results say what happened; their content stands once, in the message that carried it. */
 const workEvents = [
   taskEvent("message.added", z.strictObject({ message: CompleteMessage })),
-  taskEvent(
-    "step.started",
-    z.strictObject({ key: stepKey, kind: z.enum(["model", "tool", "check", "other"]), repeatable: z.boolean() }),
-  ),
   taskEvent(
     "step.finished",
     z.strictObject({
@@ -89,15 +76,6 @@ const workEvents = [
       money_micro_usd: z.int().nonnegative(),
     }),
   ),
-  taskEvent("tool.called", z.strictObject({ tool_call_id: z.string(), tool_name: z.string(), external: z.boolean() })),
-  taskEvent(
-    "tool.returned",
-    z.strictObject({
-      tool_call_id: z.string(),
-      tool_name: z.string(),
-      outcome: z.enum(["ok", "failed", "denied", "unknown"]),
-    }),
-  ),
   taskEvent("evidence.added", z.strictObject({ evidence: Evidence })),
 ] as const;
 
@@ -106,10 +84,12 @@ const limitEvents = [
   taskEvent("ask.answered", z.strictObject({ ask: AskId, answer: Answer, by: Answerer })),
   taskEvent("ask.expired", z.strictObject({ ask: AskId, meaning: z.enum(["no_answer", "denied", "stop"]) })),
   taskEvent("ask.withdrawn", z.strictObject({ ask: AskId })),
+  /** The answer came while nobody could check it, and turned out not to fit: it is asked again. */
+  taskEvent("ask.reopened", z.strictObject({ ask: AskId, reason: z.string() })),
   /** A wait that asks nobody: an outside party settles it by its id. */
   taskEvent("wait.opened", z.strictObject({ wait: AskId, label: z.string() })),
   taskEvent("wait.settled", z.strictObject({ wait: AskId, outcome: z.enum(["answered", "expired", "withdrawn"]) })),
-  taskEvent("budget.reserved", z.strictObject({ key: stepKey, reserved: Usage })),
+  taskEvent("wait.reopened", z.strictObject({ wait: AskId, reason: z.string() })),
   /** `presumed`: the call was perhaps under way when the process died, and is booked as sent. */
   taskEvent("budget.settled", z.strictObject({ key: stepKey, spent: Usage, presumed: z.boolean().optional() })),
   taskEvent("budget.reached", z.strictObject({ limit: BudgetLimit, allowed: z.number(), wanted: z.number() })),

@@ -140,6 +140,7 @@ export {
 } from "./operator/worker.ts";
 
 // What all of them share
+export { ApprovalPolicy, ApprovalRule, defaultApprovalPolicy, Effect } from "./approval-policy.ts";
 export {
   Answer,
   Answerer,

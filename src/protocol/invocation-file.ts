@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { ApprovalPolicy } from "./approval-policy.ts";
 import { Budget } from "./budget.ts";
 import { Invocation, readInvocation } from "./invocation.ts";
 import { issuesOf, type ReadIssue } from "./lenient-read.ts";
@@ -10,6 +11,8 @@ import { RehearsalScript } from "./rehearsal-script.ts";
 const said = z.string().refine((text) => text.trim() !== "", "is blank");
 
 export const AgentDefinition = z.strictObject({
+  /** What it is good for; told to agents that may call it. */
+  description: said.optional(),
   instructions: said,
   /** The tools it is offered; all it has a right to when absent. */
   tools: z.array(said).optional(),
@@ -24,6 +27,16 @@ export const AgentDefinition = z.strictObject({
   /** Agents it may call; all when absent. */
   sub_agents: z.array(said).optional(),
   max_turns: z.int().positive().optional(),
+  /** The longest reply it may give, in tokens. */
+  max_output_tokens: z.int().positive().optional(),
+  /** What its conversation may grow to before old parts are shortened; what the model can take when absent. */
+  context_tokens: z.int().positive().optional(),
+  /** Limits of a run of its own, and what a call of it takes out of its caller's. */
+  budget: Budget.partial().optional(),
+  /** JSON Schema its result must satisfy. */
+  output_schema: z.record(z.string(), z.unknown()).optional(),
+  /** How it calls tools; `auto`, also when absent, goes by the model. */
+  format: z.enum(["native", "fenced", "auto"]).optional(),
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
 
@@ -39,11 +52,15 @@ export type ExternalTool = z.infer<typeof ExternalTool>;
 export const InvocationFile = z.strictObject({
   invocation: Invocation,
   agents: z.record(said, AgentDefinition).default(() => ({})),
+  /** `provider/model` of agents that name none. */
+  model: said.optional(),
   script: RehearsalScript.optional(),
   external_tools: z.array(ExternalTool).default(() => []),
   /** Folders the tree may touch; a relative one is taken from where the file is run. */
   roots: z.array(said).default(() => []),
   budget: Budget.partial().optional(),
+  /** What its agents may do without asking; the default policy when absent. */
+  approvals: ApprovalPolicy.optional(),
 });
 export type InvocationFile = z.infer<typeof InvocationFile>;
 

@@ -49,7 +49,7 @@ const Spend = z.strictObject({
   money_micro_usd: Usage.shape.money_micro_usd.default(0),
 });
 
-const actions = ["say", "call", "delegate", "ask", "final", "fail"] as const;
+const actions = ["say", "raw", "call", "delegate", "ask", "final", "fail"] as const;
 
 const Rule = z
   .strictObject({
@@ -62,11 +62,15 @@ const Rule = z
     /** Passed over once it has answered this often in the conversation. */
     times: z.int().positive().optional(),
     say: z.string().optional(),
+    /** The whole reply, as it stands: no placeholders, nothing beside it. */
+    raw: z.string().optional(),
     call: z.array(ScriptedCall).min(1).optional(),
     delegate: z.array(InvokeAgentInput).min(1).optional(),
     ask: ScriptedAsk.optional(),
     final: z.unknown().optional(),
     fail: ScriptedFailure.optional(),
+    /** `length`: the reply was cut at its limit. */
+    finish: z.enum(["stop", "tools", "length"]).optional(),
     delay_ms: z.int().nonnegative().optional(),
     spend: Spend.optional(),
   })
@@ -78,7 +82,10 @@ const Rule = z
     if (rule.fail !== undefined && done.length > 1) {
       context.addIssue({ code: "custom", path: ["fail"], message: "a reply that fails can do nothing else" });
     }
-    for (const [, name = ""] of JSON.stringify(rule).matchAll(placeholder)) {
+    if (rule.raw !== undefined && done.length > 1) {
+      context.addIssue({ code: "custom", path: ["raw"], message: "a raw reply is the whole reply" });
+    }
+    for (const [, name = ""] of JSON.stringify({ ...rule, raw: undefined }).matchAll(placeholder)) {
       if (knownPlaceholder.test(name)) continue;
       context.addIssue({ code: "custom", message: `{{${name}}} is not a placeholder: use last, user, or 0 to 9` });
     }

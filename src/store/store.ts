@@ -141,6 +141,8 @@ export interface Store {
   noteClaim(run: number, key: string, body: string): void;
   addWait(wait: WithoutId<WaitRow>): number;
   addAnswer(answer: AnswerRow): void;
+  /** The wait is open again. */
+  dropAnswer(wait: number): void;
   addMail(task: number, body: string): number;
   /** A line that is only an event; its key is made up. */
   addEvent(event: Pick<LogRow, "run" | "at" | "body"> & { readonly type: string }): number;

@@ -8,6 +8,7 @@ import { TuttiError } from "../../src/protocol/error.ts";
 import { messageText, userMessage } from "../../src/protocol/message.ts";
 import type { Durable, NewTask, Runner } from "../../src/ports.ts";
 import { task } from "../engine-kit.ts";
+import { agentFile, agentResult, agentTasks } from "./agents.ts";
 
 type Loop = (durable: Durable) => Promise<unknown>;
 /** Tells the outside that a step's body runs; the key names the step. */
@@ -33,9 +34,15 @@ export const roots = [
   "saving",
   "retried",
   "refused",
+  "agents",
 ] as const;
 
 export const mails = ["m0", "m1", "m2"] as const;
+
+/** What a root of this kind is started with. */
+export function rootTask(agent: string): NewTask {
+  return agent === "agents" ? task(agent, { input: agentFile }) : task(agent);
+}
 
 export function runnerWith(effect: Effect): Runner {
   const loops = loopsWith(effect);
@@ -206,6 +213,7 @@ function loopsWith(effect: Effect): Record<string, Loop> {
       await act(d, "still");
       return [first, second];
     },
+    agents: async (d) => joined(d, "team", agentTasks),
   };
 }
 
@@ -230,4 +238,5 @@ export const expected: Readonly<Record<(typeof roots)[number], unknown>> = {
   saving: "saved",
   retried: true,
   refused: ["not_found", "over_budget"],
+  agents: [agentResult, agentResult],
 };

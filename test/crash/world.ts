@@ -11,9 +11,9 @@ import { userMessage } from "../../src/protocol/message.ts";
 import { openForReading } from "../../src/store/sqlite/database.ts";
 import { takeLock } from "../../src/store/sqlite/lock.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { task } from "../engine-kit.ts";
 import { openLedger, randomFrom, readLedger } from "./ledger.ts";
-import { mails, roots, runnerWith } from "./loops.ts";
+import { agentRunner } from "./agents.ts";
+import { type Effect, mails, rootTask, roots, runnerWith } from "./loops.ts";
 
 const [folder = "", epoch = "0", seed = "1", mode] = process.argv.slice(2);
 const treesAtOnce = 24;
@@ -28,11 +28,12 @@ const random = randomFrom(Number(seed) * 1000 + Number(epoch));
 const number = (sql: string): number => Number(reader.prepare(sql).get()?.["value"] ?? 0);
 
 acks.write(["epoch", epoch, number("SELECT MAX(id) AS value FROM log")]);
+const effect: Effect = (key, repeatable) => effects.write([epoch, key, repeatable ? "repeatable" : "once"]);
 const engine = new Engine({
   store,
   clock: systemClock,
   slots: 48,
-  runners: { loop: runnerWith((key, repeatable) => effects.write([epoch, key, repeatable ? "repeatable" : "once"])) },
+  runners: { loop: runnerWith(effect), local: agentRunner(effect) },
 });
 process.stdout.write("opened\n");
 await engine.recover();
@@ -53,13 +54,16 @@ function outside(work: () => Promise<void>): void {
   void soon();
 }
 
+function answerTo(id: string, kind: string | undefined): unknown {
+  if (kind === "budget") return { kind, go_on: false };
+  return kind === "approval" ? { kind, approved: true } : { kind: "question", value: `answer to ${id}` };
+}
+
 function reply(wait: number): void {
   const id = askName(store.salt, wait);
   outside(async () => {
     const { ask }: { ask?: { kind?: string } } = JSON.parse(store.waitById(wait)?.body ?? "{}");
-    const value =
-      ask?.kind === "budget" ? { kind: "budget", go_on: false } : { kind: "question", value: `answer to ${id}` };
-    const delivery = await engine.deliver(id, value, person);
+    const delivery = await engine.deliver(id, answerTo(id, ask?.kind), person);
     if (delivery.outcome === "accepted") acks.write(["answer", String(wait)]);
     else if (delivery.outcome !== "late") throw new Error(`${id}: ${delivery.outcome}`);
   });
@@ -93,7 +97,7 @@ function tend(id: number, agent: string): void {
 }
 
 async function runTree(agent: string, key: string): Promise<void> {
-  const { task: name } = await engine.start(task(agent), { key });
+  const { task: name } = await engine.start(rootTask(agent), { key });
   const id = Number.parseInt(name.slice(name.lastIndexOf("_") + 1), 36);
   acks.write(["start", String(id), key]);
   tend(id, agent);

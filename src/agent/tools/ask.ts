@@ -16,6 +16,7 @@ export const ask = durableTool({
     choices: z.array(z.string().min(1)).min(1).nullish().describe("The answers a question may have."),
     within_ms: z.int().positive().nullish().describe("How long to wait; a day when absent."),
   }),
+  effects: ["read"],
   waits: true,
   async run({ question, kind, choices, within_ms }, { durable, key }) {
     const asked = kind ?? "question";

@@ -8,6 +8,7 @@ export const echo = stepTool({
   name: "echo",
   description: "Gives the text back.",
   input: z.strictObject({ text: z.string() }),
+  effects: ["read"],
   repeatable: true,
   run: ({ text }) => text,
 });

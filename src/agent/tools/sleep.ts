@@ -10,6 +10,7 @@ export const sleep = durableTool({
   name: "sleep",
   description: "Waits for some time before the next turn.",
   input: z.strictObject({ ms: z.int().nonnegative().max(week) }),
+  effects: ["read"],
   waits: true,
   async run({ ms }, { durable, key }) {
     await durable.sleep(`${key}.sleep`, ms);

@@ -15,6 +15,7 @@ const getTask = durableTool({
   name: "get_task",
   description: "Shows one of your tasks as it is now.",
   input: z.strictObject({ task_id }),
+  effects: ["read"],
   waits: false,
   run: (input, context) => snapshotOf(input.task_id, context),
 });
@@ -27,6 +28,7 @@ const waitTask = durableTool({
     task_id,
     timeout_ms: z.int().positive().max(hour).nullish().describe("A minute when absent."),
   }),
+  effects: ["read"],
   waits: true,
   async run({ task_id: id, timeout_ms }, context) {
     const { durable, key } = context;
@@ -40,6 +42,7 @@ const cancelTask = durableTool({
   name: "cancel_task",
   description: "Ends one of your tasks and every task below it. Those that were over already stay as they are.",
   input: z.strictObject({ task_id }),
+  effects: ["write"],
   waits: false,
   async run({ task_id: id }, { durable, key }) {
     const canceled = await durable.cancel(`${key}.cancel`, id);
@@ -53,6 +56,7 @@ const listMyTasks = durableTool({
   input: z.strictObject({
     scope: z.enum(["all", "open"]).nullish().describe("open leaves out those that have ended."),
   }),
+  effects: ["read"],
   waits: false,
   async run({ scope }, { durable, key }) {
     const tasks = await durable.snapshot(`${key}.snapshot`, "descendants");
@@ -64,6 +68,7 @@ const getTaskResult = durableTool({
   name: "get_task_result",
   description: "Returns the whole result of one of your tasks that has ended, or tells you that it has not.",
   input: z.strictObject({ task_id }),
+  effects: ["read"],
   waits: false,
   async run({ task_id: id }, context) {
     const task = await snapshotOf(id, context);
@@ -77,6 +82,7 @@ const messageTask = durableTool({
   name: "message_task",
   description: "Says something to one of your tasks that has not ended; it hears it before its next turn.",
   input: z.strictObject({ task_id, message: z.string().min(1) }),
+  effects: ["write"],
   waits: false,
   async run({ task_id: id, message }, context) {
     const { durable, key } = context;

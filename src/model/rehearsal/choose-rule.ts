@@ -4,6 +4,9 @@ import { messageText, type CompleteMessage, type Part } from "../../protocol/mes
 import type { RehearsalRule, RehearsalScript } from "../../protocol/rehearsal-script.ts";
 import type { ModelRequest } from "../../ports.ts";
 
+/** In the fenced format the results of a turn come as a user's message of this name. */
+const resultsName = "tool_results";
+
 export interface Chosen {
   readonly rule: RehearsalRule;
   /** Its place in the script, for messages about it. */
@@ -47,7 +50,7 @@ interface Place {
 
 function match(script: RehearsalScript, place: Place, messages: readonly CompleteMessage[]): Chosen | undefined {
   const last = textSinceReply(messages);
-  const user = messages.findLast((message) => message.role === "user");
+  const user = messages.findLast((message) => message.role === "user" && message.name !== resultsName);
   for (const [index, rule] of script.rules.entries()) {
     if (rule.agent !== undefined && rule.agent !== place.agent) continue;
     if (rule.turn !== undefined && rule.turn !== place.turn) continue;

@@ -12,6 +12,7 @@ import {
   messageText,
   userMessage,
 } from "../../protocol/message.ts";
+import { parseToolCalls } from "../../protocol/toolcalls/parse-tool-calls.ts";
 import { rehearsalModel } from "./rehearsal-model.ts";
 
 const idle = new AbortController().signal;
@@ -191,4 +192,22 @@ test("text is handed on as it is spoken", async () => {
     { signal: idle, onText: (piece) => heard.push(piece) },
   );
   assert.equal(heard.join(""), "aloud");
+});
+
+test("in the fenced format the same reply is one text whose blocks read back as the same calls", async () => {
+  const script = {
+    rules: [{ say: "working", call: [{ tool: "echo", args: { deep: ["{{user}}", 3] } }], final: "done" }],
+  };
+  const asked = { ...request([userMessage("x")]), format: "fenced" as const };
+  const { message, finish } = await rehearsalModel(script).call(asked, { signal: idle });
+  assert.deepEqual([finish, message.parts.length], ["stop", 1]);
+  const read = parseToolCalls(messageText(message), { profile: "strict" });
+  assert.deepEqual(
+    read.calls.map(({ name, args }) => ({ name, args })),
+    [
+      { name: "echo", args: { deep: ["x", 3] } },
+      { name: "final", args: { content: "done" } },
+    ],
+  );
+  assert.deepEqual(read.errors, []);
 });

@@ -4,6 +4,8 @@ import type { Usage } from "../../protocol/budget.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { CompleteMessage, Message, Part, ToolCall } from "../../protocol/message.ts";
 import { RehearsalScript, type RehearsalRule } from "../../protocol/rehearsal-script.ts";
+import { renderToolCall } from "../../protocol/toolcalls/render-tool-call.ts";
+import { isJsonObject } from "../../protocol/toolcalls/tool-call.ts";
 import { issuesOf } from "../../protocol/lenient-read.ts";
 import type { Model, ModelReply, ModelRequest } from "../../ports.ts";
 import { chooseRule, type Chosen, type Heard } from "./choose-rule.ts";
@@ -48,7 +50,7 @@ function player(script: RehearsalScript): Model {
       if (chosen?.rule.fail !== undefined) throw scriptedFailure(chosen.rule.fail, chosen.index);
       for (const part of message.parts) if (part.part_type === "text") onText?.(part.data);
       const calls = message.parts.some((part) => part.part_type === "tool_call");
-      return { message, usage, finish: calls ? "tools" : "stop" };
+      return { message, usage, finish: chosen?.rule.finish ?? (calls ? "tools" : "stop") };
     },
   };
 }
@@ -61,6 +63,7 @@ function replyTo(request: ModelRequest, chosen: Chosen | undefined): Message {
     return { ...base, parts: [{ part_type: "text", data: text }] };
   }
   const { rule, said } = chosen;
+  if (rule.raw !== undefined) return { ...base, parts: [{ part_type: "text", data: rule.raw }] };
   const turn = request.messages.filter((message) => message.role === "assistant").length;
   const calls = callsOf(rule).map((call, index): Part => {
     const data: ToolCall = {
@@ -71,7 +74,21 @@ function replyTo(request: ModelRequest, chosen: Chosen | undefined): Message {
     return { part_type: "tool_call", data };
   });
   const text = rule.say === undefined ? [] : [{ part_type: "text" as const, data: fill(rule.say, said) }];
-  return { ...base, parts: [...text, ...calls] };
+  const parts: Part[] = [...text, ...calls];
+  return { ...base, parts: request.format === "fenced" ? [{ part_type: "text", data: fenced(parts) }] : parts };
+}
+
+/** The reply as a model writes it that calls tools in text. Arguments that are no object stay what they are: a mistake to be read. */
+function fenced(parts: readonly Part[]): string {
+  return parts
+    .map((part) => {
+      if (part.part_type === "text") return part.data;
+      if (part.part_type !== "tool_call") return "";
+      const { tool_name, input } = part.data;
+      if (isJsonObject(input)) return renderToolCall(tool_name, input);
+      return `\`\`\`tool\n{"name":${JSON.stringify(tool_name)},"args":${JSON.stringify(input) ?? "null"}}\n\`\`\``;
+    })
+    .join("\n\n");
 }
 
 function callsOf(rule: RehearsalRule): { readonly tool: string; readonly args: unknown }[] {

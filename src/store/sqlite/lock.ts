@@ -8,6 +8,9 @@ import { storageError } from "./storage-error.ts";
 
 const sqliteBusy = 5;
 
+/** A connection nobody refers to is closed by the garbage collector, and would take the lock with it. */
+const locks = new Set<DatabaseSync>();
+
 export interface Lock {
   release(): void;
 }
@@ -30,7 +33,13 @@ export function takeLock(folder: string): Lock {
     throw storageError(path, thrown);
   }
   const held = database;
-  return { release: () => held.close() };
+  locks.add(held);
+  return {
+    release() {
+      locks.delete(held);
+      held.close();
+    },
+  };
 }
 
 function isBusy(thrown: unknown): boolean {

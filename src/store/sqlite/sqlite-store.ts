@@ -23,7 +23,7 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store {
   const next = countersOf(database);
 
   const insert = (table: string, columns: string): ((...values: SQLInputValue[]) => void) => {
-    const statement = database.prepare(`INSERT INTO ${table} VALUES (${columns.replaceAll(/\w+/g, "?")})`);
+    const statement = database.prepare(`INSERT INTO ${table} VALUES (${columns.replaceAll(/[a-z]\w*/g, "?")})`);
     return (...values) => writer.push(statement, values);
   };
   const all = <T>(sql: string, read: row.RowReader<T>): ((...values: SQLInputValue[]) => T[]) => {
@@ -45,17 +45,18 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store {
     }
   };
 
-  const eventKind = row.stepKinds.indexOf("event");
   const putTask = insert("tasks", "id, parent, root, depth, kind, agent, detached, created_at, deadline, shared, body");
   const putKey = insert("keys", "key, task");
   const putResult = insert("results", "task, status, at, body");
   const putRun = insert("runs", "id, task, attempt, run, body");
   const putLog = insert("log", "id, run, key, at, kind, type, input, tokens, money, body, state");
+  const putEvent = insert("log", `id, run, key, at, ${row.stepKinds.indexOf("event")}, type, 0, 0, 0, body, NULL`);
   const putClaim = insert("claims", "run, key, input, body");
   const putWait = insert("waits", "id, task, root, run, key, raised_at, due, body");
   const putAnswer = insert("answers", "wait, kind, at, body");
   const putMail = insert("mail", "id, task, body");
   const setNote = database.prepare("UPDATE claims SET body = ? WHERE run = ? AND key = ?");
+  const dropAnswer = database.prepare("DELETE FROM answers WHERE wait = ?");
   const dropKey = database.prepare("DELETE FROM keys WHERE key = ?");
 
   const openTasks = `WITH RECURSIVE open (id) AS (
@@ -63,6 +64,10 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store {
       UNION SELECT parent FROM tasks JOIN open USING (id) WHERE parent IS NOT NULL)
     SELECT tasks.* FROM tasks JOIN open USING (id) ORDER BY id`;
 
+  // A task made since this store was opened has only the mail that came through it; most have none, and each looks every turn.
+  const tasksBefore = next.tasks;
+  const mailed = new Set<number>();
+  const mailAfter = one("SELECT * FROM mail WHERE task = ? AND id > ? ORDER BY id LIMIT 1", row.mailIn);
   const ofTask = "log.run IN (SELECT id FROM runs WHERE task = ?)";
   const eventColumns = "log.*, runs.task AS task, runs.attempt AS attempt, runs.run AS ordinal";
   const lastAtOf = one(`SELECT MAX(at) AS value FROM log WHERE ${ofTask}`, row.numberIn);
@@ -112,14 +117,16 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store {
       return id;
     },
     addAnswer: (answer) => putAnswer(answer.wait, answer.kind, answer.at, answer.body),
+    dropAnswer: (wait) => writer.push(dropAnswer, [wait]),
     addMail(task, body) {
       const id = (next.mail += 1);
+      mailed.add(task);
       putMail(id, task, body);
       return id;
     },
     addEvent({ run, at, type, body }) {
       const id = (next.log += 1);
-      putLog(id, run, `!${id.toString(36)}`, at, eventKind, type, 0, 0, 0, body, null);
+      putEvent(id, run, `!${id.toString(36)}`, at, type, body);
       return id;
     },
 
@@ -142,7 +149,7 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store {
     waitById: one("SELECT * FROM waits WHERE id = ?", row.waitIn),
     waitsOf: all("SELECT * FROM waits WHERE root = ? ORDER BY id", row.waitIn),
     answer: one("SELECT * FROM answers WHERE wait = ?", row.answerIn),
-    nextMail: one("SELECT * FROM mail WHERE task = ? AND id > ? ORDER BY id LIMIT 1", row.mailIn),
+    nextMail: (task, after) => (task > tasksBefore && !mailed.has(task) ? undefined : mailAfter(task, after)),
     lastMailTaken: one(
       `SELECT MAX(CAST(body AS INTEGER)) AS value FROM log
        WHERE ${ofTask} AND kind = ${row.stepKinds.indexOf("received")}`,

@@ -4,11 +4,6 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { TuttiError } from "../../protocol/error.ts";
 import { storageError } from "./storage-error.ts";
 
-interface Waiter {
-  readonly resolve: () => void;
-  readonly reject: (error: TuttiError) => void;
-}
-
 /**
  * A batch is committed whole or not at all. After a failed commit nothing more is accepted: what later code believes was
  * written rests on the batch that was lost, so the process has to stop and recover from what is on disk.
@@ -21,7 +16,8 @@ export class Writer {
   readonly #afterCommit = new Set<() => void>();
   #statements: StatementSync[] = [];
   #values: SQLInputValue[][] = [];
-  #waiters: Waiter[] = [];
+  /** One for everybody who waits for the batch that is being queued. */
+  #batch: PromiseWithResolvers<void> | undefined;
   #scheduled: NodeJS.Immediate | undefined;
   #failure: TuttiError | undefined;
 
@@ -47,7 +43,8 @@ export class Writer {
   committed(): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (this.#statements.length === 0) return Promise.resolve();
-    return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
+    this.#batch ??= Promise.withResolvers<void>();
+    return this.#batch.promise;
   }
 
   /** Calls `listener` after every commit, and once when writing failed for good. */
@@ -60,21 +57,22 @@ export class Writer {
     if (this.#scheduled !== undefined) clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
     if (this.#statements.length === 0) return;
-    const [statements, values, waiters] = [this.#statements, this.#values, this.#waiters];
-    [this.#statements, this.#values, this.#waiters] = [[], [], []];
+    const [statements, values, batch] = [this.#statements, this.#values, this.#batch];
+    [this.#statements, this.#values, this.#batch] = [[], [], undefined];
     try {
       this.#begin.run();
-      for (let index = 0; index < statements.length; index += 1) statements[index]?.run(...(values[index] ?? []));
+      // `get` runs a write as well as `run` does, and makes no object of counts for every row.
+      for (let index = 0; index < statements.length; index += 1) statements[index]?.get(...(values[index] ?? []));
       this.#commit.run();
     } catch (thrown) {
-      this.#fail(thrown, waiters);
+      this.#fail(thrown, batch);
       return;
     }
-    for (const waiter of waiters) waiter.resolve();
+    batch?.resolve();
     for (const listener of this.#afterCommit) listener();
   }
 
-  #fail(thrown: unknown, waiters: readonly Waiter[]): void {
+  #fail(thrown: unknown, batch: PromiseWithResolvers<void> | undefined): void {
     try {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
     } catch {
@@ -82,7 +80,7 @@ export class Writer {
     }
     const failure = storageError(this.#path, thrown);
     this.#failure = failure;
-    for (const waiter of waiters) waiter.reject(failure);
+    batch?.reject(failure);
     for (const listener of this.#afterCommit) listener();
   }
 }

@@ -1,0 +1,82 @@
+// One call of the model, as a step of its own: made again when nothing happened, its reply read and kept whole.
+
+import { z } from "zod";
+
+import { Usage } from "../protocol/budget.ts";
+import { TuttiError } from "../protocol/error.ts";
+import { CompleteMessage, completeMessage } from "../protocol/message.ts";
+import type { Durable, Model, ModelRequest } from "../ports.ts";
+import type { FoundAgent } from "./agents.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Outfit } from "./outfit.ts";
+import { readReply } from "./read-reply.ts";
+
+/** Tries of one model call that fails with the verdict that nothing happened. */
+const maxTries = 3;
+const firstPauseMs = 250;
+
+/** `original`: the reply as it was written, where the message does not say all of it. */
+const Reply = z.object({
+  message: CompleteMessage,
+  usage: Usage,
+  finish: z.enum(["stop", "tools", "length", "refusal"]),
+  malformed: z.array(z.object({ tool_name: z.string(), text: z.string(), message: z.string() })).optional(),
+  original: z.string().optional(),
+});
+export type Reply = z.infer<typeof Reply>;
+
+export interface Asking {
+  readonly agent: FoundAgent;
+  readonly outfit: Outfit;
+  readonly talk: Conversation;
+}
+
+export async function askModel(durable: Durable, model: Model, { agent, outfit, talk }: Asking): Promise<Reply> {
+  const { format, tools } = outfit;
+  const request: ModelRequest = {
+    model: outfit.model,
+    agent: agent.id,
+    system: outfit.system,
+    messages: talk.sent,
+    tools: format === "native" ? outfit.toolbox.shown : [],
+    format,
+    ...(agent.definition.max_output_tokens === undefined
+      ? {}
+      : { maxOutputTokens: agent.definition.max_output_tokens }),
+  };
+  const place = `model:${talk.turn}`;
+  for (let tries = 1; ; tries += 1) {
+    const key = tries === 1 ? place : `${place}.${tries}`;
+    try {
+      return await durable.step(
+        key,
+        {
+          repeatable: true,
+          schema: Reply,
+          // Enough to notice another conversation without reading all of it at every turn.
+          input: `${request.model} ${request.agent} ${talk.view.length}`,
+          event: "message.added",
+          reserve: model.estimate(request),
+          spent: (reply) => reply.usage,
+        },
+        async (step) => {
+          const reply = await model.call(request, {
+            signal: step.signal,
+            onText: (text) => step.live("text", text),
+            onReasoning: (text) => step.live("reasoning", text),
+            onTool: (text) => step.live("tool", text),
+          });
+          const id = `${durable.task}.${durable.attempt}.${durable.run}.${key}`;
+          const read = readReply(reply, { format, tools }, `r${durable.run}t${talk.turn}`);
+          const message = completeMessage({ ...read.message, id, agent_id: agent.id }, { id, now: Date.now() });
+          const { usage, finish, malformed = [] } = reply;
+          return { ...read, message, usage, finish, ...(malformed.length === 0 ? {} : { malformed: [...malformed] }) };
+        },
+      );
+    } catch (thrown) {
+      const again = thrown instanceof TuttiError && thrown.code === "step_failed" && thrown.retry === "safe";
+      if (!again || tries === maxTries) throw thrown;
+      await durable.sleep(`pause:${talk.turn}.${tries}`, firstPauseMs * 2 ** (tries - 1));
+    }
+  }
+}

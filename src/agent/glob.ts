@@ -1,0 +1,107 @@
+// Patterns over paths: `*`, `?`, `[a-z]`, `{a,b}` and `**`, and the lines of an ignore file made of them.
+
+/** The path has forward slashes and none at its begin. A pattern without a slash is matched against the last name alone. */
+export function globMatcher(pattern: string): (path: string) => boolean {
+  const anchored = pattern.includes("/");
+  const source = globSource(anchored ? pattern.replace(/^\/+/, "") : pattern);
+  const regex = new RegExp(`^(?:${source})$`, "su");
+  return (path) => regex.test(anchored ? path : path.slice(path.lastIndexOf("/") + 1));
+}
+
+function globSource(pattern: string): string {
+  let source = "";
+  let depth = 0;
+  for (let at = 0; at < pattern.length;) {
+    const rest = pattern.slice(at);
+    const set = /^\[(!|\^)?(\]?[^\]/]*)\]/.exec(rest);
+    const character = String.fromCodePoint(rest.codePointAt(0) ?? 0);
+    let taken = character.length;
+    if (rest.startsWith("**/")) {
+      source += "(?:[^/]+/)*";
+      taken = 3;
+    } else if (rest.startsWith("**")) {
+      source += ".*";
+      taken = 2;
+    } else if (character === "*") {
+      source += "[^/]*";
+      // Two stars in a row say no more than one, and make matching slow.
+      taken = /^\*+/.exec(rest)?.[0].length ?? 1;
+    } else if (character === "?") source += "[^/]";
+    else if (set !== null && set[2] !== "") {
+      source += `[${set[1] === undefined ? "" : "^/"}${setSource(set[2] ?? "")}]`;
+      taken = set[0].length;
+    } else if (character === "{" && rest.includes("}")) {
+      source += "(?:";
+      depth += 1;
+    } else if (character === "}" && depth > 0) {
+      source += ")";
+      depth -= 1;
+    } else if (character === "," && depth > 0) source += "|";
+    else if (character === "\\" && rest.length > 1) {
+      const escaped = String.fromCodePoint(rest.codePointAt(1) ?? 0);
+      source += literal(escaped);
+      taken = 1 + escaped.length;
+    } else source += literal(character);
+    at += taken;
+  }
+  return source + ")".repeat(depth);
+}
+
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+}
+
+/** A dash stands for a range only between two characters that are in order. */
+function setSource(members: string): string {
+  const characters = Array.from(members);
+  let source = "";
+  for (let at = 0; at < characters.length; at += 1) {
+    const [first = "", dash, last] = characters.slice(at, at + 3);
+    if (dash === "-" && last !== undefined && first <= last) {
+      source += `${inSet(first)}-${inSet(last)}`;
+      at += 2;
+    } else source += inSet(first);
+  }
+  return source;
+}
+
+function inSet(character: string): string {
+  return /[\\\]^[-]/.test(character) ? `\\${character}` : character;
+}
+
+interface IgnoreRule {
+  readonly negated: boolean;
+  readonly foldersOnly: boolean;
+  readonly matches: (path: string) => boolean;
+}
+
+export interface IgnoreFile {
+  /** True and false are its word on the path below its folder; undefined when it says nothing about it. */
+  ignores(path: string, isFolder: boolean): boolean | undefined;
+}
+
+export function readIgnoreFile(text: string): IgnoreFile {
+  const rules = text.split(/\r?\n/).flatMap(ruleOf);
+  return {
+    ignores: (path, isFolder) => {
+      const rule = rules.findLast(({ foldersOnly, matches }) => (isFolder || !foldersOnly) && matches(path));
+      return rule === undefined ? undefined : !rule.negated;
+    },
+  };
+}
+
+function ruleOf(line: string): IgnoreRule[] {
+  const trimmed = line.replace(/(?<!\\)\s+$/, "");
+  if (trimmed === "" || trimmed.startsWith("#")) return [];
+  const negated = trimmed.startsWith("!");
+  const body = negated ? trimmed.slice(1) : trimmed;
+  const foldersOnly = body.endsWith("/");
+  const pattern = foldersOnly ? body.slice(0, -1) : body;
+  if (pattern === "") return [];
+  try {
+    return [{ negated, foldersOnly, matches: globMatcher(pattern) }];
+  } catch {
+    // A pattern nobody can read ignores nothing.
+    return [];
+  }
+}

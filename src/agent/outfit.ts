@@ -1,0 +1,74 @@
+// What an agent goes to work with in one run: its tools, its format, its system prompt, its limits. Made once for all tasks of a kind.
+
+import type { Rights } from "../core/rights.ts";
+import type { InvocationFile } from "../protocol/invocation-file.ts";
+import type { Model, ModelFormat } from "../ports.ts";
+import type { FoundAgent } from "./agents.ts";
+import { fencedSystem } from "./fenced-form.ts";
+import type { House } from "./house.ts";
+import { outputCheck, type OutputCheck } from "./output-schema.ts";
+import type { Offer } from "./task-input.ts";
+import { type Toolbox, toolboxOf } from "./toolbox.ts";
+
+const defaultModel = "rehearsal/script";
+const defaultContext = 128_000;
+const defaultMaxTurns = 50;
+
+export interface Outfit {
+  readonly toolbox: Toolbox;
+  /** Names of the tools it is offered. */
+  readonly tools: readonly string[];
+  readonly format: ModelFormat;
+  readonly system: string;
+  /** The model's name. */
+  readonly model: string;
+  readonly contextTokens: number;
+  readonly maxTurns: number;
+  /** Undefined when any result will do. */
+  readonly checkOutput: OutputCheck | undefined;
+}
+
+export interface OutfitOwner {
+  readonly file: InvocationFile;
+  readonly house: House;
+  readonly agent: FoundAgent;
+  readonly rights: Rights;
+  readonly offer: Offer;
+}
+
+/** Rendering a contract and listing tools costs more than a turn of a small task, and most tasks of a tree are alike. */
+const made = new WeakMap<House, WeakMap<InvocationFile, Map<string, Outfit>>>();
+
+export function outfitOf(owner: OutfitOwner, model: Model): Outfit {
+  const { file, house, agent, rights, offer } = owner;
+  const files = made.get(house) ?? new WeakMap<InvocationFile, Map<string, Outfit>>();
+  made.set(house, files);
+  const outfits = files.get(file) ?? new Map<string, Outfit>();
+  files.set(file, outfits);
+  const key = JSON.stringify([agent.id, agent.instructions, rights.tools, offer]);
+  const known = outfits.get(key);
+  if (known !== undefined) return known;
+  const outfit = makeOutfit(owner, model);
+  outfits.set(key, outfit);
+  return outfit;
+}
+
+function makeOutfit({ file, house, agent, rights, offer }: OutfitOwner, model: Model): Outfit {
+  const { definition, instructions } = agent;
+  const toolbox = toolboxOf({ file, house, definition, rights, offer });
+  const name = definition.model ?? file.model ?? defaultModel;
+  const facts = model.facts?.(name);
+  const wanted = definition.format ?? "auto";
+  const format = wanted === "auto" ? (facts?.format ?? "native") : wanted;
+  const { output_schema } = definition;
+  return {
+    toolbox,
+    tools: toolbox.shown.map((tool) => tool.name),
+    format,
+    system: format === "fenced" ? fencedSystem(instructions, toolbox.shown) : instructions,
+    model: name,
+    contextTokens: definition.context_tokens ?? facts?.contextTokens ?? defaultContext,
+    maxTurns: definition.max_turns ?? defaultMaxTurns,
+    checkOutput: output_schema === undefined ? undefined : outputCheck(output_schema),
+  };
+}

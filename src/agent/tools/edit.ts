@@ -1,0 +1,87 @@
+// The tool `edit`: replaces an exact piece of a text file, and when it is not there says where it nearly is.
+
+import { z } from "zod";
+
+import { nearestLines } from "../../core/nearest-lines.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { exactText, hasCrlf } from "../text-file.ts";
+import { stepTool } from "../tool.ts";
+import { readingFile, replaceFile, withFile, type WorkspaceFile } from "../workspace-file.ts";
+
+/** Larger files are not written by hand. */
+const largest = 8 * 2 ** 20;
+const linesNamed = 10;
+
+export const edit = stepTool({
+  name: "edit",
+  description:
+    "Replaces a piece of a text file by another. The old piece must stand there exactly, blanks and line breaks too, " +
+    "and only once, unless all is true.",
+  input: z.strictObject({
+    path: z.string().min(1),
+    old: z.string().min(1),
+    new: z.string(),
+    all: z.boolean().nullish().describe("Replace it everywhere."),
+  }),
+  effects: ["write"],
+  repeatable: false,
+  async run(input, { rights }) {
+    if (input.old === input.new)
+      throw new TuttiError("invalid_input", "old and new are the same; nothing would change");
+    return withFile(input.path, { roots: rights.roots, to: "change" }, (file) => editFile(file, input));
+  },
+});
+
+interface Change {
+  readonly old: string;
+  readonly new: string;
+  readonly all?: boolean | null | undefined;
+}
+
+async function editFile(file: WorkspaceFile, change: Change): Promise<unknown> {
+  const { raw, stats } = await readingFile(file, async (handle, found) => {
+    if (found.size > BigInt(largest)) {
+      throw new TuttiError("too_large", `${file.path} has ${found.size} bytes; edit takes files up to ${largest}`);
+    }
+    const text = exactText(await handle.readFile());
+    if (text === undefined || text.includes("\0")) {
+      throw new TuttiError("invalid_input", `${file.path} is not UTF-8 text; an edit would damage it`);
+    }
+    return { raw: text, stats: found };
+  });
+  // A model sees and sends lines without the CR; in a file where all have one, nothing is lost by that.
+  const crlf = hasCrlf(raw);
+  const plain = (text: string): string => (crlf ? text.replaceAll("\r\n", "\n") : text);
+  const text = plain(raw);
+  const old = plain(change.old);
+  const found = placesOf(text, old);
+  const [first] = found;
+  if (first === undefined) {
+    const problem = "the old piece does not stand in the file exactly like that; nothing was changed";
+    return { path: file.path, replaced: 0, problem, nearest: nearestLines(text, old) };
+  }
+  if (found.length > 1 && change.all !== true) {
+    const lines = linesAt(text, found.slice(0, linesNamed));
+    const problem = `the old piece stands there ${found.length} times; add lines around it, or set all; nothing was changed`;
+    return { path: file.path, replaced: 0, problem, lines };
+  }
+  const edited = text.split(old).join(plain(change.new));
+  await replaceFile(file, crlf ? edited.replaceAll("\n", "\r\n") : edited, stats);
+  return { path: file.path, replaced: found.length, line: linesAt(text, [first])[0] };
+}
+
+function placesOf(text: string, piece: string): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(piece); at !== -1; at = text.indexOf(piece, at + piece.length)) places.push(at);
+  return places;
+}
+
+function linesAt(text: string, places: readonly number[]): number[] {
+  let line = 1;
+  let counted = 0;
+  return places.map((place) => {
+    for (let at = text.indexOf("\n", counted); at !== -1 && at < place; at = text.indexOf("\n", at + 1)) line += 1;
+    counted = place;
+    return line;
+  });
+}

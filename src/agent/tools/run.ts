@@ -1,0 +1,84 @@
+// The tool `run`: runs a program in the workspace, confined where the machine can do that, and says whether it was.
+
+import { z } from "zod";
+
+import { stepTool, type StepTool, type StepToolContext } from "../tool.ts";
+
+/** What runs programs for an agent; the machine's part of the tool. */
+export interface Commands {
+  /** Whether a program can change nothing but the task's folders and has no network unless it was asked for. */
+  readonly confined: boolean;
+  run(command: Command, context: StepToolContext): Promise<CommandOutcome>;
+}
+
+export interface Command {
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string | undefined;
+  readonly stdin: string;
+  readonly timeoutMs: number;
+  readonly network: boolean;
+}
+
+interface CommandOutcome {
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  readonly timed_out: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly truncated: boolean;
+  readonly duration_ms: number;
+}
+
+const defaultMs = 2 * 60_000;
+const longestMs = 60 * 60_000;
+const text = z.string().refine((value) => !value.includes("\0"), "must not hold a zero byte");
+const filled = text.refine((value) => value.trim() !== "", "must not be blank");
+
+const RunInput = z
+  .strictObject({
+    argv: z.tuple([filled], text).nullish().describe("The program and its arguments, passed exactly; no shell."),
+    shell: filled.nullish().describe("A script for /bin/sh, instead of argv, when a shell is really needed."),
+    cwd: filled.nullish().describe("Where it runs; the first folder you may touch when absent."),
+    stdin: z.string().nullish(),
+    timeout_ms: z.int().positive().max(longestMs).nullish().describe("It is ended then; two minutes when absent."),
+    network: z.boolean().nullish().describe("It needs the network; this may have to be approved."),
+  })
+  .refine(
+    ({ argv, shell }) => ((argv ?? undefined) === undefined) !== ((shell ?? undefined) === undefined),
+    "needs either argv or shell, and not both",
+  );
+type RunInput = z.infer<typeof RunInput>;
+
+export function runTool(commands: Commands): StepTool {
+  const { confined } = commands;
+  return stepTool({
+    name: "run",
+    description:
+      "Runs a program and returns how it ended and what it printed; long output keeps its beginning and its end. " +
+      (confined
+        ? "It can write only to the folders you may touch and to a /tmp of its own, and has no network unless you ask for it."
+        : "It runs unconfined on this machine, so each call may have to be approved."),
+    input: RunInput,
+    effects: ["execute", "network"],
+    effectOf: ({ network }) => ({
+      // What is not confined reaches the network whether it says so or not.
+      effects: network === true || !confined ? ["execute", "network"] : ["execute"],
+      confined,
+    }),
+    repeatable: false,
+    async run(input, context) {
+      const network = input.network === true || !confined;
+      const outcome = await commands.run({ ...commandOf(input), network }, context);
+      return { ...outcome, confined, network };
+    },
+  });
+}
+
+function commandOf({ argv, shell, cwd, stdin, timeout_ms }: RunInput): Omit<Command, "network"> {
+  return {
+    argv: argv ?? ["/bin/sh", "-c", shell ?? ""],
+    cwd: cwd ?? undefined,
+    stdin: stdin ?? "",
+    timeoutMs: timeout_ms ?? defaultMs,
+  };
+}

@@ -1,0 +1,157 @@
+// The tools `list` and `search`: what is in the workspace, by name and by content, bounded in time and in results.
+
+import { lstat } from "node:fs/promises";
+
+import { z } from "zod";
+
+import { TuttiError } from "../../protocol/error.ts";
+import { globMatcher } from "../glob.ts";
+import type { SearchJob } from "../search-worker.ts";
+import type { SearchOutcome } from "../search-workspace.ts";
+import { stepTool, type StepToolContext } from "../tool.ts";
+import { placeOf } from "../workspace.ts";
+import { inFolder } from "../workspace-folder.ts";
+
+const deadlineMs = 10_000;
+const mostEntries = 1_000;
+const mostMatches = 200;
+const deepest = 32;
+
+const path = z.string().min(1).nullish().describe("The first folder you may touch when absent.");
+const glob = z
+  .string()
+  .min(1)
+  .max(1_000)
+  .nullish()
+  .describe("Only these paths, as *.ts or src/**/*.ts, relative to the path.");
+const ignored = z.boolean().nullish().describe("Also what is ignored: .git, node_modules, .gitignore.");
+
+export const list = stepTool({
+  name: "list",
+  description: "Lists a folder: its own entries, or those of more levels below it.",
+  input: z.strictObject({
+    path,
+    depth: z.int().positive().max(deepest).nullish().describe("Levels; 1 when absent, all with a glob that has **."),
+    glob,
+    ignored,
+  }),
+  effects: ["read"],
+  repeatable: true,
+  async run(input, context) {
+    const depth = input.depth ?? (input.glob?.includes("/") === true ? deepest : 1);
+    const asked = { path: input.path, glob: input.glob, ignored: input.ignored, depth, most: mostEntries };
+    const { folder, outcome } = await looked(asked, context);
+    return { folder, entries: outcome.found, ...noted(outcome, "entries") };
+  },
+});
+
+export const search = stepTool({
+  name: "search",
+  description:
+    "Finds the lines of text files that match a regular expression (JavaScript), or only files whose path matches a glob.",
+  input: z.strictObject({
+    pattern: z.string().min(1).max(2_000).nullish().describe("What a line must hold; absent, files are found by glob."),
+    literal: z.boolean().nullish().describe("The pattern is plain text, not a regular expression."),
+    ignore_case: z.boolean().nullish(),
+    path,
+    glob,
+    ignored,
+    most: z.int().positive().max(mostEntries).nullish().describe(`Results at most; ${mostMatches} when absent.`),
+  }),
+  effects: ["read"],
+  repeatable: true,
+  async run(input, context) {
+    const { pattern } = input;
+    if (pattern === undefined || pattern === null) {
+      if (input.glob === undefined || input.glob === null) {
+        throw new TuttiError("invalid_input", "search needs a pattern, a glob, or both");
+      }
+    }
+    const regex = pattern === undefined || pattern === null ? undefined : regexOf(pattern, input);
+    const asked = { path: input.path, glob: input.glob, ignored: input.ignored, depth: deepest };
+    const { folder, outcome } = await looked({ ...asked, most: input.most ?? mostMatches, regex }, context);
+    const results = regex === undefined ? { files: outcome.found } : { matches: outcome.found };
+    return { folder, ...results, ...noted(outcome, "results") };
+  },
+});
+
+interface Asked {
+  readonly path: string | null | undefined;
+  readonly glob: string | null | undefined;
+  readonly ignored: boolean | null | undefined;
+  readonly depth: number;
+  readonly most: number;
+  readonly regex?: { readonly source: string; readonly flags: string } | undefined;
+}
+
+async function looked(
+  asked: Asked,
+  { rights, step }: StepToolContext,
+): Promise<{ readonly folder: string; readonly outcome: SearchOutcome }> {
+  const pattern = asked.glob ?? undefined;
+  if (pattern !== undefined) checkGlob(pattern);
+  const place = await placeOf(asked.path ?? ".", rights.roots);
+  const name = place.names.at(-1);
+  const above = { ...place, names: place.names.slice(0, -1) };
+  // What is named may be a file: then it alone is looked into.
+  const only =
+    name === undefined
+      ? undefined
+      : await inFolder(above, { make: false }, async (folder) =>
+          (await lstat(folder.entry(name))).isDirectory() ? undefined : name,
+        );
+  const job: SearchJob = {
+    root: place.root,
+    names: only === undefined ? place.names : above.names,
+    depth: only === undefined ? asked.depth : 1,
+    ignored: asked.ignored === true || only !== undefined,
+    most: asked.most,
+    ...(only === undefined ? {} : { only }),
+    ...(pattern === undefined ? {} : { glob: pattern }),
+    ...(asked.regex === undefined ? {} : { regex: asked.regex }),
+  };
+  // Threads are loaded with the first search, not with every process that has this tool.
+  const { searchWorkspace } = await import("../search-workspace.ts");
+  const outcome = await searchWorkspace(job, { signal: step.signal, deadlineMs });
+  return { folder: [place.root, ...job.names].join("/"), outcome };
+}
+
+function checkGlob(pattern: string): void {
+  try {
+    globMatcher(pattern);
+  } catch (cause) {
+    throw new TuttiError("invalid_input", `the glob ${pattern} cannot be read`, { cause });
+  }
+}
+
+function regexOf(
+  pattern: string,
+  {
+    literal,
+    ignore_case,
+  }: { readonly literal?: boolean | null | undefined; readonly ignore_case?: boolean | null | undefined },
+): { readonly source: string; readonly flags: string } {
+  const source = literal === true ? RegExp.escape(pattern) : pattern;
+  const flags = ignore_case === true ? "i" : "";
+  try {
+    new RegExp(source, flags);
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new TuttiError("invalid_input", `the pattern cannot be read: ${said}`, { cause });
+  }
+  return { source, flags };
+}
+
+/** What the model must know about what it does not see. */
+function noted({ end, found }: SearchOutcome, what: string): Readonly<Record<string, unknown>> {
+  if (end === undefined) {
+    return {
+      complete: false,
+      note: `stopped after ${deadlineMs / 1_000} seconds; narrow the path, the glob or the pattern`,
+    };
+  }
+  const skipped = end.skipped === 0 ? {} : { skipped_files: end.skipped };
+  const closed = end.closed.length === 0 ? {} : { closed_folders: end.closed };
+  if (!end.full) return { complete: true, ...skipped, ...closed };
+  return { complete: false, note: `there are more than these ${found.length} ${what}`, ...skipped, ...closed };
+}

@@ -1,0 +1,165 @@
+// The tools of a project's config made into tools of the house, or what is wrong with them, by file and tool.
+
+import { z } from "zod";
+
+import { Effect } from "../../protocol/approval-policy.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
+import type { Ready, StepTool, StepToolContext } from "../tool.ts";
+import type { StandardIssue, StandardResult, StandardSchema, ToolDefinition } from "./define-tool.ts";
+
+const defaultMs = 60_000;
+const longestMs = 60 * 60_000;
+const isFunction = (value: unknown): boolean => typeof value === "function";
+
+const Definition = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/, "must be a plain name of at most 64 letters, digits, _ and -"),
+  description: z.string().min(1),
+  input: z.custom<StandardSchema>(isStandardSchema, "must be a Standard Schema, such as one of zod"),
+  parameters: z.record(z.string(), z.unknown()).optional(),
+  effects: z.array(Effect).min(1, "must name what it may bring about: read, write, execute, network"),
+  repeatable: z.boolean().default(false),
+  timeout_ms: z.int().positive().max(longestMs).default(defaultMs),
+  run: z.custom<ToolDefinition["run"]>(isFunction, "must be a function"),
+});
+type Definition = z.infer<typeof Definition>;
+
+export type UserTools =
+  | { readonly ok: true; readonly tools: readonly StepTool[] }
+  | { readonly ok: false; readonly issues: readonly string[] };
+
+/** All or none. `taken` are names that mean something else already. */
+export function readUserTools(
+  exported: readonly unknown[],
+  { file, taken }: { readonly file: string; readonly taken: readonly string[] },
+): UserTools {
+  const names = new Set(taken);
+  const tools: StepTool[] = [];
+  const issues: string[] = [];
+  for (const [index, value] of exported.entries()) {
+    const where = `${file}: ${labelOf(value, index)}`;
+    const parsed = Definition.safeParse(value);
+    if (!parsed.success) {
+      for (const { path, message } of issuesOf(parsed.error))
+        issues.push(`${where}: ${path === "" ? "" : `${path}: `}${message}`);
+      continue;
+    }
+    const parameters = parametersOf(parsed.data);
+    if (typeof parameters === "string") issues.push(`${where}: ${parameters}`);
+    else if (names.has(parsed.data.name)) issues.push(`${where}: there is a tool of that name already; rename it`);
+    else tools.push(userTool(parsed.data, parameters));
+    names.add(parsed.data.name);
+  }
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, tools };
+}
+
+function labelOf(value: unknown, index: number): string {
+  const name = typeof value === "object" && value !== null && "name" in value ? value.name : undefined;
+  return typeof name === "string" && name !== "" ? `the tool ${name.slice(0, 64)}` : `tools[${index}]`;
+}
+
+function isStandardSchema(value: unknown): boolean {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  const standard: unknown = "~standard" in value ? value["~standard"] : undefined;
+  return typeof standard === "object" && standard !== null && "validate" in standard && isFunction(standard.validate);
+}
+
+function isZod(schema: StandardSchema): schema is StandardSchema & z.ZodType {
+  return "_zod" in schema;
+}
+
+/** JSON Schema for the model, or why there is none. */
+function parametersOf({ input, parameters }: Definition): Record<string, unknown> | string {
+  let schema: Record<string, unknown> | undefined = parameters;
+  try {
+    schema ??= input["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
+    if (schema === undefined && isZod(input)) schema = z.toJSONSchema(input, { io: "input" });
+  } catch (thrown) {
+    return `input: it cannot be told as JSON Schema (${messageOf(thrown)}); give parameters`;
+  }
+  if (schema === undefined) return "input: this library does not tell its schema as JSON Schema; give parameters";
+  const { $schema: _, ...rest } = schema;
+  return rest["type"] === "object" ? rest : "input: it must be an object of named arguments";
+}
+
+function userTool(definition: Definition, parameters: Record<string, unknown>): StepTool {
+  const { name, description, effects, repeatable } = definition;
+  return {
+    kind: "step",
+    name,
+    shown: { name, description, parameters },
+    effects,
+    repeatable,
+    prepare: (input) => prepared(definition, input),
+  };
+}
+
+/** Code of the project's own: nothing says that it stays within the task's folders. */
+function prepared(definition: Definition, input: unknown): Ready<StepToolContext> {
+  const effect = { effects: definition.effects, confined: false };
+  const call = (value: unknown, context: StepToolContext): Promise<unknown> => carriedOut(definition, value, context);
+  let checked: StandardResult<unknown> | Promise<StandardResult<unknown>>;
+  try {
+    checked = definition.input["~standard"].validate(input);
+  } catch (thrown) {
+    return { ok: false, issues: [{ path: "", message: `the check of the arguments failed: ${messageOf(thrown)}` }] };
+  }
+  if (!(checked instanceof Promise)) {
+    if (checked.issues !== undefined) return { ok: false, issues: checked.issues.map(readIssue) };
+    const { value } = checked;
+    return { ok: true, effect, run: (context) => call(value, context) };
+  }
+  const coming = checked;
+  // It may fail before anybody waits for it.
+  coming.catch(() => undefined);
+  return {
+    ok: true,
+    effect,
+    async run(context) {
+      const result = await coming;
+      if (result.issues === undefined) return call(result.value, context);
+      const said = result.issues
+        .map(readIssue)
+        .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+      throw new TuttiError("invalid_input", `the arguments do not fit: ${said.join("; ")}`);
+    },
+  };
+}
+
+async function carriedOut(definition: Definition, input: unknown, { step, rights }: StepToolContext): Promise<unknown> {
+  const { name, timeout_ms } = definition;
+  const limit = new AbortController();
+  const late = new TuttiError("deadline", `the tool ${name} took longer than its ${timeout_ms} ms`, {
+    retry: "unknown",
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(late);
+      limit.abort(late);
+    }, timeout_ms);
+  });
+  try {
+    const signal = AbortSignal.any([step.signal, limit.signal]);
+    const progress = (text: string): void => step.live("tool", text);
+    const running = (async () => definition.run(input, { signal, key: step.key, roots: rights.roots, progress }))();
+    const outcome = await Promise.race([running, over]);
+    return typeof outcome === "string" ? outcome : JSON.parse(JSON.stringify(outcome) ?? "null");
+  } catch (thrown) {
+    if (thrown === late || step.signal.aborted) throw thrown;
+    throw new TuttiError("step_failed", `the tool ${name} failed: ${messageOf(thrown)}`, { cause: thrown });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function readIssue({ message, path }: StandardIssue): ReadIssue {
+  const names = (path ?? []).map((segment) => String(typeof segment === "object" ? segment.key : segment));
+  return { path: names.join("."), message };
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

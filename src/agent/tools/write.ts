@@ -1,0 +1,27 @@
+// The tool `write`: writes a whole file inside the folders the task may touch, and nowhere else.
+
+import { z } from "zod";
+
+import { stepTool, type StepTool } from "../tool.ts";
+import { replaceFile, withFile } from "../workspace-file.ts";
+
+export const write = writeTool("write");
+/** The same under a longer name. */
+export const writeFile = writeTool("write_file");
+
+function writeTool(name: string): StepTool {
+  return stepTool({
+    name,
+    description:
+      "Writes a text file, with the folders it needs. A relative path begins at the first folder you may touch. " +
+      "What was in the file before is replaced.",
+    input: z.strictObject({ path: z.string().min(1), content: z.string() }),
+    effects: ["write"],
+    repeatable: false,
+    run: ({ path, content }, { rights }) =>
+      withFile(path, { roots: rights.roots, to: "make" }, async (file) => {
+        const { created } = await replaceFile(file, content);
+        return { path: file.path, bytes: Buffer.byteLength(content), created };
+      }),
+  });
+}

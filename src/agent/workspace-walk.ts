@@ -1,0 +1,155 @@
+// Goes through the files below a folder of the workspace, in order of their names, without following links; runs in a thread of its own.
+
+import { closeSync, constants, type Dirent, openSync, readdirSync, readSync, fstatSync } from "node:fs";
+
+import { globMatcher, type IgnoreFile, readIgnoreFile } from "./glob.ts";
+import { hasOpenPaths } from "./workspace-folder.ts";
+
+export interface WalkedEntry {
+  /** Below the folder the walk began in, with forward slashes. */
+  readonly path: string;
+  readonly kind: "file" | "folder" | "link" | "other";
+  /** Opens a file to be read; undefined when it is gone or no regular file. */
+  open(): OpenFile | undefined;
+}
+
+interface OpenFile {
+  readonly fd: number;
+  readonly size: number;
+}
+
+export interface WalkOptions {
+  /** The real folder, and the names that lead to where the walk begins. */
+  readonly root: string;
+  readonly names: readonly string[];
+  /** Levels below it; 1 is its own entries. */
+  readonly depth: number;
+  readonly ignored: boolean;
+  /** Called where a folder could not be looked into. */
+  readonly onTrouble: (path: string) => void;
+}
+
+/** Never gone into, unless what is ignored was asked for. */
+const alwaysIgnored = new Set([".git", "node_modules"]);
+const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const largestIgnoreFile = 2 ** 20;
+
+interface Level {
+  readonly at: string;
+  /** Below the start; empty or with a slash at its end. */
+  readonly prefix: string;
+  readonly depth: number;
+  /** The ignore files that hold here, the outermost first, each with the prefix of its own folder. */
+  readonly ignore: readonly { readonly prefix: string; readonly file: IgnoreFile }[];
+}
+
+/** Every folder stays open while what is below it is gone through, so none can be exchanged for a link meanwhile. */
+export function* walk(options: WalkOptions): Generator<WalkedEntry> {
+  const opened: number[] = [];
+  try {
+    let at = options.root;
+    opened.push(openSync(at, folderFlags));
+    for (const name of options.names) {
+      const fd = openSync(`${pathOf(opened.at(-1) ?? -1, at)}/${name}`, folderFlags);
+      opened.push(fd);
+      at = `${at}/${name}`;
+    }
+    const start = pathOf(opened.at(-1) ?? -1, at);
+    yield* level({ at: start, prefix: "", depth: 1, ignore: [] }, options);
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
+}
+
+function* level(here: Level, options: WalkOptions): Generator<WalkedEntry> {
+  const ignore = options.ignored ? [] : [...here.ignore, ...ignoreFileIn(here)];
+  for (const entry of entriesOf(here, options)) {
+    const path = `${here.prefix}${entry.name}`;
+    const isFolder = entry.isDirectory();
+    if (!options.ignored && isIgnored(path, { name: entry.name, isFolder, ignore })) continue;
+    yield { path, kind: kindOf(entry), open: () => openFile(`${here.at}/${entry.name}`) };
+    if (isFolder && here.depth < options.depth) {
+      yield* below({ ...here, prefix: `${path}/`, depth: here.depth + 1, ignore }, entry.name, options);
+    }
+  }
+}
+
+function* below(inner: Level, name: string, options: WalkOptions): Generator<WalkedEntry> {
+  let fd: number;
+  const path = `${inner.at}/${name}`;
+  try {
+    fd = openSync(path, folderFlags);
+  } catch {
+    options.onTrouble(inner.prefix);
+    return;
+  }
+  try {
+    yield* level({ ...inner, at: pathOf(fd, path) }, options);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function pathOf(fd: number, path: string): string {
+  return hasOpenPaths ? `/proc/self/fd/${fd}` : path;
+}
+
+function entriesOf(here: Level, { onTrouble }: WalkOptions): Dirent[] {
+  try {
+    const entries = readdirSync(here.at, { withFileTypes: true });
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    onTrouble(here.prefix);
+    return [];
+  }
+}
+
+function isIgnored(
+  path: string,
+  { name, isFolder, ignore }: { readonly name: string; readonly isFolder: boolean; readonly ignore: Level["ignore"] },
+): boolean {
+  if (alwaysIgnored.has(name)) return true;
+  for (const { prefix, file } of ignore.toReversed()) {
+    const said = file.ignores(path.slice(prefix.length), isFolder);
+    if (said !== undefined) return said;
+  }
+  return false;
+}
+
+function ignoreFileIn({ at, prefix }: Level): Level["ignore"] {
+  const opened = openFile(`${at}/.gitignore`);
+  if (opened === undefined) return [];
+  try {
+    if (opened.size > largestIgnoreFile) return [];
+    const bytes = Buffer.alloc(opened.size);
+    const length = readSync(opened.fd, bytes, 0, opened.size, 0);
+    return [{ prefix, file: readIgnoreFile(bytes.toString("utf8", 0, length)) }];
+  } finally {
+    closeSync(opened.fd);
+  }
+}
+
+function openFile(path: string): OpenFile | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, fileFlags);
+  } catch {
+    return undefined;
+  }
+  const stats = fstatSync(fd);
+  if (stats.isFile()) return { fd, size: stats.size };
+  closeSync(fd);
+  return undefined;
+}
+
+function kindOf(entry: Dirent): WalkedEntry["kind"] {
+  if (entry.isFile()) return "file";
+  if (entry.isDirectory()) return "folder";
+  return entry.isSymbolicLink() ? "link" : "other";
+}
+
+/** Whether a path of the walk is asked for; every path when there is no pattern. */
+export function pathFilter(glob: string | undefined): (path: string) => boolean {
+  return glob === undefined ? () => true : globMatcher(glob);
+}

@@ -1,0 +1,100 @@
+// `tutti agents run`: one agent on one prompt, with a live transcript, questions inline, the cost and the result.
+import type { Opener, Working } from "../client/client.ts";
+import { errorTable } from "../protocol/error.ts";
+import type { TaskId } from "../protocol/ids.ts";
+import { type AgentResult, InvocationResult } from "../protocol/invocation-result.ts";
+import { askInline } from "./ask-inline.ts";
+import { readText } from "./input.ts";
+import { dim, warn, writeLine } from "./output.ts";
+import { printable } from "./printable.ts";
+import { runCost } from "./run-cost.ts";
+import { stateFolder } from "./state-folder.ts";
+import { duration, markOf, money } from "./task-tree.ts";
+import { showTranscript } from "./transcript.ts";
+import { withWorking } from "./with-working.ts";
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly model?: string;
+  readonly script?: string;
+  readonly state?: string;
+  readonly new?: boolean;
+  readonly quiet?: boolean;
+  readonly json?: boolean;
+  readonly limit: number;
+}
+
+export async function runAgent(opener: Opener, name: string, prompt: string, options: RunOptions): Promise<void> {
+  const folder = options.cwd ?? process.cwd();
+  const project = await opener.project(folder);
+  const script = options.script === undefined ? undefined : await readText(options.script, options.limit);
+  const text = prompt === "-" ? await readText("-", options.limit) : prompt;
+  const run = await project.prepareRun({ agent: name, prompt: text, folder, model: options.model, script });
+  await withWorking(opener, { state: stateFolder(options.state), from: folder }, async (working) => {
+    const { task, existed, warnings } = await working.invoke(run.text, { folder, anew: options.new === true });
+    for (const warning of warnings) warn(warning);
+    if (options.json !== true) {
+      const playing = run.rehearsal ? `${run.model}: a rehearsal, no model is called` : run.model;
+      console.error(dim(`${task} ${playing}`));
+    }
+    if (existed) console.error(dim(`going on with ${task}, which was not finished; --new starts another`));
+    await follow(working, task, options);
+  });
+}
+
+async function follow(working: Working, task: TaskId, options: RunOptions): Promise<void> {
+  const quiet = options.quiet === true || options.json === true;
+  const transcript = quiet ? undefined : showTranscript(working, task);
+  const asking = askInline(working, task, {
+    pause: () => transcript?.pause(),
+    resume: () => transcript?.resume(),
+  });
+  try {
+    const outcome = await working.result(task);
+    await working.settled(task);
+    transcript?.stop();
+    await tell(working, task, { result: resultOf(outcome), options });
+  } finally {
+    transcript?.stop();
+    asking.stop();
+  }
+}
+
+/** The agent's own result; that of the invocation when the agent could not be started. */
+function resultOf(outcome: AgentResult): AgentResult {
+  const parsed = InvocationResult.safeParse(outcome.content);
+  return parsed.success && parsed.data.kind === "scalar" ? parsed.data.result : outcome;
+}
+
+async function tell(
+  working: Working,
+  task: TaskId,
+  { result, options }: { readonly result: AgentResult; readonly options: RunOptions },
+): Promise<void> {
+  const cost = runCost(working.looking, task);
+  const ok = result.status === "completed";
+  if (!ok) process.exitCode = errorTable.task_failed.exit;
+  if (options.json === true) {
+    const { status, content } = result;
+    return writeLine(JSON.stringify({ task, status, result: content, ...cost }));
+  }
+  if (ok) await writeLine(plain(result.content));
+  else console.error(`${markOf(result.status)} ${plain(result.content)}`);
+  if (options.quiet !== true) {
+    const known = cost.money_micro_usd > 0 ? [money(cost.money_micro_usd)] : [];
+    const spent = cost.unpriced ? [...known, "and calls whose price is not known"] : known;
+    console.error(dim([duration(cost.ms), `${cost.tokens} tokens`, ...spent].join(", ")));
+  }
+  if (cost.rehearsal) console.error(dim("rehearsal: a script was played, no model was called"));
+}
+
+function plain(content: unknown): string {
+  const text =
+    typeof content === "object" && content !== null && "message" in content && "code" in content
+      ? String(content.message)
+      : typeof content === "string"
+        ? content
+        : (JSON.stringify(content, null, 2) ?? "");
+  // A file or another program gets what the agent said, to the byte.
+  return process.stdout.isTTY === true ? printable(text) : text;
+}

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import fc from "fast-check";
+
+import { ApprovalPolicy, ApprovalRule, defaultApprovalPolicy, Effect } from "../protocol/approval-policy.ts";
+import { approvalOutcome, approvalQuestion, type CallEffect, decideCalls } from "./approval.ts";
+
+const verdict = (effect: CallEffect, policy = defaultApprovalPolicy, tool = "t"): string | undefined =>
+  decideCalls([{ tool, effect }], policy)[0]?.verdict;
+
+test("the default policy is what an empty one is read as", () => {
+  assert.deepEqual(ApprovalPolicy.parse({}), defaultApprovalPolicy);
+});
+
+test("by default reading, and what stays in the task's folders, runs; the network and the rest is asked about", () => {
+  assert.equal(verdict({ effects: ["read"], confined: true }), "run");
+  assert.equal(verdict({ effects: ["read"], confined: false }), "run");
+  assert.equal(verdict({ effects: ["write"], confined: true }), "run");
+  assert.equal(verdict({ effects: ["write"], confined: false }), "ask");
+  assert.equal(verdict({ effects: ["execute"], confined: true }), "run");
+  assert.equal(verdict({ effects: ["execute"], confined: false }), "ask");
+  assert.equal(verdict({ effects: ["network"], confined: true }), "ask");
+  assert.equal(verdict({ effects: ["execute", "network"], confined: true }), "ask");
+});
+
+test("a rule for a tool stands in place of those for its effects", () => {
+  const policy = ApprovalPolicy.parse({ network: "refuse", tools: { deploy: "free", rm: "refuse", run: "confined" } });
+  assert.equal(verdict({ effects: ["network"], confined: false }, policy, "deploy"), "run");
+  assert.equal(verdict({ effects: ["read"], confined: true }, policy, "rm"), "refuse");
+  assert.equal(verdict({ effects: ["execute"], confined: true }, policy, "run"), "run");
+  assert.equal(verdict({ effects: ["execute", "network"], confined: true }, policy, "run"), "ask");
+  assert.equal(verdict({ effects: ["network"], confined: false }, policy, "other"), "refuse");
+  assert.equal(verdict({ effects: ["read"], confined: true }, policy, "constructor"), "run");
+});
+
+test("a judgement says why, and what is unknown in a policy is refused", () => {
+  const [judged] = decideCalls(
+    [{ tool: "run", effect: { effects: ["execute"], confined: false } }],
+    defaultApprovalPolicy,
+  );
+  const reason = "the policy asks about a call that runs a program and is not confined to the task's folders";
+  assert.deepEqual(judged, { verdict: "ask", reason });
+  assert.ok(!ApprovalPolicy.safeParse({ exec: "free" }).success);
+  assert.ok(!ApprovalPolicy.safeParse({ network: "confined" }).success);
+});
+
+test("one more effect, and less confinement, never makes a judgement milder", () => {
+  const order = ["run", "ask", "refuse"];
+  const effects = fc.uniqueArray(fc.constantFrom(...Effect.options));
+  const rule = fc.constantFrom(...ApprovalRule.options);
+  const network = fc.constantFrom("free" as const, "ask" as const, "refuse" as const);
+  const policies = fc.record({ read: rule, write: rule, execute: rule, network, tools: fc.constant({}) });
+  fc.assert(
+    fc.property(policies, effects, effects, fc.boolean(), (policy, some, more, confined) => {
+      const strict = (effect: CallEffect): number => order.indexOf(verdict(effect, policy) ?? "");
+      const base = strict({ effects: some, confined });
+      assert.ok(strict({ effects: [...some, ...more], confined }) >= base);
+      assert.ok(strict({ effects: some, confined: false }) >= base);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("only a yes in time is a yes (invariant 8)", () => {
+  assert.deepEqual(approvalOutcome({ value: { kind: "approval", approved: true } }), { approved: true });
+  const denied = approvalOutcome({ value: { kind: "approval", approved: false, reason: "not today" } });
+  assert.deepEqual(denied, { approved: false, reason: "not today" });
+  assert.equal(approvalOutcome({ expired: true }).approved, false);
+  assert.equal(approvalOutcome({ value: { kind: "question", value: "yes" } }).approved, false);
+});
+
+test("the question says who wants to do what and how far it reaches", () => {
+  const effect: CallEffect = { effects: ["execute", "network"], confined: false };
+  const question = "May coder call run? It runs a program, reaches the network; not confined to the task's folders.";
+  assert.equal(approvalQuestion("coder", { tool: "run", effect }), question);
+});

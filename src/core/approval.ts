@@ -1,0 +1,78 @@
+// Which calls of a turn run, which are put to a person first, and which are refused: decided by their effects before any of them runs.
+
+import type { Answer } from "../protocol/ask.ts";
+import type { ApprovalPolicy, ApprovalRule, Effect } from "../protocol/approval-policy.ts";
+
+export interface CallEffect {
+  readonly effects: readonly Effect[];
+  /** On this machine it changes nothing beyond the task's folders, whatever its arguments make it do. */
+  readonly confined: boolean;
+}
+
+export interface JudgedCall {
+  readonly tool: string;
+  readonly effect: CallEffect;
+}
+
+export type Judgement = { readonly verdict: "run" } | { readonly verdict: "ask" | "refuse"; readonly reason: string };
+
+const strictness = { run: 0, ask: 1, refuse: 2 } as const;
+const deeds: Record<Effect, string> = {
+  read: "reads",
+  write: "changes something",
+  execute: "runs a program",
+  network: "reaches the network",
+};
+
+/** One judgement per call, in their order. The strictest of a call's effects decides about it. */
+export function decideCalls(calls: readonly JudgedCall[], policy: ApprovalPolicy): Judgement[] {
+  return calls.map((call) => judge(call, policy));
+}
+
+function judge({ tool, effect }: JudgedCall, policy: ApprovalPolicy): Judgement {
+  const own = Object.hasOwn(policy.tools, tool) ? policy.tools[tool] : undefined;
+  if (own !== undefined) {
+    const confined = effect.confined && !effect.effects.includes("network");
+    return judgement(verdictOf(own, { ...effect, confined }), `calls of ${tool}`);
+  }
+  let strictest: Judgement = { verdict: "run" };
+  for (const name of effect.effects) {
+    const found = judgement(verdictOf(policy[name], effect), `a call that ${doing(name, effect)}`);
+    if (strictness[found.verdict] > strictness[strictest.verdict]) strictest = found;
+  }
+  return strictest;
+}
+
+function verdictOf(rule: ApprovalRule, { confined }: CallEffect): Judgement["verdict"] {
+  if (rule === "free") return "run";
+  if (rule === "confined") return confined ? "run" : "ask";
+  return rule;
+}
+
+function judgement(verdict: Judgement["verdict"], what: string): Judgement {
+  if (verdict === "run") return { verdict };
+  const reason = verdict === "ask" ? `the policy asks about ${what}` : `the policy refuses ${what}`;
+  return { verdict, reason };
+}
+
+function doing(effect: Effect, { confined }: CallEffect): string {
+  return confined ? deeds[effect] : `${deeds[effect]} and is not confined to the task's folders`;
+}
+
+export type ApprovalOutcome = { readonly approved: true } | { readonly approved: false; readonly reason: string };
+
+/** Only a yes is a yes: no answer in time, and an answer to something else, are a no (invariant 8). */
+export function approvalOutcome(waited: { readonly value: Answer } | { readonly expired: true }): ApprovalOutcome {
+  if ("expired" in waited) return { approved: false, reason: "nobody approved it in time, which counts as no" };
+  const { value } = waited;
+  if (value.kind !== "approval") return { approved: false, reason: "what came back was no approval" };
+  if (value.approved) return { approved: true };
+  return { approved: false, reason: value.reason ?? "it was denied" };
+}
+
+/** What the person who is asked about a call reads; the call itself goes with it as the details of the ask. */
+export function approvalQuestion(agent: string, { tool, effect }: JudgedCall): string {
+  const does = effect.effects.map((name) => deeds[name]).join(", ");
+  const reach = effect.confined ? "confined to the task's folders" : "not confined to the task's folders";
+  return `May ${agent} call ${tool}? It ${does === "" ? "has no effect" : does}; ${reach}.`;
+}

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { z } from "zod";
+
+import {
+  anything,
+  answer,
+  ask,
+  codeOf,
+  killed,
+  leftBy,
+  type Loops,
+  openWaits,
+  person,
+  settle,
+  started,
+  task,
+  tempFolder,
+  text,
+  world,
+  type World,
+} from "../../test/engine-kit.ts";
+import { TaskEvent } from "../protocol/event.ts";
+import { CompleteMessage, userMessage } from "../protocol/message.ts";
+import { openView } from "../store/sqlite/sqlite-view.ts";
+import { eventView } from "./event-view.ts";
+
+const never = new Promise<never>(() => undefined);
+const again = { repeatable: true, schema: text } as const;
+const usage = { input_tokens: 60, output_tokens: 0, money_micro_usd: 3 };
+const go = { kind: "budget", go_on: true };
+
+/** Every event of the tree as a reader is given it, by another connection. */
+function viewed(w: World): TaskEvent[] {
+  const view = openView(w.folder);
+  try {
+    return w.store.eventsAfter(0, 10_000).map((event) => TaskEvent.parse(eventView(view, event)));
+  } finally {
+    view.close();
+  }
+}
+
+const loops: Loops = {
+  root: async (d) => {
+    const kids = await d.spawn("kids", [
+      task("asks"),
+      task("external", { detached: true }),
+      task("rich", { budget: { tokens: 70 } }),
+      task("fails"),
+      task("endless", { input: { message: userMessage("go on for ever") } }),
+      task("handing"),
+    ]);
+    await d.send("mail", kids[5] ?? "", userMessage("hello"));
+    return d.join(kids);
+  },
+  asks: async (d) => {
+    const left = await d.open("left", { ask, schema: anything });
+    await d.withdraw("drop", left);
+    await d.wait("which", { ask: { ...ask, choices: ["red", "blue"] }, schema: anything });
+    return d.wait("silence", { ask: { kind: "approval", question: "may I?" }, within: 1_000, schema: anything });
+  },
+  external: async (d) => {
+    const schema = z.object({ ok: z.boolean() });
+    const first = await d.wait("tool", { label: "weather", details: { city: "Oslo" }, schema });
+    return [first, await d.wait("slow", { label: "tide", within: 1_000, schema })];
+  },
+  rich: async (d) => {
+    d.say("said", userMessage("counting"));
+    await d.step("a", { ...again, reserve: usage, spent: () => usage }, () => "a");
+    const message = CompleteMessage;
+    await d.step("b", { repeatable: true, schema: message, reserve: usage, event: "message.added" }, () =>
+      Promise.resolve({ ...userMessage("said by the model"), id: "m1", created_at: 1 }),
+    );
+    return d.step("c", { ...again, reserve: usage }, () => never);
+  },
+  fails: async (d) => {
+    await codeOf(d.step("bad", { repeatable: false, schema: text }, () => Promise.reject(new Error("broken"))));
+    throw new Error("nothing works");
+  },
+  endless: (d) => d.step("work", { repeatable: false, schema: text }, () => never),
+  handing: async (d) => {
+    if (d.run === 1) return d.handover("to", { agent: "handing", input: null, reason: "knows more" });
+    const mail = await d.receive("mail", { block: false });
+    return [mail?.id, await d.sleep("nap", 5_000)];
+  },
+};
+
+/** As a start in which answers arrive before any loop has had its turn. */
+async function restarted(before: World, t: Parameters<typeof tempFolder>[0], early: [string, unknown]): Promise<World> {
+  const folder = leftBy(before, t);
+  await before.stop();
+  const after = world(folder, loops, { clock: before.clock });
+  t.after(() => after.stop());
+  const recovering = after.engine.recover();
+  await Promise.all([recovering, after.engine.deliver(...early, person)]);
+  return after;
+}
+
+test("invariant 9: every event of every kind the engine emits can be read, in order, with what it points at in place", async (t) => {
+  let w = world(tempFolder(t), loops);
+  const name = await started(w, "root", { budget: { tokens: 150, money_micro_usd: 1_000 } });
+  const child = (position: number): string => `${name.slice(0, name.lastIndexOf("_"))}_${position + 1}`;
+  await settle();
+  const [tool = ""] = openWaits(w);
+  w = await restarted(w, t, [tool, { ok: "perhaps" }]);
+  await settle();
+  await w.engine.retry(child(6));
+  await settle();
+  for (const open of openWaits(w)) {
+    for (const value of [answer("red"), { ok: true }, go]) await w.engine.deliver(open, value, person);
+  }
+  await settle();
+  w = await killed(w, t, loops);
+  await settle();
+  w.clock.advance(1_000);
+  await settle();
+  for (const open of openWaits(w)) await w.engine.deliver(open, go, person);
+  await w.engine.cancel(child(5), "not needed");
+  await settle();
+  await w.engine.cancel(name, "enough");
+  const events = viewed(w);
+  assert.deepEqual(
+    events.map((event) => event.seq),
+    events.map((event) => event.seq).toSorted((a, b) => a - b),
+  );
+  const emitted = new Set<string>(events.map((event) => event.type));
+  const notTheEngines = new Set(["evidence.added", "ask.reopened"]);
+  const types = TaskEvent.options.flatMap((option) => [...option.shape.type.values]);
+  const missing = types.filter((type) => !emitted.has(type) && !notTheEngines.has(type));
+  assert.deepEqual(missing, [], "the scenario brings about every kind of event");
+  const prompts = events.flatMap((event) => (event.type === "task.created" ? (event.data.prompt ?? []) : []));
+  assert.deepEqual(prompts, ["go on for ever"]);
+  const answers = events.flatMap((event) => (event.type === "ask.answered" ? [event.data.answer] : []));
+  assert.deepEqual(
+    answers.filter((given) => given.kind === "question"),
+    [answer("red")],
+  );
+});

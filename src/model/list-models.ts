@@ -1,0 +1,111 @@
+// Tells which models there are: set up or not, with a key or without, reachable, at what price, in which format.
+
+import type { Clock, ModelFormat } from "../ports.ts";
+import { type Price, priceTable, pricesAsOf } from "./prices.ts";
+import { type Probe, probeProvider } from "./probe-provider.ts";
+import {
+  type ModelSetup,
+  providerNames,
+  type ResolvedProvider,
+  resolveModel,
+  resolveProvider,
+} from "./resolve-model.ts";
+
+export interface ModelListing {
+  /** `provider/model`. */
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly provider: string;
+  /** It can be called as things are: its key is there, or it needs none. */
+  readonly configured: boolean;
+  /** Variables a key is looked for in; empty when none is needed. */
+  readonly keyEnv: readonly string[];
+  /** Absent when it was not tried. */
+  readonly probe?: Probe;
+  /** Null: not known, so under a money limit a person is asked first. */
+  readonly price: Price | null;
+  readonly pricesAsOf: string;
+  readonly format: ModelFormat;
+  readonly contextTokens: number | null;
+  readonly maxOutputTokens: number;
+}
+
+export interface ListOptions {
+  /** Ask every provider that is configured whether it is there; nothing is generated, nothing is paid. */
+  readonly probe?: { readonly timeoutMs: number; readonly signal: AbortSignal };
+}
+
+/** Models named in the config, and the priced ones of every provider that has its key. Broken names in the config are left to their use. */
+export async function listModels(setup: ModelSetup, clock: Clock, options: ListOptions = {}): Promise<ModelListing[]> {
+  const providers = providerNames(setup.config).flatMap((name) => usable(() => resolveProvider(setup, name)));
+  const ready = providers.filter(isConfigured);
+  const named = new Set(namesIn(setup));
+  const inUse = ready.filter(
+    ({ name, keyEnv }) =>
+      keyEnv.length > 0 ||
+      Object.hasOwn(setup.config.providers, name) ||
+      [...named].some((model) => model.startsWith(`${name}/`)),
+  );
+  const probes = await probeAll(inUse, clock, options);
+  const priced = Object.keys(priceTable).filter((model) => ready.some(({ name }) => model.startsWith(`${name}/`)));
+  const offered = inUse.flatMap(({ name, kind }) =>
+    kind === "openai-compatible" ? (probes.get(name)?.models ?? []).map((id) => `${name}/${id}`) : [],
+  );
+  const aliases = Object.keys(setup.config.aliases);
+  const resolved = [...new Set([...named, ...priced, ...offered])].flatMap((name) =>
+    usable(() => resolveModel(setup, name)),
+  );
+  return resolved.map((model): ModelListing => {
+    const probe = probes.get(model.provider.name);
+    const own = aliases.filter((alias) => usable(() => resolveModel(setup, alias))[0]?.name === model.name);
+    return {
+      name: model.name,
+      aliases: own,
+      provider: model.provider.name,
+      configured: isConfigured(model.provider),
+      keyEnv: model.provider.keyEnv,
+      ...(probe === undefined ? {} : { probe }),
+      price: model.price,
+      pricesAsOf,
+      format: model.format,
+      contextTokens: model.contextTokens,
+      maxOutputTokens: model.maxOutputTokens,
+    };
+  });
+}
+
+function namesIn(setup: ModelSetup): string[] {
+  const { config } = setup;
+  const asked = [
+    config.default,
+    ...Object.keys(config.aliases),
+    ...Object.keys(config.models),
+    ...Object.keys(config.prices),
+  ];
+  return asked.flatMap((name) => (name === undefined ? [] : usable(() => resolveModel(setup, name).name)));
+}
+
+function isConfigured({ key, keyEnv }: ResolvedProvider): boolean {
+  return keyEnv.length === 0 || key !== undefined;
+}
+
+/** What cannot be resolved is not in the list; calling it says why. */
+function usable<T>(make: () => T): T[] {
+  try {
+    return [make()];
+  } catch {
+    return [];
+  }
+}
+
+async function probeAll(
+  providers: readonly ResolvedProvider[],
+  clock: Clock,
+  { probe }: ListOptions,
+): Promise<Map<string, Probe>> {
+  if (probe === undefined) return new Map();
+  const found = providers.map(
+    async (provider) => [provider.name, await probeProvider(provider, { clock, ...probe })] as const,
+  );
+  return new Map(await Promise.all(found));
+}

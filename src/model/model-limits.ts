@@ -1,0 +1,31 @@
+// How much the known models take in and give out, by the beginning of their names; what is not here is not known.
+
+export interface ModelLimits {
+  readonly contextTokens: number | null;
+  readonly maxOutputTokens: number;
+}
+
+/** What a reply may cost at most when nobody says how long it may be; models can do more. */
+const usualOutput = 16_384;
+/** Servers of small models refuse a request whose output does not fit beside its input. */
+const smallOutput = 4_096;
+
+const known: readonly { readonly prefix: string; readonly context: number; readonly output?: number }[] = [
+  { prefix: "anthropic/claude-3-haiku", context: 200_000, output: 4_096 },
+  { prefix: "anthropic/claude-fable-5", context: 1_000_000 },
+  { prefix: "anthropic/claude-opus-5", context: 1_000_000 },
+  { prefix: "anthropic/claude-sonnet-5", context: 1_000_000 },
+  { prefix: "anthropic/claude-haiku-5", context: 1_000_000 },
+  { prefix: "anthropic/claude-", context: 200_000 },
+  { prefix: "openai/gpt-6", context: 1_050_000 },
+  { prefix: "openai/gpt-5", context: 400_000 },
+  { prefix: "openai/gpt-4.1", context: 1_047_576 },
+  { prefix: "openai/gpt-4o", context: 128_000 },
+  { prefix: "google/gemini-", context: 1_048_576 },
+];
+
+export function limitsOf(name: string, { small }: { readonly small: boolean }): ModelLimits {
+  const found = known.find(({ prefix }) => name.startsWith(prefix));
+  const maxOutputTokens = found?.output ?? (small ? smallOutput : usualOutput);
+  return { contextTokens: found?.context ?? null, maxOutputTokens };
+}

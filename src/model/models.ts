@@ -1,0 +1,70 @@
+// All models there are, behind one port: the rehearsal by its name, everything else by its provider.
+
+import { TuttiError } from "../protocol/error.ts";
+import { issuesOf } from "../protocol/lenient-read.ts";
+import type { Clock, Model } from "../ports.ts";
+import { type ListOptions, listModels, type ModelListing } from "./list-models.ts";
+import { ModelsConfig } from "./models-config.ts";
+import type { Price } from "./prices.ts";
+import { estimateUsage, modelCaller } from "./provider-model.ts";
+import { canonicalName, type Environment, type ModelSetup, resolveModel } from "./resolve-model.ts";
+
+/** What plays when nothing is configured. */
+const rehearsalDefault = "rehearsal/script";
+const rehearsalPrefix = "rehearsal/";
+
+export interface ModelsOptions {
+  /** As the user wrote it; checked here. */
+  readonly config?: unknown;
+  readonly env: Environment;
+  readonly prices?: Readonly<Record<string, Price>>;
+  readonly clock: Clock;
+  /** Spreads waits; `Math.random` when absent. */
+  readonly random?: () => number;
+}
+
+export interface Models {
+  /** The model of an agent that names none. */
+  readonly defaultModel: string;
+  /** Every model by its name, with `rehearsal` as the one of that name. All share the limits of their providers. */
+  withRehearsal(rehearsal: Model): Model;
+  list(options?: ListOptions): Promise<ModelListing[]>;
+}
+
+/** Throws `invalid_input` that names what is wrong in the config. Loads no provider and sends nothing. */
+export function models(options: ModelsOptions): Models {
+  const setup: ModelSetup = {
+    config: readConfig(options.config ?? {}),
+    env: options.env,
+    ...(options.prices === undefined ? {} : { prices: options.prices }),
+  };
+  const call = modelCaller({ clock: options.clock, random: options.random ?? Math.random });
+  const isRehearsal = (name: string): boolean => canonicalName(setup.config, name).startsWith(rehearsalPrefix);
+  return {
+    defaultModel: setup.config.default ?? rehearsalDefault,
+    withRehearsal: (rehearsal) => ({
+      estimate: (request) =>
+        isRehearsal(request.model)
+          ? rehearsal.estimate(request)
+          : estimateUsage(resolveModel(setup, request.model), request),
+      call: async (request, callOptions) =>
+        isRehearsal(request.model)
+          ? rehearsal.call(request, callOptions)
+          : call(resolveModel(setup, request.model), request, callOptions),
+      facts(name) {
+        if (isRehearsal(name)) return { format: "native", contextTokens: null, maxOutputTokens: 16_384 };
+        const { format, contextTokens, maxOutputTokens } = resolveModel(setup, name);
+        return { format, contextTokens, maxOutputTokens };
+      },
+    }),
+    list: (listOptions) => listModels(setup, options.clock, listOptions),
+  };
+}
+
+function readConfig(config: unknown): ModelsConfig {
+  const read = ModelsConfig.safeParse(config);
+  if (read.success) return read.data;
+  const issues = issuesOf(read.error);
+  const said = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  throw new TuttiError("invalid_input", `the models in the config cannot be used: ${said}`, { details: { issues } });
+}

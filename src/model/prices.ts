@@ -1,0 +1,118 @@
+// What models cost: one dated table, what a user knows better on top of it, and the sum for one call.
+
+import { z } from "zod";
+
+const MicroUsd = z.int().nonnegative();
+
+const Rates = z.strictObject({
+  input: MicroUsd,
+  output: MicroUsd,
+  /** Input read from the provider's cache; as `input` when absent. */
+  cached: MicroUsd.optional(),
+  /** Input written to the provider's cache; as `input` when absent. */
+  cache_write: MicroUsd.optional(),
+});
+
+/** Millionths of a US dollar per million tokens: 3 USD is 3_000_000. */
+export const Price = Rates.extend({
+  /** Other rates for the whole call once its input is longer than `above` tokens. */
+  long: Rates.extend({ above: z.int().positive() }).optional(),
+});
+export type Price = z.infer<typeof Price>;
+
+/** The day the table was last compared with the providers' own lists. */
+export const pricesAsOf = "2026-11-15";
+
+const usd = (dollars: number): number => Math.round(dollars * 1_000_000);
+
+function rates(input: number, output: number, cached: number, cacheWrite?: number): z.infer<typeof Rates> {
+  return {
+    input: usd(input),
+    output: usd(output),
+    cached: usd(cached),
+    ...(cacheWrite === undefined ? {} : { cache_write: usd(cacheWrite) }),
+  };
+}
+
+/** Cache writes are those that live five minutes, the only ones asked for. */
+const claude = (input: number, output: number, cached: number): Price => rates(input, output, cached, input * 1.25);
+
+/** Above 272,000 tokens of input: twice the input, one and a half times the output. */
+function gpt6(input: number, output: number, cached: number, cacheWrite?: number): Price {
+  const twice = cacheWrite === undefined ? undefined : cacheWrite * 2;
+  const long = { above: 272_000, ...rates(input * 2, output * 1.5, cached * 2, twice) };
+  return { ...rates(input, output, cached, cacheWrite), long };
+}
+
+/**
+ * By `provider/model` without the date at a model's end. Where a price is lowered for a time, the lasting one stands
+ * here: a reservation may be too large, never too small. A model that is not here has no known price.
+ */
+export const priceTable: Readonly<Record<string, Price>> = {
+  "anthropic/claude-fable-5-1": claude(10, 50, 0.25),
+  "anthropic/claude-fable-5": claude(10, 50, 1),
+  "anthropic/claude-opus-5-5": claude(4, 20, 0.2),
+  "anthropic/claude-opus-5": claude(5, 25, 0.5),
+  "anthropic/claude-opus-4-8": claude(5, 25, 0.5),
+  "anthropic/claude-opus-4-7": claude(5, 25, 0.5),
+  "anthropic/claude-opus-4-6": claude(5, 25, 0.5),
+  "anthropic/claude-opus-4-5": claude(5, 25, 0.5),
+  "anthropic/claude-opus-4-1": claude(15, 75, 1.5),
+  "anthropic/claude-sonnet-5-5": claude(2, 10, 0.2),
+  "anthropic/claude-sonnet-5": claude(2, 10, 0.2),
+  "anthropic/claude-sonnet-4-6": claude(3, 15, 0.3),
+  "anthropic/claude-sonnet-4-5": claude(3, 15, 0.3),
+  "anthropic/claude-haiku-5-5": {
+    ...claude(0.1, 0.5, 0.01),
+    long: { above: 100_000, ...claude(0.5, 2.5, 0.05) },
+  },
+  "anthropic/claude-haiku-4-5": claude(1, 5, 0.1),
+  "openai/gpt-6.1-sol": gpt6(2, 10, 0.1),
+  "openai/gpt-6-sol": gpt6(2, 10, 0.2, 2.5),
+  "openai/gpt-6-luna": gpt6(0.1, 0.5, 0.01, 0.125),
+  "openai/gpt-5": rates(1.25, 10, 0.125),
+  "openai/gpt-5-mini": rates(0.25, 2, 0.025),
+  "openai/gpt-5-nano": rates(0.05, 0.4, 0.005),
+  "openai/gpt-4.1": rates(2, 8, 0.5),
+  "openai/gpt-4.1-mini": rates(0.4, 1.6, 0.1),
+  "openai/gpt-4.1-nano": rates(0.1, 0.4, 0.025),
+  "openai/gpt-4o": rates(2.5, 10, 1.25),
+  "openai/gpt-4o-mini": rates(0.15, 0.6, 0.075),
+  "google/gemini-4-argon": rates(4, 20, 0.2),
+  "google/gemini-3.8-flash": rates(1.5, 7.5, 0.15),
+  "google/gemini-2.5-pro": { ...rates(1.25, 10, 0.31), long: { above: 200_000, ...rates(2.5, 15, 0.625) } },
+  "google/gemini-2.5-flash": rates(0.3, 2.5, 0.075),
+  "google/gemini-2.5-flash-lite": rates(0.1, 0.4, 0.025),
+};
+
+/** `-20260115`, `-2026-01-15` or `-latest` at the end of a name: the same model at the same price. */
+const dated = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;
+
+/** Null when nobody knows; the first table that has the name, then the first that has it without its date. */
+export function priceOf(name: string, tables: readonly Readonly<Record<string, Price>>[]): Price | null {
+  for (const key of [name, name.replace(dated, "")]) {
+    for (const table of tables) if (Object.hasOwn(table, key)) return table[key] ?? null;
+  }
+  return null;
+}
+
+export interface Tokens {
+  /** All of the input, what the cache gave and took included. */
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWritten: number;
+}
+
+/** Whole micro-USD, rounded up; null when the price is not known. */
+export function costOf(price: Price | null, tokens: Tokens): number | null {
+  if (price === null) return null;
+  const rate = price.long !== undefined && tokens.input > price.long.above ? price.long : price;
+  const plain = Math.max(0, tokens.input - tokens.cacheRead - tokens.cacheWritten);
+  const sum =
+    plain * rate.input +
+    tokens.cacheRead * (rate.cached ?? rate.input) +
+    tokens.cacheWritten * (rate.cache_write ?? rate.input) +
+    tokens.output * rate.output;
+  return Math.ceil(sum / 1_000_000);
+}

@@ -1,0 +1,208 @@
+// Writes a conversation as a provider's request: roles, calls and their results, what it wants back, where its cache may end.
+
+import { type CompleteMessage, messageText, type Part, type ToolCall, type ToolResult } from "../protocol/message.ts";
+import { renderToolCall } from "../protocol/toolcalls/render-tool-call.ts";
+import { isJsonObject } from "../protocol/toolcalls/tool-call.ts";
+import type { ModelRequest } from "../ports.ts";
+import type { AssistantPart, CallOptions, FunctionTool, PromptMessage, ToolPart, UserPart } from "./language-model.ts";
+import { isState, type Metadata, stateFor, type StateItem } from "./provider-state.ts";
+import type { ResolvedModel } from "./resolve-model.ts";
+
+const cacheHere: Metadata = { anthropic: { cacheControl: { type: "ephemeral" } } };
+
+/** Every provider refuses a request that breaks one of its rules, so the rules are kept here, whatever the history holds. */
+export function promptOf(request: ModelRequest, model: ResolvedModel): CallOptions {
+  const caching = model.provider.kind === "anthropic";
+  const asText = request.format === "fenced" || request.tools.length === 0;
+  const messages = asText ? textMessages(request.messages) : nativeMessages(request.messages, model.name);
+  if (messages[0]?.role !== "user") messages.unshift(userText("(the conversation so far)"));
+  if (caching) markTurns(messages);
+  const system = request.system.trim() === "" ? [] : [systemMessage(request.system, caching)];
+  const tools = asText ? [] : request.tools.map(functionTool);
+  const last = tools.at(-1);
+  if (caching && last !== undefined) last.providerOptions = cacheHere;
+  return {
+    prompt: [...system, ...messages],
+    maxOutputTokens: request.maxOutputTokens ?? model.maxOutputTokens,
+    ...(tools.length === 0 ? {} : { tools, toolChoice: { type: "auto" } }),
+    providerOptions: { openai: { store: false }, anthropic: { includePings: true } },
+  };
+}
+
+function systemMessage(content: string, caching: boolean): PromptMessage {
+  return { role: "system", content, ...(caching ? { providerOptions: cacheHere } : {}) };
+}
+
+/** The end of this turn and of the one before: what was written to the cache last time is found this time. */
+function markTurns(messages: PromptMessage[]): void {
+  const ends = messages.flatMap((message, at) => {
+    const next = messages[at + 1]?.role;
+    return message.role !== "assistant" && (next === undefined || next === "assistant") ? [message] : [];
+  });
+  for (const message of ends.slice(-2)) message.providerOptions = cacheHere;
+}
+
+function functionTool({ name, description, parameters }: ModelRequest["tools"][number]): FunctionTool {
+  return { type: "function", name, description, inputSchema: parameters, strict: false };
+}
+
+// ---- with the provider's own calls
+
+/** A call is answered exactly once, right after it: an answer is made up where none is, and one without a call becomes text. */
+function nativeMessages(history: readonly CompleteMessage[], model: string): PromptMessage[] {
+  const messages: PromptMessage[] = [];
+  let open: ToolCall[] = [];
+  let answers = new Map<string, ToolResult>();
+  let strays: UserPart[] = [];
+  const close = (): void => {
+    const content = open.map((call) => toolResult(call, answers.get(call.tool_call_id)));
+    if (content.length > 0) messages.push({ role: "tool", content });
+    if (strays.length > 0) messages.push({ role: "user", content: strays });
+    [open, answers, strays] = [[], new Map(), []];
+  };
+  for (const message of history) {
+    if (message.role === "tool") {
+      for (const part of message.parts) {
+        if (part.part_type !== "tool_result") strays.push(...userParts(part));
+        else if (open.some((call) => call.tool_call_id === part.data.tool_call_id)) {
+          answers.set(part.data.tool_call_id, part.data);
+        } else strays.push({ type: "text", text: resultText(part.data) });
+      }
+      continue;
+    }
+    close();
+    if (message.role === "assistant") {
+      const content = assistantParts(message, model);
+      if (content.length > 0) messages.push({ role: "assistant", content });
+      open = message.parts.flatMap((part) => (part.part_type === "tool_call" ? [part.data] : []));
+    } else messages.push({ role: "user", content: saidParts(message.parts) });
+  }
+  close();
+  return messages;
+}
+
+function assistantParts(message: CompleteMessage, model: string): AssistantPart[] {
+  const texts = message.parts.flatMap((part) => (part.part_type === "text" ? [part.data] : []));
+  const calls = message.parts.flatMap((part) => (part.part_type === "tool_call" ? [part.data] : []));
+  const others = message.parts.flatMap((part) =>
+    part.part_type === "text" || part.part_type === "tool_call" || isState(part) ? [] : userParts(part),
+  );
+  const items = stateFor(message, model) ?? [];
+  const placed = items.flatMap((item) => placedPart(item, texts, calls));
+  return [
+    ...placed,
+    ...texts.flatMap((text) => textPart(text)),
+    ...others,
+    ...calls.map((call) => callPart(call)),
+  ].filter((part) => part.type !== "text" || part.text.trim() !== "");
+}
+
+/** Takes what the item speaks of out of the message's texts and calls. */
+function placedPart(item: StateItem, texts: string[], calls: ToolCall[]): AssistantPart[] {
+  if (item.type === "reasoning") return [{ type: "reasoning", text: item.text, ...options(item.metadata) }];
+  if (item.type === "text") return textPart(texts.shift() ?? "", item.metadata);
+  const at = calls.findIndex((call) => call.tool_call_id === item.tool_call_id);
+  return calls.splice(at, at < 0 ? 0 : 1).map((call) => callPart(call, item.metadata));
+}
+
+function textPart(text: string, metadata?: Metadata): { type: "text"; text: string; providerOptions?: Metadata }[] {
+  return text.trim() === "" ? [] : [{ type: "text", text, ...options(metadata) }];
+}
+
+function callPart({ tool_call_id, tool_name, input }: ToolCall, metadata?: Metadata): AssistantPart {
+  const held = isJsonObject(input) ? input : { input };
+  return { type: "tool-call", toolCallId: tool_call_id, toolName: tool_name, input: held, ...options(metadata) };
+}
+
+function options(metadata: Metadata | undefined): { providerOptions?: Metadata } {
+  return metadata === undefined ? {} : { providerOptions: metadata };
+}
+
+function toolResult({ tool_call_id, tool_name }: ToolCall, result: ToolResult | undefined): ToolPart {
+  const call = { type: "tool-result" as const, toolCallId: tool_call_id, toolName: tool_name };
+  const parts = (result?.parts ?? []).flatMap(userParts);
+  if (parts.every((part) => part.type === "text")) {
+    const none = result === undefined ? "(it is not known what became of this call)" : "(no output)";
+    const text = parts.map((part) => part.text).join("\n\n");
+    return { ...call, output: { type: "text", value: text.trim() === "" ? none : text } };
+  }
+  return { ...call, output: { type: "content", value: parts } };
+}
+
+// ---- with calls in the text
+
+/** Calls as the fenced format has them, results as text of the user: for a model that is offered no tools. */
+function textMessages(history: readonly CompleteMessage[]): PromptMessage[] {
+  const messages: PromptMessage[] = [];
+  for (const message of history) {
+    if (message.role === "assistant") {
+      const text = message.parts.flatMap(assistantText).join("\n\n");
+      if (text.trim() !== "") messages.push({ role: "assistant", content: [{ type: "text", text }] });
+      continue;
+    }
+    const content = saidParts(message.parts);
+    const before = messages.at(-1);
+    // The results of one turn are one message.
+    if (message.role === "tool" && before?.role === "user") before.content.push(...content);
+    else messages.push({ role: "user", content });
+  }
+  return messages;
+}
+
+function assistantText(part: Part): string[] {
+  if (isState(part)) return [];
+  if (part.part_type === "text") return part.data.trim() === "" ? [] : [part.data];
+  if (part.part_type !== "tool_call")
+    return userParts(part).flatMap((shown) => (shown.type === "text" ? [shown.text] : []));
+  const { tool_name, input } = part.data;
+  return [renderToolCall(tool_name, isJsonObject(input) ? input : {})];
+}
+
+// ---- parts
+
+function userText(text: string): PromptMessage {
+  return { role: "user", content: [{ type: "text", text }] };
+}
+
+/** Never empty: providers refuse a message that says nothing. */
+function saidParts(parts: readonly Part[]): UserPart[] {
+  const said = parts.flatMap(userParts);
+  return said.length === 0 ? [{ type: "text", text: "(empty)" }] : said;
+}
+
+function userParts(part: Part): UserPart[] {
+  switch (part.part_type) {
+    case "text":
+      return part.data.trim() === "" ? [] : [{ type: "text", text: part.data }];
+    case "image":
+    case "file": {
+      const { data } = part;
+      const held =
+        data.type === "bytes"
+          ? { type: "data" as const, data: data.bytes }
+          : { type: "url" as const, url: new URL(data.url) };
+      const filename = data.name === null ? {} : { filename: data.name };
+      return [{ type: "file", mediaType: data.mime_type, data: held, ...filename }];
+    }
+    case "tool_result":
+      return [{ type: "text", text: resultText(part.data) }];
+    case "artifact": {
+      const { relative_path, preview } = part.data;
+      return [{ type: "text", text: `[file ${relative_path}]${preview === null ? "" : `\n${preview}`}` }];
+    }
+    case "resource_link":
+      return [{ type: "text", text: `[${part.data.uri}]${part.data.text === undefined ? "" : `\n${part.data.text}`}` }];
+    case "data":
+      return isState(part) ? [] : [{ type: "text", text: JSON.stringify(part.data) ?? "null" }];
+    case "tool_call":
+      return [{ type: "text", text: `(call of ${part.data.tool_name})` }];
+  }
+}
+
+function resultText({ tool_name, parts }: ToolResult): string {
+  const text = parts.flatMap((part) => {
+    const data = part.part_type === "data" ? (JSON.stringify(part.data) ?? "null") : messageText({ parts: [part] });
+    return data === "" ? [] : [data];
+  });
+  return `[result of ${tool_name}]\n${text.join("\n\n")}\n[end of ${tool_name} result]`;
+}

@@ -1,0 +1,158 @@
+// From the name of a model to everything a call needs: provider, address, key, price, format, limits.
+
+import { TuttiError } from "../protocol/error.ts";
+import type { ModelFacts, ModelFormat } from "../ports.ts";
+import { limitsOf } from "./model-limits.ts";
+import type { ModelsConfig, ProviderKind, ProviderSettings } from "./models-config.ts";
+import { type Price, priceOf, priceTable } from "./prices.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ModelSetup {
+  readonly config: ModelsConfig;
+  readonly env: Environment;
+  /** Goes before everything else that is known of prices. */
+  readonly prices?: Readonly<Record<string, Price>>;
+}
+
+export interface ResolvedProvider {
+  readonly name: string;
+  readonly kind: ProviderKind;
+  readonly baseUrl: string;
+  /** The variables a key is looked for in, in order; empty when none is needed. */
+  readonly keyEnv: readonly string[];
+  readonly key: string | undefined;
+  readonly settings: ProviderSettings;
+}
+
+export interface ResolvedModel extends ModelFacts {
+  /** `provider/model`, aliases resolved. */
+  readonly name: string;
+  /** As the provider calls it. */
+  readonly id: string;
+  readonly provider: ResolvedProvider;
+  readonly price: Price | null;
+}
+
+interface Preset {
+  readonly kind: ProviderKind;
+  readonly baseUrl: string;
+  readonly keyEnv: readonly string[];
+  readonly baseEnv?: string;
+}
+
+const presets: Readonly<Record<string, Preset>> = {
+  anthropic: {
+    kind: "anthropic",
+    baseUrl: "https://api.anthropic.com/v1",
+    keyEnv: ["ANTHROPIC_API_KEY"],
+    baseEnv: "ANTHROPIC_BASE_URL",
+  },
+  openai: {
+    kind: "openai",
+    baseUrl: "https://api.openai.com/v1",
+    keyEnv: ["OPENAI_API_KEY"],
+    baseEnv: "OPENAI_BASE_URL",
+  },
+  google: {
+    kind: "google",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    keyEnv: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"],
+    baseEnv: "GOOGLE_GENERATIVE_AI_BASE_URL",
+  },
+  openrouter: {
+    kind: "openai-compatible",
+    baseUrl: "https://openrouter.ai/api/v1",
+    keyEnv: ["OPENROUTER_API_KEY"],
+  },
+  ollama: { kind: "openai-compatible", baseUrl: "http://localhost:11434/v1", keyEnv: [], baseEnv: "OLLAMA_BASE_URL" },
+};
+
+const maxAliases = 8;
+
+export function providerNames(config: ModelsConfig): string[] {
+  return [...new Set([...Object.keys(presets), ...Object.keys(config.providers)])];
+}
+
+/** Follows aliases; the result need not be the name of a model there is. */
+export function canonicalName(config: ModelsConfig, asked: string): string {
+  let name = asked;
+  for (let hops = 0; Object.hasOwn(config.aliases, name); hops += 1) {
+    if (hops === maxAliases) throw new TuttiError("invalid_input", `the alias ${asked} leads in a circle`);
+    name = config.aliases[name] ?? name;
+  }
+  return name;
+}
+
+/** Throws `invalid_input` or `not_found` that says what to write instead. A missing key is not an error yet. */
+export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
+  const { config } = setup;
+  const name = canonicalName(config, asked);
+  const slash = name.indexOf("/");
+  const id = name.slice(slash + 1);
+  if (slash <= 0 || id === "") {
+    const aliases = Object.keys(config.aliases).join(", ");
+    throw new TuttiError(
+      "invalid_input",
+      `the model ${JSON.stringify(asked)} has no provider; write provider/model, as anthropic/claude-sonnet-5-5` +
+        (aliases === "" ? "" : `, or one of the aliases ${aliases}`),
+    );
+  }
+  const provider = resolveProvider(setup, name.slice(0, slash));
+  const settings = config.models[name];
+  const limits = limitsOf(name, { small: provider.kind === "openai-compatible" });
+  return {
+    name,
+    id,
+    provider,
+    price: priceOf(name, [setup.prices ?? {}, config.prices, priceTable]),
+    format: formatOf(settings?.format, provider),
+    contextTokens: settings?.context_tokens ?? limits.contextTokens,
+    maxOutputTokens: settings?.max_output_tokens ?? limits.maxOutputTokens,
+  };
+}
+
+/** A server that merely speaks the protocol may know nothing of tools, and refuses a request that offers some. */
+function formatOf(own: "auto" | ModelFormat | undefined, provider: ResolvedProvider): ModelFormat {
+  const said = own === undefined || own === "auto" ? provider.settings.format : own;
+  if (said !== undefined && said !== "auto") return said;
+  return provider.kind === "openai-compatible" ? "fenced" : "native";
+}
+
+export function resolveProvider({ config, env }: ModelSetup, name: string): ResolvedProvider {
+  const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
+  const settings = Object.hasOwn(config.providers, name) ? config.providers[name] : undefined;
+  if (preset === undefined && settings === undefined) {
+    throw new TuttiError(
+      "not_found",
+      `there is no model provider ${name}; there are: ${providerNames(config).join(", ")}`,
+    );
+  }
+  const kind = settings?.kind ?? preset?.kind;
+  const fromEnv = preset?.baseEnv === undefined ? undefined : env[preset.baseEnv];
+  const base = settings?.base_url ?? (fromEnv === "" ? undefined : fromEnv) ?? preset?.baseUrl;
+  if (kind === undefined) throw new TuttiError("invalid_input", `the provider ${name} needs a kind in the config`);
+  if (base === undefined) throw new TuttiError("invalid_input", `the provider ${name} needs a base_url in the config`);
+  const keyEnv = keyVariables(settings, preset);
+  const key = keyEnv.map((variable) => env[variable]?.trim()).find((value) => value !== undefined && value !== "");
+  return { name, kind, baseUrl: apiUrl(kind, base), keyEnv, key, settings: settings ?? {} };
+}
+
+function keyVariables(settings: ProviderSettings | undefined, preset: Preset | undefined): readonly string[] {
+  if (settings?.key_env === null) return [];
+  return settings?.key_env === undefined ? (preset?.keyEnv ?? []) : [settings.key_env];
+}
+
+/** Other tools name Anthropic's address without its version. */
+function apiUrl(kind: ProviderKind, base: string): string {
+  const trimmed = base.replace(/\/+$/, "");
+  return kind === "anthropic" && URL.canParse(trimmed) && new URL(trimmed).pathname === "/" ? `${trimmed}/v1` : trimmed;
+}
+
+export function requireKey({ name, key, keyEnv }: ResolvedProvider): void {
+  if (keyEnv.length === 0 || key !== undefined) return;
+  const variables = keyEnv.join(" or ");
+  throw new TuttiError("refused", `${name} needs a key: set ${variables} and start again`, {
+    details: { provider: name, key_env: [...keyEnv] },
+  });
+}

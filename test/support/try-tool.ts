@@ -1,0 +1,56 @@
+// A real workspace for a tool to work in, and a call of a step tool without a loop around it.
+
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { TestContext } from "node:test";
+
+import type { StepTool } from "../../src/agent/tool.ts";
+import { type ErrorCode, TuttiError } from "../../src/protocol/error.ts";
+
+export interface Workspace {
+  /** Holds the root and what lies outside of it. */
+  readonly top: string;
+  readonly root: string;
+}
+
+export function workspace(t: TestContext, files: Readonly<Record<string, string | Uint8Array>> = {}): Workspace {
+  const top = realpathSync(mkdtempSync(join(tmpdir(), "tutti-")));
+  t.after(() => rmSync(top, { recursive: true, force: true }));
+  const root = join(top, "root");
+  mkdirSync(root);
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  return { top, root };
+}
+
+interface TryOptions {
+  readonly signal?: AbortSignal;
+  readonly note?: (value: unknown) => Promise<void>;
+  readonly live?: (text: string) => void;
+}
+
+export async function tryTool(
+  tool: StepTool,
+  input: unknown,
+  roots: readonly string[],
+  { signal = new AbortController().signal, note = async () => undefined, live = () => undefined }: TryOptions = {},
+): Promise<unknown> {
+  const ready = tool.prepare(input);
+  assert.ok(ready.ok, JSON.stringify(ready));
+  const step = { signal, key: "task/1.1/key", noted: undefined, note, live: (_: string, text: string) => live(text) };
+  return ready.run({ step, rights: { tools: "*", roots } });
+}
+
+/** For `assert.rejects`: a TuttiError of this code, and of this message. */
+export function failsWith(code: ErrorCode, message = /./s): (thrown: unknown) => boolean {
+  return (thrown) => {
+    assert.ok(thrown instanceof TuttiError, String(thrown));
+    assert.equal(thrown.code, code, thrown.message);
+    assert.match(thrown.message, message);
+    return true;
+  };
+}
