@@ -73,12 +73,10 @@ const input = fc.oneof(
 );
 const part: fc.Arbitrary<Part> = fc.oneof(
   text.map((data): Part => ({ part_type: "text", data })),
-  fc
-    .tuple(name, input, fc.constantFrom("", "c1", "c2"))
-    .map(([tool_name, value, tool_call_id]): Part => ({
-      part_type: "tool_call",
-      data: { tool_call_id, tool_name, input: value },
-    })),
+  fc.tuple(name, input, fc.constantFrom("", "c1", "c2")).map(([tool_name, value, tool_call_id]): Part => ({
+    part_type: "tool_call",
+    data: { tool_call_id, tool_name, input: value },
+  })),
 );
 const reply: fc.Arbitrary<ModelReply> = fc
   .tuple(

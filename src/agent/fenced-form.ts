@@ -41,13 +41,15 @@ export function fencedForm(messages: readonly CompleteMessage[]): CompleteMessag
 }
 
 function writtenReply(message: CompleteMessage): CompleteMessage {
-  if (!message.parts.some((part) => part.part_type === "tool_call")) return message;
+  if (message.parts.every((part) => part.part_type === "text")) return message;
   const text = message.parts.map(written).filter((part) => part !== "");
   const { parts_metadata: _, ...rest } = message;
   return { ...rest, parts: [{ part_type: "text", data: text.join("\n\n") }] };
 }
 
+/** Data in a reply is a provider's own, of no use to a model that reads text. */
 function written(part: Part): string {
+  if (part.part_type === "data") return "";
   if (part.part_type !== "tool_call") return partText(part);
   const { tool_name, input } = part.data;
   return renderToolCall(tool_name, isJsonObject(input) ? input : { value: asJson(input) });

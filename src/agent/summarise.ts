@@ -139,7 +139,8 @@ function askedIn(old: readonly CompleteMessage[]): string[] {
 function transcript(old: readonly CompleteMessage[]): string {
   return old
     .map(({ role, parts }) => {
-      const text = parts.map((part) =>
+      const said = role === "assistant" ? parts.filter((part) => part.part_type !== "data") : parts;
+      const text = said.map((part) =>
         part.part_type === "tool_call"
           ? `calls ${part.data.tool_name} ${JSON.stringify(part.data.input) ?? ""}`
           : partText(part),

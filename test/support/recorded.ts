@@ -28,7 +28,7 @@ export function recorded(more: Partial<Model> = {}): {
         call(request, options) {
           const { agent, system, tools, messages } = request;
           sent.push({ agent, system, tools: tools.map((tool) => tool.name), messages: [...messages] });
-          return (more.call ?? model.call)(request, options);
+          return more.call === undefined ? model.call(request, options) : more.call(request, options);
         },
         ...(more.facts === undefined ? {} : { facts: more.facts }),
       };
