@@ -1,10 +1,11 @@
-// What it costs to start a process that could run agents and has none to run: the built loop with its tools, against `node -e 0`.
-// Beside it, what the validation library alone costs of that, and the same process with an engine on a new state folder.
+// What it costs to start a process that could run agents and has none to run: the loop, its tools and an engine on a new state
+// folder, against `node -e 0`. Beside it, what importing the loop costs of that, and the validation library alone.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { bundle } from "../scripts/bundle.ts";
 import { report, round } from "./measure.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -12,12 +13,12 @@ const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
 
 const idle = `
 import { mkdtempSync, rmSync } from "node:fs";
-import { systemClock } from "./dist/engine/clock.js";
-import { Engine } from "./dist/engine/engine.js";
-import { rehearsalModel } from "./dist/model/rehearsal/rehearsal-model.js";
-import { invocationRunner } from "./dist/runner/invocation/invocation-runner.js";
-import { localRunner } from "./dist/runner/local/local-runner.js";
-import { openStore } from "./dist/store/sqlite/sqlite-store.js";
+import { systemClock } from "${root}/src/engine/clock.ts";
+import { Engine } from "${root}/src/engine/engine.ts";
+import { rehearsalModel } from "${root}/src/model/rehearsal/rehearsal-model.ts";
+import { invocationRunner } from "${root}/src/runner/invocation/invocation-runner.ts";
+import { localRunner } from "${root}/src/runner/local/local-runner.ts";
+import { openStore } from "${root}/src/store/sqlite/sqlite-store.ts";
 
 const state = mkdtempSync("state-");
 const store = openStore(state);
@@ -30,16 +31,22 @@ rmSync(state, { recursive: true });
 `;
 
 try {
-  const built = spawnSync("tsc", ["-p", "tsconfig.build.json", "--outDir", join(folder, "dist")], { cwd: root });
-  if (built.status !== 0)
-    throw new Error(`the build failed: ${String(built.error ?? built.stdout)}; run \`npm run bench\``);
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  // Built as the command is published: bundled, and loaded with the compiled form Node keeps.
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  writeFileSync(join(folder, "idle.js"), idle);
-  writeFileSync(join(folder, "import.js"), 'import "./dist/agent/loop.js";\n');
-  writeFileSync(join(folder, "zod.js"), 'import "zod";\n');
+  writeFileSync(join(folder, "idle.ts"), idle);
+  bundle(
+    { loop: "src/agent/loop.ts", idle: join(folder, "idle.ts"), zod: "node_modules/zod/index.js" },
+    join(folder, "built"),
+  );
+  for (const name of ["loop", "idle", "zod"]) {
+    const cache = JSON.stringify(join(folder, "cache"));
+    writeFileSync(
+      join(folder, `${name}.js`),
+      `import module from "node:module";\nmodule.enableCompileCache(${cache});\nawait import("./built/${name}.js");\n`,
+    );
+  }
 
-  const commands = { node: "-e 0", zod: "zod.js", loop: "import.js", engine: "idle.js" };
+  const commands = { node: "-e 0", zod: "zod.js", loop: "loop.js", engine: "idle.js" };
   const best = { node: Infinity, zod: Infinity, loop: Infinity, engine: Infinity };
   for (let turn = 0; turn < 8; turn += 1) {
     for (const name of ["node", "zod", "loop", "engine"] as const) {
@@ -48,7 +55,7 @@ try {
   }
   report({
     name: "agent-start",
-    ratio: best.loop / best.node,
+    ratio: best.engine / best.node,
     target: 4,
     figures: {
       loop_cpu_ms: round(best.loop, 1),

@@ -3,10 +3,12 @@ import { spawnSync } from "node:child_process";
 import { cpSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { bundle, commandEntries } from "../scripts/bundle.ts";
+
 const root = join(import.meta.dirname, "..");
 
 export function buildInto(folder: string): void {
-  compile(["-p", "tsconfig.build.json", "--outDir", join(folder, "dist")]);
+  bundle(commandEntries, join(folder, "dist", "bundle"));
   for (const part of ["bin", "package.json", "examples"])
     cpSync(join(root, part), join(folder, part), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

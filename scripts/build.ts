@@ -1,10 +1,13 @@
-// Builds dist/ from src/ with tsc, from nothing, so that no file of an earlier build can be published.
+// Builds dist/ from nothing, so that no file of an earlier build can be published: the library with tsc, the command as a bundle.
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+
+import { bundle, commandEntries } from "./bundle.ts";
 
 const root = join(import.meta.dirname, "..");
 rmSync(join(root, "dist"), { recursive: true, force: true });
 const tsc = spawnSync("tsc", ["-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
 if (tsc.error) console.error(`could not run tsc: ${tsc.error.message}; run it through \`npm run build\``);
+if (tsc.status === 0) bundle(commandEntries, join(root, "dist", "bundle"));
 process.exitCode = tsc.status ?? 1;

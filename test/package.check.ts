@@ -36,6 +36,35 @@ test("the installed command is linked as a bin and shows its help", () => {
   assert.match(said, /parse what a model replied/);
 });
 
+test("the installed command runs an invocation whose agent searches files in a thread of its own", () => {
+  const call = (tool: string, args: object) => ({ call: [{ tool, args }] });
+  const file = {
+    invocation: {
+      targets: [
+        {
+          agent: { type: "named", agent_id: "finder" },
+          message: { role: "user", parts: [{ part_type: "text", data: "go" }] },
+        },
+      ],
+    },
+    agents: { finder: { instructions: "Find it.", tools: ["search"] } },
+    roots: ["."],
+    script: {
+      rules: [
+        { turn: 0, ...call("search", { pattern: "needle" }) },
+        { turn: 1, say: "found" },
+      ],
+    },
+  };
+  writeFileSync(join(folder, "hay.txt"), "a needle in here\n");
+  writeFileSync(join(folder, "find.json"), JSON.stringify(file));
+  const tutti = [join("node_modules", "tutti", "bin", "tutti.js")];
+  const said = run(process.execPath, [...tutti, "invoke", "find.json", "--json", "--state", "state"], folder);
+  const { task, result } = JSON.parse(said);
+  assert.equal(result.result.content, "found");
+  assert.match(run(process.execPath, [...tutti, "export", task, "--state", "state"], folder), /hay\.txt/);
+});
+
 test("the installed library parses tool calls through its public entry points", () => {
   writeFileSync(
     join(folder, "use.mjs"),

@@ -1,6 +1,8 @@
 // Works on a state folder until the work is done or the person leaves; what was under way then is kept.
 import type { Opener, Working } from "../client/client.ts";
 
+import { warn } from "./output.ts";
+
 const interrupted = 130;
 
 /** Ctrl-C ends the process and cancels nothing: the same command goes on with it. */
@@ -11,6 +13,9 @@ export async function withWorking(
 ): Promise<void> {
   const { state, ...options } = place;
   const working = await opener.work(state, options);
+  for (const { task, runner } of working.parked) {
+    warn(`${task} is not finished and stays so: this Tutti has no runner ${runner}; a newer one may have made it`);
+  }
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= working.close());
   const leave = (): void => {

@@ -37,6 +37,8 @@ export interface Working {
   readonly looking: Looking;
   /** How many tasks were found unfinished and go on. */
   readonly resumed: number;
+  /** Unfinished tasks of a runner this version does not have; they are left as they are. */
+  readonly parked: readonly { readonly task: TaskId; readonly runner: string }[];
   /** Starts the invocation in `text`; the same text again finds the unfinished one, unless `anew`. */
   invoke(
     text: string,

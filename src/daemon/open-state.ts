@@ -11,6 +11,7 @@ import { rehearsalModel } from "../model/rehearsal/rehearsal-model.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { LiveDelta } from "../protocol/event.ts";
 import { readInvocationFile } from "../protocol/invocation-file.ts";
+import type { TaskId } from "../protocol/ids.ts";
 import type { ReadIssue } from "../protocol/lenient-read.ts";
 import { commandRunner } from "../runner/command/command-runner.ts";
 import { invocationRunner } from "../runner/invocation/invocation-runner.ts";
@@ -57,6 +58,7 @@ async function openWorking(folder: string, { from }: { readonly from?: string } 
     const store = openStore(folder);
     opened = store;
     const listeners = new Set<(delta: LiveDelta) => void>();
+    const parked: { task: TaskId; runner: string }[] = [];
     const engine = new Engine({
       store,
       clock: systemClock,
@@ -69,6 +71,7 @@ async function openWorking(folder: string, { from }: { readonly from?: string } 
         command: commandRunner,
       },
       cleanUp,
+      onParked: (task, runner) => parked.push({ task, runner }),
       onLive: (delta) => {
         for (const listener of listeners) listener(delta);
       },
@@ -78,6 +81,7 @@ async function openWorking(folder: string, { from }: { readonly from?: string } 
     return {
       looking,
       resumed,
+      parked,
       async invoke(text, { folder: from, anew }) {
         const reading = readInvocationFile(text);
         if (!reading.ok) {

@@ -40,8 +40,12 @@ export class Driver {
     return this.#loops;
   }
 
+  knows(kind: string): boolean {
+    return Object.hasOwn(this.#runners, kind);
+  }
+
   runnerOf(kind: string): Runner {
-    const runner = Object.hasOwn(this.#runners, kind) ? this.#runners[kind] : undefined;
+    const runner = this.knows(kind) ? this.#runners[kind] : undefined;
     if (runner !== undefined) return runner;
     const known = Object.keys(this.#runners).join(", ");
     throw new TuttiError("not_found", `there is no runner of kind ${kind}; there are: ${known}`);

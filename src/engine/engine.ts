@@ -24,6 +24,8 @@ export interface EngineOptions {
   readonly slots?: number;
   /** Ends what an interrupted step left behind, from the note on its claim; awaited before the task goes on. */
   readonly cleanUp?: (note: unknown) => Promise<void>;
+  /** Told of each task found at the start whose kind nobody here runs. */
+  readonly onParked?: (task: TaskId, kind: string) => void;
   /** Shown, not kept. */
   readonly onLive?: (delta: LiveDelta) => void;
 }
@@ -38,6 +40,7 @@ export class Engine implements Tasks {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #cleanUp: EngineOptions["cleanUp"];
+  readonly #onParked: EngineOptions["onParked"];
   readonly #offCommit: () => void;
   /** Whoever waits from outside, to be told when the engine cannot go on. */
   readonly #onHalt = new Set<(reason: TuttiError) => void>();
@@ -49,6 +52,7 @@ export class Engine implements Tasks {
     this.#store = options.store;
     this.#clock = options.clock;
     this.#cleanUp = options.cleanUp;
+    this.#onParked = options.onParked;
     this.#forest = new Forest({
       store: options.store,
       clock: options.clock,
@@ -64,12 +68,17 @@ export class Engine implements Tasks {
     });
   }
 
-  /** Resumes every task that is not over; to be called once, before anything else. Returns how many. */
+  /**
+   * Resumes every task that is not over; to be called once, before anything else. Returns how many. A task of a kind nobody
+   * here runs, recorded perhaps by a newer version, is left as it is: failing it would be an end that never changes.
+   */
   async recover(): Promise<number> {
     const found = recover(this.#forest, (task) => this.#forest.adopt(task));
     await Promise.all(found.notes.map(async (note) => this.#cleanUp?.(note)));
-    for (const task of found.tasks) this.#driver.launch(task);
-    return found.tasks.length;
+    const known = found.tasks.filter((task) => this.#driver.knows(task.kind));
+    for (const task of known) this.#driver.launch(task);
+    for (const task of found.tasks) if (!known.includes(task)) this.#onParked?.(task.name, task.kind);
+    return known.length;
   }
 
   /** Resolves when no task is left and all of it is on disk; rejects when the engine cannot go on. */

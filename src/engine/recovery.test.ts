@@ -137,6 +137,16 @@ test("what a canceled step noted is still ended if the process died before it wa
   assert.deepEqual(notes, [{ pid: 9 }]);
 });
 
+test("a task of a kind nobody here runs is left as it is and told, not failed", async (t) => {
+  const first = world(tempFolder(t), { later: () => never });
+  const name = await started(first, "later");
+  const parked: string[] = [];
+  const told = { runners: {}, onParked: (id: string, kind: string) => parked.push(`${id} ${kind}`) };
+  const second = await killed(first, t, {}, told);
+  assert.deepEqual(parked, [`${name} loop`]);
+  assert.deepEqual(seen(second.folder, "SELECT * FROM results"), []);
+});
+
 test("a tree that is over is not taken into memory again", async (t) => {
   const loops: Loops = { one: async () => "ok" };
   const first = world(tempFolder(t), loops);

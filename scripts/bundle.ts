@@ -1,0 +1,49 @@
+// Bundles a program into few files: loading a hundred small modules is most of what starting it costs.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { buildSync } from "esbuild";
+
+const root = join(import.meta.dirname, "..");
+
+/** What the command loads: itself, what it works with, and the thread that searches. Their names are their files'. */
+export const commandEntries = {
+  main: "src/cli/main.ts",
+  "open-state": "src/daemon/open-state.ts",
+  "search-worker": "src/agent/search-worker.ts",
+};
+
+/** Model providers stay packages of their own: most runs load none of them, no run more than one or two. */
+const external = ["@ai-sdk/*"];
+
+export function bundle(entries: Readonly<Record<string, string>>, outdir: string): void {
+  const { metafile } = buildSync({
+    absWorkingDir: root,
+    entryPoints: { ...entries },
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node24",
+    external,
+    metafile: true,
+    logLevel: "warning",
+  });
+  writeFileSync(join(outdir, "LICENSES.txt"), licensesOf(Object.keys(metafile.inputs)));
+}
+
+/** The licences of the packages that went in, as they ask. */
+function licensesOf(inputs: readonly string[]): string {
+  const packages = inputs.flatMap((input) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []);
+  return [...new Set(packages)]
+    .toSorted()
+    .map((name) => {
+      const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].find((each) =>
+        existsSync(join(root, "node_modules", name, each)),
+      );
+      if (file === undefined) throw new Error(`${name} is bundled and has no licence file`);
+      return `${name}\n\n${readFileSync(join(root, "node_modules", name, file), "utf8").trim()}\n`;
+    })
+    .join("\n----\n\n");
+}
