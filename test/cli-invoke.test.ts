@@ -7,12 +7,12 @@ import { describe, test } from "node:test";
 
 import { z } from "zod";
 
-import { TaskView } from "../src/protocol/task-view.ts";
+import { RootView, TaskView } from "../src/protocol/task-view.ts";
 import { bench, type Bench } from "./support/tutti-process.ts";
 
 const Printed = z.object({ task: z.string(), status: z.string(), result: z.unknown(), rehearsal: z.boolean() });
 const example = (name: string): string => join("examples", "invocations", `${name}.json`);
-const roots = (b: Bench): TaskView[] => z.array(TaskView).parse(JSON.parse(b.run("tasks", "--json").out));
+const roots = (b: Bench): RootView[] => z.array(RootView).parse(JSON.parse(b.run("tasks", "--json").out));
 
 function message(text: string): unknown {
   return { role: "user", parts: [{ part_type: "text", data: text }] };
@@ -192,6 +192,8 @@ describe("run again", () => {
     assert.equal(left.status, 0);
     assert.match(left.err, /2 still to be done; the next `tutti invoke` on this folder goes on with it/);
     const [root] = roots(b);
+    assert.deepEqual([root?.status, root?.open], ["completed", 2]);
+    assert.match(b.run("tasks").out, /✓ tsk_\w+ {2}invocation {2}completed .* took .*, 2 still to be done\n$/);
     const statuses = (): string[] =>
       z
         .object({ tree: z.array(TaskView) })
@@ -203,6 +205,8 @@ describe("run again", () => {
     assert.match(again.out, /one is done\.\n.*two is done\./);
     assert.equal(roots(b).length, 1, "the same bytes find the tree whose tasks still run");
     assert.deepEqual(statuses(), ["completed", "completed", "completed"]);
+    assert.equal(roots(b)[0]?.open, 0);
+    assert.doesNotMatch(b.run("tasks").out, /still to be done/);
   });
 });
 
@@ -217,16 +221,33 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     await asking.said(/must be one of: red, blue[^]*> /);
     asking.child.stdin?.write("red\r");
     await asking.said(/May I order red balloons\? \[y\/N\][^]*> /);
+    asking.child.stdin?.write("yep\r");
+    await asking.said(/answer y or n; a reason may follow a no[^]*May I order red balloons\?[^]*> /);
     asking.child.stdin?.write("y\r");
     const { status, out } = await asking.ended;
     assert.equal(status, 0, out);
     assert.match(out, /✓ tsk_\w+ Ordered\./);
   });
 
-  test("the result of a client's tool is asked for inline", async (t) => {
+  test("Ctrl-D at a question says that it stays open and how to answer it, and the next start asks again", async (t) => {
+    const b = bench(t);
+    const asking = b.onTerminal("invoke", example("ask"));
+    await asking.said(/Which colour[^]*> /);
+    asking.child.stdin?.write("\u0004");
+    await asking.said(/ask_\w+ stays open; to answer it, end this with Ctrl-C and run the same command again on a term/);
+    asking.child.stdin?.write("\u0003");
+    assert.equal((await asking.ended).status, 130);
+    const again = b.onTerminal("invoke", example("ask"));
+    await again.said(/Which colour[^]*> /);
+    again.child.stdin?.write("\u0003");
+    assert.equal((await again.ended).status, 130);
+  });
+
+  test("the result of a client's tool is asked for inline, and listed with its call", async (t) => {
     const b = bench(t);
     const asking = b.onTerminal("invoke", example("external"));
-    await asking.said(/Result of .*weather[^]*> /);
+    await asking.said(/Result of weather \(JSON, or text\)\r?\n\{"city":"Oslo"\}\r?\n[^]*> /);
+    assert.match(b.run("tasks").out, /\n\n\? ask_\w+ {2}external tool: weather \{"city":"Oslo"\} tsk_\w+\n$/);
     asking.child.stdin?.write("rain\r");
     const { status, out } = await asking.ended;
     assert.equal(status, 0, out);

@@ -9,11 +9,11 @@ import { z } from "zod";
 
 import { TaskEvent } from "../src/protocol/event.ts";
 import { isTerminal } from "../src/protocol/task-status.ts";
-import { TaskView } from "../src/protocol/task-view.ts";
+import { RootView, TaskView } from "../src/protocol/task-view.ts";
 import { bench, type Bench, jsonLines } from "./support/tutti-process.ts";
 
 const example = (name: string): string => join("examples", "invocations", `${name}.json`);
-const roots = (b: Bench): TaskView[] => z.array(TaskView).parse(JSON.parse(b.run("tasks", "--json").out));
+const roots = (b: Bench): RootView[] => z.array(RootView).parse(JSON.parse(b.run("tasks", "--json").out));
 const numberOf = (id: string): number => Number.parseInt(id.slice(id.lastIndexOf("_") + 1), 36);
 const database = (b: Bench): string => join(b.state, "tutti.db");
 

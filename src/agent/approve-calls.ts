@@ -1,6 +1,13 @@
 // Puts the calls of a turn that need it to a person, all at once and before anything of the turn runs.
 
-import { approvalOutcome, approvalQuestion, type CallEffect, decideCalls, type Judgement } from "../core/approval.ts";
+import {
+  approvalOutcome,
+  approvalQuestion,
+  type CallEffect,
+  decideCalls,
+  type JudgedCall,
+  type Judgement,
+} from "../core/approval.ts";
 import { Answer } from "../protocol/ask.ts";
 import type { ToolCall } from "../protocol/message.ts";
 import type { Turn } from "./call-group.ts";
@@ -10,9 +17,7 @@ interface Place {
   readonly key: string;
 }
 
-interface AskedCall extends Place {
-  readonly effect: CallEffect;
-}
+interface AskedCall extends Place, JudgedCall {}
 
 /** Why a call may not run, by its key. Undefined, at once, when all may: most turns need nobody. Calls without an effect are not judged. */
 export function approveCalls(
@@ -23,10 +28,9 @@ export function approveCalls(
   const calls: AskedCall[] = [];
   places.forEach(({ call, key }, index) => {
     const effect = works[index]?.effect;
-    if (effect !== undefined) calls.push({ call, key, effect });
+    if (effect !== undefined) calls.push({ tool: call.tool_name, effect, call, key });
   });
-  const judged = calls.map(({ call, effect }) => ({ tool: call.tool_name, effect }));
-  const judgements = decideCalls(judged, turn.caller.house.approvals);
+  const judgements = decideCalls(calls, turn.caller.house.approvals);
   return judgements.every(({ verdict }) => verdict === "run") ? undefined : askAbout(turn, calls, judgements);
 }
 

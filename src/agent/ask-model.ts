@@ -4,11 +4,12 @@ import { z } from "zod";
 
 import { Usage } from "../protocol/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
-import { CompleteMessage, completeMessage } from "../protocol/message.ts";
-import type { Durable, Model, ModelRequest } from "../ports.ts";
+import { CompleteMessage } from "../protocol/message.ts";
+import type { Durable, Model, ModelReply, ModelRequest, Schema } from "../ports.ts";
 import type { FoundAgent } from "./agents.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Outfit } from "./outfit.ts";
+import { isPlainMessage } from "./plain-message.ts";
 import { readReply } from "./read-reply.ts";
 
 /** Tries of one model call that fails with the verdict that nothing happened. */
@@ -25,6 +26,16 @@ const Reply = z.object({
 });
 export type Reply = z.infer<typeof Reply>;
 
+const Rest = Reply.omit({ message: true });
+
+/** Gives what `Reply` gives, without taking a message apart that it would return unchanged. */
+const RecordedReply: Schema<Reply> = {
+  parse(value) {
+    const message = typeof value === "object" && value !== null && "message" in value ? value.message : undefined;
+    return isPlainMessage(message) ? { message, ...Rest.parse(value) } : Reply.parse(value);
+  },
+};
+
 export interface Asking {
   readonly agent: FoundAgent;
   readonly outfit: Outfit;
@@ -32,18 +43,17 @@ export interface Asking {
 }
 
 export async function askModel(durable: Durable, model: Model, { agent, outfit, talk }: Asking): Promise<Reply> {
-  const { format, tools } = outfit;
-  const request: ModelRequest = {
+  const { format } = outfit;
+  const asked: ModelRequest = {
     model: outfit.model,
     agent: agent.id,
     system: outfit.system,
     messages: talk.sent,
     tools: format === "native" ? outfit.toolbox.shown : [],
     format,
-    ...(agent.definition.max_output_tokens === undefined
-      ? {}
-      : { maxOutputTokens: agent.definition.max_output_tokens }),
   };
+  const maxOutputTokens = agent.definition.max_output_tokens;
+  const request = maxOutputTokens === undefined ? asked : { ...asked, maxOutputTokens };
   const place = `model:${talk.turn}`;
   for (let tries = 1; ; tries += 1) {
     const key = tries === 1 ? place : `${place}.${tries}`;
@@ -52,7 +62,7 @@ export async function askModel(durable: Durable, model: Model, { agent, outfit, 
         key,
         {
           repeatable: true,
-          schema: Reply,
+          schema: RecordedReply,
           // Enough to notice another conversation without reading all of it at every turn.
           input: `${request.model} ${request.agent} ${talk.view.length}`,
           event: "message.added",
@@ -67,10 +77,8 @@ export async function askModel(durable: Durable, model: Model, { agent, outfit, 
             onTool: (text) => step.live("tool", text),
           });
           const id = `${durable.task}.${durable.attempt}.${durable.run}.${key}`;
-          const read = readReply(reply, { format, tools }, `r${durable.run}t${talk.turn}`);
-          const message = completeMessage({ ...read.message, id, agent_id: agent.id }, { id, now: Date.now() });
-          const { usage, finish, malformed = [] } = reply;
-          return { ...read, message, usage, finish, ...(malformed.length === 0 ? {} : { malformed: [...malformed] }) };
+          const { parts, original } = readReply(reply, outfit, `r${durable.run}t${talk.turn}`);
+          return keptReply(reply, { id, parts, agent_id: agent.id }, original);
         },
       );
     } catch (thrown) {
@@ -79,4 +87,18 @@ export async function askModel(durable: Durable, model: Model, { agent, outfit, 
       await durable.sleep(`pause:${talk.turn}.${tries}`, firstPauseMs * 2 ** (tries - 1));
     }
   }
+}
+
+function keptReply(
+  { message: given, usage, finish, malformed }: ModelReply,
+  { id, parts, agent_id }: Pick<CompleteMessage, "id" | "parts"> & { readonly agent_id: string },
+  original: string | undefined,
+): Reply {
+  const { name, role, created_at = Date.now(), parts_metadata } = given;
+  const message: CompleteMessage = { id, name, role, parts, created_at, agent_id };
+  if (parts_metadata !== undefined) message.parts_metadata = parts_metadata;
+  const reply: Reply = { message, usage, finish };
+  if (original !== undefined) reply.original = original;
+  if (malformed !== undefined && malformed.length > 0) reply.malformed = [...malformed];
+  return reply;
 }

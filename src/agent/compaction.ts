@@ -23,10 +23,12 @@ export interface Measured {
   readonly size: number;
 }
 
+const nothingMeasured: Measured = { tokens: 0, size: 0 };
+
 /** From what the provider counted when it did, and from there on by characters. */
 export function tokensOf(size: number, measured: Measured | undefined): number {
-  const [tokens, rest] = measured === undefined ? [0, size] : [measured.tokens, size - measured.size];
-  return Math.max(0, tokens + Math.ceil(rest / charactersPerToken));
+  const { tokens, size: counted } = measured ?? nothingMeasured;
+  return Math.max(0, tokens + Math.ceil((size - counted) / charactersPerToken));
 }
 
 export function isNearLimit(tokens: number, limit: number): boolean {

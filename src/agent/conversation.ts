@@ -6,7 +6,7 @@ import { inheritHistory, snapshotHistory } from "../core/history.ts";
 import { completeMessage, type CompleteMessage, type Message, type ToolCall } from "../protocol/message.ts";
 import type { Durable, ModelFormat } from "../ports.ts";
 import { folded, masked } from "./compaction.ts";
-import { fencedForm } from "./fenced-form.ts";
+import { addFenced } from "./fenced-form.ts";
 import { modelView, sizeOf } from "./model-view.ts";
 import { repeatGuard } from "./repeat-guard.ts";
 import { SharedHistory, type TaskInput } from "./task-input.ts";
@@ -70,14 +70,12 @@ export async function openConversation(
   const opening = completeMessage(input.message, { id: `${durable.task}.opening`, now: 0 });
   const guard = repeatGuard(options.repeats);
   const seen = (message: CompleteMessage): CompleteMessage => modelView(message, guard);
-  const render = (messages: readonly CompleteMessage[]): CompleteMessage[] =>
-    options.format === "fenced" ? fencedForm(messages) : [...messages];
 
   const { before, compactions }: Pick<LoopState, "before" | "compactions"> = restored?.state ?? {
     before: kept.length,
     compactions: [],
   };
-  let { turn, strikes, measured }: Pick<LoopState, "turn" | "strikes" | "measured"> = restored?.state ?? { turn: 0 };
+  let strikes = restored?.state.strikes;
   const ofEarlierRuns = inCallOrder(kept.slice(0, before)).filter((message) => !isSummary(durable, message));
   // The call that handed the task over has no answer, and the next agent must not see it as one of its own.
   let view = snapshotHistory([...inheritedBy(durable, input), opening, ...ofEarlierRuns.map(seen)]);
@@ -90,51 +88,48 @@ export async function openConversation(
     said += 1;
   }
   for (const { upTo } of due) view = masked(view, upTo);
-  let sent = render(view);
-  let size = sizeOf(view);
+  const show = (messages: readonly CompleteMessage[]): void => {
+    if (options.format === "fenced") addFenced(talk.sent, messages);
+    else talk.sent.push(...messages);
+    talk.size += sizeOf(messages);
+  };
   const shrink = (smaller: CompleteMessage[]): void => {
-    view = smaller;
-    sent = render(view);
-    size = sizeOf(view);
+    talk.view = smaller;
+    talk.sent = [];
+    talk.size = 0;
+    show(smaller);
   };
-  const add = (added: readonly CompleteMessage[]): void => {
-    const shown = added.map(seen);
-    view.push(...shown);
-    if (options.format === "fenced") sent.push(...fencedForm(shown));
-    else sent.push(...shown);
-    size += sizeOf(shown);
-    said += added.length;
-  };
-  return {
-    get view() {
-      return view;
+  // Plain fields, not getters: one is made for every run, and they are read many times a turn.
+  const talk: Open = {
+    view,
+    sent: [],
+    turn: restored?.state.turn ?? 0,
+    size: 0,
+    measured: restored?.state.measured,
+    stop: guard.stop,
+    add(added) {
+      const shown = added.map(seen);
+      talk.view.push(...shown);
+      show(shown);
+      said += added.length;
+      talk.stop = guard.stop;
     },
-    get sent() {
-      return sent;
-    },
-    get turn() {
-      return turn;
-    },
-    get size() {
-      return size;
-    },
-    get measured() {
-      return measured;
-    },
-    get stop() {
-      return guard.stop;
-    },
-    add,
     begin() {
-      const now: LoopState = { turn, said, before, strikes, measured, compactions };
+      const { turn, measured } = talk;
+      // What is as it would be read without it is not written.
+      const now: z.input<typeof LoopState> = { turn, said };
+      if (before > 0) now.before = before;
+      if (strikes !== undefined) now.strikes = strikes;
+      if (measured !== undefined) now.measured = measured;
+      if (compactions.length > 0) now.compactions = compactions;
       durable.save(`turn:${turn}`, now);
-      if (turn === 0 && input.handed !== undefined) add([durable.say("handed", input.handed.message)]);
+      if (turn === 0 && input.handed !== undefined) talk.add([durable.say("handed", input.handed.message)]);
     },
     next() {
-      turn += 1;
+      talk.turn += 1;
     },
     measure(tokens) {
-      measured = { tokens, size };
+      talk.measured = { tokens, size: talk.size };
     },
     strike(codes) {
       const joined = codes.join(" ");
@@ -144,15 +139,22 @@ export async function openConversation(
     },
     mask(upTo) {
       compactions.push({ said, kind: "mask", upTo });
-      shrink(masked(view, upTo));
+      shrink(masked(talk.view, upTo));
     },
     fold(upTo, summary) {
       compactions.push({ said, kind: "fold", upTo });
       said += 1;
-      shrink(folded(view, upTo, { opening, summary }));
+      shrink(folded(talk.view, upTo, { opening, summary }));
     },
   };
+  show(view);
+  return talk;
 }
+
+type Open = { -readonly [K in keyof Conversation]: Conversation[K] } & {
+  view: CompleteMessage[];
+  sent: CompleteMessage[];
+};
 
 /** The summary is for the run that made it; the next one starts from the messages themselves. */
 function isSummary({ task, attempt }: Durable, { id }: CompleteMessage): boolean {
@@ -170,7 +172,9 @@ function inheritedBy(durable: Durable, { context }: TaskInput): CompleteMessage[
 }
 
 export function callsIn(message: Pick<Message, "parts">): ToolCall[] {
-  return message.parts.flatMap((part) => (part.part_type === "tool_call" ? [part.data] : []));
+  const calls: ToolCall[] = [];
+  for (const part of message.parts) if (part.part_type === "tool_call") calls.push(part.data);
+  return calls;
 }
 
 /** Results are kept as they come in; the model sees them in the order of its calls, before and after a restart. */

@@ -6,7 +6,7 @@ import { renderToolContract } from "../protocol/toolcalls/render-tool-contract.t
 import type { ToolDeclaration } from "../protocol/toolcalls/declare-tool.ts";
 import type { CompleteMessage, Part, ToolResult } from "../protocol/message.ts";
 import type { ModelTool } from "../ports.ts";
-import { partText } from "./part-text.ts";
+import { joined, partText } from "./part-text.ts";
 
 /** The name of the message that holds the results of one turn. */
 const resultsName = "tool_results";
@@ -20,31 +20,34 @@ export function fencedSystem(instructions: string, tools: readonly ModelTool[]):
   return `${instructions}\n\n${renderToolContract(declared)}`;
 }
 
-/** Consecutive results become one message, so the messages of a turn must be given together. */
-export function fencedForm(messages: readonly CompleteMessage[]): CompleteMessage[] {
-  const shown: CompleteMessage[] = [];
-  let results: CompleteMessage[] = [];
-  const flush = (): void => {
-    if (results.length > 0) shown.push(resultsMessage(results));
-    results = [];
-  };
+/** Adds the messages to those in this form. Consecutive results become one, so the messages of a turn must be given together. */
+export function addFenced(shown: CompleteMessage[], messages: readonly CompleteMessage[]): void {
+  let results: { readonly first: CompleteMessage; text: string } | undefined;
   for (const message of messages) {
     if (message.role === "tool") {
-      results.push(message);
+      const text = writtenResults(message);
+      if (results === undefined) results = { first: message, text };
+      else results.text += `\n\n${text}`;
       continue;
     }
-    flush();
+    if (results !== undefined) shown.push(resultsMessage(results.first, results.text));
+    results = undefined;
     shown.push(message.role === "assistant" ? writtenReply(message) : message);
   }
-  flush();
-  return shown;
+  if (results !== undefined) shown.push(resultsMessage(results.first, results.text));
 }
 
 function writtenReply(message: CompleteMessage): CompleteMessage {
   if (message.parts.every((part) => part.part_type === "text")) return message;
-  const text = message.parts.map(written).filter((part) => part !== "");
-  const { parts_metadata: _, ...rest } = message;
-  return { ...rest, parts: [{ part_type: "text", data: text.join("\n\n") }] };
+  let text = "";
+  for (const part of message.parts) {
+    const piece = written(part);
+    text = text === "" || piece === "" ? text + piece : `${text}\n\n${piece}`;
+  }
+  const shown: CompleteMessage = { ...message, parts: [{ part_type: "text", data: text }] };
+  // It speaks of parts that are no longer apart.
+  if (shown.parts_metadata !== undefined) delete shown.parts_metadata;
+  return shown;
 }
 
 /** Data in a reply is a provider's own, of no use to a model that reads text. */
@@ -59,21 +62,18 @@ function asJson(value: unknown): Json {
   return JSON.parse(JSON.stringify(value) ?? "null");
 }
 
-function resultsMessage(results: readonly CompleteMessage[]): CompleteMessage {
-  const [first] = results;
-  const parts = results.flatMap(({ parts: held }) => held);
-  const text = parts.map((part) => (part.part_type === "tool_result" ? writtenResult(part.data) : partText(part)));
-  return {
-    id: first?.id ?? "",
-    created_at: first?.created_at ?? 0,
-    name: resultsName,
-    role: "user",
-    parts: [{ part_type: "text", data: text.join("\n\n") }],
-  };
+function resultsMessage({ id, created_at }: CompleteMessage, text: string): CompleteMessage {
+  return { id, created_at, name: resultsName, role: "user", parts: [{ part_type: "text", data: text }] };
+}
+
+function writtenResults({ parts }: CompleteMessage): string {
+  return joined(parts, "\n\n", (part) =>
+    part.part_type === "tool_result" ? writtenResult(part.data) : partText(part),
+  );
 }
 
 /** The call's id stands in both lines, since a turn may call one tool several times. */
 function writtenResult({ tool_call_id, tool_name, parts }: ToolResult): string {
-  const text = parts.map(partText).join("\n");
+  const text = joined(parts, "\n", partText);
   return `[result of ${tool_name}, call ${tool_call_id}]\n${text}\n[end of result ${tool_call_id}]`;
 }

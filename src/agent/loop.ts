@@ -45,10 +45,10 @@ export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unkno
     offer: input.tools,
     agent: { id: agent.id, definition: agent.definition, input },
   };
+  const working: Working = { durable, model, agent, outfit, talk, granted };
   for (; talk.turn < outfit.maxTurns; talk.next()) {
     talk.begin();
-    const reply = await askModel(durable, model, { agent, outfit, talk });
-    const end = await takeReply({ durable, model, agent, outfit, talk, granted }, reply);
+    const end = await takeReply(working, await askModel(durable, model, working));
     if (end !== undefined) return end.content;
   }
   throw new TuttiError(
@@ -93,10 +93,11 @@ async function takeReply(working: Working, reply: Reply): Promise<{ readonly con
   if (answer?.end === undefined && isNearLimit(tokensOf(talk.size, talk.measured), outfit.contextTokens)) {
     await compact({ durable, model: working.model, talk, name: outfit.model, limit: outfit.contextTokens });
   }
-  const mail = await takeMail(durable, talk.turn);
-  talk.add(mail);
+  const first = await durable.receive(`mail:${talk.turn}.0`, noWaiting);
+  if (first === undefined) return answer?.end;
   // What came in before the end is heard before the end.
-  return mail.length === 0 ? answer?.end : undefined;
+  talk.add(await takeMail(durable, talk.turn, first));
+  return undefined;
 }
 
 function carryOut(
@@ -159,12 +160,14 @@ function shortText(text: string): string {
   return line.length > 300 ? `${line.slice(0, 300)}…` : line;
 }
 
-/** What was said to the task from outside since the turn began. */
-async function takeMail(durable: Durable, turn: number): Promise<CompleteMessage[]> {
+const noWaiting = { block: false };
+
+/** What was said to the task from outside since the turn began, from its first message on. */
+async function takeMail(durable: Durable, turn: number, first: CompleteMessage): Promise<CompleteMessage[]> {
   const taken: CompleteMessage[] = [];
-  for (;;) {
-    const message = await durable.receive(`mail:${turn}.${taken.length}`, { block: false });
-    if (message === undefined) return taken;
+  for (let message: CompleteMessage | undefined = first; message !== undefined;) {
     taken.push(durable.say(`heard:${turn}.${taken.length}`, message));
+    message = await durable.receive(`mail:${turn}.${taken.length}`, noWaiting);
   }
+  return taken;
 }

@@ -1,7 +1,7 @@
 // One message as the model sees it: long results as a preview, long replies cut, repeated results marked. What is kept stays whole.
 
-import { previewMessage } from "../core/preview.ts";
-import type { CompleteMessage, Part } from "../protocol/message.ts";
+import { previewLimit, previewMessage } from "../core/preview.ts";
+import type { CompleteMessage, Part, ToolResult } from "../protocol/message.ts";
 import { partText } from "./part-text.ts";
 import type { RepeatGuard } from "./repeat-guard.ts";
 
@@ -22,13 +22,20 @@ export function modelView(message: CompleteMessage, guard: RepeatGuard): Complet
 function seenPart(part: Part, guard: RepeatGuard): Part {
   if (part.part_type !== "tool_result") return part;
   const { tool_call_id, tool_name, parts } = part.data;
-  const told = parts.map((held): Part =>
-    held.part_type === "data" ? { part_type: "text", data: partText(held) } : held,
-  );
-  const [short = part] = previewMessage({
-    parts: [{ part_type: "tool_result", data: { tool_call_id, tool_name, parts: told } }],
-  }).parts;
-  return short.part_type === "tool_result" ? { part_type: "tool_result", data: guard.result(short.data) } : short;
+  const told: Part[] = [];
+  let size = parts.length - 1;
+  for (const held of parts) {
+    const shown: Part = held.part_type === "data" ? { part_type: "text", data: partText(held) } : held;
+    size += shown.part_type === "text" ? shown.data.length : Infinity;
+    told.push(shown);
+  }
+  const whole: ToolResult = { tool_call_id, tool_name, parts: told };
+  return { part_type: "tool_result", data: guard.result(size <= previewLimit ? whole : shortResult(whole)) };
+}
+
+function shortResult(whole: ToolResult): ToolResult {
+  const short = previewMessage({ parts: [{ part_type: "tool_result", data: whole }] }).parts[0];
+  return short?.part_type === "tool_result" ? short.data : whole;
 }
 
 /** Characters of text in the messages. */

@@ -18,6 +18,8 @@ export interface Outfit {
   readonly toolbox: Toolbox;
   /** Names of the tools it is offered. */
   readonly tools: readonly string[];
+  /** The same, to look them up in. */
+  readonly names: ReadonlySet<string>;
   readonly format: ModelFormat;
   readonly system: string;
   /** The model's name. */
@@ -61,9 +63,11 @@ function makeOutfit({ file, house, agent, rights, offer }: OutfitOwner, model: M
   const wanted = definition.format ?? "auto";
   const format = wanted === "auto" ? (facts?.format ?? "native") : wanted;
   const { output_schema } = definition;
+  const tools = toolbox.shown.map((tool) => tool.name);
   return {
     toolbox,
-    tools: toolbox.shown.map((tool) => tool.name),
+    tools,
+    names: new Set(tools),
     format,
     system: format === "fenced" ? fencedSystem(instructions, toolbox.shown) : instructions,
     model: name,

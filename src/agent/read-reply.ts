@@ -10,11 +10,13 @@ export interface ReadingRules {
   readonly format: ModelFormat;
   /** Names of the tools the agent is offered. */
   readonly tools: readonly string[];
+  /** The same, to look them up in. */
+  readonly names: ReadonlySet<string>;
 }
 
 export interface ReadReply {
-  /** Calls are parts of it in both formats. */
-  readonly message: Message;
+  /** What the message holds; calls are parts of it in both formats. */
+  readonly parts: Part[];
   /** The reply as it was written, where the message does not say all of it. */
   readonly original?: string;
 }
@@ -32,31 +34,31 @@ export function readReply(reply: ModelReply, rules: ReadingRules, prefix: string
 }
 
 function readFenced({ message, finish }: ModelReply, rules: ReadingRules, prefix: string): ReadReply {
-  const text = messageText(message);
-  const read = parseToolCalls(text, { tools: rules.tools, cut: finish === "length" });
-  const calls = read.calls.map(({ id, name, args }): Part => callPart(`${prefix}_${id}`, name, args));
+  const only = message.parts.length === 1 ? message.parts[0] : undefined;
+  const text = only?.part_type === "text" ? only.data : messageText(message);
+  const read = parseToolCalls(text, { tools: rules.names, cut: finish === "length" });
+  const calls = read.calls.map(({ id, name, args }) => callOf(`${prefix}_${id}`, name, args));
   // A provider may insist on its own calls; they are calls all the same.
-  const own = nativeCalls(message, prefix);
+  calls.push(...nativeCalls(message, prefix));
   const rejected = rejectedIn(read);
-  const ran = [...read.calls.map(({ name }) => name), ...own.map((call) => call.tool_name)];
-  const shown = rejected > 0 ? placeholder(ran, rejected) : read.prose;
-  const parts = [...textPart(shown), ...calls, ...own.map((data): Part => ({ part_type: "tool_call", data }))];
+  const parts = textPart(rejected > 0 ? placeholder(calls, rejected) : read.prose);
+  for (const data of calls) parts.push({ part_type: "tool_call", data });
   const whole = rejected === 0 && read.violations.length === 0 && read.reasoning === "" && read.ignored.length === 0;
-  return { message: { ...message, parts }, ...(whole ? {} : { original: text }) };
+  return whole ? { parts } : { parts, original: text };
 }
 
 function readNative({ message }: ModelReply, rules: ReadingRules, prefix: string): ReadReply {
   const calls = nativeCalls(message, prefix);
   if (calls.length > 0) {
-    const rest = message.parts.filter((part) => part.part_type !== "tool_call");
-    const parts = [...rest, ...calls.map((data): Part => ({ part_type: "tool_call", data }))];
-    return { message: { ...message, parts } };
+    const parts: Part[] = message.parts.filter((part) => part.part_type !== "tool_call");
+    for (const data of calls) parts.push({ part_type: "tool_call", data });
+    return { parts };
   }
   const text = messageText(message);
   const written = writtenCalls(text, rules);
-  if (written === undefined) return { message };
+  if (written === undefined) return { parts: message.parts };
   const parts = textPart(placeholder([], written.calls.length + rejectedIn(written)));
-  return { message: { ...message, parts }, original: text };
+  return { parts, original: text };
 }
 
 /** Undefined when the reply is fine. `original` is what `readReply` gave beside the message. */
@@ -68,6 +70,7 @@ export function troubleIn(
   rules: ReadingRules,
 ): Trouble | undefined {
   const cut = reply.finish === "length";
+  if (!cut && reply.original === undefined && reply.malformed === undefined) return undefined;
   const called = reply.message.parts.some((part) => part.part_type === "tool_call");
   const said = reply.original === undefined ? undefined : wrongIn(reply.original, rules, cut);
   const malformed = reply.malformed ?? [];
@@ -99,9 +102,9 @@ function notRun(malformed: readonly MalformedCall[]): string {
 }
 
 function wrongIn(original: string, rules: ReadingRules, cut: boolean): Trouble | undefined {
-  const { format, tools } = rules;
+  const { format, tools, names: registered } = rules;
   if (format === "fenced") {
-    const read = parseToolCalls(original, { tools, cut });
+    const read = parseToolCalls(original, { tools: registered, cut });
     const feedback = toolFeedback(read, { format, tools });
     return feedback === undefined ? undefined : { feedback, codes: codesOf(read) };
   }
@@ -116,18 +119,18 @@ function wrongIn(original: string, rules: ReadingRules, cut: boolean): Trouble |
 }
 
 /** Calls a model wrote into its text although it can call tools natively; undefined when there are none. */
-function writtenCalls(text: string, { tools }: ReadingRules): ToolCallReply | undefined {
+function writtenCalls(text: string, { names }: ReadingRules): ToolCallReply | undefined {
   // Every form of a written call has one of these; most replies have none and need no reading.
   if (!/[`{<~|]|\[TOOL|tool_/.test(text)) return undefined;
-  const read = parseToolCalls(text, { tools });
+  const read = parseToolCalls(text, { tools: names });
   const errors = read.errors.filter((error) => error.code !== "quoted_call");
   const violations = read.violations.filter((violation) => violation.kind === "other_dialect");
-  const calls = read.calls.filter((call) => tools.includes(call.name));
+  const calls = read.calls.filter((call) => names.has(call.name));
   return errors.length + violations.length + calls.length === 0 ? undefined : { ...read, calls, errors, violations };
 }
 
 function rejectedIn({ errors, violations }: ToolCallReply): number {
-  return errors.length + violations.filter(losesCall).length;
+  return violations.length === 0 ? errors.length : errors.length + violations.filter(losesCall).length;
 }
 
 function losesCall({ kind }: ToolCallReply["violations"][number]): boolean {
@@ -140,8 +143,9 @@ function codesOf({ errors, violations }: ToolCallReply): string[] {
 }
 
 /** Stands for a malformed reply, so that the model does not see its broken syntax again and repeat it. */
-function placeholder(ran: readonly string[], rejected: number): string {
-  const names = ran.length === 0 ? "" : ` (${ran.slice(0, 20).join(", ")})`;
+function placeholder(ran: readonly ToolCall[], rejected: number): string {
+  const shown = ran.slice(0, 20).map((call) => call.tool_name);
+  const names = ran.length === 0 ? "" : ` (${shown.join(", ")})`;
   return `[Left out: a reply with calls that could not be read. ${ran.length} ran${names}, ${rejected} rejected.]`;
 }
 
@@ -149,20 +153,23 @@ function textPart(text: string): Part[] {
   return text === "" ? [] : [{ part_type: "text", data: text }];
 }
 
-function callPart(tool_call_id: string, tool_name: string, input: unknown): Part {
-  return { part_type: "tool_call", data: { tool_call_id, tool_name, input } };
+function callOf(tool_call_id: string, tool_name: string, input: unknown): ToolCall {
+  return { tool_call_id, tool_name, input };
 }
 
 /** Some providers give calls no id, or the same one to several. */
 function nativeCalls(message: Message, prefix: string): ToolCall[] {
-  const seen = new Set<string>();
-  const calls = message.parts.flatMap((part) => (part.part_type === "tool_call" ? [part.data] : []));
-  return calls.map((call, index) => {
-    const usable = call.tool_call_id !== "" && !seen.has(call.tool_call_id);
-    const tool_call_id = usable ? call.tool_call_id : `${prefix}_tc_${index}`;
+  const calls: ToolCall[] = [];
+  let seen: Set<string> | undefined;
+  for (const part of message.parts) {
+    if (part.part_type !== "tool_call") continue;
+    seen ??= new Set();
+    const { tool_call_id: given, tool_name, input } = part.data;
+    const tool_call_id = given !== "" && !seen.has(given) ? given : `${prefix}_tc_${calls.length}`;
     seen.add(tool_call_id);
-    return { ...call, tool_call_id, input: decoded(call.input) };
-  });
+    calls.push(callOf(tool_call_id, tool_name, decoded(input)));
+  }
+  return calls;
 }
 
 /** Arguments sent as JSON text instead of an object; text that is not an object stays, and the tool refuses it. */

@@ -31,16 +31,13 @@ interface Entry {
 /** `ignores` names tools that are called again for good reason, such as those that wait. */
 export function repeatGuard(ignores: (tool: string) => boolean): RepeatGuard {
   const entries = new Map<string, Entry>();
-  let calls = new Map<string, string>();
+  const calls = new Map<string, string>();
   let current = "";
-  let stop: string | undefined;
-  return {
-    get stop() {
-      return stop;
-    },
+  const guard: { -readonly [K in keyof RepeatGuard]: RepeatGuard[K] } = {
+    stop: undefined,
     reply(message) {
       current = message.id;
-      calls = new Map();
+      calls.clear();
       for (const part of message.parts) {
         if (part.part_type !== "tool_call" || ignores(part.data.tool_name)) continue;
         calls.set(part.data.tool_call_id, keyOf(part.data));
@@ -50,10 +47,9 @@ export function repeatGuard(ignores: (tool: string) => boolean): RepeatGuard {
       const key = calls.get(result.tool_call_id);
       if (key === undefined) return result;
       const entry = entries.get(key);
-      entries.delete(key);
+      if (entry !== undefined) entries.delete(key);
       if (entry === undefined || resultText(entry.result) !== resultText(result)) {
-        const [oldest] = entries.keys();
-        if (entries.size >= remembered && oldest !== undefined) entries.delete(oldest);
+        if (entries.size >= remembered) forgetOldest(entries);
         entries.set(key, { result, count: 1, reply: current });
         return result;
       }
@@ -63,11 +59,12 @@ export function repeatGuard(ignores: (tool: string) => boolean): RepeatGuard {
       entry.reply = current;
       if (entry.count < warnAt) return result;
       if (entry.count >= stopAt) {
-        stop = `the model called ${result.tool_name} ${entry.count} times with the same arguments and the same result`;
+        guard.stop = `the model called ${result.tool_name} ${entry.count} times with the same arguments and the same result`;
       }
       return { ...result, parts: entry.count >= blockAt ? [blocked] : [...result.parts, warning] };
     },
   };
+  return guard;
 }
 
 const warning: Part = {
@@ -78,6 +75,11 @@ const blocked: Part = {
   part_type: "text",
   data: "[Withheld: you made this very call twice before, and the result is still the same. Once more and the task is stopped. Do something else, or call `final` and say what is missing.]",
 };
+
+function forgetOldest(entries: Map<string, Entry>): void {
+  const [oldest] = entries.keys();
+  if (oldest !== undefined) entries.delete(oldest);
+}
 
 /** Long arguments are told apart by their fingerprint, so that they are not kept in memory. */
 function keyOf({ tool_name, input }: ToolCall): string {

@@ -5,13 +5,14 @@ import { z } from "zod";
 import type { CallEffect } from "../core/approval.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { issuesOf } from "../protocol/lenient-read.ts";
-import { CompleteMessage, completeMessage, messageText, type ToolCall } from "../protocol/message.ts";
+import { type CompleteMessage, messageText, type ToolCall } from "../protocol/message.ts";
 import { named, single } from "../protocol/invocation-builders.ts";
 import type { Durable } from "../ports.ts";
 import { approveCalls } from "./approve-calls.ts";
 import { callGroup, type CallGroup, type Turn } from "./call-group.ts";
 import { given } from "./given.ts";
 import { invoke } from "./invoke.ts";
+import { RecordedMessage } from "./plain-message.ts";
 import type { StepTool } from "./tool.ts";
 import { FinalInput, HandoverInput } from "./toolbox.ts";
 import { toldFailure, toolFailure, toolMessage, wrongArguments, wrongText } from "./tool-result.ts";
@@ -56,14 +57,13 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
       ? prepared
       : prepared.map((work, index) => unlessDenied(turn, places[index], { work, denied }));
   for (const { agent } of works) if (agent !== undefined) agents.push(agent);
-  const results = await carryOut(works);
+  const only = works.length === 1 ? works[0] : undefined;
+  const results = only === undefined ? await carryOut(works) : [await only.run()];
   const final = works.find((work) => work.final !== undefined)?.final;
   return final === undefined ? { results } : { results, final };
 }
 
 async function carryOut(works: readonly Work[]): Promise<CompleteMessage[]> {
-  const [only] = works;
-  if (only !== undefined && works.length === 1) return [await only.run()];
   const results: CompleteMessage[] = [];
   const started: Promise<unknown>[] = [];
   let reads: Promise<unknown>[] = [];
@@ -110,17 +110,6 @@ function prepare(turn: Turn, place: Place, group: () => CallGroup): Work {
   const { durable, toolbox } = turn;
   const { call, key } = place;
   const refuse = (code: string, message: string): Work => refusal(turn, place, { code, message });
-  const guarded = (when: Work["when"], effect: CallEffect, body: () => unknown): Work => ({
-    when,
-    effect,
-    async run() {
-      try {
-        return durable.say(key, toolMessage(call, await body()));
-      } catch (thrown) {
-        return tellFailure(turn, place, thrown);
-      }
-    },
-  });
   if (turn.isCut && call === turn.calls.at(-1)) {
     return refuse("invalid_input", "the reply was cut at its length limit in or after this call, so it did not run");
   }
@@ -135,16 +124,27 @@ function prepare(turn: Turn, place: Place, group: () => CallGroup): Work {
     case "handover": {
       const input = HandoverInput.safeParse(call.input);
       if (!input.success) return refuse("invalid_input", wrongArguments(call.input, issuesOf(input.error)));
-      return guarded("last", elsewhere, () => handOver(turn, key, input.data));
+      return guarded(turn, place, { when: "last", effect: elsewhere, body: () => handOver(turn, key, input.data) });
     }
     case "invoke_agent":
-      return { ...guarded("waits", elsewhere, () => group().resultOf(call)), agent: call };
+      return {
+        ...guarded(turn, place, { when: "waits", effect: elsewhere, body: () => group().resultOf(call) }),
+        agent: call,
+      };
     case "external":
-      return guarded("waits", elsewhere, () => awaitClient(durable, key, call));
+      return guarded(turn, place, {
+        when: "waits",
+        effect: elsewhere,
+        body: () => awaitClient(durable, key, call),
+      });
     case "durable": {
       const ready = found.tool.prepare(call.input);
       if (!ready.ok) return refuse("invalid_input", wrongArguments(call.input, ready.issues));
-      return guarded(found.tool.waits ? "waits" : "in order", ready.effect, () => ready.run({ durable, key }));
+      return guarded(turn, place, {
+        when: found.tool.waits ? "waits" : "in order",
+        effect: ready.effect,
+        body: () => ready.run({ durable, key }),
+      });
     }
     case "step": {
       const ready = found.tool.prepare(call.input);
@@ -156,6 +156,25 @@ function prepare(turn: Turn, place: Place, group: () => CallGroup): Work {
       };
     }
   }
+}
+
+/** What its body comes to is said to the model, a failure too. */
+function guarded(
+  turn: Turn,
+  place: Place,
+  { when, effect, body }: Required<Pick<Work, "when" | "effect">> & { readonly body: () => unknown },
+): Work {
+  return {
+    when,
+    effect,
+    async run() {
+      try {
+        return turn.durable.say(place.key, toolMessage(place.call, await body()));
+      } catch (thrown) {
+        return tellFailure(turn, place, thrown);
+      }
+    },
+  };
 }
 
 function endsTask(turn: Turn, place: Place): Work {
@@ -192,18 +211,27 @@ async function runStepTool(turn: Turn, place: Place, { tool, run }: ReadyStep): 
       key,
       {
         repeatable: tool.repeatable,
-        schema: CompleteMessage,
+        schema: RecordedMessage,
         input: [call.tool_name, call.input],
         event: "message.added",
       },
-      async (step) => {
-        const outcome = await run({ step, rights: durable.rights });
-        return completeMessage(toolMessage(call, outcome), { id, now: Date.now() });
+      (step) => {
+        const message = (outcome: unknown): CompleteMessage => {
+          const { name, role, parts } = toolMessage(call, outcome);
+          return { id, name, role, parts, created_at: Date.now() };
+        };
+        const outcome = run({ step, rights: durable.rights });
+        return isThenable(outcome) ? Promise.resolve(outcome).then(message) : message(outcome);
       },
     );
   } catch (thrown) {
     return tellFailure(turn, { call, key: `${key}.told` }, thrown);
   }
+}
+
+/** A tool that answers at once is not waited for. */
+function isThenable(outcome: unknown): boolean {
+  return typeof outcome === "object" && outcome !== null && "then" in outcome;
 }
 
 function tellFailure({ durable }: Turn, { call, key }: Place, thrown: unknown): CompleteMessage {

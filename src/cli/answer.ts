@@ -1,26 +1,48 @@
 // How a question is put to a person on a terminal, and what their words answer.
 import type { OpenAsk, OpenWait } from "../client/client.ts";
 import { bold, dim } from "./output.ts";
+import { printable } from "./printable.ts";
 
+/** What is asked comes from models and tools: without its codes, and with its later lines indented, it cannot pass for ours. */
 export function askText(ask: OpenAsk | OpenWait): string {
-  if (!("kind" in ask)) return `${bold(`Result of ${ask.label}`)} ${dim("(JSON, or text)")}\n> `;
-  const details = ask.details === undefined ? "" : `${dim(JSON.stringify(ask.details))}\n`;
-  if (ask.kind === "question") {
-    const choices = ask.choices === undefined ? "" : ` ${dim(`(${ask.choices.join(" | ")})`)}`;
-    return `${bold(ask.question)}${choices}\n${details}> `;
-  }
-  return `${bold(ask.question)} ${dim("[y/N]")}\n${details}> `;
+  if (!("kind" in ask)) return waitText(ask);
+  const details = ask.details === undefined ? "" : `${dim(json(ask.details))}\n`;
+  const choices = ask.choices === undefined ? "" : ` ${dim(`(${ask.choices.map(inset).join(" | ")})`)}`;
+  const takes = ask.kind === "question" ? choices : ` ${dim("[y/N]")}`;
+  return `${bold(inset(ask.question))}${takes}\n${details}> `;
 }
 
-/** Anything but a yes is a no. */
-export function answerFrom(ask: OpenAsk | OpenWait, said: string): unknown {
+function waitText({ call, label }: OpenWait): string {
+  const wanted = call === undefined ? inset(label) : `Result of ${inset(call.tool_name)}`;
+  const input = call === undefined ? "" : `${dim(json(call.input))}\n`;
+  return `${bold(wanted)} ${dim("(JSON, or text)")}\n${input}> `;
+}
+
+type Heard = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
+
+/** Only a yes is a yes and only a no, or nothing, a no: a slip of the finger must not decide. */
+export function answerFrom(ask: OpenAsk | OpenWait, said: string): Heard {
   const text = said.trim();
-  if (!("kind" in ask)) return parsedOr(text);
-  const yes = /^y(es)?$/i.test(text);
-  if (ask.kind === "approval")
-    return { kind: "approval", approved: yes, ...(yes || text === "" ? {} : { reason: text }) };
-  if (ask.kind === "budget") return { kind: "budget", go_on: yes };
-  return { kind: "question", value: ask.answer_schema === null ? text : parsedOr(text) };
+  if (!("kind" in ask)) return { ok: true, value: parsedOr(text) };
+  if (ask.kind === "question") {
+    return { ok: true, value: { kind: "question", value: ask.answer_schema === null ? text : parsedOr(text) } };
+  }
+  const { word, reason } = /^(?<word>y|yes|n|no|)(?:\s*:\s*(?<reason>[^]*))?$/i.exec(text)?.groups ?? {};
+  const yes = word?.toLowerCase().startsWith("y") === true;
+  const given = reason ?? "";
+  if (word === undefined || (given !== "" && !/^n/i.test(word))) {
+    return { ok: false, message: "answer y or n; a reason may follow a no, as in `n: too dear`" };
+  }
+  if (ask.kind === "budget") return { ok: true, value: { kind: "budget", go_on: yes } };
+  return { ok: true, value: { kind: "approval", approved: yes, ...(given === "" ? {} : { reason: given }) } };
+}
+
+function inset(text: string): string {
+  return printable(text).replaceAll("\n", "\n  ");
+}
+
+function json(value: unknown): string {
+  return printable(JSON.stringify(value) ?? "");
 }
 
 function parsedOr(text: string): unknown {

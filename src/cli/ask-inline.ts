@@ -4,6 +4,7 @@ import { createInterface } from "node:readline/promises";
 import type { Working } from "../client/client.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import { answerFrom, askText } from "./answer.ts";
+import { printable } from "./printable.ts";
 
 /** Whatever else writes to the terminal, and must be silent while somebody types. */
 export interface Screen {
@@ -33,13 +34,19 @@ export function askInline(working: Working, task: TaskId, screen: Screen): { sto
     try {
       const signal = AbortSignal.any([stopped.signal, closed.signal]);
       const said = await reader.question(askText(next), { signal });
-      const delivered = await working.deliver(next.id, answerFrom(next, said), { kind: "person", name: "terminal" });
+      const heard = answerFrom(next, said);
+      const delivered = heard.ok
+        ? await working.deliver(next.id, heard.value, { kind: "person", name: "terminal" })
+        : { accepted: false as const, message: heard.message };
       if (delivered.accepted) seen.add(next.id);
-      else console.error(`tutti: ${delivered.message}`);
+      else console.error(`tutti: ${printable(delivered.message)}`);
     } catch (thrown) {
       if (closed.signal.aborted) {
-        // Nothing more can be typed; the question stays open, and is put again by the next start.
+        // Ctrl-D: the question stays open, and is put again by the next start.
         seen.add(next.id);
+        console.error(
+          `\ntutti: ${next.id} stays open; to answer it, end this with Ctrl-C and run the same command again on a terminal`,
+        );
       } else if (!stopped.signal.aborted) {
         console.error(`tutti: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
       }

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 
 import { TuttiError } from "../protocol/error.ts";
-import { inputError, openInput, tooLarge } from "./input.ts";
+import { inputError, nameOf, openInput, tooLarge } from "./input.ts";
 import { writeLine } from "./output.ts";
 
 export type BatchRecord = Readonly<Record<string, unknown>>;
@@ -13,9 +13,15 @@ export type BatchHandler = (record: BatchRecord) => Record<string, unknown>;
 /** A limit on the decoded input allows this much for its longest JSON spelling (`\u0000`) and the rest of the line. */
 const lineLimit = (limit: number): number => limit * 6 + 65_536;
 
-export async function runBatch(handler: BatchHandler, limit: number): Promise<void> {
+export interface BatchSource {
+  /** Standard input when absent or `-`. */
+  readonly file: string | undefined;
+  readonly limit: number;
+}
+
+export async function runBatch(handler: BatchHandler, { file, limit }: BatchSource): Promise<void> {
   let number = 0;
-  for await (const line of readLines(openInput("-"), lineLimit(limit))) {
+  for await (const line of readLines(openInput(file), lineLimit(limit), nameOf(file))) {
     number += 1;
     if (line !== "over" && line.length === 0) continue;
     await writeLine(JSON.stringify(answer(line, { number, handler, limit })));
@@ -41,7 +47,10 @@ function answer(line: Buffer | "over", context: LineContext): Record<string, unk
   }
 }
 
+const byteOrderMark = Buffer.from("\ufeff");
+
 function parseRecord(line: Buffer, number: number): BatchRecord {
+  if (number === 1 && line.subarray(0, 3).equals(byteOrderMark)) return parseRecord(line.subarray(3), number);
   if (!isUtf8(line)) throw new TuttiError("invalid_input", `line ${number} is not UTF-8 text`);
   let value: unknown;
   try {
@@ -68,7 +77,7 @@ export function inputOf(record: BatchRecord, limit: number): string {
 }
 
 /** Splits at LF without ever holding more than `limit` bytes of one line; a longer line comes out as "over". */
-async function* readLines(source: AsyncIterable<Buffer>, limit: number): AsyncGenerator<Buffer | "over"> {
+async function* readLines(source: AsyncIterable<Buffer>, limit: number, name: string): AsyncGenerator<Buffer | "over"> {
   let held: Buffer[] = [];
   let size = 0;
   const take = (): Buffer | "over" => {
@@ -93,7 +102,7 @@ async function* readLines(source: AsyncIterable<Buffer>, limit: number): AsyncGe
       if (from < chunk.length) hold(chunk.subarray(from));
     }
   } catch (thrown) {
-    throw inputError("standard input", thrown);
+    throw inputError(name, thrown);
   }
   if (size > 0) yield take();
 }

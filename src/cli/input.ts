@@ -47,6 +47,6 @@ export function inputError(name: string, thrown: unknown): TuttiError {
   return new TuttiError("io", `could not read ${name}: ${message}`, { cause: thrown });
 }
 
-function nameOf(file: string | undefined): string {
+export function nameOf(file: string | undefined): string {
   return file === undefined || file === "-" ? "standard input" : file;
 }

@@ -17,6 +17,7 @@ export async function main(args: readonly string[], opener: () => Promise<Opener
   const program = buildProgram(opener);
   try {
     if (args.length === 0) await writeLine(overview(program));
+    else if (args[0] === "--version" || args[0] === "-V") await program.parseAsync(["version"], { from: "user" });
     else await program.parseAsync(args, { from: "user" });
   } catch (thrown) {
     if (thrown instanceof CommanderError) process.exitCode = thrown.exitCode === 0 ? 0 : errorTable.usage.exit;
@@ -222,18 +223,17 @@ function pathOf(command: Command): string {
 
 /** Errors in one line that says where help is, and an example below every command's help. */
 function tidy(command: Command, path: string): void {
-  command
-    .exitOverride()
-    .helpCommand(false)
-    .configureOutput({
-      outputError: (text, write) => {
-        const message = text
-          .replace(/^error: /, "")
-          .trim()
-          .replaceAll("\n", " ");
-        if (message !== "") write(`tutti: ${message}; see \`${path} --help\`\n`);
-      },
-    });
+  command.exitOverride().configureOutput({
+    outputError: (text, write) => {
+      const message = text
+        .replace(/^error: /, "")
+        .trim()
+        .replaceAll("\n", " ");
+      const said = `${message}; see \`${path} --help\``;
+      const usage = { error: { code: "usage", message: said, retry: errorTable.usage.retry } };
+      if (message !== "") write(process.argv.includes("--json") ? `${JSON.stringify(usage)}\n` : `tutti: ${said}\n`);
+    },
+  });
   const own = examples.filter(
     (example) => `tutti ${example.command}`.startsWith(`${path} `) || `tutti ${example.command}` === path,
   );

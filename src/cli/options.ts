@@ -7,7 +7,10 @@ export const stateOption = (): Option =>
   new Option("--state <folder>", "where the state is kept; $TUTTI_STATE or ~/.tutti when absent");
 export const jsonOption = (): Option => new Option("--json", "print the result as one JSON object");
 export const jsonlOption = (shape: string): Option =>
-  new Option("--jsonl", `batch: one ${shape} per line on standard input, one result per line out, in order`);
+  new Option(
+    "--jsonl",
+    `batch: one ${shape} per line in the file or on standard input, one result per line out, in order`,
+  );
 export const limitOption = (): Option =>
   new Option("--limit <bytes>", "refuse an input larger than this").argParser(positive).default(defaultLimit);
 

@@ -8,7 +8,7 @@ import { bold, dim, writeLine } from "./output.ts";
 export async function parseDecisionCommand(file: string | undefined, options: InputOptions): Promise<void> {
   const { limit } = options;
   if (options.jsonl === true) {
-    await runBatch((record) => plain(parseDecision(inputOf(record, limit))), limit);
+    await runBatch((record) => plain(parseDecision(inputOf(record, limit))), { file, limit });
     return;
   }
   const parsed = parseDecision(await readText(file, limit));

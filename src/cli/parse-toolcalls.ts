@@ -10,10 +10,10 @@ import { bold, dim, writeLine } from "./output.ts";
 export async function parseToolCallsCommand(file: string | undefined, options: ToolCallOptions): Promise<void> {
   const { profile, limit } = options;
   if (options.jsonl === true) {
-    await runBatch(
-      (record) => ({ ...parseToolCalls(inputOf(record, limit), { profile, ...settingsOf(record) }) }),
+    await runBatch((record) => ({ ...parseToolCalls(inputOf(record, limit), { profile, ...settingsOf(record) }) }), {
+      file,
       limit,
-    );
+    });
     return;
   }
   const { tools, cut } = options;

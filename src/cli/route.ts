@@ -16,7 +16,7 @@ export async function routeCommand(file: string | undefined, options: RouteOptio
   const policy =
     options.policy === undefined ? defaultPolicy : unwrap(readPolicy(await readText(options.policy, limit)));
   if (options.jsonl === true) {
-    await runBatch((record) => ({ ...routeRecord(record, policy) }), limit);
+    await runBatch((record) => ({ ...routeRecord(record, policy) }), { file, limit });
     return;
   }
   const decision = decide(policy, await readText(file, limit));

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Looking, Opener } from "../client/client.ts";
 import { isTerminal } from "../protocol/task-status.ts";
 import type { TaskId } from "../protocol/ids.ts";
-import type { TaskView } from "../protocol/task-view.ts";
+import type { RootView } from "../protocol/task-view.ts";
 import { eventLine } from "./event-line.ts";
 import { bold, dim, writeLine } from "./output.ts";
 import { printable } from "./printable.ts";
@@ -37,13 +37,8 @@ export async function tasksCommand(opener: Opener, options: LookOptions): Promis
       const [id = "", ...rest] = cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
       await writeLine(`${markOf(status)} ${bold(id)}  ${rest.join("  ")}`.trimEnd());
     }
-    const asks = state.asks();
-    if (asks.length > 0) await writeLine("");
-    for (const ask of asks) {
-      await writeLine(
-        `${markOf("input_required")} ${ask.id}  ${ask.kind}: ${printable(ask.question)} ${dim(ask.task)}`,
-      );
-    }
+    const open = openLines(state);
+    if (open.length > 0) await writeLine(["", ...open].join("\n"));
   });
 }
 
@@ -106,8 +101,22 @@ function agoOf(ms: number): string {
   return `${duration(ms)} ago`;
 }
 
-function tookOf({ created_at, ended_at }: TaskView): string {
-  return ended_at === null ? "" : `took ${duration(ended_at - created_at)}`;
+function tookOf({ created_at, ended_at, open }: RootView): string {
+  if (ended_at === null) return "";
+  return `took ${duration(ended_at - created_at)}${open === 0 ? "" : `, ${open} still to be done`}`;
+}
+
+/** The questions, and the calls whose results are waited for. */
+function openLines(state: Looking): string[] {
+  const asks = state.asks().map(({ id, task, kind, question }) => ({ id, task, text: `${kind}: ${question}` }));
+  const waits = state.waits().map(({ id, task, label, call }) => {
+    const text = call === undefined ? label : `external tool: ${call.tool_name} ${JSON.stringify(call.input)}`;
+    return { id, task, text };
+  });
+  return [...asks, ...waits].map(
+    ({ id, task, text }) =>
+      `${markOf("input_required")} ${id}  ${printable(text).replaceAll(/\s+/g, " ")} ${dim(task)}`,
+  );
 }
 
 async function looking(opener: Opener, options: LookOptions, work: (state: Looking) => Promise<void>): Promise<void> {

@@ -4,7 +4,7 @@ import type { Answerer, Ask } from "../protocol/ask.ts";
 import type { LiveDelta, TaskEvent } from "../protocol/event.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation-result.ts";
-import type { TaskView } from "../protocol/task-view.ts";
+import type { RootView, TaskView } from "../protocol/task-view.ts";
 import type { Project } from "./project.ts";
 
 export type OpenAsk = Extract<Ask, { status: "open" }>;
@@ -14,13 +14,15 @@ export interface OpenWait {
   readonly id: AskId;
   readonly task: TaskId;
   readonly label: string;
+  /** The call whose result is waited for, when it is that of a client's tool. */
+  readonly call?: { readonly tool_name: string; readonly input: unknown };
   readonly deadline: number;
 }
 
 /** Looking changes nothing and is possible beside whoever works. */
 export interface Looking {
   /** Roots, newest first. */
-  roots(options: { readonly limit: number }): TaskView[];
+  roots(options: { readonly limit: number }): RootView[];
   /** The task and all below it, parents first. */
   tree(task: TaskId): TaskView[];
   /** Events of the task and all below it after `after`, in order, at most `limit`. */

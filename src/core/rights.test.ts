@@ -7,7 +7,7 @@ import { mayUse, narrow, type Rights } from "./rights.ts";
 
 const rights: fc.Arbitrary<Rights> = fc.record({
   tools: fc.oneof(fc.constant("*" as const), fc.subarray(["read", "write", "shell", "ask"])),
-  roots: fc.subarray(["/work", "/work/a", "/work/a/b", "/work/ab", "/tmp", "/"]),
+  roots: fc.subarray(["/proj", "/proj/a", "/proj/a/b", "/proj/ab", "/tmp", "/"]),
 });
 
 const covers = (roots: readonly string[], folder: string): boolean =>
@@ -33,17 +33,17 @@ test("invariant 6: what is granted is never more than the parent has, down any c
 });
 
 test("invariant 6: what goes beyond is refused by name, not cut down", () => {
-  const parent: Rights = { tools: ["read"], roots: ["/work"] };
+  const parent: Rights = { tools: ["read"], roots: ["/proj"] };
   const tool = narrow(parent, { tools: ["read", "shell"], roots: [] });
   assert.ok(!tool.ok && tool.message.includes("shell") && !tool.message.includes("read,"));
-  const folder = narrow(parent, { tools: [], roots: ["/work/x", "/workshop"] });
-  assert.ok(!folder.ok && folder.message.includes("/workshop") && !folder.message.includes("/work/x"));
+  const folder = narrow(parent, { tools: [], roots: ["/proj/x", "/projshop"] });
+  assert.ok(!folder.ok && folder.message.includes("/projshop") && !folder.message.includes("/proj/x"));
 });
 
 test("a path that climbs out of a root is outside of it", () => {
-  const parent: Rights = { tools: "*", roots: ["/work"] };
-  assert.equal(narrow(parent, { tools: "*", roots: ["/work/../etc"] }).ok, false);
-  assert.equal(narrow(parent, { tools: "*", roots: ["/work/..hidden"] }).ok, true);
+  const parent: Rights = { tools: "*", roots: ["/proj"] };
+  assert.equal(narrow(parent, { tools: "*", roots: ["/proj/../etc"] }).ok, false);
+  assert.equal(narrow(parent, { tools: "*", roots: ["/proj/..hidden"] }).ok, true);
 });
 
 test("every tool means every tool of the parent, and no more", () => {

@@ -1,10 +1,14 @@
 // The looking side of a state folder: rows become the views fronts are given.
 
+import { z } from "zod";
+
 import type { Looking, OpenWait } from "../client/client.ts";
 import { askView, eventView } from "../engine/event-view.ts";
 import { askName, idInName, taskName } from "../engine/names.ts";
+import type { WaitBody } from "../engine/waits.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
+import { ToolCall } from "../protocol/message.ts";
 import type { TaskView } from "../protocol/task-view.ts";
 import type { WaitRow } from "../store/store.ts";
 import type { StoreView, TaskListing } from "../store/view.ts";
@@ -16,7 +20,8 @@ export function lookingOver(view: StoreView): Looking {
     return id;
   };
   return {
-    roots: ({ limit }) => view.roots(limit).map((row) => taskView(view.salt, row)),
+    roots: ({ limit }) =>
+      view.roots(limit).map((row) => ({ ...taskView(view.salt, row), open: view.unfinished(row.id) })),
     tree: (task) => view.below(idOf(task)).map((row) => taskView(view.salt, row)),
     events: (task, { after, limit }) => view.events(idOf(task), after, limit).map((event) => eventView(view, event)),
     asks: () => view.openWaits().flatMap((row) => askView(view.salt, row) ?? []),
@@ -49,8 +54,19 @@ function taskView(salt: string, row: TaskListing): TaskView {
   };
 }
 
+const ClientCall = z.object({ external_tool: ToolCall });
+
 function waitView(salt: string, row: WaitRow): OpenWait[] {
-  const { ask, label }: { ask?: unknown; label?: string } = JSON.parse(row.body);
+  const { ask, label, details }: WaitBody = JSON.parse(row.body);
   if (ask !== undefined) return [];
-  return [{ id: askName(salt, row.id), task: taskName(salt, row.task), label: label ?? "", deadline: row.due }];
+  const call = ClientCall.safeParse(details).data?.external_tool;
+  return [
+    {
+      id: askName(salt, row.id),
+      task: taskName(salt, row.task),
+      label: label ?? "",
+      ...(call === undefined ? {} : { call: { tool_name: call.tool_name, input: call.input } }),
+      deadline: row.due,
+    },
+  ];
 }

@@ -13,8 +13,9 @@ import type { LiveDelta } from "../protocol/event.ts";
 import { readInvocationFile } from "../protocol/invocation-file.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { ReadIssue } from "../protocol/lenient-read.ts";
+import { readCommandConfig } from "../runner/command/command-config.ts";
 import { commandRunner } from "../runner/command/command-runner.ts";
-import { invocationRunner } from "../runner/invocation/invocation-runner.ts";
+import { checkInvocation, invocationRunner } from "../runner/invocation/invocation-runner.ts";
 import { invocationTask } from "../runner/invocation/invocation-task.ts";
 import { localRunner } from "../runner/local/local-runner.ts";
 import { cleanUp } from "../runner/process/clean-up.ts";
@@ -91,7 +92,11 @@ async function openWorking(folder: string, { from }: { readonly from?: string } 
           });
         }
         const task = invocationTask(reading.file, { folder: from });
-        const key = createHash("sha256").update(text).digest("hex");
+        for (const child of checkInvocation(reading.file, task, house)) {
+          if (child.runner.kind === "command") readCommandConfig(child.runner.config);
+        }
+        // The same text elsewhere is other work when it names folders relative to where it is run.
+        const key = createHash("sha256").update(text).update("\0").update(task.rights.roots.join("\0")).digest("hex");
         const started = await engine.start(task, { key, anew });
         return { ...started, warnings: reading.warnings.map(worded) };
       },

@@ -176,6 +176,6 @@ export {
   ToolResult,
   userMessage,
 } from "./message.ts";
-export { TaskView } from "./task-view.ts";
+export { RootView, TaskView } from "./task-view.ts";
 export { Attempt, AttemptOutcome, maxHandovers, Ordinal, Task } from "./task.ts";
 export { type A2AVersion, fromA2AState, isTerminal, TaskStatus, TerminalStatus, toA2AState } from "./task-status.ts";

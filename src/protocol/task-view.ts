@@ -26,3 +26,11 @@ export const TaskView = z.strictObject({
   result: z.unknown(),
 });
 export type TaskView = z.infer<typeof TaskView>;
+
+/** A root may have ended while detached tasks of its tree go on. */
+export const RootView = z.strictObject({
+  ...TaskView.shape,
+  /** Tasks of its tree that have not ended. */
+  open: z.int().nonnegative(),
+});
+export type RootView = z.infer<typeof RootView>;

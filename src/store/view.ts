@@ -19,6 +19,8 @@ export interface StoreView {
   readonly salt: string;
   /** Roots, newest first. */
   roots(limit: number): TaskListing[];
+  /** How many tasks of the root's tree have not ended. */
+  unfinished(root: number): number;
   task(id: number): TaskListing | undefined;
   /** The task and all below it, parents first. */
   below(id: number): TaskListing[];

@@ -18,10 +18,11 @@ export function finder(text: string, needle: string): Finder {
 
 /** The nearest of several needles. */
 export function nearest(text: string, needles: readonly string[]): Finder {
-  const [one, two, ...more] = needles.map((needle) => finder(text, needle));
-  if (one === undefined) return () => text.length;
-  if (two === undefined) return one;
-  return (from) => more.reduce((best, find) => Math.min(best, find(from)), Math.min(one(from), two(from)));
+  const [only] = needles;
+  if (only === undefined) return () => text.length;
+  if (needles.length === 1) return finder(text, only);
+  const finders = needles.map((needle) => finder(text, needle));
+  return (from) => finders.reduce((best, find) => Math.min(best, find(from)), text.length);
 }
 
 /** The markers of a dialect that the text holds at all, so that no search is made for the others. */

@@ -11,7 +11,7 @@ export interface ToolCallOptions {
   /** `strict` takes the format to the letter; `tolerant`, the default, also takes what models make of it. */
   readonly profile?: Profile;
   /** Names of the registered tools; without them every name counts as registered. */
-  readonly tools?: readonly string[];
+  readonly tools?: readonly string[] | ReadonlySet<string>;
   /** The provider says the reply was cut off: a last block that nothing closes is not run. */
   readonly cut?: boolean;
 }
@@ -19,7 +19,7 @@ export interface ToolCallOptions {
 /** Never throws, whatever the text; linear in its length. */
 export function parseToolCalls(text: string, options: ToolCallOptions = {}): ToolCallReply {
   const dialect = dialects[options.profile ?? "tolerant"];
-  const tools = options.tools === undefined ? undefined : new Set(options.tools);
+  const tools = options.tools === undefined || isSet(options.tools) ? options.tools : new Set(options.tools);
   const scan = newReplyScan(text, { dialect, tools, cut: options.cut ?? false });
 
   takeBareObject(scan);
@@ -43,4 +43,8 @@ export function parseToolCalls(text: string, options: ToolCallOptions = {}): Too
     reasoning,
     ignored: scan.ignored,
   };
+}
+
+function isSet(tools: readonly string[] | ReadonlySet<string>): tools is ReadonlySet<string> {
+  return tools instanceof Set;
 }

@@ -2,10 +2,11 @@
 
 import { houseOf, type House } from "../../agent/house.ts";
 import { invoke } from "../../agent/invoke.ts";
+import { type Caller, planInvocation } from "../../agent/plan.ts";
 import { treeFile } from "../../agent/task-input.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { InvocationFile } from "../../protocol/invocation-file.ts";
-import type { Runner } from "../../ports.ts";
+import type { NewTask, Runner } from "../../ports.ts";
 
 /** Its result is an InvocationResult; a target that fails is in it and does not fail the root. */
 export function invocationRunner(parts: Partial<House> = {}): Runner {
@@ -13,16 +14,26 @@ export function invocationRunner(parts: Partial<House> = {}): Runner {
   return async (durable) => {
     const file = treeFile(durable.rootInput);
     checkNames(file, house);
-    const caller = {
-      file,
-      house,
-      rights: durable.rights,
-      offer: "*" as const,
-      agent: undefined,
-      now: await durable.now("now"),
-    };
+    const caller = callerOf({ file, house, rights: durable.rights, now: await durable.now("now") });
     return invoke(durable, "targets", file.invocation, { caller, history: [] });
   };
+}
+
+/** Throws `invalid_input` for a file whose targets could not be made, before there is any task; returns what they would be. */
+export function checkInvocation(
+  file: InvocationFile,
+  task: Pick<NewTask, "rights">,
+  parts: Partial<House>,
+): readonly NewTask[] {
+  const house = houseOf(parts);
+  checkNames(file, house);
+  const plan = planInvocation(callerOf({ file, house, rights: task.rights, now: 0 }), file.invocation);
+  if (plan.ok) return plan.children;
+  throw new TuttiError("invalid_input", plan.message, plan.details === undefined ? {} : { details: plan.details });
+}
+
+function callerOf(base: Pick<Caller, "file" | "house" | "rights" | "now">): Caller {
+  return { ...base, offer: "*", agent: undefined };
 }
 
 /** A client's tool may not stand in for one of the house: an agent that calls it must know whose it is. */

@@ -230,12 +230,12 @@ test(
   "hidden folders look empty, also inside a workspace, and a workspace inside one is still there",
   { skip },
   async (t) => {
-    const { root, top } = workspace(t, { "state/key": "secret", "state/work/x": "mine" });
+    const { root, top } = workspace(t, { "state/key": "secret", "state/box/x": "mine" });
     mkdirSync(join(top, "vault"));
     writeFileSync(join(top, "vault/key"), "secret");
     const state = join(root, "state");
-    const script = `cat '${state}/key' '${top}/vault/key'; cat '${state}/work/x'; echo new > '${state}/work/y'; :`;
-    const roots = [root, join(state, "work")];
+    const script = `cat '${state}/key' '${top}/vault/key'; cat '${state}/box/x'; echo new > '${state}/box/y'; :`;
+    const roots = [root, join(state, "box")];
     const { stdout } = await ran(confinedTool([state, join(top, "vault")]), shell(script), roots);
     assert.equal(stdout, "mine");
     assert.equal(readFileSync(join(state, "work/y"), "utf8"), "new\n");

@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 
 import { TuttiError } from "../../protocol/error.ts";
 import { migrations } from "./schema.ts";
+import { ownFile } from "./own-file.ts";
 import { storageError } from "./storage-error.ts";
 
 export interface OpenedDatabase {
@@ -39,6 +40,7 @@ export function openDatabase(folder: string): OpenedDatabase {
   const path = databaseFile(folder);
   let database: DatabaseSync | undefined;
   try {
+    ownFile(path);
     database = new DatabaseSync(path, { timeout: 5_000 });
     // FULL: an acknowledged write survives power loss, at one sync per commit. A cache of 8 MB holds the pages that are being appended to.
     database.exec(

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { TuttiError } from "../../protocol/error.ts";
+import { ownFile } from "./own-file.ts";
 import { storageError } from "./storage-error.ts";
 
 const sqliteBusy = 5;
@@ -24,9 +25,10 @@ export function takeLock(folder: string): Lock {
   const owner = join(folder, "owner.json");
   let database: DatabaseSync | undefined;
   try {
+    ownFile(path);
     database = new DatabaseSync(path, { timeout: 0 });
     database.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
-    writeFileSync(owner, JSON.stringify({ pid: process.pid, since: new Date().toISOString() }));
+    writeFileSync(owner, JSON.stringify({ pid: process.pid, since: new Date().toISOString() }), { mode: 0o600 });
   } catch (thrown) {
     database?.close();
     if (isBusy(thrown)) throw heldError(folder, owner, thrown);

@@ -44,8 +44,13 @@ export function openView(folder: string): StoreView {
     const find = all(sql, read);
     return (value) => find(value)[0];
   };
+  const unfinished = one(
+    "SELECT COUNT(*) AS count FROM tasks WHERE root = ? AND id NOT IN (SELECT task FROM results)",
+    ({ count }) => Number(count),
+  );
   return {
     salt,
+    unfinished: (root) => unfinished(root) ?? 0,
     roots: all(`${listing} WHERE tasks.parent IS NULL ORDER BY tasks.id DESC LIMIT ?`, listingIn),
     task: one(`${listing} WHERE tasks.id = ?`, listingIn),
     below: all(`${subtree} ${listing} WHERE tasks.id IN (SELECT id FROM below) ORDER BY tasks.id`, listingIn),
