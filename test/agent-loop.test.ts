@@ -148,15 +148,45 @@ test("calls of one turn go in order; those that wait do not hold up the ones aft
   assert.equal(w.messages(result.task_id).filter((message) => message.role === "tool").length, 3);
 });
 
-test("final ends the task after the other calls of its turn; without it the last text is the result, null when blank", async (t) => {
-  const w = await world(t, {
-    model: modelOf(() => say(call("final", { content: { n: 1 } }), call("echo", { text: "still done" }))),
-  });
+test("final ends the task only when it stands alone: beside other calls it is refused, since their results were not seen", async (t) => {
+  const replies = [
+    say(call("final", { content: "unseen" }), call("echo", { text: "still done" })),
+    say(call("final", { content: { n: 1 } })),
+  ];
+  let turn = -1;
+  const w = await world(t, { model: modelOf(() => replies[(turn += 1)] ?? say(text("too far"))) });
   const result = await w.scalar(file);
   assert.deepEqual(result.content, { n: 1 });
   assert.ok(w.toolResults(result.task_id).includes("still done"));
+  assert.match(JSON.stringify(w.toolResults(result.task_id)), /final must be the only call/);
+});
+
+test("without final the last text is the result, null when blank", async (t) => {
   const silent = await world(t, { model: modelOf(() => say(text(""))) });
   assert.equal((await silent.scalar(file)).content, null);
+});
+
+test("mail that came in before final is heard, and the task goes on", async (t) => {
+  let release: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  const heard: string[] = [];
+  const w = await world(t, {
+    model: () => ({
+      estimate: () => usage,
+      async call({ messages }) {
+        heard.push(JSON.stringify(messages));
+        if (heard.length === 1) await gate;
+        return say(call("final", { content: `end ${heard.length}` }));
+      },
+    }),
+  });
+  const root = await w.start(file);
+  await until(() => heard.length === 1);
+  await w.engine.message(w.tree(root)[1]?.id ?? "", { name: null, role: "user", parts: [text("wait, one more")] });
+  release();
+  const { content } = await w.engine.result(root);
+  assert.equal((content as { result: { content: unknown } }).result.content, "end 2");
+  assert.match(heard[1] ?? "", /wait, one more.*did not end/);
 });
 
 test("mail from outside is heard between turns, and before an answer becomes the end", async (t) => {

@@ -25,16 +25,22 @@ test("arguments that are not JSON are told with the place where they break", asy
   assert.match(seen, /the arguments are not a JSON object: .*(?:Unterminated|position)/);
 });
 
-test("a call the provider could not read is told, the others of the reply run, and final does not end the task then", async (t) => {
-  const malformed = [{ tool_name: "echo", text: '{"text": "x', message: "the arguments are cut." }];
-  const { w, result, seen } = await second(
+const malformed = [{ tool_name: "echo", text: '{"text": "x', message: "the arguments are cut." }];
+
+test("a call the provider could not read is told, and the others of the reply run", async (t) => {
+  const { w, result, seen } = await second(t, { ...saying(callOf("echo", { text: "ran" })), malformed });
+  assert.equal(result.content, "done");
+  assert.ok(w.toolResults(result.task_id).includes("ran"));
+  assert.match(seen, /- echo: the arguments are cut\. At: "\{\\"text\\": \\"x"/);
+});
+
+test("final beside a call the provider could not read does not end the task", async (t) => {
+  const { result, seen } = await second(
     t,
-    { ...saying(callOf("echo", { text: "ran" }), callOf("final", { content: "early" }, "c2")), malformed },
+    { ...saying(callOf("final", { content: "early" }, "c2")), malformed },
     saying(callOf("final", { content: "late" })),
   );
   assert.equal(result.content, "late");
-  assert.ok(w.toolResults(result.task_id).includes("ran"));
-  assert.match(seen, /- echo: the arguments are cut\. At: "\{\\"text\\": \\"x"/);
   assert.match(seen, /something of this reply could not be read/);
 });
 

@@ -38,6 +38,20 @@ describe("help", () => {
     for (const example of examples) assert.ok(out.includes(example.run.split("\n")[0] ?? ""), example.run);
   });
 
+  test("every command that does something has an example", () => {
+    const { out } = tutti([]);
+    const listed = [...out.matchAll(/^ {2}([a-z]+) /gm)]
+      .map(([, name]) => name ?? "")
+      .filter((name) => name !== "tutti");
+    assert.ok(listed.length >= 12, listed.join(" "));
+    for (const name of listed) {
+      assert.ok(
+        examples.some(({ command }) => command.split(" ")[0] === name),
+        `${name} has no example`,
+      );
+    }
+  });
+
   test("every example in the help runs as it is written", () => {
     cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
     for (const { run } of examples) {
@@ -160,6 +174,31 @@ describe("batches", () => {
       assert.equal(answered, id);
       assert.deepEqual(error === undefined ? { model, reason } : { error }, expect, String(id));
     });
+  });
+});
+
+describe("parse", () => {
+  test("shows people what a model said without codes for their terminal; JSON has them", () => {
+    const evil = "x\u001b[2Jy\u009bz\u202e";
+    const fence = (body: string): string => `\`\`\`tool\n${body}\n\`\`\`\n`;
+    const call = fence(JSON.stringify({ name: "ls", args: { [evil]: evil } }));
+    const reply = `<think>${evil} ${call}</think>\nprose ${evil}\n${call}${fence(`{"name": ${evil}`)}`;
+    const delegate = { action: "delegate", tasks: [{ workdir: evil, prompt: evil, model: evil, more: evil }, evil] };
+    const decisions = [delegate, { action: "respond", message: evil }, { action: "do_work", summary: evil }];
+    const cases = [
+      ["toolcalls", reply],
+      ...decisions.map((decision) => ["decision", JSON.stringify(decision)]),
+      ["decision", `Well ${evil}`],
+    ] as const;
+    // oxlint-disable-next-line no-control-regex -- controls are what this is about
+    const codes = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+    for (const [what = "", input = ""] of cases) {
+      const { status, out } = tutti(["parse", what], input);
+      assert.equal(status, 0);
+      assert.match(out, /x(\\u001b)?\[2Jyz/, input);
+      assert.doesNotMatch(out, codes, input);
+      assert.ok(tutti(["parse", what, "--json"], input).out.includes("x\\u001b[2Jy"), input);
+    }
   });
 });
 

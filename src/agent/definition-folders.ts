@@ -51,11 +51,13 @@ export async function loadDefinitions(
 ): Promise<LoadedDefinitions> {
   const agents = new Map<string, LoadedAgent>();
   const problems: DefinitionProblem[] = [];
+  const mentions: { file: string; agent: string; line: number }[] = [];
   for (const folder of folders) {
     for (const file of await markdownIn(folder.path, problems)) {
       const read = await readOne(file, folder.of);
       const kept = read.broken ? before?.agents.find((agent) => agent.file === file) : undefined;
       problems.push(...read.problems);
+      mentions.push(...read.mentions.map((mention) => ({ file, ...mention })));
       if (kept !== undefined) {
         const message = `the definition of ${kept.name} from before stays in use`;
         problems.push({ file, line: 1, level: "warning", message });
@@ -69,6 +71,10 @@ export async function loadDefinitions(
         problems.push({ file, line: 1, level: "warning", message });
       }
     }
+  }
+  for (const { file, agent, line } of mentions) {
+    if (agents.has(agent) || agent === "*") continue;
+    problems.push({ file, line, level: "error", message: `there is no agent ${agent}` });
   }
   return { agents: [...agents.values()].toSorted((a, b) => compare(a.name, b.name)), problems };
 }
@@ -94,6 +100,7 @@ async function markdownIn(folder: string, problems: DefinitionProblem[], depth =
 }
 
 interface One {
+  readonly mentions: readonly { readonly agent: string; readonly line: number }[];
   readonly agent?: LoadedAgent;
   readonly broken: boolean;
   readonly problems: readonly DefinitionProblem[];
@@ -102,12 +109,13 @@ interface One {
 async function readOne(file: string, of: DefinitionFolder["of"]): Promise<One> {
   const broken = (message: string): One => ({
     broken: true,
+    mentions: [],
     problems: [{ file, line: 1, level: "error", message }],
   });
   let bytes;
   try {
     const found = await stat(file);
-    if (!found.isFile()) return { broken: false, problems: [] };
+    if (!found.isFile()) return { broken: false, mentions: [], problems: [] };
     if (found.size > maxBytes) return broken(`is larger than ${maxBytes} bytes`);
     bytes = await readFile(file);
   } catch (thrown) {
@@ -116,8 +124,9 @@ async function readOne(file: string, of: DefinitionFolder["of"]): Promise<One> {
   if (!isUtf8(bytes)) return broken("is not UTF-8 text");
   const reading = readDefinition(bytes.toString("utf8"), { stem: basename(file).slice(0, -".md".length) });
   const problems = reading.issues.map((issue) => ({ file, ...issue }));
-  if (reading.kind !== "agent") return { broken: reading.kind === "broken", problems };
-  return { agent: { name: reading.name, file, of, definition: reading.definition }, broken: false, problems };
+  if (reading.kind !== "agent") return { broken: reading.kind === "broken", mentions: [], problems };
+  const { name, definition, mentions } = reading;
+  return { agent: { name, file, of, definition }, broken: false, mentions, problems };
 }
 
 function compare(a: string, b: string): number {

@@ -1,11 +1,13 @@
 // Reads an agent's definition: Markdown whose front matter says what it may use, and whose body is its instructions.
 
+import { toTuttiError } from "../protocol/error.ts";
 import { z } from "zod";
 
 import { Budget } from "../protocol/budget.ts";
 import { AgentDefinition } from "../protocol/invocation-file.ts";
 import { type FrontMatter, readFrontMatter, splitFrontMatter } from "./definition-front-matter.ts";
 import { readTools, splitList } from "./definition-tools.ts";
+import { outputCheck } from "./output-schema.ts";
 
 export interface DefinitionIssue {
   readonly level: "error" | "warning";
@@ -19,6 +21,8 @@ export type DefinitionReading =
       readonly kind: "agent";
       readonly name: string;
       readonly definition: AgentDefinition;
+      /** Other agents it names, and where. */
+      readonly mentions: readonly { readonly agent: string; readonly line: number }[];
       readonly issues: readonly DefinitionIssue[];
     }
   /** A Markdown file that does not set out to define an agent. */
@@ -106,7 +110,10 @@ export function readDefinition(text: string, { stem }: { readonly stem: string }
   const { definition, issues: more } = definitionOf(parsed.data, { front, instructions: split.body });
   issues.push(...more);
   if (definition === undefined) return { kind: "broken", issues: inOrder(issues) };
-  return { kind: "agent", name: parsed.data.name ?? stem, definition, issues: inOrder(issues) };
+  const mentions = (["handover", "sub_agents"] as const).flatMap((field) =>
+    (definition[field] ?? []).map((agent) => ({ agent, line: front.lineOf([field]) })),
+  );
+  return { kind: "agent", name: parsed.data.name ?? stem, definition, mentions, issues: inOrder(issues) };
 }
 
 function broken(line: number, message: string): DefinitionReading {
@@ -174,6 +181,11 @@ function definitionOf(
     note("error", "budget", "budget has both money_usd and money_micro_usd; keep one");
     return { definition: undefined, issues };
   }
+  const unusable = fields.output_schema === undefined ? undefined : schemaProblem(fields.output_schema);
+  if (unusable !== undefined) {
+    note("error", "output_schema", unusable);
+    return { definition: undefined, issues };
+  }
   const budget = usd === undefined ? limits : { ...limits, money_micro_usd: Math.round(usd * microUsd) };
   const { description, runtimes, context, handover, max_output_tokens, context_tokens, output_schema, format } = fields;
   const definition = present({
@@ -193,6 +205,15 @@ function definitionOf(
     format,
   });
   return { definition: AgentDefinition.parse(definition), issues };
+}
+
+function schemaProblem(schema: Readonly<Record<string, unknown>>): string | undefined {
+  try {
+    outputCheck(schema);
+    return undefined;
+  } catch (thrown) {
+    return toTuttiError(thrown).message;
+  }
 }
 
 function present(fields: object): object {

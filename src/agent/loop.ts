@@ -84,7 +84,14 @@ async function takeReply(working: Working, reply: Reply): Promise<{ readonly con
   const told = trouble ?? answer?.trouble;
   if (calls.length > 0) {
     const { results, final } = await carryOut(working, reply, { calls, trouble: told });
-    if (final !== undefined) return final;
+    if (final !== undefined) {
+      const mail = await durable.receive(`mail:${talk.turn}.0`, noWaiting);
+      if (mail === undefined) return final;
+      // What came in before the end is heard before the end.
+      talk.add([...results, ...(await takeMail(durable, talk.turn, mail))]);
+      talk.add([durable.say(`unheard:${talk.turn}`, userMessage(notEnded))]);
+      return undefined;
+    }
     talk.add(results);
   }
   if (told !== undefined) talk.add([durable.say(`feedback:${talk.turn}`, userMessage(told.feedback))]);
@@ -99,6 +106,8 @@ async function takeReply(working: Working, reply: Reply): Promise<{ readonly con
   talk.add(await takeMail(durable, talk.turn, first));
   return undefined;
 }
+
+const notEnded = "The task did not end: this came in before. See to it, then call `final` again.";
 
 function carryOut(
   { durable, outfit, talk, granted }: Working,

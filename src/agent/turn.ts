@@ -103,6 +103,9 @@ function refusal(
   return { when: "in order", run: async () => durable.say(key, toolFailure(call, why.code, why.message)) };
 }
 
+/** An agent that ends beside other calls has not seen what came of them, and would claim what it does not know. */
+const finalAlone = "final must be the only call of a reply: look at what the other calls brought, then call it again";
+
 /** Judged by their names alone: what they bring about is somebody else's, who is asked in turn. */
 const elsewhere: CallEffect = { effects: [], confined: true };
 
@@ -120,6 +123,7 @@ function prepare(turn: Turn, place: Place, group: () => CallGroup): Work {
     case "refused":
       return refuse("refused", found.message);
     case "final":
+      if (turn.calls.length > 1) return refuse("refused", finalAlone);
       return endsTask(turn, place);
     case "handover": {
       const input = HandoverInput.safeParse(call.input);

@@ -17,7 +17,13 @@ const ask = (more: Partial<OpenAsk>): OpenAsk => ({
   status: "open",
   ...more,
 });
-const wait = (more: Partial<OpenWait>): OpenWait => ({ id: "ask_1", task: "tsk_1", label: "a thing", deadline: 1, ...more });
+const wait = (more: Partial<OpenWait>): OpenWait => ({
+  id: "ask_1",
+  task: "tsk_1",
+  label: "a thing",
+  deadline: 1,
+  ...more,
+});
 
 test("nothing of what is asked can send a code to the terminal, or begin a line as we do", () => {
   const texts = [

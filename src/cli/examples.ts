@@ -10,6 +10,11 @@ interface Example {
 
 export const examples: readonly Example[] = [
   {
+    command: "version",
+    about: "Which Tutti is this?",
+    run: "tutti version",
+  },
+  {
     command: "agents run",
     about: "Run an agent and the one it calls, rehearsed from a script",
     run: 'tutti agents run lead "What is this?" --cwd examples/project --script examples/project/script.json --state state',
@@ -53,6 +58,21 @@ export const examples: readonly Example[] = [
     command: "tasks",
     about: "What runs, and what is asked?",
     run: "tutti tasks --state state",
+  },
+  {
+    command: "show",
+    about: "What did the newest tree do, and what did it cost?",
+    run: `tutti show "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --state state`,
+  },
+  {
+    command: "logs",
+    about: "What happened in it? With -f, what happens while it runs",
+    run: `tutti logs "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --state state`,
+  },
+  {
+    command: "export",
+    about: "All of it as JSON lines, to keep or to count",
+    run: `tutti export "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --state state`,
   },
   {
     command: "prune",

@@ -4,6 +4,7 @@ import { inputOf, runBatch } from "./batch.ts";
 import { readText } from "./input.ts";
 import type { InputOptions } from "./main.ts";
 import { bold, dim, writeLine } from "./output.ts";
+import { printable } from "./printable.ts";
 
 export async function parseDecisionCommand(file: string | undefined, options: InputOptions): Promise<void> {
   const { limit } = options;
@@ -19,20 +20,21 @@ function plain({ decision, recovered, dropped }: ParsedDecision): Record<string,
   return { decision, recovered, dropped };
 }
 
+/** For people, so without the codes a model may have put in; `--json` has every byte. */
 function show({ decision, recovered, dropped, reprompt }: ParsedDecision): string {
   const lines = [`${bold(decision.action)}${recovered ? dim(" (recovered)") : ""}`];
-  if (decision.action === "respond") lines.push(indent(decision.message));
-  if (decision.action === "do_work") lines.push(indent(`refused; it wanted to: ${decision.summary}`));
+  if (decision.action === "respond") lines.push(indent(printable(decision.message)));
+  if (decision.action === "do_work") lines.push(indent(`refused; it wanted to: ${printable(decision.summary)}`));
   if (decision.action === "delegate") {
     decision.tasks.forEach(({ workdir, prompt, model, ...rest }, index) => {
       const more = Object.entries({ ...(model === null ? {} : { model }), ...rest });
-      lines.push(`  ${index + 1}. ${bold(workdir)}`, indent(indent(prompt)));
+      lines.push(`  ${index + 1}. ${bold(printable(workdir))}`, indent(indent(printable(prompt))));
       for (const [name, value] of more)
-        lines.push(dim(`    ${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`));
+        lines.push(dim(printable(`    ${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)));
     });
   }
-  for (const { what, reason } of dropped) lines.push(`dropped: ${what}: ${reason}`);
-  if (reprompt !== null) lines.push(dim(`the manager would be asked once more: ${reprompt}`));
+  for (const { what, reason } of dropped) lines.push(printable(`dropped: ${what}: ${reason}`));
+  if (reprompt !== null) lines.push(dim(`the manager would be asked once more: ${printable(reprompt)}`));
   return lines.join("\n");
 }
 

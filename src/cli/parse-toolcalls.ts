@@ -6,6 +6,7 @@ import { type BatchRecord, inputOf, runBatch } from "./batch.ts";
 import { readText } from "./input.ts";
 import type { ToolCallOptions } from "./main.ts";
 import { bold, dim, writeLine } from "./output.ts";
+import { printable } from "./printable.ts";
 
 export async function parseToolCallsCommand(file: string | undefined, options: ToolCallOptions): Promise<void> {
   const { profile, limit } = options;
@@ -39,28 +40,30 @@ function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
+/** For people, so without the codes a model may have put in; `--json` has every byte. */
 function show(reply: ToolCallReply): string {
   const lines = [
     ...section(
       "calls",
-      reply.calls.map((call) => `${dim(call.id)} ${bold(call.name)} ${JSON.stringify(call.args)}`),
+      reply.calls.map((call) => `${dim(printable(call.id))} ${bold(printable(call.name))} ${json(call.args)}`),
     ),
     ...section(
       "errors",
       reply.errors.map(
-        (error) => `line ${error.line}: ${bold(error.code)}: ${error.message}\n${dim(indent(error.excerpt.trimEnd()))}`,
+        ({ line, code, message, excerpt }) =>
+          `line ${line}: ${bold(code)}: ${printable(message)}\n${dim(indent(printable(excerpt).trimEnd()))}`,
       ),
     ),
     ...section(
       "violations",
-      reply.violations.map((violation) => `${bold(violation.kind)}: ${violation.message}`),
+      reply.violations.map((violation) => `${bold(violation.kind)}: ${printable(violation.message)}`),
     ),
     ...section(
       "ignored, inside reasoning",
-      reply.ignored.map((call) => `${call.name} ${JSON.stringify(call.args)}`),
+      reply.ignored.map((call) => `${printable(call.name)} ${json(call.args)}`),
     ),
-    ...section("prose", reply.prose === "" ? [] : [reply.prose]),
-    ...section("reasoning", reply.reasoning === "" ? [] : [reply.reasoning]),
+    ...section("prose", reply.prose === "" ? [] : [printable(reply.prose)]),
+    ...section("reasoning", reply.reasoning === "" ? [] : [printable(reply.reasoning)]),
   ];
   return lines.length === 0 ? "nothing: the reply is empty" : lines.join("\n");
 }
@@ -68,6 +71,10 @@ function show(reply: ToolCallReply): string {
 function section(title: string, items: readonly string[]): string[] {
   if (items.length === 0) return [];
   return [`${title}:`, ...items.map(indent)];
+}
+
+function json(value: unknown): string {
+  return printable(JSON.stringify(value));
 }
 
 function indent(text: string): string {

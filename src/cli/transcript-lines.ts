@@ -51,7 +51,11 @@ function event(happened: TaskEvent): string {
         ? ""
         : `${short(happened.data.key)}: ${short(happened.data.error.message)}`;
     case "budget.reached": {
-      const { limit, allowed } = happened.data;
+      const { limit, allowed, wanted } = happened.data;
+      // Money is asked about before the limit is passed only when a call's price is not known.
+      if (limit === "money_micro_usd" && wanted <= allowed) {
+        return `the price of this model is not known, and there is a limit of ${money(allowed)}`;
+      }
       return `the limit of ${limit === "money_micro_usd" ? money(allowed) : `${allowed} ${limit}`} is reached`;
     }
     default:

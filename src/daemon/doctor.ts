@@ -10,6 +10,7 @@ import type { Finding } from "../client/project.ts";
 import { toTuttiError } from "../protocol/error.ts";
 import { takeLock } from "../store/sqlite/lock.ts";
 import { type LoadedConfig, loadConfig } from "./config.ts";
+import { databaseFindings } from "./doctor-database.ts";
 import { sandboxFinding } from "./doctor-sandbox.ts";
 import { modelsFindings } from "./doctor-models.ts";
 
@@ -30,6 +31,7 @@ export async function examine({ project, state, agents }: Examined): Promise<Fin
   return [
     nodeFinding(process.versions.node),
     stateFinding(state),
+    ...databaseFindings(state),
     config,
     ...(await modelsFindings(loaded?.config.models, definitions)),
     agentsFinding(definitions),

@@ -10,7 +10,7 @@ import { models } from "../model/models.ts";
 import { rehearsalModel } from "../model/rehearsal/rehearsal-model.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { LiveDelta } from "../protocol/event.ts";
-import { readInvocationFile } from "../protocol/invocation-file.ts";
+import { type InvocationFile, readInvocationFile } from "../protocol/invocation-file.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { ReadIssue } from "../protocol/lenient-read.ts";
 import { readCommandConfig } from "../runner/command/command-config.ts";
@@ -43,6 +43,14 @@ export const opener: Opener = {
   // Loaded when asked for: running a tree needs no reader of definitions.
   project: async (from) => (await import("./open-project.ts")).openProject(from),
 };
+
+/** A rehearsal without a script would end well and have done nothing. */
+function needsScript({ agents, model, script }: InvocationFile, agent: string): void {
+  const name = agents[agent]?.model ?? model;
+  if (script !== undefined || (name !== undefined && !name.startsWith("rehearsal"))) return;
+  const message = `${agent} has no model and there is no script to rehearse; set a model up (\`tutti doctor\`), or give a script`;
+  throw new TuttiError("invalid_input", message);
+}
 
 function worded({ path, message }: ReadIssue): string {
   return path === "" ? message : `${path}: ${message}`;
@@ -94,6 +102,7 @@ async function openWorking(folder: string, { from }: { readonly from?: string } 
         const task = invocationTask(reading.file, { folder: from });
         for (const child of checkInvocation(reading.file, task, house)) {
           if (child.runner.kind === "command") readCommandConfig(child.runner.config);
+          if (child.runner.kind === "local") needsScript(reading.file, child.agent);
         }
         // The same text elsewhere is other work when it names folders relative to where it is run.
         const key = createHash("sha256").update(text).update("\0").update(task.rights.roots.join("\0")).digest("hex");
