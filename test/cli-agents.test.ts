@@ -474,6 +474,11 @@ describe("doctor", () => {
     const impossible = tutti(["doctor", "--state", join(file, "state"), "--json"]);
     assert.equal(impossible.status, errorTable.read_only.exit);
     assert.equal(findings(impossible.out)["state"]?.state, "fail");
+    write("diary/tutti.db", "no database ".repeat(1_000));
+    const diary = tutti(["doctor", "--state", join(file, "..", "diary"), "--json"]);
+    assert.equal(diary.status, errorTable.corrupt.exit);
+    assert.equal(findings(diary.out)["database"]?.state, "fail");
+    assert.match(findings(diary.out)["database"]?.todo ?? "", /move it away/);
     write("project/tutti.config.json", "[]");
     const broken = tutti(["doctor", "--json"]);
     assert.equal(broken.status, errorTable.invalid_input.exit);

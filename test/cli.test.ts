@@ -40,9 +40,8 @@ describe("help", () => {
 
   test("every command that does something has an example", () => {
     const { out } = tutti([]);
-    const listed = [...out.matchAll(/^ {2}([a-z]+) /gm)]
-      .map(([, name]) => name ?? "")
-      .filter((name) => name !== "tutti");
+    const own = ["tutti", "help"];
+    const listed = [...out.matchAll(/^ {2}([a-z]+) /gm)].flatMap(([, name = ""]) => (own.includes(name) ? [] : [name]));
     assert.ok(listed.length >= 12, listed.join(" "));
     for (const name of listed) {
       assert.ok(

@@ -55,7 +55,7 @@ export function toolboxOf(owner: ToolboxOwner): Toolbox {
     if (name === "handover" && (definition.handover ?? []).length === 0) return false;
     return mayUse(rights, name) && (offer === "*" || offer.includes(name) || name === "handover");
   };
-  const usable = [...all.keys()].filter(offered);
+  const usable = [...all.keys()].filter((name) => offered(name) && !isSecondName(name, offer));
   return {
     shown: usable.flatMap((name) => all.get(name)?.shown() ?? []),
     find(name) {
@@ -71,6 +71,11 @@ export function toolboxOf(owner: ToolboxOwner): Toolbox {
       return found?.kind === "durable" && found.tool.waits;
     },
   };
+}
+
+/** `write_file` is `write` under a longer name: it works, but an agent that did not ask for it by name is shown one of them. */
+function isSecondName(name: string, offer: Offer): boolean {
+  return name === "write_file" && (offer === "*" || offer.includes("write"));
 }
 
 function foundTool(tool: Tool): Found {
@@ -90,7 +95,11 @@ function parametersFor(name: LoopToolName): ModelTool["parameters"] {
 
 function loopTools({ file, definition }: ToolboxOwner): (ModelTool & { readonly name: LoopToolName })[] {
   const agents = callable(file, definition);
-  const named = agents.length === 0 ? "" : ` Agents you can name: ${agents.join(", ")}.`;
+  const introduced = agents.map((id) => {
+    const about = file.agents[id]?.description;
+    return about === undefined ? id : `${id} (${about})`;
+  });
+  const named = agents.length === 0 ? "" : ` Agents you can name: ${introduced.join(", ")}.`;
   const handover = (definition.handover ?? []).join(", ");
   return [
     {

@@ -182,14 +182,17 @@ test("a folder exchanged for a link while calls run leads none of them outside",
   const flipping = `
     const { renameSync, rmSync, symlinkSync } = require("node:fs");
     const { workerData: { flip, other, out, stop } } = require("node:worker_threads");
-    const place = (put) => {
-      for (;;) try { return put() } catch { rmSync(flip, { recursive: true, force: true }) }
+    // A write can make something under the name at any moment, also while it is being removed.
+    const often = (act, between) => {
+      for (let count = 0; count < 100_000; count += 1) try { return act() } catch { between?.() }
+      throw new Error("the name was never free");
     };
+    const clear = () => often(() => rmSync(flip, { recursive: true, force: true }));
     while (Atomics.load(stop, 0) === 0) {
-      renameSync(flip, other);
-      place(() => symlinkSync(out, flip));
-      rmSync(flip);
-      place(() => renameSync(other, flip));
+      often(() => renameSync(flip, other));
+      often(() => symlinkSync(out, flip), clear);
+      clear();
+      often(() => renameSync(other, flip), clear);
     }`;
   const names = { flip: join(root, "flip"), other: join(root, "other"), out: join(top, "out") };
   const worker = new Worker(flipping, { eval: true, workerData: { ...names, stop } });
