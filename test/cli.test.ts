@@ -39,9 +39,8 @@ describe("help", () => {
   });
 
   test("every command that does something has an example", () => {
-    const { out } = tutti([]);
-    const own = ["tutti", "help"];
-    const listed = [...out.matchAll(/^ {2}([a-z]+) /gm)].flatMap(([, name = ""]) => (own.includes(name) ? [] : [name]));
+    const { out } = tutti(["--help"]);
+    const listed = [...out.matchAll(/^ {2}([a-z]+) /gm)].flatMap(([, name = ""]) => (name === "help" ? [] : [name]));
     assert.ok(listed.length >= 12, listed.join(" "));
     for (const name of listed) {
       assert.ok(
