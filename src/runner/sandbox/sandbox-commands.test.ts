@@ -238,7 +238,7 @@ test(
     const roots = [root, join(state, "box")];
     const { stdout } = await ran(confinedTool([state, join(top, "vault")]), shell(script), roots);
     assert.equal(stdout, "mine");
-    assert.equal(readFileSync(join(state, "work/y"), "utf8"), "new\n");
+    assert.equal(readFileSync(join(state, "box/y"), "utf8"), "new\n");
     assert.equal(readFileSync(join(state, "key"), "utf8"), "secret");
   },
 );
