@@ -76,11 +76,22 @@ export function openForReading(folder: string): OpenedDatabase {
 
 function migrate(database: DatabaseSync, path: string): void {
   refuseNewer(database, path);
+  refuseForeign(database, path);
   for (let version = versionOf(database); version < migrations.length; version += 1) {
     const sql = migrations[version] ?? "";
     database.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${version + 1}; COMMIT`);
   }
   database.prepare("INSERT OR IGNORE INTO meta (key, value) VALUES ('salt', ?)").run(randomBytes(5).toString("hex"));
+}
+
+/** Somebody else's tables in a file of our name: nothing of ours is put among them. */
+function refuseForeign(database: DatabaseSync, path: string): void {
+  const used = database.prepare("SELECT 1 FROM sqlite_master LIMIT 1").get() !== undefined;
+  if (versionOf(database) > 0 || !used) return;
+  throw new TuttiError(
+    "corrupt",
+    `${path} is a database of something else; move it away, or choose another folder with --state`,
+  );
 }
 
 function refuseNewer(database: DatabaseSync, path: string): void {

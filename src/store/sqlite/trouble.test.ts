@@ -112,6 +112,23 @@ test("a file that is no database, and one with a damaged page, are told and left
   await assert.rejects(async () => damaged(), { code: "corrupt" });
 });
 
+test("a database of something else is refused, and nothing is put into it", (t) => {
+  const folder = tempFolder(t);
+  const foreign = new DatabaseSync(databaseFile(folder));
+  foreign.exec("CREATE TABLE theirs (x)");
+  foreign.close();
+  assert.throws(() => openDatabase(folder), { code: "corrupt", message: /a database of something else/ });
+  const after = new DatabaseSync(databaseFile(folder), { readOnly: true });
+  assert.deepEqual(
+    after
+      .prepare("SELECT name FROM sqlite_master")
+      .all()
+      .map((row) => row["name"]),
+    ["theirs"],
+  );
+  after.close();
+});
+
 test("a database of a newer version is refused by writers and readers, and not touched", (t) => {
   const folder = tempFolder(t);
   openStore(folder).close();
