@@ -75,6 +75,8 @@ export async function askModel(durable: Durable, model: Model, { agent, outfit, 
             onText: (text) => step.live("text", text),
             onReasoning: (text) => step.live("reasoning", text),
             onTool: (text) => step.live("tool", text),
+            // What was shown of a reply that broke off does not count: the next one begins anew.
+            onRetry: ({ reason, waitMs }) => step.live("text", `\n(asked again in ${waitMs} ms: ${reason})\n`),
           });
           const id = `${durable.task}.${durable.attempt}.${durable.run}.${key}`;
           const { parts, original } = readReply(reply, outfit, `r${durable.run}t${talk.turn}`);
@@ -96,7 +98,8 @@ function keptReply(
 ): Reply {
   const { name, role, created_at = Date.now(), parts_metadata } = given;
   const message: CompleteMessage = { id, name, role, parts, created_at, agent_id };
-  if (parts_metadata !== undefined) message.parts_metadata = parts_metadata;
+  // It speaks of the parts as they came; a placeholder in their stead has none.
+  if (parts_metadata !== undefined && original === undefined) message.parts_metadata = parts_metadata;
   const reply: Reply = { message, usage, finish };
   if (original !== undefined) reply.original = original;
   if (malformed !== undefined && malformed.length > 0) reply.malformed = [...malformed];

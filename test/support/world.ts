@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { LiveDelta } from "../../src/protocol/event.ts";
 import type { TestContext } from "node:test";
 
 import type { House } from "../../src/agent/house.ts";
@@ -24,6 +25,7 @@ export interface WorldOptions {
   readonly model?: (file: InvocationFile) => Model;
   readonly runners?: Readonly<Record<string, Runner>>;
   readonly folder?: string;
+  readonly onLive?: (delta: LiveDelta) => void;
 }
 
 export class World {
@@ -40,6 +42,7 @@ export class World {
       store: this.store,
       clock: systemClock,
       runners: { local: localRunner({ ...house, model }), invocation: invocationRunner(house), ...options.runners },
+      ...(options.onLive === undefined ? {} : { onLive: options.onLive }),
     });
   }
 
