@@ -1,12 +1,11 @@
 // What it costs to start a process that could run agents and has none to run: the loop, its tools and an engine on a new state
 // folder, against `node -e 0`. Beside it, what importing the loop costs of that, and the validation library alone.
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { bundle } from "../scripts/bundle.ts";
-import { report, round } from "./measure.ts";
+import { cpuOfCommand, report, round } from "./measure.ts";
 
 const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
@@ -50,7 +49,7 @@ try {
   const best = { node: Infinity, zod: Infinity, loop: Infinity, engine: Infinity };
   for (let turn = 0; turn < 8; turn += 1) {
     for (const name of ["node", "zod", "loop", "engine"] as const) {
-      best[name] = Math.min(best[name], cpuMs(`"${process.execPath}" ${commands[name]}`, 5));
+      best[name] = Math.min(best[name], cpuOfCommand(`"${process.execPath}" ${commands[name]}`, 5, folder));
     }
   }
   report({
@@ -66,14 +65,4 @@ try {
   });
 } finally {
   rmSync(folder, { recursive: true, force: true });
-}
-
-/** CPU milliseconds of one run, from bash's own accounting of `times` runs. */
-function cpuMs(command: string, times: number): number {
-  const script = `TIMEFORMAT="%3U %3S"; time { for i in $(seq ${times}); do ${command} >/dev/null || exit 1; done; }`;
-  const shell = spawnSync("bash", ["-c", script], { cwd: folder, encoding: "utf8" });
-  const [user, system] = shell.stderr.trim().split(/\s+/).slice(-2).map(Number);
-  if (shell.status !== 0 || user === undefined || system === undefined)
-    throw new Error(`${command} failed: ${shell.stderr}`);
-  return ((user + system) * 1000) / times;
 }

@@ -1,4 +1,5 @@
 // How benchmarks measure: CPU time of this process, best of several rounds, and the one line each of them prints.
+import { spawnSync } from "node:child_process";
 
 /** CPU milliseconds (user + system) spent by `work`. */
 export function cpuOf(work: () => void): number {
@@ -81,4 +82,14 @@ export function report(verdict: Verdict): void {
 
 export function round(value: number, digits = 3): number {
   return Number(value.toFixed(digits));
+}
+
+/** CPU milliseconds of one run of a shell command, from bash's own accounting of `times` runs. */
+export function cpuOfCommand(command: string, times: number, cwd: string): number {
+  const script = `TIMEFORMAT="%3U %3S"; time { for i in $(seq ${times}); do ${command} >/dev/null || exit 1; done; }`;
+  const shell = spawnSync("bash", ["-c", script], { cwd, encoding: "utf8" });
+  const [user, system] = shell.stderr.trim().split(/\s+/).slice(-2).map(Number);
+  if (shell.status !== 0 || user === undefined || system === undefined)
+    throw new Error(`${command} failed: ${shell.stderr}`);
+  return ((user + system) * 1000) / times;
 }

@@ -9,7 +9,7 @@ import type { InvokeOptions } from "./invoke.ts";
 import type { PruneOptions } from "./prune.ts";
 import type { LookOptions } from "./tasks.ts";
 import { jsonlOption, jsonOption, limitOption, list, positive, stateOption } from "./options.ts";
-import { bold, dim, fail, quietWhenReaderLeaves, writeLine } from "./output.ts";
+import { bold, dim, fail, indent, quietWhenReaderLeaves, writeLine } from "./output.ts";
 
 /** `opener` is how the commands get at a state folder; it is loaded only by those that need one. */
 export async function main(args: readonly string[], opener: () => Promise<Opener>): Promise<void> {
@@ -245,8 +245,4 @@ function tidy(command: Command, path: string): void {
 function overview(program: Command): string {
   const worked = examples.map((example) => `${bold(example.about)}\n${indent(example.run)}`);
   return `${program.helpInformation()}\n${dim("A worked example of each command, to paste inside the clone after `npm ci` (write `npx tutti` there):")}\n\n${worked.join("\n\n")}\n\n${exitStatuses}`;
-}
-
-function indent(text: string): string {
-  return text.replaceAll(/^/gm, "  ");
 }

@@ -42,3 +42,8 @@ function style(codes: string, text: string, terminal: boolean | undefined): stri
   if (terminal !== true || (process.env["NO_COLOR"] ?? "") !== "") return text;
   return `\u001b[${codes}m${text}\u001b[0m`;
 }
+
+/** Every line two spaces in. */
+export function indent(text: string): string {
+  return text.replaceAll(/^/gm, "  ");
+}

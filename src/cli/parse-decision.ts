@@ -3,7 +3,7 @@ import { parseDecision, type ParsedDecision } from "../protocol/decision/parse-d
 import { inputOf, runBatch } from "./batch.ts";
 import { readText } from "./input.ts";
 import type { InputOptions } from "./main.ts";
-import { bold, dim, writeLine } from "./output.ts";
+import { bold, dim, indent, writeLine } from "./output.ts";
 import { printable } from "./printable.ts";
 
 export async function parseDecisionCommand(file: string | undefined, options: InputOptions): Promise<void> {
@@ -36,8 +36,4 @@ function show({ decision, recovered, dropped, reprompt }: ParsedDecision): strin
   for (const { what, reason } of dropped) lines.push(printable(`dropped: ${what}: ${reason}`));
   if (reprompt !== null) lines.push(dim(`the manager would be asked once more: ${printable(reprompt)}`));
   return lines.join("\n");
-}
-
-function indent(text: string): string {
-  return text.replaceAll(/^/gm, "  ");
 }

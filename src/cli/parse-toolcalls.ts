@@ -5,7 +5,7 @@ import type { ToolCallReply } from "../protocol/toolcalls/tool-call.ts";
 import { type BatchRecord, inputOf, runBatch } from "./batch.ts";
 import { readText } from "./input.ts";
 import type { ToolCallOptions } from "./main.ts";
-import { bold, dim, writeLine } from "./output.ts";
+import { bold, dim, indent, writeLine } from "./output.ts";
 import { printable } from "./printable.ts";
 
 export async function parseToolCallsCommand(file: string | undefined, options: ToolCallOptions): Promise<void> {
@@ -75,8 +75,4 @@ function section(title: string, items: readonly string[]): string[] {
 
 function json(value: unknown): string {
   return printable(JSON.stringify(value));
-}
-
-function indent(text: string): string {
-  return text.replaceAll(/^/gm, "  ");
 }

@@ -4,7 +4,7 @@ import type { Handoff } from "../protocol/routing/handoff.ts";
 import type { Policy } from "../protocol/routing/policy.ts";
 import type { Review } from "../protocol/routing/review.ts";
 import { effectiveThreshold, isEscalation, route, type RouteDecision } from "../protocol/routing/route.ts";
-import { trimmed } from "../protocol/routing/text.ts";
+import { trimSpace } from "../protocol/white-space.ts";
 import { judgeReview, namesRisk, reviewNeed } from "./review.ts";
 
 type HandoffPhase =
@@ -156,7 +156,7 @@ interface Grounds {
 
 function receive(policy: Policy, state: HandoffState, event: HandoffEvent & { type: "envelope" }): HandoffStep {
   const { handoff, hash } = event;
-  const from = trimmed(handoff.from_model ?? "");
+  const from = trimSpace(handoff.from_model ?? "");
   const routed = route(policy, handoff);
   if (!routed.ok) return repair(policy, state, { ...routed.error, from });
   const decision = routed.value;

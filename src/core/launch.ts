@@ -2,7 +2,7 @@
 import { isLaunchable } from "../protocol/decision/decision.ts";
 import type { Dropped, TaskSpec } from "../protocol/decision/decision.ts";
 import { prohibitionRange } from "../protocol/decision/prohibitions.ts";
-import { trimWhitespace } from "../protocol/decision/trim-whitespace.ts";
+import { trimSpace } from "../protocol/white-space.ts";
 
 export interface Launch {
   readonly launch: readonly TaskSpec[];
@@ -14,7 +14,7 @@ export function launchable(tasks: readonly TaskSpec[]): Launch {
   const dropped = tasks.flatMap((task, index) => {
     if (isLaunchable(task)) return [];
     const what = task.id === undefined ? `tasks[${index}]` : `tasks[${index}] (${task.id})`;
-    const blank = (["workdir", "prompt"] as const).filter((field) => trimWhitespace(task[field]) === "");
+    const blank = (["workdir", "prompt"] as const).filter((field) => trimSpace(task[field]) === "");
     return [{ what, reason: `${blank.join(" and ")} ${blank.length > 1 ? "are" : "is"} blank` }];
   });
   return { launch: tasks.filter(isLaunchable), dropped };
@@ -22,7 +22,7 @@ export function launchable(tasks: readonly TaskSpec[]): Launch {
 
 /** The answer to `do_work`: nothing was done, why, and what to do instead. */
 export function refuseDirectWork(summary: string): string {
-  const attempted = trimWhitespace(summary);
+  const attempted = trimSpace(summary);
   const refusal =
     `Refused: the manager may not do work itself (${prohibitionRange}). Nothing was carried out. ` +
     "To get it done, launch a session for it";

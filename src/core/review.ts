@@ -4,7 +4,8 @@ import type { Handoff } from "../protocol/routing/handoff.ts";
 import type { Policy } from "../protocol/routing/policy.ts";
 import type { Review } from "../protocol/routing/review.ts";
 import { isEscalation, type RouteDecision } from "../protocol/routing/route.ts";
-import { asciiLower, trimmed } from "../protocol/routing/text.ts";
+import { asciiLower } from "../protocol/routing/text.ts";
+import { trimSpace } from "../protocol/white-space.ts";
 
 interface ReviewVerdict {
   /** `ask`: the reviewer approves but did not say how sure it is; it is asked, nobody fills it in. */
@@ -26,7 +27,7 @@ interface WorkDone {
 
 /** Anything but one clear answer escalates: a review cannot approve by being unreadable or unsure. */
 export function judgeReview({ review }: Review, threshold: number): ReviewVerdict {
-  const gate = asciiLower(trimmed(review.gate ?? ""));
+  const gate = asciiLower(trimSpace(review.gate ?? ""));
   if (gate === "") return { verdict: "escalate", reason: "the review names no gate" };
   if (gate.includes("|")) return { verdict: "escalate", reason: "the review repeats the menu of gates" };
   if (gate === "escalate") return { verdict: "escalate", reason: "the reviewer escalates" };
@@ -50,5 +51,5 @@ export function reviewNeed(when: Policy["review"], { decision, namesRisk, checks
 
 /** "none" is how a handoff says that there is no risk. */
 export function namesRisk(handoff: Handoff): boolean {
-  return handoff.risks?.some((risk) => !["", "none"].includes(asciiLower(trimmed(risk)))) ?? false;
+  return handoff.risks?.some((risk) => !["", "none"].includes(asciiLower(trimSpace(risk)))) ?? false;
 }

@@ -1,7 +1,7 @@
 // What the manager may say: the shapes of a decision and of the tasks it delegates. The prompt is rendered from here.
 import { z } from "zod";
 
-import { trimWhitespace } from "./trim-whitespace.ts";
+import { trimSpace } from "../white-space.ts";
 
 /** A command that proves a task: one line, or the exact arguments when quoting matters. */
 const Check = z.union([z.string(), z.object({ run: z.array(z.string()).min(1) })]);
@@ -59,5 +59,5 @@ export interface Dropped {
 
 /** A blank workdir or prompt parses, but there is nothing a session could do with it. */
 export function isLaunchable(task: TaskSpec): boolean {
-  return trimWhitespace(task.workdir) !== "" && trimWhitespace(task.prompt) !== "";
+  return trimSpace(task.workdir) !== "" && trimSpace(task.prompt) !== "";
 }

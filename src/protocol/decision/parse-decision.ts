@@ -7,7 +7,7 @@ import { actionAt, outermostActions, scanFrom, scanRest, startScan } from "./fin
 import type { ActionObject, ActionScan } from "./find-actions.ts";
 import { nameOf, readAction } from "./read-action.ts";
 import type { ActionReading } from "./read-action.ts";
-import { trimWhitespace } from "./trim-whitespace.ts";
+import { trimSpace } from "../white-space.ts";
 
 /** Why the manager should be asked once more: it tried to decide and did not, or it delegated nothing that can run. */
 export type RepromptReason = "no_decision" | "nothing_delegated";
@@ -27,7 +27,7 @@ interface ParseDecisionOptions {
 
 /** Never throws: a reply without a decision is a `respond` that carries the whole reply, trimmed. */
 export function parseDecision(reply: string, options: ParseDecisionOptions = {}): ParsedDecision {
-  const text = trimWhitespace(reply);
+  const text = trimSpace(reply);
   const scan = startScan(text);
   const chosen = firstCandidate(scan);
   const complete = scanRest(scan, Math.floor((options.scanFactor ?? 8) * text.length));

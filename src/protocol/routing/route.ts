@@ -4,7 +4,7 @@ import type { Handoff } from "./handoff.ts";
 import type { Policy } from "./policy.ts";
 import { findProblem, type RouteProblem } from "./required-fields.ts";
 import { parseRule } from "./rule.ts";
-import { trimmed } from "./text.ts";
+import { trimSpace } from "../white-space.ts";
 import { boundaryWords, substringWords, type WordList, type Words } from "./words.ts";
 
 export interface RouteDecision {
@@ -102,7 +102,7 @@ function classification(policy: Policy, handoff: Handoff, words: Words): RouteDe
 function allowedDestination({ policy, words }: Policy, to: string | undefined): string | undefined {
   if (to === undefined) return undefined;
   const { router, info, build, escalate_to } = policy;
-  const name = trimmed(to);
+  const name = trimSpace(to);
   const allowed = name === router || name === info || name === build || name === escalate_to;
   if (!allowed) return undefined;
   return words === "boundary" ? name : to;
@@ -114,7 +114,7 @@ function byRule(policy: Policy, handoff: Handoff, words: Words): RouteDecision {
     if (rule === undefined) continue;
     const { left, model } = rule;
     const beforeArrow = left.split("->", 1)[0] ?? "";
-    const inScope = words.matcher(policy.words === "boundary" ? trimmed(beforeArrow) : beforeArrow);
+    const inScope = words.matcher(policy.words === "boundary" ? trimSpace(beforeArrow) : beforeArrow);
     const inOther = words.matcher(left);
     if (
       inScope(handoff.scope ?? "") ||

@@ -1,6 +1,7 @@
 // A decision rule of the policy: `words => model`.
 
-import { asciiLower, trimmed } from "./text.ts";
+import { trimSpace } from "../white-space.ts";
+import { asciiLower } from "./text.ts";
 
 export interface Rule {
   /** Lower case. */
@@ -12,7 +13,7 @@ export interface Rule {
 export function parseRule(raw: string): Rule | undefined {
   const arrow = raw.indexOf("=>");
   if (arrow === -1) return undefined;
-  const left = asciiLower(trimmed(raw.slice(0, arrow)));
-  const model = trimmed(raw.slice(arrow + 2));
+  const left = asciiLower(trimSpace(raw.slice(0, arrow)));
+  const model = trimSpace(raw.slice(arrow + 2));
   return left === "" || model === "" ? undefined : { left, model };
 }

@@ -1,6 +1,6 @@
 // Where fence lines stand and what they open; every search moves forward only, so that a whole reply costs one pass.
 import type { Dialect, OpenerForm } from "./dialect.ts";
-import { isSpace, skipSpace, trimmedEnd } from "./white-space.ts";
+import { isSpace, skipSpace, trimmedEnd } from "../white-space.ts";
 
 /** Position of the next occurrence at or after `from`, or the text's length. Calls must not go backwards. */
 export type Finder = (from: number) => number;

@@ -2,7 +2,7 @@
 import type { Dialect } from "./dialect.ts";
 import type { Fault } from "./findings.ts";
 import { isJsonObject, type Json, type JsonObject, type Violation } from "./tool-call.ts";
-import { trimSpace } from "./white-space.ts";
+import { trimSpace } from "../white-space.ts";
 
 export interface CallRules {
   readonly dialect: Dialect;

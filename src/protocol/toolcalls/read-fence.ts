@@ -4,7 +4,7 @@ import { addFault, newFindings } from "./findings.ts";
 import { type Block, readBlock } from "./read-block.ts";
 import { goOn, type ReplyScan } from "./reply-scan.ts";
 import { show, visibleLineStart } from "./visible-text.ts";
-import { skipSpace } from "./white-space.ts";
+import { skipSpace } from "../white-space.ts";
 
 export function readFence(scan: ReplyScan, fence: number): void {
   const { text, rules, foreign } = scan;

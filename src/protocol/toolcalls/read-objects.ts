@@ -2,7 +2,7 @@
 import type { Fault } from "./findings.ts";
 import { maxDepth, scanJson } from "./scan-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "./tool-call.ts";
-import { skipSpace, trimmedEnd } from "./white-space.ts";
+import { skipSpace, trimmedEnd } from "../white-space.ts";
 
 export interface Body {
   readonly from: number;

@@ -6,7 +6,7 @@ import type { BlockRules } from "./read-block.ts";
 import { type ReasoningScan, reasoningScan, tagReader } from "./reasoning.ts";
 import type { ToolCall } from "./tool-call.ts";
 import { newVisibleText, resume, show, type VisibleText } from "./visible-text.ts";
-import { skipSpace } from "./white-space.ts";
+import { skipSpace } from "../white-space.ts";
 
 export interface ReplyScan {
   readonly text: string;

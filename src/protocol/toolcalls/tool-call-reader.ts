@@ -6,7 +6,7 @@ import { newFindings } from "./findings.ts";
 import { readBlock } from "./read-block.ts";
 import { closeTag, newOpenTags, openTag, tagReader } from "./reasoning.ts";
 import type { JsonObject } from "./tool-call.ts";
-import { isSpace, skipSpace } from "./white-space.ts";
+import { isSpace, skipSpace } from "../white-space.ts";
 
 /** `block` counts the blocks of the reply; a block may complete several calls, or fail. */
 export type ToolCallEvent =

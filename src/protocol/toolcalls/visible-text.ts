@@ -1,6 +1,6 @@
 // Sorts the text outside blocks into what a person sees and what is reasoning, as stretches of the reply.
 import { blankFrom } from "./fences.ts";
-import { skipSpace, trimSpace } from "./white-space.ts";
+import { skipSpace, trimSpace } from "../white-space.ts";
 
 export interface VisibleText {
   readonly text: string;
