@@ -11,6 +11,7 @@ const own = (source, built) => new URL(inClone ? source : built, import.meta.url
 // A project's config may import "tutti" wherever it stands: it means the Tutti that reads it.
 const entries = {
   tutti: own("../src/index.ts", "../dist/index.js"),
+  "tutti/client": own("../src/client/index.ts", "../dist/client/index.js"),
   "tutti/protocol": own("../src/protocol/index.ts", "../dist/protocol/index.js"),
 };
 module.registerHooks({
@@ -21,5 +22,5 @@ module.registerHooks({
 const { main } = await import(own("../src/cli/main.ts", "../dist/bundle/main.js"));
 await main(
   process.argv.slice(2),
-  async () => (await import(own("../src/daemon/open-state.ts", "../dist/bundle/open-state.js"))).opener,
+  async () => (await import(own("../src/daemon/opener.ts", "../dist/bundle/opener.js"))).opener,
 );

@@ -9,12 +9,12 @@ const root = join(import.meta.dirname, "..");
 /** What the command loads: itself, what it works with, and the thread that searches. Their names are their files'. */
 export const commandEntries = {
   main: "src/cli/main.ts",
-  "open-state": "src/daemon/open-state.ts",
+  opener: "src/daemon/opener.ts",
   "search-worker": "src/agent/search-worker.ts",
 };
 
-/** Model providers stay packages of their own: most runs load none of them, no run more than one or two. */
-const external = ["@ai-sdk/*"];
+/** Model providers stay packages of their own: most runs load none of them, no run more than one or two. So do those of the daemon. */
+const external = ["@ai-sdk/*", "pino", "ws"];
 
 export function bundle(entries: Readonly<Record<string, string>>, outdir: string): void {
   const { metafile } = buildSync({

@@ -112,6 +112,12 @@ export interface Handover {
   readonly reason?: string;
 }
 
+export interface GivenUp {
+  readonly reason: string;
+  /** What became of the attempt; `unknown` when absent: it may have been carried out. */
+  readonly outcome?: "unknown" | "failed";
+}
+
 /**
  * Every operation has a key chosen by the caller, unique in the run and without `!`. What was recorded under a key is returned, not done
  * again. Between two operations code must be deterministic: no clock, no timer, no fetch outside a step.
@@ -164,6 +170,11 @@ export interface Durable {
   snapshot(key: string, ids: readonly TaskId[] | "descendants"): Promise<TaskSnapshot[]>;
   /** Ends this run; the next one starts on the same task under another agent. */
   handover(key: string, to: Handover): Promise<never>;
+  /**
+   * Gives this attempt up from inside and starts the next: its children are canceled, its waits withdrawn. `refused` when
+   * the task has had all its attempts.
+   */
+  again(key: string, why: GivenUp): Promise<never>;
 }
 
 /** Runs a task's loop. `config` is its own part of the invocation; what it returns is the result, what it throws fails the task. */
@@ -247,17 +258,28 @@ export type RunnerRegistry = Readonly<Record<string, Runner>>;
 
 // ---- the outside face
 
+/** What was first: an answer, the deadline, or nobody needing one any more. */
+export type Settled =
+  | { readonly kind: "answered"; readonly value: unknown; readonly by: Answerer }
+  | { readonly kind: "expired" | "withdrawn" };
+
 export type Delivery =
   /** `provisional`: it came before the task was back at its question after a restart; if it does not fit, it is asked again. */
   | { readonly outcome: "accepted"; readonly provisional?: true }
-  | { readonly outcome: "late" | "unknown"; readonly message: string }
+  | { readonly outcome: "late"; readonly message: string; readonly settled: Settled }
+  | { readonly outcome: "unknown"; readonly message: string }
   | { readonly outcome: "invalid"; readonly message: string };
 
 export interface Tasks {
   /** Returns once the task is durable. The same `key` again finds the unfinished task instead, unless `anew`. */
   start(
     task: NewTask,
-    options?: { readonly key?: string; readonly anew?: boolean },
+    options?: {
+      readonly key?: string;
+      readonly anew?: boolean;
+      /** Keys that find it too, from the same commit on. */
+      readonly also?: readonly string[];
+    },
   ): Promise<{ readonly task: TaskId; readonly existed: boolean }>;
   /** Settles a wait; the first answer wins. */
   deliver(wait: AskId, value: unknown, by: Answerer): Promise<Delivery>;

@@ -12,7 +12,11 @@ import { examples } from "../src/cli/examples.ts";
 const root = join(import.meta.dirname, "..");
 const bin = join(root, "bin", "tutti.js");
 const folder = mkdtempSync(join(tmpdir(), "tutti-cli-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+after(() => {
+  // The examples start a daemon; should one of them fail, it must not be left behind.
+  spawnSync(process.execPath, [bin, "down", "--force", "--state", "state"], { cwd: folder });
+  rmSync(folder, { recursive: true, force: true });
+});
 
 function tutti(args: readonly string[], input: string | Buffer = "") {
   const child = spawnSync(process.execPath, [bin, ...args], {

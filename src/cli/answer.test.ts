@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { OpenAsk, OpenWait } from "../client/client.ts";
+import type { OpenAsk, OpenWait } from "../protocol/api/work.ts";
 import { answerFrom, askText } from "./answer.ts";
 
 const evil = "a\u001b[2Jb\u009bc\u202ed\u0007";
@@ -20,6 +20,7 @@ const ask = (more: Partial<OpenAsk>): OpenAsk => ({
 const wait = (more: Partial<OpenWait>): OpenWait => ({
   id: "ask_1",
   task: "tsk_1",
+  root: "tsk_1",
   label: "a thing",
   deadline: 1,
   ...more,

@@ -1,5 +1,5 @@
 // How a question is put to a person on a terminal, and what their words answer.
-import type { OpenAsk, OpenWait } from "../client/client.ts";
+import type { OpenAsk, OpenWait } from "../protocol/api/work.ts";
 import { bold, dim } from "./output.ts";
 import { printable } from "./printable.ts";
 

@@ -1,10 +1,14 @@
 // On a terminal, puts the open questions of a tree to the person, one at a time.
 import { createInterface } from "node:readline/promises";
 
-import type { Working } from "../client/client.ts";
-import type { TaskId } from "../protocol/ids.ts";
+import type { Tutti } from "../client/client.ts";
+import type { OpenAsk, OpenWait } from "../protocol/api/work.ts";
+import { toTuttiError } from "../protocol/error.ts";
+import type { TaskEvent } from "../protocol/event.ts";
 import { answerFrom, askText } from "./answer.ts";
+import { deliver } from "./deliver.ts";
 import { printable } from "./printable.ts";
+import type { Watch } from "./watch.ts";
 
 /** Whatever else writes to the terminal, and must be silent while somebody types. */
 export interface Screen {
@@ -13,18 +17,15 @@ export interface Screen {
 }
 
 /** Where there is no terminal to ask on, it says once per question where it can be answered. */
-export function askInline(working: Working, task: TaskId, screen: Screen): { stop: () => void } {
-  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return sayWhoCanAnswer(working, task);
+export function askInline(tutti: Tutti, watch: Watch, screen: Screen): { stop: () => void } {
+  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return sayWhoCanAnswer(tutti, watch);
   const stopped = new AbortController();
   const seen = new Set<string>();
-  let busy = false;
-  const look = async (): Promise<void> => {
-    if (busy || stopped.signal.aborted) return;
-    const mine = new Set(working.looking.tree(task).map((view) => view.id));
-    const open = [...working.looking.asks(), ...working.looking.waits()];
-    const next = open.find((each) => mine.has(each.task) && !seen.has(each.id));
-    if (next === undefined) return;
-    busy = true;
+  let asking: { readonly id: string; readonly elsewhere: AbortController } | undefined;
+
+  const put = async (open: OpenAsk | OpenWait): Promise<void> => {
+    const elsewhere = new AbortController();
+    asking = { id: open.id, elsewhere };
     screen.pause();
     const reader = createInterface({ input: process.stdin, output: process.stderr });
     const closed = new AbortController();
@@ -32,53 +33,127 @@ export function askInline(working: Working, task: TaskId, screen: Screen): { sto
     // The terminal is in raw mode while somebody types, so Ctrl-C comes here and not as a signal.
     reader.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
     try {
-      const signal = AbortSignal.any([stopped.signal, closed.signal]);
-      const said = await reader.question(askText(next), { signal });
-      const heard = answerFrom(next, said);
-      const delivered = heard.ok
-        ? await working.deliver(next.id, heard.value, { kind: "person", name: "terminal" })
-        : { accepted: false as const, message: heard.message };
-      if (delivered.accepted) seen.add(next.id);
-      else console.error(`tutti: ${printable(delivered.message)}`);
+      const signal = AbortSignal.any([stopped.signal, closed.signal, elsewhere.signal]);
+      const said = await reader.question(askText(open), { signal });
+      const heard = answerFrom(open, said);
+      const delivered = heard.ok ? await deliver(tutti, open, heard.value) : { ...heard, accepted: false as const };
+      // What came too late will not fit the next time either.
+      if (delivered.accepted || ("code" in delivered && delivered.code !== "invalid")) seen.add(open.id);
+      if (!delivered.accepted) console.error(`tutti: ${printable(delivered.message)}`);
     } catch (thrown) {
-      if (closed.signal.aborted) {
+      if (elsewhere.signal.aborted) {
+        seen.add(open.id);
+        console.error(`\ntutti: ${open.id} ${String(elsewhere.signal.reason)}`);
+      } else if (closed.signal.aborted) {
         // Ctrl-D: the question stays open, and is put again by the next start.
-        seen.add(next.id);
-        console.error(
-          `\ntutti: ${next.id} stays open; to answer it, end this with Ctrl-C and run the same command again on a terminal`,
-        );
-      } else if (!stopped.signal.aborted) {
-        console.error(`tutti: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
-      }
+        seen.add(open.id);
+        console.error(`\ntutti: ${open.id} stays open; to answer it, ${howToAnswer(tutti, open.id)}`);
+      } else if (!stopped.signal.aborted) console.error(`tutti: ${toTuttiError(thrown).message}`);
     } finally {
       reader.close();
-      busy = false;
+      asking = undefined;
       screen.resume();
     }
-    await look();
   };
-  const off = working.onChange(() => void look());
-  void look();
+
+  const looker = lookAgain(tutti, watch, async (open) => {
+    const next = open.find(({ id }) => !seen.has(id));
+    if (next === undefined || stopped.signal.aborted) return false;
+    await put(next);
+    return true;
+  });
+  const off = watch.on((said) => {
+    const over = "event" in said ? settledIn(said.event) : undefined;
+    if (over !== undefined && over.id === asking?.id) asking.elsewhere.abort(over.said);
+  });
   return {
     stop() {
       stopped.abort();
+      off();
+      looker.stop();
+    },
+  };
+}
+
+function sayWhoCanAnswer(tutti: Tutti, watch: Watch): { stop: () => void } {
+  const told = new Set<string>();
+  return lookAgain(tutti, watch, async (open) => {
+    for (const { id } of open) {
+      if (!told.has(id)) console.error(`tutti: waiting for an answer to ${id}; ${whereToAnswer(tutti, id)}`);
+      told.add(id);
+    }
+    return false;
+  });
+}
+
+const raising: ReadonlySet<TaskEvent["type"]> = new Set(["ask.raised", "ask.reopened", "wait.opened", "wait.reopened"]);
+
+const retryMs = 1_000;
+
+/** Gives what is open to `take`, now and whenever something is asked; again at once when `take` says so. */
+function lookAgain(
+  tutti: Tutti,
+  { task, on }: Watch,
+  take: (open: readonly (OpenAsk | OpenWait)[]) => Promise<boolean>,
+): { stop: () => void } {
+  let busy = false;
+  let again = true;
+  let stopped = false;
+  let retry: NodeJS.Timeout | undefined;
+  const look = async (): Promise<void> => {
+    if (busy || stopped) return;
+    busy = true;
+    clearTimeout(retry);
+    try {
+      while (again && !stopped) {
+        again = false;
+        const [asks, waits] = await Promise.all([tutti.asks(task), tutti.waits(task)]);
+        if (await take([...asks, ...waits])) again = true;
+      }
+    } catch {
+      // The service may be starting again, and what it asks is not told a second time.
+      again = true;
+      retry = setTimeout(() => void look(), retryMs);
+    } finally {
+      busy = false;
+    }
+  };
+  const off = on((said) => {
+    if (!("event" in said) || !raising.has(said.event.type)) return;
+    again = true;
+    void look();
+  });
+  void look();
+  return {
+    stop() {
+      stopped = true;
+      clearTimeout(retry);
       off();
     },
   };
 }
 
-function sayWhoCanAnswer(working: Working, task: TaskId): { stop: () => void } {
-  const told = new Set<string>();
-  const look = (): void => {
-    const open = [...working.looking.asks(), ...working.looking.waits()].filter(({ id }) => !told.has(id));
-    if (open.length === 0) return;
-    const mine = new Set(working.looking.tree(task).map((view) => view.id));
-    for (const { id } of open.filter((each) => mine.has(each.task))) {
-      told.add(id);
-      console.error(`tutti: waiting for an answer to ${id}; run the same command on a terminal to give it`);
-    }
-  };
-  const off = working.onChange(look);
-  look();
-  return { stop: off };
+function settledIn(event: TaskEvent): { readonly id: string; readonly said: string } | undefined {
+  switch (event.type) {
+    case "ask.answered":
+      return { id: event.data.ask, said: `was answered by ${printable(event.data.by.name)}` };
+    case "ask.expired":
+      return { id: event.data.ask, said: "has expired" };
+    case "ask.withdrawn":
+      return { id: event.data.ask, said: "is not asked any more" };
+    case "wait.settled":
+      return { id: event.data.wait, said: "is settled" };
+    default:
+      return undefined;
+  }
+}
+
+function howToAnswer({ url }: Tutti, id: string): string {
+  return url === undefined
+    ? "end this with Ctrl-C and run the same command again on a terminal"
+    : `run \`tutti answer ${id} …\``;
+}
+
+function whereToAnswer({ url }: Tutti, id: string): string {
+  return url === undefined ? "run the same command on a terminal to give it" : `\`tutti answer ${id} …\` gives it`;
 }

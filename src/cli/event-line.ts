@@ -45,6 +45,8 @@ function describe(event: TaskEvent): string {
       return `${event.data.from_agent} → ${event.data.to_agent}${event.data.reason === undefined ? "" : `: ${event.data.reason}`}`;
     case "run.started":
       return `${event.data.agent}, attempt ${event.attempt ?? 1}, run ${event.run ?? 1}`;
+    case "attempt.ended":
+      return `attempt ${event.attempt ?? 1} ${event.data.outcome}: ${event.data.reason}`;
     case "task.input_required":
       return event.data.ask;
     case "ask.raised":

@@ -80,6 +80,76 @@ export const examples: readonly Example[] = [
     run: "tutti prune --older 30d --state state",
   },
   {
+    command: "up",
+    about: "Run the daemon in a process of its own; without --detach, here, until Ctrl-C",
+    run: "tutti up --detach --state state",
+  },
+  {
+    command: "status",
+    about: "Is it running, and what is there to do?",
+    run: "tutti status --state state",
+  },
+  {
+    command: "invoke",
+    about: "Hand it work and go away",
+    run: "tutti invoke examples/invocations/ask.json --detach --state state",
+  },
+  {
+    command: "asks",
+    about: "What waits for an answer?",
+    run: "tutti asks --state state",
+  },
+  {
+    command: "answer",
+    about: "Answer the first question",
+    run: `tutti answer "$(tutti asks --state state | grep -o -m 1 'ask_[a-z0-9_]*')" red --state state`,
+  },
+  {
+    command: "message",
+    about: "Tell a task something it did not ask",
+    run: `tutti message "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" "No hurry." --state state`,
+  },
+  {
+    command: "cancel",
+    about: "Cancel a tree",
+    run: `tutti cancel "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --reason "no party" --state state`,
+  },
+  {
+    command: "pause",
+    about: "Begin nothing new for a while",
+    run: "tutti pause --state state",
+  },
+  {
+    command: "resume",
+    about: "Go on",
+    run: "tutti resume --state state",
+  },
+  {
+    command: "keys list",
+    about: "Who may talk to the daemon?",
+    run: "tutti keys list --state state",
+  },
+  {
+    command: "keys add",
+    about: "Let a script look, and nothing else",
+    run: "tutti keys add metrics --role viewer --state state",
+  },
+  {
+    command: "keys revoke",
+    about: "Take a key back",
+    run: `tutti keys revoke "$(tutti keys list --state state | grep metrics | cut -d ' ' -f 1)" --state state`,
+  },
+  {
+    command: "operators",
+    about: "Who has joined to gate, to answer and to do work?",
+    run: "tutti operators --state state",
+  },
+  {
+    command: "down",
+    about: "Stop the daemon; what is under way goes on at the next start",
+    run: "tutti down --state state",
+  },
+  {
     command: "parse toolcalls",
     about: "What does this reply call?",
     run: "tutti parse toolcalls examples/reply.txt",

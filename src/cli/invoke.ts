@@ -1,18 +1,16 @@
-// `tutti invoke`: runs an invocation in this process, shows how it goes, asks what has to be asked, prints the result.
-import type { Opener, Working } from "../client/client.ts";
+// `tutti invoke`: runs an invocation, shows how it goes, asks what has to be asked, prints the result.
+import type { Opener, Tutti } from "../client/client.ts";
 import { errorTable } from "../protocol/error.ts";
-import type { TaskId } from "../protocol/ids.ts";
 import { type AgentResult, InvocationResult } from "../protocol/invocation-result.ts";
-import { isTerminal } from "../protocol/task-status.ts";
 import { askInline } from "./ask-inline.ts";
 import { readText } from "./input.ts";
 import { dim, warn, writeLine } from "./output.ts";
 import { showProgress } from "./progress.ts";
-import { stateFolder } from "./state-folder.ts";
 import { printable } from "./printable.ts";
+import { commandOn, throughDaemon, workOn } from "./reach.ts";
 import { runCost } from "./run-cost.ts";
 import { markOf, totalsLine } from "./task-tree.ts";
-import { withWorking } from "./with-working.ts";
+import { type Watch, watchTask } from "./watch.ts";
 
 export interface InvokeOptions {
   readonly state?: string;
@@ -25,48 +23,64 @@ export interface InvokeOptions {
 
 export async function invokeCommand(opener: Opener, file: string, options: InvokeOptions): Promise<void> {
   const text = await readText(file, options.limit);
-  await withWorking(opener, { state: stateFolder(options.state) }, async (working) => {
-    const { task, existed, warnings } = await working.invoke(text, {
-      folder: process.cwd(),
-      anew: options.new === true,
+  const given = { folder: process.cwd(), anew: options.new === true };
+  if (options.detach === true) {
+    return throughDaemon(opener, options, async (tutti) => {
+      const started = await tutti.invoke(text, given);
+      for (const warning of started.warnings) warn(warning);
+      await tellStarted(tutti, started, options);
     });
+  }
+  await workOn(opener, options, async ({ tutti, follows }) => {
+    const { task, existed, warnings } = await tutti.invoke(text, given);
+    follows(task);
     for (const warning of warnings) warn(warning);
     if (existed) console.error(dim(`going on with ${task}, which was not finished; --new starts another`));
-    await follow(working, task, options);
+    await follow(tutti, watchTask(tutti, task), options);
   });
 }
 
-async function follow(working: Working, task: TaskId, options: InvokeOptions): Promise<void> {
+async function tellStarted(
+  { url }: Tutti,
+  { task, existed }: { readonly task: string; readonly existed: boolean },
+  { json, state }: InvokeOptions,
+): Promise<void> {
+  if (json === true) return writeLine(JSON.stringify({ task, existed, url }));
+  await writeLine(task);
+  const begun = existed ? "it was not finished and goes on; --new starts another" : "it is on its way";
+  console.error(dim(`${begun}; follow it with \`${commandOn(state, `logs -f ${task}`)}\``));
+}
+
+async function follow(tutti: Tutti, watch: Watch, options: InvokeOptions): Promise<void> {
+  const { task } = watch;
   const quiet = options.quiet === true || options.json === true;
-  const progress = quiet ? undefined : showProgress(working, task);
-  const asking = askInline(working, task, { pause: () => progress?.pause(), resume: () => progress?.resume() });
+  const progress = quiet ? undefined : showProgress(tutti, watch);
+  const asking = askInline(tutti, watch, { pause: () => progress?.pause(), resume: () => progress?.resume() });
+  let shown = false;
   try {
-    const result = await working.result(task);
-    if (options.detach !== true) await working.settled(task);
-    progress?.stop();
-    const cost = runCost(working.looking, task);
+    const result = await tutti.result(task);
+    await tutti.settled(task);
+    await watch.drained();
+    asking.stop();
+    shown = true;
+    await progress?.stop();
+    const tree = await tutti.tree(task);
+    const cost = runCost(tree, watch.notes);
     await writeLine(
       options.json === true
         ? JSON.stringify({ task, status: result.status, result: result.content, rehearsal: cost.rehearsal })
-        : show(result, working),
+        : await show(result, tutti),
     );
-    if (!quiet) console.error(dim(totalsLine(working.looking.tree(task), cost, Date.now())));
-    if (!quiet) tellWhatRuns(working, task);
+    if (!quiet) console.error(dim(totalsLine(tree, cost, Date.now())));
     if (!succeeded(result)) process.exitCode = errorTable.task_failed.exit;
   } finally {
-    progress?.stop();
     asking.stop();
+    watch.stop();
+    if (!shown) await progress?.stop();
   }
 }
 
-/** With `--detach`, what goes on is not lost: it is durable, and the next start takes it up. */
-function tellWhatRuns({ looking }: Working, task: TaskId): void {
-  const open = looking.tree(task).filter((view) => !isTerminal(view.status)).length;
-  if (open > 0)
-    console.error(dim(`${open} still to be done; the next \`tutti invoke\` on this folder goes on with it`));
-}
-
-function show(result: AgentResult, { looking }: Working): string {
+async function show(result: AgentResult, tutti: Tutti): Promise<string> {
   const parsed = InvocationResult.safeParse(result.content);
   if (!parsed.success) return `${markOf(result.status)} ${plain(result.content)}`;
   switch (parsed.data.kind) {
@@ -74,13 +88,14 @@ function show(result: AgentResult, { looking }: Working): string {
       return resultLine(parsed.data.result);
     case "vector":
       return parsed.data.results.map(resultLine).join("\n");
-    case "task_ids":
-      return parsed.data.task_ids
-        .flatMap((id) => looking.tree(id).slice(0, 1))
+    case "task_ids": {
+      const views = await Promise.all(parsed.data.task_ids.map((id) => tutti.task(id)));
+      return views
         .map(
           (view) => `${markOf(view.status)} ${dim(view.id)} ${view.result === null ? view.status : plain(view.result)}`,
         )
         .join("\n");
+    }
   }
 }
 

@@ -26,3 +26,19 @@ export function positive(text: string): number {
   if (!Number.isSafeInteger(value) || value <= 0) throw new InvalidArgumentError("It must be a whole number above 0.");
   return value;
 }
+
+export function port(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value > 65_535) throw new InvalidArgumentError("It must be a port, 0 to 65535.");
+  return value;
+}
+
+const longestGrace = 600;
+
+export function seconds(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value > longestGrace) {
+    throw new InvalidArgumentError(`It must be a number of seconds, at most ${longestGrace}.`);
+  }
+  return value;
+}

@@ -2,7 +2,7 @@
 import { parseDecision, type ParsedDecision } from "../protocol/decision/parse-decision.ts";
 import { inputOf, runBatch } from "./batch.ts";
 import { readText } from "./input.ts";
-import type { InputOptions } from "./main.ts";
+import type { InputOptions } from "./protocol-commands.ts";
 import { bold, dim, indent, writeLine } from "./output.ts";
 import { printable } from "./printable.ts";
 

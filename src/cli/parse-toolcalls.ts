@@ -4,7 +4,7 @@ import { parseToolCalls } from "../protocol/toolcalls/parse-tool-calls.ts";
 import type { ToolCallReply } from "../protocol/toolcalls/tool-call.ts";
 import { type BatchRecord, inputOf, runBatch } from "./batch.ts";
 import { readText } from "./input.ts";
-import type { ToolCallOptions } from "./main.ts";
+import type { ToolCallOptions } from "./protocol-commands.ts";
 import { bold, dim, indent, writeLine } from "./output.ts";
 import { printable } from "./printable.ts";
 

@@ -1,69 +1,74 @@
 // Shows how an invocation goes, on standard error: a tree that redraws itself on a terminal, a line per event elsewhere.
-import type { Working } from "../client/client.ts";
-import type { TaskEvent } from "../protocol/event.ts";
-import type { TaskId } from "../protocol/ids.ts";
+import type { Looking } from "../client/client.ts";
+import type { TaskView } from "../protocol/task-view.ts";
+import type { Screen } from "./ask-inline.ts";
 import { eventLine } from "./event-line.ts";
+import { cut, sizeOf } from "./fit.ts";
 import { dim } from "./output.ts";
-import { drawTree } from "./task-tree.ts";
+import { drawTree, liveTotals } from "./task-tree.ts";
+import type { Watch } from "./watch.ts";
 
-export interface Progress {
-  /** Leaves the screen to somebody else for a while. */
-  pause(): void;
-  resume(): void;
-  stop(): void;
+export interface Progress extends Screen {
+  /** Shows how it stands in the end. */
+  readonly stop: () => Promise<void>;
 }
 
 const redrawMs = 100;
-const batch = 200;
+/** Looking at a large tree takes a while; it is done for a tenth of the time at most. */
+const lookShare = 10;
 
-export function showProgress(working: Working, task: TaskId): Progress {
-  return process.stderr.isTTY === true ? liveTree(working, task) : eventLines(working, task);
+export function showProgress(tutti: Looking, watch: Watch): Progress {
+  return process.stderr.isTTY === true ? liveTree(tutti, watch) : eventLines(watch);
 }
 
-function eventLines(working: Working, task: TaskId): Progress {
-  const next = newEvents(working, task);
-  const flush = (): void => {
-    for (const event of next()) console.error(eventLine(event));
-  };
-  const timer = setInterval(flush, redrawMs);
-  return { pause: () => undefined, resume: () => undefined, stop: stopOnce(timer, flush) };
+function eventLines(watch: Watch): Progress {
+  const off = watch.on((said) => {
+    if ("event" in said) console.error(eventLine(said.event));
+  });
+  return { pause: () => undefined, resume: () => undefined, stop: async () => off() };
 }
 
-/** Gives the events that came since it was last called. */
-function newEvents({ looking }: Working, task: TaskId): () => Generator<TaskEvent> {
-  let after = 0;
-  return function* () {
-    for (;;) {
-      const events = looking.events(task, { after, limit: batch });
-      yield* events;
-      after = events.at(-1)?.seq ?? after;
-      if (events.length < batch) return;
-    }
-  };
-}
-
-function liveTree(working: Working, task: TaskId): Progress {
+function liveTree(tutti: Looking, watch: Watch): Progress {
   let drawn = 0;
   let paused = false;
-  let rehearsal = false;
-  const next = newEvents(working, task);
+  let changed = true;
+  let notBefore = 0;
+  let tree: readonly TaskView[] = [];
+  let looking: Promise<void> | undefined;
+  const off = watch.on((said) => {
+    if ("event" in said) changed = true;
+  });
   const clear = (): void => {
     if (drawn > 0) process.stderr.write(`\u001b[${drawn}A\u001b[0J`);
     drawn = 0;
   };
   const draw = (): void => {
-    if (paused) return;
-    for (const event of next()) {
-      if (event.type === "message.added" && event.data.message.name === "rehearsal") rehearsal = true;
-    }
-    const { columns, rows } = screenSize();
-    const lines = drawTree(working.looking.tree(task), { now: Date.now(), most: Math.max(3, rows - 3) });
-    if (rehearsal) lines.push(dim("rehearsal"));
+    if (paused || tree.length === 0) return;
+    const { columns, rows } = sizeOf(process.stderr);
+    const now = Date.now();
+    const lines = [...drawTree(tree, { now, most: Math.max(3, rows - 4) }), dim(liveTotals(tree, watch.notes, now))];
     clear();
     process.stderr.write(`${lines.map((line) => cut(line, columns)).join("\n")}\n`);
     drawn = lines.length;
   };
-  const timer = setInterval(draw, redrawMs);
+  const look = async (): Promise<void> => {
+    changed = false;
+    const began = Date.now();
+    try {
+      tree = await tutti.tree(watch.task);
+    } catch {
+      // The service may be starting again; how it stood is shown meanwhile.
+      changed = true;
+    }
+    notBefore = Date.now() + (Date.now() - began) * lookShare;
+  };
+  const tick = (): void => {
+    if (looking === undefined && changed && Date.now() >= notBefore) {
+      looking = look().finally(() => (looking = undefined));
+    }
+    draw();
+  };
+  const timer = setInterval(tick, redrawMs);
   return {
     pause() {
       clear();
@@ -72,42 +77,14 @@ function liveTree(working: Working, task: TaskId): Progress {
     resume() {
       paused = false;
     },
-    stop: stopOnce(timer, () => {
+    async stop() {
+      off();
+      clearInterval(timer);
+      await looking;
+      await look();
       paused = false;
       draw();
-    }),
+      drawn = 0;
+    },
   };
-}
-
-/** A terminal may not know its size, and then says 0. */
-function screenSize(): { readonly columns: number; readonly rows: number } {
-  const { columns, rows } = process.stderr;
-  return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
-}
-
-function stopOnce(timer: NodeJS.Timeout, last: () => void): () => void {
-  let stopped = false;
-  return () => {
-    if (stopped) return;
-    stopped = true;
-    clearInterval(timer);
-    last();
-  };
-}
-
-const colorCode = new RegExp(`(${String.fromCharCode(27)}\\[\\d+m)`);
-const segmenter = new Intl.Segmenter();
-
-/** A line longer than the terminal would wrap and spoil the redraw; colour codes take no room. */
-function cut(line: string, width: number): string {
-  let room = width - 1;
-  return line
-    .split(colorCode)
-    .map((piece) => {
-      if (colorCode.test(piece)) return piece;
-      const shown = Array.from(segmenter.segment(piece), ({ segment }) => segment).slice(0, room);
-      room -= shown.length;
-      return shown.join("");
-    })
-    .join("");
 }

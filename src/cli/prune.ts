@@ -18,7 +18,10 @@ export async function pruneCommand(opener: Opener, options: PruneOptions): Promi
   if (options.older === undefined && options.maxSize === undefined) {
     throw new TuttiError("usage", "say what may go: --older 30d, --max-size 500M, or both");
   }
-  const pruned = opener.prune(stateFolder(options.state), {
+  const folder = stateFolder(options.state);
+  // A folder that is not there, or holds something else, is said to be so before a lock is looked for in it.
+  await opener.look(folder).close();
+  const pruned = opener.prune(folder, {
     ...(options.older === undefined ? {} : { endedBefore: Date.now() - ageIn(options.older) }),
     ...(options.maxSize === undefined ? {} : { maxBytes: bytesIn(options.maxSize) }),
   });

@@ -8,7 +8,7 @@ import { readPolicy } from "../protocol/routing/read-policy.ts";
 import { route, type RouteDecision } from "../protocol/routing/route.ts";
 import { type BatchRecord, runBatch } from "./batch.ts";
 import { readText } from "./input.ts";
-import type { RouteOptions } from "./main.ts";
+import type { RouteOptions } from "./protocol-commands.ts";
 import { bold, dim, warn, writeLine } from "./output.ts";
 
 export async function routeCommand(file: string | undefined, options: RouteOptions): Promise<void> {

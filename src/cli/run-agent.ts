@@ -1,17 +1,19 @@
 // `tutti agents run`: one agent on one prompt, with a live transcript, questions inline, the cost and the result.
-import type { Opener, Working } from "../client/client.ts";
-import { errorTable } from "../protocol/error.ts";
-import type { TaskId } from "../protocol/ids.ts";
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+
+import type { Opener, Tutti } from "../client/client.ts";
+import { errorTable, TuttiError } from "../protocol/error.ts";
 import { type AgentResult, InvocationResult } from "../protocol/invocation-result.ts";
 import { askInline } from "./ask-inline.ts";
 import { readText } from "./input.ts";
 import { dim, warn, writeLine } from "./output.ts";
 import { printable } from "./printable.ts";
+import { workOn } from "./reach.ts";
 import { runCost } from "./run-cost.ts";
-import { stateFolder } from "./state-folder.ts";
 import { duration, markOf, money } from "./task-tree.ts";
 import { showTranscript } from "./transcript.ts";
-import { withWorking } from "./with-working.ts";
+import { type Watch, watchTask } from "./watch.ts";
 
 export interface RunOptions {
   readonly cwd?: string;
@@ -25,38 +27,50 @@ export interface RunOptions {
 }
 
 export async function runAgent(opener: Opener, name: string, prompt: string, options: RunOptions): Promise<void> {
-  const folder = options.cwd ?? process.cwd();
+  const folder = resolve(options.cwd ?? ".");
+  mustBeFolder(folder, options.cwd);
   const project = await opener.project(folder);
   const script = options.script === undefined ? undefined : await readText(options.script, options.limit);
   const text = prompt === "-" ? await readText("-", options.limit) : prompt;
   const run = await project.prepareRun({ agent: name, prompt: text, folder, model: options.model, script });
-  await withWorking(opener, { state: stateFolder(options.state), from: folder }, async (working) => {
-    const { task, existed, warnings } = await working.invoke(run.text, { folder, anew: options.new === true });
+  await workOn(opener, { state: options.state, from: folder }, async ({ tutti, follows }) => {
+    const { task, existed, warnings } = await tutti.invoke(run.text, { folder, anew: options.new === true });
+    follows(task);
     for (const warning of warnings) warn(warning);
     if (options.json !== true) {
       const playing = run.rehearsal ? `${run.model}: a rehearsal, no model is called` : run.model;
       console.error(dim(`${task} ${playing}`));
     }
     if (existed) console.error(dim(`going on with ${task}, which was not finished; --new starts another`));
-    await follow(working, task, options);
+    await follow(tutti, watchTask(tutti, task), options);
   });
 }
 
-async function follow(working: Working, task: TaskId, options: RunOptions): Promise<void> {
+/** Said before anything is looked for in it: a project that is not there has no agents either. */
+function mustBeFolder(folder: string, given: string | undefined): void {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) throw new TuttiError("not_found", `there is no folder ${given ?? folder}`);
+  if (!found.isDirectory()) throw new TuttiError("invalid_input", `${given ?? folder} is a file; name a folder`);
+}
+
+async function follow(tutti: Tutti, watch: Watch, options: RunOptions): Promise<void> {
   const quiet = options.quiet === true || options.json === true;
-  const transcript = quiet ? undefined : showTranscript(working, task);
-  const asking = askInline(working, task, {
+  const transcript = quiet ? undefined : showTranscript(watch);
+  const asking = askInline(tutti, watch, {
     pause: () => transcript?.pause(),
     resume: () => transcript?.resume(),
   });
   try {
-    const outcome = await working.result(task);
-    await working.settled(task);
-    transcript?.stop();
-    await tell(working, task, { result: resultOf(outcome), options });
-  } finally {
-    transcript?.stop();
+    const outcome = await tutti.result(watch.task);
+    await tutti.settled(watch.task);
+    await watch.drained();
     asking.stop();
+    transcript?.stop();
+    await tell(tutti, watch, { result: resultOf(outcome), options });
+  } finally {
+    asking.stop();
+    transcript?.stop();
+    watch.stop();
   }
 }
 
@@ -67,11 +81,11 @@ function resultOf(outcome: AgentResult): AgentResult {
 }
 
 async function tell(
-  working: Working,
-  task: TaskId,
+  tutti: Tutti,
+  { task, notes }: Watch,
   { result, options }: { readonly result: AgentResult; readonly options: RunOptions },
 ): Promise<void> {
-  const cost = runCost(working.looking, task);
+  const cost = runCost(await tutti.tree(task), notes);
   const ok = result.status === "completed";
   if (!ok) process.exitCode = errorTable.task_failed.exit;
   if (options.json === true) {

@@ -1,9 +1,9 @@
 // Draws a tree of tasks: one line each, with its state, its agent and what it used.
 import type { TaskView } from "../protocol/task-view.ts";
-import type { TaskStatus } from "../protocol/task-status.ts";
+import { isTerminal, type TaskStatus } from "../protocol/task-status.ts";
 import { bold, dim, paint } from "./output.ts";
 import { printable } from "./printable.ts";
-import type { RunCost } from "./run-cost.ts";
+import { type CostNotes, type RunCost, runCost } from "./run-cost.ts";
 
 const marks: Readonly<Record<TaskStatus, { mark: string; color: "green" | "red" | "yellow" | "blue" | "dim" }>> = {
   pending: { mark: "·", color: "dim" },
@@ -58,6 +58,16 @@ export function totalsLine(views: readonly TaskView[], cost: RunCost, now: numbe
   const unpriced = cost.unpriced ? " and calls of unknown price" : "";
   const rehearsal = cost.rehearsal ? "; a rehearsal: the replies came from a script, no model was asked" : "";
   return `${took.join(", ")}${unpriced}${rehearsal}`;
+}
+
+/** The same while it goes on, in few words. */
+export function liveTotals(views: readonly TaskView[], notes: Readonly<CostNotes>, now: number): string {
+  const { tokens, money_micro_usd, unpriced, rehearsal } = runCost(views, notes);
+  const began = Math.min(...views.map((view) => view.created_at));
+  const open = views.filter((view) => !isTerminal(view.status)).length;
+  const cost = `${money(money_micro_usd)}${unpriced ? " and calls of unknown price" : ""}`;
+  const took = [`${views.length - open} of ${views.length} done`, duration(now - began), `${tokens} tokens`, cost];
+  return [...took, ...(rehearsal ? ["rehearsal"] : [])].join(", ");
 }
 
 export function duration(ms: number): string {

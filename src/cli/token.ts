@@ -12,7 +12,7 @@ import {
 import { generateKey, importKey } from "../protocol/operator/token-key.ts";
 import { readText } from "./input.ts";
 import { createKeyFile, readKeyFile } from "./key-file.ts";
-import type { MintOptions, VerifyOptions } from "./main.ts";
+import type { MintOptions, VerifyOptions } from "./protocol-commands.ts";
 import { bold, dim, warn, writeLine } from "./output.ts";
 
 export async function mintCommand(options: MintOptions): Promise<void> {

@@ -40,6 +40,8 @@ function event(happened: TaskEvent): string {
       return `${markOf("canceled")} ${short(happened.data.reason)}`;
     case "task.handed_over":
       return `⇒ handed over to ${short(happened.data.to_agent)}${happened.data.reason === undefined ? "" : `: ${short(happened.data.reason)}`}`;
+    case "attempt.ended":
+      return `↻ given up (${happened.data.outcome}), tried again: ${short(happened.data.reason)}`;
     case "ask.raised":
       return `${markOf("input_required")} ${short(happened.data.ask.question)}`;
     case "ask.answered":

@@ -1,5 +1,4 @@
 // Shows a run as it goes, on standard error: what agents say while they say it, their calls and results, those below them indented.
-import type { Working } from "../client/client.ts";
 import type { LiveDelta, TaskEvent } from "../protocol/event.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { CompleteMessage } from "../protocol/message.ts";
@@ -7,6 +6,7 @@ import type { Screen } from "./ask-inline.ts";
 import { transcriptLines } from "./transcript-lines.ts";
 import { printable } from "./printable.ts";
 import { bold, dim } from "./output.ts";
+import type { Watch } from "./watch.ts";
 
 export interface Transcript extends Screen {
   /** Shows what is left. */
@@ -28,20 +28,19 @@ interface Saying {
   held: NodeJS.Timeout | undefined;
 }
 
-/** A reply may begin before what came before it is committed; it is held back this long, so that the order is right. */
+/** A reply may begin before what came before it is told; it is held back this long, so that the order is right. */
 const holdMs = 40;
 
 const terminal: readonly TaskEvent["type"][] = ["task.completed", "task.failed", "task.canceled"];
 const isTerminalEvent = (event: TaskEvent): boolean => terminal.includes(event.type);
-const batch = 200;
 /** The name that messages of a rehearsal carry. */
 const rehearsal = "rehearsal";
 
-/** `root` is the invocation; the agent that was run is the one below it. */
-export function showTranscript(working: Working, root: TaskId): Transcript {
+/** The task that is watched is the invocation; the agent that was run is the one below it. */
+export function showTranscript(watch: Watch): Transcript {
+  const root = watch.task;
   const speakers = new Map<TaskId, Speaker>();
   const waiting: TaskEvent[] = [];
-  let after = 0;
   let saying: Saying | undefined;
   let last: TaskId | undefined;
   let midLine = false;
@@ -125,20 +124,10 @@ export function showTranscript(working: Working, root: TaskId): Transcript {
       show(event);
     }
   };
-  const read = (): void => {
-    for (;;) {
-      const events = working.looking.events(root, { after, limit: batch });
-      waiting.push(...events);
-      after = events.at(-1)?.seq ?? after;
-      drain();
-      if (events.length < batch) return;
-    }
-  };
   const begin = (delta: LiveDelta): Saying => {
     hush();
     const begun: Saying = { task: delta.task, key: delta.key, text: "", held: undefined };
     begun.held = setTimeout(() => {
-      read();
       if (saying !== begun || paused) return;
       begun.held = undefined;
       introduce(begun.task, "");
@@ -158,9 +147,11 @@ export function showTranscript(working: Working, root: TaskId): Transcript {
     if (now.held === undefined) write((speakers.get(delta.task)?.level ?? 0) + 1, text);
   };
 
-  const offChange = working.onChange(read);
-  const offLive = working.onLive(hear);
-  read();
+  const off = watch.on((said) => {
+    if ("live" in said) return hear(said.live);
+    waiting.push(said.event);
+    drain();
+  });
   return {
     pause() {
       hush();
@@ -173,11 +164,10 @@ export function showTranscript(working: Working, root: TaskId): Transcript {
       drain();
     },
     stop() {
-      offChange();
-      offLive();
+      off();
       paused = false;
       hush();
-      read();
+      drain();
       endLine();
     },
   };

@@ -1,60 +1,98 @@
 // What a front can do with Tutti: look at its tasks, and work with them. Fronts know this and nothing behind it.
 
-import type { Answerer, Ask } from "../protocol/ask.ts";
+import type { PolicyDecision, PolicyQuestion } from "../protocol/api/house.ts";
+import type { KeyView, MadeKey, NewKey, ServiceStatus } from "../protocol/api/service.ts";
+import type {
+  MessagePage,
+  OpenAsk,
+  OpenWait,
+  PageQuery,
+  Started,
+  StepPage,
+  TaskListQuery,
+  TaskPage,
+} from "../protocol/api/work.ts";
+import type { Answerer } from "../protocol/ask.ts";
 import type { LiveDelta, TaskEvent } from "../protocol/event.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation-result.ts";
-import type { RootView, TaskView } from "../protocol/task-view.ts";
+import type { OperatorInfo } from "../protocol/operator/operator-session.ts";
+import type { TaskView } from "../protocol/task-view.ts";
 import type { Project } from "./project.ts";
 
-export type OpenAsk = Extract<Ask, { status: "open" }>;
+/** What a follower is told: what happened, kept and in order; or text on its way, which is not. */
+export type Followed = { readonly event: TaskEvent } | { readonly live: LiveDelta };
 
-/** A wait that an outside party settles by its id, such as the result of a client's tool. */
-export interface OpenWait {
-  readonly id: AskId;
-  readonly task: TaskId;
-  readonly label: string;
-  /** The call whose result is waited for, when it is that of a client's tool. */
-  readonly call?: { readonly tool_name: string; readonly input: unknown };
-  readonly deadline: number;
+export interface FollowOptions {
+  /** Only this task and those below it; the following ends when they are over. */
+  readonly task?: TaskId;
+  /** The last sequence that was seen. */
+  readonly after?: number;
+  /** Text on its way too. */
+  readonly live?: boolean;
+  readonly signal?: AbortSignal;
 }
 
 /** Looking changes nothing and is possible beside whoever works. */
 export interface Looking {
-  /** Roots, newest first. */
-  roots(options: { readonly limit: number }): RootView[];
+  tasks(query?: TaskListQuery): Promise<TaskPage>;
+  task(task: TaskId): Promise<TaskView>;
   /** The task and all below it, parents first. */
-  tree(task: TaskId): TaskView[];
-  /** Events of the task and all below it after `after`, in order, at most `limit`. */
-  events(task: TaskId, options: { readonly after: number; readonly limit: number }): TaskEvent[];
-  asks(): OpenAsk[];
-  waits(): OpenWait[];
-  close(): void;
+  tree(task: TaskId): Promise<TaskView[]>;
+  messages(task: TaskId, page: PageQuery): Promise<MessagePage>;
+  steps(task: TaskId, page: PageQuery): Promise<StepPage>;
+  /** Events after `after`, in order, at most `limit`; of the task and all below it when one is named. */
+  events(options: {
+    readonly task?: TaskId;
+    readonly after: number;
+    readonly limit: number;
+  }): Promise<readonly TaskEvent[]>;
+  /** Misses nothing and tells nothing twice (invariant 9), over lost connections and restarts too. */
+  follow(options: FollowOptions): AsyncIterable<Followed>;
+  asks(task?: TaskId): Promise<readonly OpenAsk[]>;
+  waits(task?: TaskId): Promise<readonly OpenWait[]>;
+  close(): Promise<void>;
 }
 
-type Delivered = { readonly accepted: true } | { readonly accepted: false; readonly message: string };
+export type Delivered =
+  | { readonly accepted: true }
+  | { readonly accepted: false; readonly code: "late" | "unknown" | "invalid"; readonly message: string };
 
-/** One process at a time works on a state folder. */
-export interface Working {
-  readonly looking: Looking;
-  /** How many tasks were found unfinished and go on. */
-  readonly resumed: number;
-  /** Unfinished tasks of a runner this version does not have; they are left as they are. */
-  readonly parked: readonly { readonly task: TaskId; readonly runner: string }[];
+/** Everything a front can do; the same in process and over the wire. */
+export interface Tutti extends Looking {
+  /** Undefined when the work is done in this process. */
+  readonly url: string | undefined;
+  status(): Promise<ServiceStatus>;
   /** Starts the invocation in `text`; the same text again finds the unfinished one, unless `anew`. */
   invoke(
     text: string,
-    options: { readonly folder: string; readonly anew: boolean },
-  ): Promise<{ readonly task: TaskId; readonly existed: boolean; readonly warnings: readonly string[] }>;
+    options: {
+      readonly folder: string;
+      readonly anew?: boolean;
+      /** The same key again gives the task that was made with it, finished or not. */
+      readonly key?: string;
+    },
+  ): Promise<Started>;
+  /** Waits for the task to end. */
   result(task: TaskId, signal?: AbortSignal): Promise<AgentResult>;
-  deliver(wait: AskId, value: unknown, by: Answerer): Promise<Delivered>;
-  cancel(task: TaskId, reason: string): Promise<TaskId[]>;
   /** Resolves when the task and all below it are over. */
-  settled(task: TaskId): Promise<void>;
-  /** Called after something was recorded. */
-  onChange(listener: () => void): () => void;
-  onLive(listener: (delta: LiveDelta) => void): () => void;
-  /** Leaves what still runs to the next start. */
+  settled(task: TaskId, signal?: AbortSignal): Promise<void>;
+  /** Answers an ask. `by` is for the work in process; over the wire the key says who speaks. */
+  answer(ask: AskId, answer: unknown, by: Answerer): Promise<Delivered>;
+  /** Settles a wait of a client's own tool. */
+  settle(wait: AskId, value: unknown, by: Answerer): Promise<Delivered>;
+  cancel(task: TaskId, reason: string): Promise<readonly TaskId[]>;
+  /** Says something to the task; it hears it at its next turn. */
+  tell(task: TaskId, text: string): Promise<void>;
+  /** No new work begins until `resume`; over restarts too. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  route(question: PolicyQuestion): Promise<PolicyDecision>;
+  operators(): Promise<readonly OperatorInfo[]>;
+  keys(): Promise<readonly KeyView[]>;
+  addKey(key: NewKey): Promise<MadeKey>;
+  revokeKey(id: string): Promise<void>;
+  /** In process: leaves what still runs to the next start. Over the wire: only lets go of the connection. */
   close(): Promise<void>;
 }
 
@@ -65,11 +103,46 @@ interface Pruned {
   readonly bytes_after: number;
 }
 
+export interface UpOptions {
+  readonly state: string;
+  /** The folder whose project it is started in. */
+  readonly from: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** Beyond loopback without TLS. */
+  readonly insecure?: boolean;
+  /** How workers and operators on other machines reach it, when that is not where it listens. */
+  readonly publicUrl?: string;
+  readonly logLevel?: string;
+  readonly graceMs?: number;
+}
+
+export interface RunningDaemon {
+  readonly url: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly started_at: number;
+}
+
 /** How a front gets at a state folder; the entry of the command injects it. */
 export interface Opener {
+  /** Reads the state beside whoever works on it. */
   look(folder: string): Looking;
-  /** `from`: the folder whose project's config says which models and tools there are; the current one when absent. */
-  work(folder: string, options?: { readonly from?: string }): Promise<Working>;
+  /** Works in this process: one process at a time works on a state folder. */
+  work(folder: string, options?: { readonly from?: string }): Promise<Tutti>;
+  /** The daemon that works on this state; undefined when there is none. */
+  find(folder: string): Promise<RunningDaemon | undefined>;
+  /** The process that works on this state, daemon or not; undefined when nobody does. */
+  worker(folder: string): Promise<{ readonly pid: number; readonly since: string } | undefined>;
+  /** A client of the daemon that works on this state, with the key found on its own; undefined when there is none. */
+  connect(folder: string): Promise<Tutti | undefined>;
+  /** Starts a daemon in a process of its own and waits until it answers; one that runs already is used. */
+  start(options: UpOptions): Promise<{ readonly daemon: RunningDaemon; readonly existed: boolean }>;
+  /** Runs the daemon in this process until a signal or a request stops it. */
+  serve(options: UpOptions, onUp: (daemon: RunningDaemon) => void): Promise<void>;
+  /** False when none was running; resolves when the state is free. */
+  stop(folder: string, options: { readonly graceMs?: number; readonly force?: boolean }): Promise<boolean>;
   /** Removes finished trees: those that ended before `endedBefore`, then the oldest until the file is small enough. */
   prune(folder: string, options: { readonly endedBefore?: number; readonly maxBytes?: number }): Pruned;
   /** `from` is a folder in the project. */

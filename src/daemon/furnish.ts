@@ -21,7 +21,10 @@ export async function furnish({ file, config }: LoadedConfig, state: string): Pr
   return {
     tools: [...built, ...own.tools],
     // Where a loop can run besides here.
-    runners: [{ kind: "command", runtime: "command" }],
+    runners: [
+      { kind: "command", runtime: "command" },
+      { kind: "operator", runtime: "operator" },
+    ],
     ...(config.approvals === undefined ? {} : { approvals: config.approvals }),
   };
 }

@@ -1,136 +1,154 @@
-// Opens a state folder: the one place that builds implementations and puts them together.
+// Opens a state folder for work: builds every implementation, puts them together, and takes up what was left unfinished.
 
-import { createHash } from "node:crypto";
-import { homedir } from "node:os";
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
-import type { Opener, Working } from "../client/client.ts";
 import { systemClock } from "../engine/clock.ts";
 import { Engine } from "../engine/engine.ts";
-import { models } from "../model/models.ts";
-import { rehearsalModel } from "../model/rehearsal/rehearsal-model.ts";
-import { TuttiError } from "../protocol/error.ts";
 import type { LiveDelta } from "../protocol/event.ts";
-import { type InvocationFile, readInvocationFile } from "../protocol/invocation-file.ts";
 import type { TaskId } from "../protocol/ids.ts";
-import type { ReadIssue } from "../protocol/lenient-read.ts";
-import { readCommandConfig } from "../runner/command/command-config.ts";
 import { commandRunner } from "../runner/command/command-runner.ts";
-import { checkInvocation, invocationRunner } from "../runner/invocation/invocation-runner.ts";
-import { invocationTask } from "../runner/invocation/invocation-task.ts";
-import { localRunner } from "../runner/local/local-runner.ts";
+import { gated } from "../runner/operator/gate.ts";
+import { operatorRunner } from "../runner/operator/operator-runner.ts";
 import { cleanUp } from "../runner/process/clean-up.ts";
 import { makeFolder } from "../store/sqlite/database.ts";
 import { takeLock } from "../store/sqlite/lock.ts";
-import { pruneTrees } from "../store/sqlite/prune.ts";
 import { openStore } from "../store/sqlite/sqlite-store.ts";
 import { openView } from "../store/sqlite/sqlite-view.ts";
-import { loadConfig } from "./config.ts";
-import { furnish } from "./furnish.ts";
-import { lookingOver } from "./looking.ts";
-import { projectFolder } from "./project-folder.ts";
+import type { Config } from "./config.ts";
+import { eventFeed } from "./event-feed.ts";
+import { Keys } from "./keys.ts";
+import { localClient } from "./local-client.ts";
+import { OperatorDesk } from "./operators/desk.ts";
+import type { DeskLog } from "./operators/desk-log.ts";
+import { Leases } from "./operators/leases.ts";
+import { openSigningKey } from "./operators/signing-key.ts";
+import { workerDesk } from "./operators/worker-desk.ts";
+import { SecretKeeper } from "./secret-keeper.ts";
+import { collectSecrets } from "./secrets.ts";
+import { openShops } from "./shops.ts";
+import type { State } from "./state.ts";
+import { version } from "./version.ts";
 
-export const opener: Opener = {
-  look: (folder) => lookingOver(openView(folder)),
-  work: openWorking,
-  prune(folder, options) {
-    const lock = takeLock(folder);
-    try {
-      return pruneTrees(folder, options);
-    } finally {
-      lock.release();
-    }
-  },
-  // Loaded when asked for: running a tree needs no reader of definitions.
-  project: async (from) => (await import("./open-project.ts")).openProject(from),
-};
-
-/** A rehearsal without a script would end well and have done nothing. */
-function needsScript({ agents, model, script }: InvocationFile, agent: string): void {
-  const name = agents[agent]?.model ?? model;
-  if (script !== undefined || (name !== undefined && !name.startsWith("rehearsal"))) return;
-  const message = `${agent} has no model and there is no script to rehearse; set a model up (\`tutti doctor\`), or give a script`;
-  throw new TuttiError("invalid_input", message);
+export interface OpenOptions {
+  /** The folder whose project's config holds for trees that name none. */
+  readonly from: string;
+  readonly log?: DeskLog;
 }
 
-function worded({ path, message }: ReadIssue): string {
-  return path === "" ? message : `${path}: ${message}`;
-}
+const noLog: DeskLog = { info: () => undefined, warn: () => undefined };
 
-async function openWorking(folder: string, { from }: { readonly from?: string } = {}): Promise<Working> {
-  const loaded = await loadConfig(projectFolder(from ?? process.cwd(), homedir()));
-  const all = models({ config: loaded.config.models, env: process.env, clock: systemClock });
-  const house = await furnish(loaded, folder);
+export async function openState(folder: string, { from, log = noLog }: OpenOptions): Promise<State> {
+  const clock = systemClock;
+  const secrets = new SecretKeeper();
+  const onConfig = ({ models, notifications }: Config): void => {
+    const variables = notifications.webhook === undefined ? [] : [notifications.webhook.secret_env];
+    secrets.add(collectSecrets({ env: process.env, models, variables }));
+  };
+  const shops = openShops({ state: folder, home: from, clock, onConfig });
+  // A config that cannot be used is told before anything is touched.
+  await shops.of(from);
   makeFolder(folder);
   const lock = takeLock(folder);
-  let opened: { close: () => void } | undefined;
+  const opened: (() => void)[] = [() => lock.release()];
   try {
+    const keyFile = join(folder, "signing.key");
+    const signingKey = await openSigningKey(keyFile);
+    secrets.add([{ name: "signing key", value: readFileSync(keyFile, "utf8").trim() }]);
     const store = openStore(folder);
-    opened = store;
-    const listeners = new Set<(delta: LiveDelta) => void>();
+    opened.unshift(() => store.close());
+    const { desk } = store;
+    const committed = (): Promise<void> => store.committed();
+    const redact = (text: string): string => secrets.redact(text);
+    const live = liveRelay(secrets);
+    const leases = new Leases({ salt: store.salt, desk, committed, clock });
     const parked: { task: TaskId; runner: string }[] = [];
     const engine = new Engine({
       store,
-      clock: systemClock,
+      clock,
+      redact,
       runners: {
-        invocation: invocationRunner(house),
-        local: localRunner({
-          model: (file) => all.withRehearsal(rehearsalModel(file.script ?? {})),
-          ...house,
-        }),
-        command: commandRunner,
+        invocation: shops.runner("invocation"),
+        local: gated(shops.runner("local")),
+        command: gated(commandRunner),
+        operator: gated(operatorRunner(leases)),
       },
       cleanUp,
       onParked: (task, runner) => parked.push({ task, runner }),
-      onLive: (delta) => {
-        for (const listener of listeners) listener(delta);
-      },
+      onLive: live.tell,
     });
+    const view = openView(folder);
+    opened.unshift(() => view.close());
+    const feed = eventFeed(store, view);
+    opened.unshift(() => feed.close());
+    const keys = new Keys({ desk, committed });
     const resumed = await engine.recover();
-    const looking = lookingOver(openView(folder));
+    let url: string | null = null;
+    const base = { desk, committed, view, feed, engine, clock, leases, signingKey, log };
+    const operators = new OperatorDesk({ ...base, baseUrl: () => url ?? "http://127.0.0.1" });
+    const workers = workerDesk({ ...base, store });
+    const facts = { instance: randomUUID(), version, pid: process.pid, state: folder, started_at: clock.now() };
+    let closing: Promise<void> | undefined;
+    const close = (graceMs: number): Promise<void> => (closing ??= closeAll({ engine, operators }, graceMs, opened));
     return {
-      looking,
-      resumed,
-      parked,
-      async invoke(text, { folder: from, anew }) {
-        const reading = readInvocationFile(text);
-        if (!reading.ok) {
-          const said = reading.issues.map(worded).join("; ");
-          throw new TuttiError("invalid_input", `the invocation cannot be used: ${said}`, {
-            details: { issues: reading.issues },
-          });
-        }
-        const task = invocationTask(reading.file, { folder: from });
-        for (const child of checkInvocation(reading.file, task, house)) {
-          if (child.runner.kind === "command") readCommandConfig(child.runner.config);
-          if (child.runner.kind === "local") needsScript(reading.file, child.agent);
-        }
-        // The same text elsewhere is other work when it names folders relative to where it is run.
-        const key = createHash("sha256").update(text).update("\0").update(task.rights.roots.join("\0")).digest("hex");
-        const started = await engine.start(task, { key, anew });
-        return { ...started, warnings: reading.warnings.map(worded) };
-      },
-      result: (task, signal) => engine.result(task, signal),
-      async deliver(wait, value, by) {
-        const delivery = await engine.deliver(wait, value, by);
-        return delivery.outcome === "accepted" ? { accepted: true } : { accepted: false, message: delivery.message };
-      },
-      cancel: (task, reason) => engine.cancel(task, reason),
-      settled: (task) => engine.settled(task),
-      onChange: (listener) => store.onCommit(listener),
-      onLive(listener) {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
-      },
-      async close() {
-        await engine.stop();
-        looking.close();
-        store.close();
-        lock.release();
-      },
+      folder,
+      store,
+      desk,
+      view,
+      engine,
+      feed,
+      operators,
+      workers,
+      keys,
+      redact,
+      client: localClient({
+        store,
+        view,
+        engine,
+        feed,
+        shops,
+        keys,
+        operators,
+        onLive: live.on,
+        facts: () => ({ ...facts, url, resumed, parked }),
+        close: () => close(0),
+      }),
+      onLive: live.on,
+      listening: (at) => (url = at),
+      close: ({ graceMs = 0 } = {}) => close(graceMs),
     };
   } catch (thrown) {
-    opened?.close();
-    lock.release();
+    for (const shut of opened) shut();
     throw thrown;
   }
+}
+
+async function closeAll(
+  { engine, operators }: { readonly engine: Engine; readonly operators: OperatorDesk },
+  graceMs: number,
+  opened: readonly (() => void)[],
+): Promise<void> {
+  try {
+    await operators.close();
+    await (graceMs > 0 ? engine.drain(graceMs) : engine.stop());
+  } finally {
+    for (const shut of opened) shut();
+  }
+}
+
+/** Text on its way, to whoever listens, without secrets. Nobody listening costs nothing. */
+function liveRelay(secrets: SecretKeeper) {
+  const listeners = new Set<(delta: LiveDelta) => void>();
+  const tell = (delta: LiveDelta): void => {
+    if (listeners.size === 0) return;
+    const { task, attempt, run, key, channel } = delta;
+    const text = secrets.stream.push(`${task} ${attempt} ${run} ${key} ${channel}`, delta.text);
+    if (text !== "") for (const listener of listeners) listener({ ...delta, text });
+  };
+  const on = (listener: (delta: LiveDelta) => void): (() => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+  return { tell, on };
 }

@@ -3,7 +3,7 @@
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { toFailure } from "../protocol/failure.ts";
 import type { Runner, RunnerRegistry } from "../ports.ts";
-import { DurableRun, HandedOver } from "./durable-run.ts";
+import { DurableRun, HandedOver, TriedAgain } from "./durable-run.ts";
 import type { Forest } from "./forest.ts";
 import type { LiveTask } from "./live.ts";
 import type { RunPlace } from "./run-core.ts";
@@ -69,11 +69,18 @@ export class Driver {
 
   /** The loop that runs is ended; the task starts over as its next attempt. */
   nextAttempt(task: LiveTask): void {
+    this.#beginAttempt(task);
+    if (task.running) task.stop?.(new NextAttempt());
+  }
+
+  /** What belongs to the attempt goes with it: nobody of the next hears its children and its answers. */
+  #beginAttempt(task: LiveTask): void {
+    for (const child of task.children ?? []) this.#forest.cancel(child, "the attempt it belonged to was given up");
+    this.#forest.waits.withdrawAll(task);
     const last = this.#made.get(task) ?? this.#forest.store.lastRun(task.id);
     const attempt = (last?.attempt ?? 0) + 1;
     task.run = this.#forest.store.addRun({ task: task.id, attempt, run: 1, body: null });
     this.#made.set(task, { id: task.run, attempt, run: 1, body: null });
-    if (task.running) task.stop?.(new NextAttempt());
   }
 
   async #drive(task: LiveTask): Promise<void> {
@@ -140,6 +147,12 @@ export class Driver {
         this.#handOver(task, thrown);
         return true;
       }
+      if (thrown instanceof TriedAgain) {
+        const { outcome = "unknown", reason } = thrown.why;
+        this.#forest.emit(task, "attempt.ended", { outcome, reason });
+        this.#beginAttempt(task);
+        return true;
+      }
       this.#forest.end(task, "failed", { error: toFailure(toTuttiError(thrown)) });
     } catch (failure) {
       // Recording the end failed: the store has stopped, and the task goes on at the next start.
@@ -154,7 +167,8 @@ export class Driver {
     waits.withdrawAll(task);
     this.#needsNoInput(task);
     const last = this.#made.get(task) ?? store.lastRun(task.id);
-    const body: RunBody = { agent: to.agent, input: to.input ?? null, rights: to.rights ?? task.rights };
+    const input = this.#forest.cleanValue(to.input) ?? null;
+    const body: RunBody = { agent: to.agent, input, rights: to.rights ?? task.rights };
     const [attempt, run] = [last?.attempt ?? 1, (last?.run ?? 1) + 1];
     const reason = to.reason === undefined ? {} : { reason: to.reason };
     this.#forest.emit(task, "task.handed_over", {

@@ -8,6 +8,7 @@ import { CompleteMessage, completeMessage, type Message } from "../protocol/mess
 import { maxHandovers } from "../protocol/task.ts";
 import type {
   Durable,
+  GivenUp,
   Handover,
   NewTask,
   Schema,
@@ -33,6 +34,17 @@ export class HandedOver {
     this.to = to;
   }
 }
+
+/** Thrown to leave a loop whose task starts over as its next attempt. */
+export class TriedAgain {
+  readonly why: GivenUp;
+  constructor(why: GivenUp) {
+    this.why = why;
+  }
+}
+
+/** A task that gives itself up time and again ends somewhere. */
+const maxAttempts = 8;
 
 export class DurableRun implements Durable {
   readonly task: TaskId;
@@ -145,7 +157,7 @@ export class DurableRun implements Durable {
     const recorded = this.#core.recorded(key);
     if (recorded !== undefined) return messageIn(recorded.body ?? "null");
     const complete = completeMessage(message, { id: this.#idOf(key), now: this.#core.kernel.clock.now() });
-    const body = JSON.stringify(complete);
+    const body = this.#core.kernel.clean(JSON.stringify(complete));
     this.#core.record(key, { kind: "noted", body, event: "message.added" });
     return messageIn(body);
   }
@@ -170,6 +182,14 @@ export class DurableRun implements Durable {
     const narrowed = narrow(this.rights, to.rights ?? this.rights);
     if (!narrowed.ok) throw new TuttiError("refused", narrowed.message);
     throw new HandedOver({ ...to, rights: narrowed.rights });
+  }
+
+  async again(key: string, why: GivenUp): Promise<never> {
+    this.#core.use(key);
+    if (this.attempt >= maxAttempts) {
+      throw new TuttiError("refused", `the task was tried ${maxAttempts} times; it is not tried again: ${why.reason}`);
+    }
+    throw new TriedAgain(why);
   }
 
   #idOf(key: string): string {

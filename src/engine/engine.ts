@@ -14,7 +14,7 @@ import type { LiveTask } from "./live.ts";
 import { idInName, taskName } from "./names.ts";
 import { resultIn } from "./outcome.ts";
 import { recover } from "./recovery.ts";
-import { problemOf } from "./waits.ts";
+import { problemOf, settledIn } from "./waits.ts";
 
 export interface EngineOptions {
   readonly store: Store;
@@ -28,6 +28,8 @@ export interface EngineOptions {
   readonly onParked?: (task: TaskId, kind: string) => void;
   /** Shown, not kept. */
   readonly onLive?: (delta: LiveDelta) => void;
+  /** Takes out of every text that is recorded what must not be kept, before anybody gets it; valid JSON must stay valid. */
+  readonly redact?: (text: string) => string;
 }
 
 const defaultSlots = 64;
@@ -61,6 +63,7 @@ export class Engine implements Tasks {
       launch: (task) => this.#driver.launch(task),
       onLive: (delta) => options.onLive?.(delta),
       onEmpty: () => this.#tellIdle(),
+      redact: options.redact,
     });
     this.#driver = new Driver(this.#forest, options.runners);
     this.#offCommit = options.store.onCommit(() => {
@@ -118,10 +121,53 @@ export class Engine implements Tasks {
     if (this.#store.failure === undefined) await this.#store.committed();
   }
 
-  async start(
-    task: NewTask,
-    options: { readonly key?: string; readonly anew?: boolean } = {},
-  ): Promise<{ task: TaskId; existed: boolean }> {
+  /**
+   * No new work begins from now on, over restarts too: no task is started and no step; what is under way finishes. Waits,
+   * answers, messages and cancels go on; new tasks are taken and stay pending. The time does not count against anybody.
+   */
+  async pause(): Promise<void> {
+    this.#check();
+    await this.#forest.pause.begin();
+  }
+
+  async resume(): Promise<void> {
+    this.#check();
+    await this.#forest.pause.end();
+  }
+
+  get paused(): boolean {
+    return this.#forest.pause.isOn;
+  }
+
+  /** Begins nothing more, lets the steps under way end within the time given, and stops. False when some did not. */
+  async drain(graceMs: number): Promise<boolean> {
+    let callOff: (() => void) | undefined;
+    const late = new Promise<false>((resolve) => {
+      callOff = this.#clock.timer(graceMs, () => resolve(false));
+    });
+    const drained = await Promise.race([this.#forest.pause.drain().then(() => true), late]);
+    callOff?.();
+    await this.stop();
+    return drained;
+  }
+
+  /** Tasks that are not over, by status. */
+  counts(): { readonly pending: number; readonly running: number; readonly input_required: number } {
+    const counts = { pending: 0, running: 0, input_required: 0 };
+    for (const { result, status } of this.#forest.all()) {
+      if (result === undefined && (status === "pending" || status === "running" || status === "input_required")) {
+        counts[status] += 1;
+      }
+    }
+    return counts;
+  }
+
+  /** Why nothing goes on any more; undefined while it does. */
+  get halted(): TuttiError | undefined {
+    return this.#forest.halted;
+  }
+
+  async start(task: NewTask, options: Parameters<Tasks["start"]>[1] = {}): Promise<{ task: TaskId; existed: boolean }> {
     this.#check();
     const known = options.key === undefined || options.anew === true ? undefined : this.#store.taskOfKey(options.key);
     // A root that has its result is found too, as long as something below it goes on.
@@ -134,7 +180,7 @@ export class Engine implements Tasks {
     }
     const made = this.#forest.addRoot(task);
     if (options.key !== undefined) {
-      this.#store.bindKey(options.key, made.id);
+      for (const key of [options.key, ...(options.also ?? [])]) this.#store.bindKey(key, made.id);
       this.#starting.set(options.key, made);
     }
     await this.#store.committed();
@@ -143,8 +189,9 @@ export class Engine implements Tasks {
     return { task: made.name, existed: false };
   }
 
-  async deliver(wait: AskId, value: unknown, by: Answerer): Promise<Delivery> {
+  async deliver(wait: AskId, answer: unknown, by: Answerer): Promise<Delivery> {
     this.#check();
+    const value = this.#forest.cleanValue(answer);
     const id = idInName(this.#store.salt, wait);
     const open = id === undefined ? undefined : this.#forest.waits.get(id);
     if (id === undefined || open === undefined) return this.#whyNotOpen(wait, id);
@@ -160,10 +207,8 @@ export class Engine implements Tasks {
   async message(task: TaskId, message: Message): Promise<void> {
     const live = this.#liveOr(task);
     const now = this.#clock.now();
-    this.#store.addMail(
-      live.id,
-      JSON.stringify(completeMessage(message, { id: `${task}.mail.${crypto.randomUUID()}`, now })),
-    );
+    const complete = completeMessage(message, { id: `${task}.mail.${crypto.randomUUID()}`, now });
+    this.#store.addMail(live.id, this.#forest.clean(JSON.stringify(complete)));
     await this.#store.committed();
     for (const wake of live.onMail ?? []) wake();
   }
@@ -182,8 +227,6 @@ export class Engine implements Tasks {
 
   async retry(task: TaskId): Promise<void> {
     const live = this.#liveOr(task);
-    for (const child of live.children ?? []) this.#forest.cancel(child, "the attempt it belonged to was given up");
-    this.#forest.waits.withdrawAll(live);
     this.#driver.nextAttempt(live);
     await this.#store.committed();
   }
@@ -228,7 +271,8 @@ export class Engine implements Tasks {
     const answer = id === undefined ? undefined : (this.#forest.waits.settled(id) ?? this.#store.answer(id));
     if (answer === undefined) return { outcome: "unknown", message: `there is no open question ${wait}` };
     const said = { answered: "was answered already", expired: "expired before", withdrawn: "is no longer asked" };
-    return { outcome: "late", message: `${wait} ${said[answer.kind]}; this answer changes nothing` };
+    const message = `${wait} ${said[answer.kind]}; this answer changes nothing`;
+    return { outcome: "late", message, settled: settledIn(answer) };
   }
 
   #storedResult(name: TaskId): AgentResult | undefined {

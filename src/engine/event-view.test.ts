@@ -76,6 +76,7 @@ const loops: Loops = {
   },
   fails: async (d) => {
     await codeOf(d.step("bad", { repeatable: false, schema: text }, () => Promise.reject(new Error("broken"))));
+    if (d.attempt === 1) return d.again("again", { outcome: "failed", reason: "the first try broke" });
     throw new Error("nothing works");
   },
   endless: (d) => d.step("work", { repeatable: false, schema: text }, () => never),

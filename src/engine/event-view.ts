@@ -10,12 +10,11 @@ import { askName, idInName, taskName } from "./names.ts";
 import type { WaitBody } from "./waits.ts";
 
 export function eventView(view: StoreView, event: StoredEvent): TaskEvent {
-  const task = view.task(event.task);
   return TaskEvent.parse({
     seq: event.id,
     at: event.at,
     task: taskName(view.salt, event.task),
-    root: taskName(view.salt, task?.root ?? event.task),
+    root: taskName(view.salt, event.root),
     attempt: event.attempt,
     run: event.run,
     type: event.type,
@@ -54,7 +53,7 @@ function dataOf(view: StoreView, event: StoredEvent): unknown {
 }
 
 function createdData(view: StoreView, id: number): unknown {
-  const task = view.task(id);
+  const task = view.taskRow(id);
   return {
     agent: task?.agent ?? "",
     runner: task?.kind ?? "",

@@ -14,6 +14,7 @@ import type { Kernel } from "./kernel.ts";
 import { askedTime, liveTask, type LiveTask, rootAccounts, rootBudget, type Tree } from "./live.ts";
 import { taskName } from "./names.ts";
 import { contentOf, type Outcome, resultIn } from "./outcome.ts";
+import { Pause } from "./pause.ts";
 import { Slots } from "./slots.ts";
 import { TaskBody } from "./task-body.ts";
 import { answerIn, Waits } from "./waits.ts";
@@ -31,6 +32,8 @@ interface ForestDeps {
   readonly onLive: (delta: LiveDelta) => void;
   /** The last task is over. */
   readonly onEmpty: () => void;
+  /** Takes out of recorded text what must not be kept; JSON stays JSON. */
+  readonly redact: ((text: string) => string) | undefined;
 }
 
 export class Forest implements Kernel {
@@ -38,6 +41,7 @@ export class Forest implements Kernel {
   readonly clock: Clock;
   readonly slots: Slots;
   readonly waits: Waits;
+  readonly pause: Pause;
   /** Set when the engine is being stopped. */
   stopped: TuttiError | undefined;
   readonly #deps: ForestDeps;
@@ -48,10 +52,12 @@ export class Forest implements Kernel {
     this.store = deps.store;
     this.clock = deps.clock;
     this.slots = new Slots(deps.slots);
+    this.pause = new Pause({ store: deps.store, clock: deps.clock, slots: this.slots, tasks: () => this.all() });
     this.waits = new Waits({
       store: deps.store,
       clock: deps.clock,
       emit: (task, type, data) => this.emit(task, type, data),
+      clean: (text) => this.clean(text),
       onBudget: (task, details, answer) => this.#budgetDecided(task, details, answer),
     });
   }
@@ -85,8 +91,20 @@ export class Forest implements Kernel {
     this.#deps.onLive(delta);
   }
 
+  clean(text: string): string {
+    const { redact } = this.#deps;
+    return redact === undefined ? text : redact(text);
+  }
+
+  cleanValue(value: unknown): unknown {
+    if (this.#deps.redact === undefined || value === undefined) return value;
+    const text = JSON.stringify(value) ?? "null";
+    const clean = this.#deps.redact(text);
+    return clean === text ? value : JSON.parse(clean);
+  }
+
   emit(task: LiveTask, type: string, data?: unknown): void {
-    const body = data === undefined ? null : JSON.stringify(data);
+    const body = data === undefined ? null : this.clean(JSON.stringify(data));
     this.store.addEvent({ run: task.run, at: this.clock.now(), type, body });
   }
 
@@ -154,7 +172,8 @@ export class Forest implements Kernel {
       task.deadline,
       parent === undefined || above === null ? null : above + askedTime(parent, createdAt),
     );
-    const recorded: TaskBody = { input: task.input ?? null, config: config ?? {}, rights, budget: task.budget ?? null };
+    const input = this.cleanValue(task.input) ?? null;
+    const recorded: TaskBody = { input, config: config ?? {}, rights, budget: task.budget ?? null };
     const body = JSON.stringify(recorded);
     const id = this.store.addTask({
       parent: parent?.id ?? null,
@@ -185,6 +204,7 @@ export class Forest implements Kernel {
       deadline,
     });
     if (body.length <= heldRecord) made.recorded = { body, shared };
+    this.pause.madeMeanwhile(made);
     this.adopt(made);
     this.emit(made, "task.created");
     return made;
@@ -232,11 +252,14 @@ export class Forest implements Kernel {
 
   /** The one place where a task becomes terminal (invariant 2). */
   end(task: LiveTask, status: TerminalStatus, outcome: Outcome): void {
-    const body = JSON.stringify(outcome);
+    const given = JSON.stringify(outcome);
+    const body = this.clean(given);
     const row = { task: task.id, status, at: this.clock.now(), body };
     // Whoever joins gets what a restart would give: what JSON keeps of it, and a copy of its own.
     const plain =
-      typeof outcome.content === "string" ? { content: contentOf(outcome), task_id: task.name, status } : undefined;
+      typeof outcome.content === "string" && body === given
+        ? { content: contentOf(outcome), task_id: task.name, status }
+        : undefined;
     const result: AgentResult = plain ?? resultIn(row, task.name);
     task.result = result;
     task.status = status;

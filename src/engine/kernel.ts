@@ -24,6 +24,10 @@ export interface Kernel {
   /** Something happened to the task, in its current run. */
   emit(task: LiveTask, type: string, data?: unknown): void;
   live(delta: LiveDelta): void;
+  /** Text as it may be recorded, JSON or not; what a caller is given must be what is recorded. */
+  clean(text: string): string;
+  /** The same for a value that is about to become JSON. */
+  cleanValue(value: unknown): unknown;
   /** Why no loop may go on: the store failed, or the engine is being stopped. */
   readonly halted: TuttiError | undefined;
 }

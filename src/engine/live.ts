@@ -67,7 +67,7 @@ export interface LiveTask {
   mailTaken: number | undefined;
   /** Waits that are open. */
   waits: Set<number> | undefined;
-  /** Asks open in its subtree, since when, and how long in all: that time does not count. */
+  /** Asks open in its subtree and a pause of everything, since when, and how long in all: that time does not count. */
   asks: number;
   askedSince: number;
   askedFor: number;
@@ -149,11 +149,14 @@ export function payerAbove({ owner }: Payer, kind: AccountKind): Payer | undefin
 
 /** An ask opened (1) or closed (-1) in this task: the clocks above it stop while any is open. */
 export function countAsk(task: LiveTask, change: 1 | -1, now: number): void {
-  for (let at: LiveTask | undefined = task; at !== undefined; at = at.parent) {
-    if (at.asks === 0) at.askedSince = now;
-    at.asks += change;
-    if (at.asks === 0) at.askedFor += now - at.askedSince;
-  }
+  for (let at: LiveTask | undefined = task; at !== undefined; at = at.parent) stopClock(at, change, now);
+}
+
+/** One more reason (1) or one less (-1) for which this task's time does not count; the others' are not touched. */
+export function stopClock(task: LiveTask, change: 1 | -1, now: number): void {
+  if (task.asks === 0) task.askedSince = now;
+  task.asks += change;
+  if (task.asks === 0) task.askedFor += now - task.askedSince;
 }
 
 export function askedTime(task: LiveTask, now: number): number {

@@ -3,10 +3,21 @@
 import { accountKinds, hold, newAccount, raise, settle } from "../core/account.ts";
 import { applyAnswer, LimitReached } from "./budget-gate.ts";
 import type { Kernel } from "./kernel.ts";
-import { countAsk, liveTask, type LiveTask, payer, payerAbove, rootAccounts, rootBudget, type Tree } from "./live.ts";
+import {
+  countAsk,
+  liveTask,
+  type LiveTask,
+  payer,
+  payerAbove,
+  rootAccounts,
+  rootBudget,
+  stopClock,
+  type Tree,
+} from "./live.ts";
 import { taskName } from "./names.ts";
 import type { TaskStatus } from "../protocol/task-status.ts";
 import { resultIn } from "./outcome.ts";
+import { clockStops, pausesIn } from "./pause.ts";
 import type { AnswerRow, TaskRow } from "../store/store.ts";
 import { TaskBody } from "./task-body.ts";
 import { answerIn, type WaitBody } from "./waits.ts";
@@ -111,22 +122,30 @@ function restoreTree(kernel: Kernel, root: LiveTask, known: ReadonlyMap<number, 
   }
   holdAllotments([...known.values()].filter((task) => task.tree === root.tree && task.parent !== undefined));
   const decisions: Decision[] = [];
-  const clockMoves: { at: number; task: LiveTask; change: 1 | -1 }[] = [];
+  const clockMoves: { at: number; move: () => void }[] = [];
   for (const wait of store.waitsOf(root.id)) {
     const task = nearest(wait.task);
     const answer = store.answer(wait.id);
     if (answer === undefined) kernel.waits.adopt(wait, task);
     const body: WaitBody = JSON.parse(wait.body);
     if (body.ask === undefined) continue;
-    clockMoves.push({ at: wait.raised_at, task, change: 1 });
+    clockMoves.push({ at: wait.raised_at, move: () => countAsk(task, 1, wait.raised_at) });
     if (answer === undefined) continue;
-    clockMoves.push({ at: answer.at, task, change: -1 });
+    clockMoves.push({ at: answer.at, move: () => countAsk(task, -1, answer.at) });
     decisions.push(...decisionIn(body, task, answer));
   }
   applyDecisions(decisions, known);
-  for (const move of clockMoves.toSorted((a, b) => a.at - b.at)) countAsk(move.task, move.change, move.at);
+  const pauses = pausesIn(store);
+  for (const task of known.values()) {
+    if (task.tree !== root.tree) continue;
+    for (const { at, change } of clockStops(pauses, task.createdAt)) {
+      clockMoves.push({ at, move: () => stopClock(task, change, at) });
+    }
+  }
+  for (const { move } of clockMoves.toSorted((a, b) => a.at - b.at)) move();
   // Nobody worked while no process ran: that time does not count either, unless an open ask has stopped the clock already.
-  const down = Math.max(0, clock.now() - (store.lastEventAt(null) ?? clock.now()));
+  const lastSeen = Math.max(store.lastEventAt(null) ?? clock.now(), pauses.past.at(-1)?.[1] ?? 0);
+  const down = Math.max(0, clock.now() - lastSeen);
   for (const task of known.values()) if (task.tree === root.tree && task.asks === 0) task.askedFor += down;
 }
 

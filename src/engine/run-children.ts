@@ -36,12 +36,14 @@ export async function spawnChildren(
     }
     core.check();
     made = kernel.addChildren(task, children, () =>
-      shared === undefined ? null : core.record(`${key}!shared`, { kind: "noted", body: JSON.stringify(shared) }),
+      shared === undefined
+        ? null
+        : core.record(`${key}!shared`, { kind: "noted", body: kernel.clean(JSON.stringify(shared)) }),
     );
   } catch (thrown) {
     core.check();
     // Recorded, so that a loop that went on without the children does so after a restart too.
-    const body = JSON.stringify(toFailure(toTuttiError(thrown)));
+    const body = kernel.clean(JSON.stringify(toFailure(toTuttiError(thrown))));
     core.record(key, { kind: "failed", input, body });
     throw refusalIn(body);
   }
@@ -114,7 +116,7 @@ export async function sendMail(core: RunCore, key: string, id: TaskId, message: 
     throw new TuttiError("conflict", `the task ${id} is over; a message cannot reach it`);
   }
   const complete = completeMessage(message, { id: `${task.name}.${key}`, now: kernel.clock.now() });
-  kernel.store.addMail(ownChild(core, child).id, JSON.stringify(complete));
+  kernel.store.addMail(ownChild(core, child).id, kernel.clean(JSON.stringify(complete)));
   core.record(key, { kind: "noted", body: null });
   await core.committed();
   for (const wake of child.onMail ?? []) wake();

@@ -155,7 +155,7 @@ export class RunCore {
   /** A step begins, and needs a slot: undefined when the run holds one. Whatever comes of it, `endStep` has to follow. */
   beginStep(): Promise<void> | undefined {
     this.#steps += 1;
-    return this.#holdsSlot ? undefined : this.#takeSlot();
+    return this.#holdsSlot && !this.kernel.slots.paused ? undefined : this.#permitted();
   }
 
   endStep(): void {
@@ -190,6 +190,21 @@ export class RunCore {
 
   /** For a step that must wait before it may begin: gives its slot up meanwhile, and does not outlast the run. */
   async resting(wait: () => Promise<void>): Promise<void> {
+    await this.#rest(wait);
+    await this.#permitted();
+  }
+
+  /** A slot is held and nothing is paused: the step may begin. */
+  async #permitted(): Promise<void> {
+    const { slots } = this.kernel;
+    while (slots.paused || !this.#holdsSlot) {
+      await (slots.paused ? this.#rest(() => slots.resumed()) : this.#takeSlot());
+      // Ended meanwhile, it has given back what it got.
+      this.check();
+    }
+  }
+
+  async #rest(wait: () => Promise<void>): Promise<void> {
     this.#steps -= 1;
     this.#waits += 1;
     this.#giveSlot();
@@ -200,7 +215,6 @@ export class RunCore {
       this.#steps += 1;
     }
     this.check();
-    if (!this.#holdsSlot) await this.#takeSlot();
   }
 
   /** Waits for work that may not listen to its signal: an end from outside does not wait for it. */

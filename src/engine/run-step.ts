@@ -83,8 +83,9 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
     );
     // The caller gets what a resume would give: what JSON keeps of it.
     const copy = jsonCopy(given);
-    text = JSON.stringify(copy ?? given) ?? "null";
-    outcome = options.schema.parse(copy === undefined ? JSON.parse(text) : copy);
+    const whole = JSON.stringify(copy ?? given) ?? "null";
+    text = core.kernel.clean(whole);
+    outcome = options.schema.parse(copy === undefined || text !== whole ? JSON.parse(text) : copy);
   } catch (thrown) {
     const failure = toFailure(toTuttiError(thrown));
     // Cut off or of unknown outcome: what was held is booked, since it may have been used.
@@ -108,8 +109,9 @@ function recordFailure(
   what: { readonly input: number; readonly failure: Failure; readonly used: Usage },
 ): TuttiError {
   const { input, failure, used } = what;
-  core.record(key, { kind: "failed", input, body: JSON.stringify(failure), used, event: "step.finished" });
-  return failedStep(failure);
+  const body = core.kernel.clean(JSON.stringify(failure));
+  core.record(key, { kind: "failed", input, body, used, event: "step.finished" });
+  return failedStep(Failure.parse(JSON.parse(body)));
 }
 
 /** The run was ended under the call: no outcome is recorded, but what it used stays used after a restart too. */

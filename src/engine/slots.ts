@@ -1,4 +1,4 @@
-// Slots: how many tasks run at once, over all trees and in each; trees that wait take turns.
+// Slots: how many tasks run at once, over all trees and in each; trees that wait take turns, and all of them rest in a pause.
 
 /** A place in the queue. One that has left is passed over when its turn comes, so leaving costs nothing. */
 export interface Ticket {
@@ -22,6 +22,10 @@ export class Slots {
   #wanted = false;
   /** Trees with tickets waiting, next in turn first. */
   readonly #turns: SlotQueue[] = [];
+  #paused = false;
+  /** One for everybody who waits for the end of the pause, one for the last slot to be given back. */
+  #pauseEnd: PromiseWithResolvers<void> | undefined;
+  #emptied: PromiseWithResolvers<void> | undefined;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -34,7 +38,7 @@ export class Slots {
   /** Undefined when a slot was free and is now taken; otherwise `start` is called, once, when its turn has come. */
   take(queue: SlotQueue, start: () => void): Ticket | undefined {
     const empty = queue.head === queue.waiting.length;
-    if (empty && this.#running < this.#limit && queue.running < queue.limit()) {
+    if (empty && !this.#paused && this.#running < this.#limit && queue.running < queue.limit()) {
       this.#running += 1;
       queue.running += 1;
       return undefined;
@@ -48,7 +52,40 @@ export class Slots {
   give(queue: SlotQueue): void {
     this.#running -= 1;
     queue.running -= 1;
+    if (this.#running === 0 && this.#emptied !== undefined) {
+      this.#emptied.resolve();
+      this.#emptied = undefined;
+    }
     this.next();
+  }
+
+  /** While true nobody is given a slot, and whoever holds one begins nothing more with it. */
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#pauseEnd?.resolve();
+    this.#pauseEnd = undefined;
+    this.next();
+  }
+
+  resumed(): Promise<void> {
+    if (!this.#paused) return Promise.resolve();
+    this.#pauseEnd ??= Promise.withResolvers();
+    return this.#pauseEnd.promise;
+  }
+
+  /** Resolves when nobody holds a slot any more; in a pause that is when every step under way has ended. */
+  empty(): Promise<void> {
+    if (this.#running === 0) return Promise.resolve();
+    this.#emptied ??= Promise.withResolvers();
+    return this.#emptied.promise;
   }
 
   /** Starts as many waiting tasks as there are slots, one per tree and turn; also called after a limit was raised. */
@@ -78,7 +115,7 @@ export class Slots {
 
   #deal(): void {
     let passed = 0;
-    while (this.#running < this.#limit && passed < this.#turns.length) {
+    while (!this.#paused && this.#running < this.#limit && passed < this.#turns.length) {
       const queue = this.#turns.shift();
       if (queue === undefined) return;
       const full = queue.running >= queue.limit();

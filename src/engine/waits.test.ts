@@ -46,7 +46,10 @@ test("invariant 8: the first answer wins, later ones are told so, in the same mo
   );
   assert.deepEqual((await first.engine.result(name)).content, [answer("red"), "Ada"]);
   const second = await killed(first, t, loops);
-  assert.equal((await second.engine.deliver(id, answer("green"), person)).outcome, "late");
+  const settled = { kind: "answered", value: answer("red"), by: person };
+  for (const late of [both[1], await second.engine.deliver(id, answer("green"), person)]) {
+    assert.deepEqual(late.outcome === "late" && late.settled, settled, "it is told what was first");
+  }
   assert.equal((await second.engine.deliver("ask_ffff_1", answer("green"), person)).outcome, "unknown");
 });
 
@@ -65,7 +68,8 @@ test("invariant 8: a wait has a deadline of 24 hours, kept over a restart; its e
   const [id = ""] = openWaits(second);
   second.clock.advance(1);
   for (const name of names) assert.deepEqual((await second.engine.result(name)).content, { expired: true });
-  assert.equal((await second.engine.deliver(id, answer("late"), person)).outcome, "late");
+  const late = await second.engine.deliver(id, answer("late"), person);
+  assert.deepEqual(late.outcome === "late" && late.settled, { kind: "expired" });
   const meanings = events(second.store)
     .filter((event) => event.type === "ask.expired")
     .map((event) => z.object({ meaning: z.string() }).parse(JSON.parse(event.body ?? "")).meaning);

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { Answer, Answerer, expiryMeaning } from "../protocol/ask.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
-import type { AskSpec, Clock, Schema } from "../ports.ts";
+import type { AskSpec, Clock, Schema, Settled } from "../ports.ts";
 import type { AnswerRow, Store, WaitRow } from "../store/store.ts";
 import { countAsk, type LiveTask } from "./live.ts";
 import { askName } from "./names.ts";
@@ -30,6 +30,8 @@ interface OpenWait {
 interface WaitsDeps {
   readonly store: Store;
   readonly clock: Clock;
+  /** Text as it may be recorded. */
+  readonly clean: (text: string) => string;
   readonly emit: (task: LiveTask, type: string, data: unknown) => void;
   /** A budget ask was answered, or nobody did in time. */
   readonly onBudget: (task: LiveTask, details: unknown, answer: AnswerRow) => void;
@@ -42,6 +44,12 @@ export type StoredAnswer = z.infer<typeof StoredAnswer>;
 /** Undefined for a wait that expired or was withdrawn. */
 export function storedAnswerIn({ kind, body }: AnswerRow): StoredAnswer | undefined {
   return kind === "answered" ? StoredAnswer.parse(JSON.parse(body ?? "null")) : undefined;
+}
+
+export function settledIn({ kind, body }: AnswerRow): Settled {
+  if (kind !== "answered") return { kind };
+  const { value, by } = StoredAnswer.parse(JSON.parse(body ?? "null"));
+  return { kind, value, by };
 }
 
 /** The answer to an ask; undefined when nobody gave one. */
@@ -62,9 +70,12 @@ export class Waits {
     return this.#open.get(id);
   }
 
-  open(task: LiveTask, row: Omit<WaitRow, "id" | "task" | "root" | "body">, body: WaitBody): number {
+  open(task: LiveTask, row: Omit<WaitRow, "id" | "task" | "root" | "body">, asked: WaitBody): number {
     const { store } = this.#deps;
-    const id = store.addWait({ ...row, task: task.id, root: task.tree.root, body: JSON.stringify(body) });
+    const given = JSON.stringify(asked);
+    const text = this.#deps.clean(given);
+    const body: WaitBody = text === given ? asked : JSON.parse(text);
+    const id = store.addWait({ ...row, task: task.id, root: task.tree.root, body: text });
     this.#hold({ id, task, body, due: row.due });
     if (body.ask !== undefined) countAsk(task, 1, row.raised_at);
     const name = askName(store.salt, id);

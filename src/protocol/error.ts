@@ -1,4 +1,4 @@
-// The one error type of Tutti, and the one table that gives a code its retry verdict and exit status.
+// The one error type of Tutti, and the one table that gives a code its retry verdict, exit status and HTTP status.
 
 /**
  * What a caller may do after a failure: `never` (the same call fails again), `safe` (nothing happened, call again),
@@ -10,31 +10,35 @@ interface Verdict {
   readonly retry: Retry;
   /** Exit status of the command line: 1 our fault, 2 how it was called, 3 what it was given, then by kind. */
   readonly exit: number;
+  readonly http: number;
 }
 
 export const errorTable = {
-  internal: { retry: "never", exit: 1 },
-  usage: { retry: "never", exit: 2 },
-  invalid_input: { retry: "never", exit: 3 },
-  too_large: { retry: "never", exit: 3 },
-  not_found: { retry: "never", exit: 4 },
-  refused: { retry: "never", exit: 5 },
-  expired: { retry: "never", exit: 5 },
-  io: { retry: "unknown", exit: 6 },
-  read_only: { retry: "never", exit: 6 },
-  disk_full: { retry: "safe", exit: 6 },
-  corrupt: { retry: "never", exit: 6 },
-  newer: { retry: "never", exit: 6 },
-  busy: { retry: "safe", exit: 7 },
-  locked: { retry: "safe", exit: 7 },
-  conflict: { retry: "never", exit: 7 },
-  stopped: { retry: "safe", exit: 7 },
-  step_failed: { retry: "never", exit: 8 },
-  outcome_unknown: { retry: "unknown", exit: 8 },
-  task_failed: { retry: "never", exit: 8 },
-  over_budget: { retry: "never", exit: 8 },
-  deadline: { retry: "safe", exit: 8 },
-  canceled: { retry: "never", exit: 8 },
+  internal: { retry: "never", exit: 1, http: 500 },
+  usage: { retry: "never", exit: 2, http: 400 },
+  invalid_input: { retry: "never", exit: 3, http: 422 },
+  too_large: { retry: "never", exit: 3, http: 413 },
+  not_found: { retry: "never", exit: 4, http: 404 },
+  refused: { retry: "never", exit: 5, http: 403 },
+  expired: { retry: "never", exit: 5, http: 410 },
+  unauthorized: { retry: "never", exit: 5, http: 401 },
+  slow_down: { retry: "safe", exit: 7, http: 429 },
+  unreachable: { retry: "unknown", exit: 7, http: 502 },
+  io: { retry: "unknown", exit: 6, http: 500 },
+  read_only: { retry: "never", exit: 6, http: 500 },
+  disk_full: { retry: "safe", exit: 6, http: 507 },
+  corrupt: { retry: "never", exit: 6, http: 500 },
+  newer: { retry: "never", exit: 6, http: 500 },
+  busy: { retry: "safe", exit: 7, http: 503 },
+  locked: { retry: "safe", exit: 7, http: 503 },
+  conflict: { retry: "never", exit: 7, http: 409 },
+  stopped: { retry: "safe", exit: 7, http: 503 },
+  step_failed: { retry: "never", exit: 8, http: 500 },
+  outcome_unknown: { retry: "unknown", exit: 8, http: 500 },
+  task_failed: { retry: "never", exit: 8, http: 500 },
+  over_budget: { retry: "never", exit: 8, http: 409 },
+  deadline: { retry: "safe", exit: 8, http: 504 },
+  canceled: { retry: "never", exit: 8, http: 409 },
 } as const satisfies Record<string, Verdict>;
 
 export type ErrorCode = keyof typeof errorTable;

@@ -75,6 +75,7 @@ const taskData: Record<string, unknown> = {
   "task.failed": { error: failure },
   "task.canceled": { reason: "no longer wanted" },
   "run.started": { agent: "coder" },
+  "attempt.ended": { outcome: "unknown", reason: "the worker fell silent" },
   "message.added": { message },
   "step.finished": { key: "model:1", outcome: "ok", tokens: 30, money_micro_usd: 12 },
   "evidence.added": { evidence },

@@ -62,6 +62,8 @@ const lifeEvents = [
     z.strictObject({ from_agent: z.string(), to_agent: z.string(), reason: z.string().optional(), hop: Ordinal }),
   ),
   taskEvent("run.started", z.strictObject({ agent: z.string().min(1) })),
+  /** Given up from inside; the next attempt follows. `unknown`: it may have been carried out. */
+  taskEvent("attempt.ended", z.strictObject({ outcome: z.enum(["unknown", "failed"]), reason: z.string() })),
 ] as const;
 
 const workEvents = [

@@ -66,3 +66,12 @@ test("it never throws, whatever the JSON", () => {
     { numRuns: 300 },
   );
 });
+
+test("a tree names the operators that have a say in it, by a name, a sid, or not at all", () => {
+  const operators = { gate: "reviewer", senior: "op-0a1b2c3d-0000-4000-8000-0123456789ab" };
+  const reading = readInvocationFile(JSON.stringify({ invocation, operators }));
+  assert.ok(reading.ok);
+  assert.deepEqual(reading.file.operators, operators);
+  assert.match(issues({ invocation, operators: { gate: " " } }), /operators\.gate/);
+  assert.match(issues({ invocation, operators: { gates: "x" } }), /gates/);
+});

@@ -6,6 +6,7 @@ import { ApprovalPolicy } from "./approval-policy.ts";
 import { Budget } from "./budget.ts";
 import { Invocation, readInvocation } from "./invocation.ts";
 import { issuesOf, type ReadIssue } from "./lenient-read.ts";
+import { OperatorName } from "./operator/operator-session.ts";
 import { RehearsalScript } from "./rehearsal-script.ts";
 
 const said = z.string().refine((text) => text.trim() !== "", "is blank");
@@ -49,6 +50,15 @@ export const ExternalTool = z.strictObject({
 });
 export type ExternalTool = z.infer<typeof ExternalTool>;
 
+/** Operators that have a say in a tree, each a name one joined with or the sid of one. */
+export const TreeOperators = z.strictObject({
+  /** Must agree before a task starts, and is told how it ended. Nobody there to agree is a refusal. */
+  gate: OperatorName.optional(),
+  /** Is asked what people are asked; whoever answers first wins. */
+  senior: OperatorName.optional(),
+});
+export type TreeOperators = z.infer<typeof TreeOperators>;
+
 export const InvocationFile = z.strictObject({
   invocation: Invocation,
   agents: z.record(said, AgentDefinition).default(() => ({})),
@@ -61,6 +71,9 @@ export const InvocationFile = z.strictObject({
   budget: Budget.partial().optional(),
   /** What its agents may do without asking; the default policy when absent. */
   approvals: ApprovalPolicy.optional(),
+  operators: TreeOperators.optional(),
+  /** The folder whose project's config holds: its models, its tools. Where it is run when absent. */
+  project: said.optional(),
 });
 export type InvocationFile = z.infer<typeof InvocationFile>;
 

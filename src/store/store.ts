@@ -98,6 +98,7 @@ export interface ResultRow {
 export interface StoredEvent {
   readonly id: number;
   readonly task: number;
+  readonly root: number;
   readonly attempt: number;
   readonly run: number;
   readonly at: number;
@@ -146,6 +147,10 @@ export interface Store {
   addMail(task: number, body: string): number;
   /** A line that is only an event; its key is made up. */
   addEvent(event: Pick<LogRow, "run" | "at" | "body"> & { readonly type: string }): number;
+
+  /** Kept beside the tasks, by name. */
+  putSetting(name: string, value: string): void;
+  setting(name: string): string | undefined;
 
   task(id: number): TaskRow | undefined;
   /** Tasks without a result and all their ancestors, parents first. */

@@ -3,8 +3,8 @@
 import type { TaskStatus } from "../protocol/task-status.ts";
 import type { AnswerRow, ResultRow, StoredEvent, TaskRow, WaitRow } from "./store.ts";
 
-/** A task with what is known of it across the tables. */
-export interface TaskListing extends TaskRow {
+/** A task with what is known of it across the tables; without its record, which may be long. */
+export interface TaskListing extends Omit<TaskRow, "body"> {
   readonly status: TaskStatus;
   readonly attempt: number;
   readonly run: number;
@@ -15,20 +15,50 @@ export interface TaskListing extends TaskRow {
   readonly result: string | null;
 }
 
+export interface TaskFilter {
+  readonly limit: number;
+  /** The last task of the page before; those that are older follow. */
+  readonly after?: number;
+  readonly status?: TaskStatus;
+  readonly agent?: string;
+  readonly runner?: string;
+  readonly parent?: number;
+  /** Roots only. */
+  readonly roots?: boolean;
+}
+
+/** What comes after a sequence, at most so many. */
+export interface Page {
+  readonly after: number;
+  readonly limit: number;
+}
+
 export interface StoreView {
   readonly salt: string;
-  /** Roots, newest first. */
-  roots(limit: number): TaskListing[];
   /** How many tasks of the root's tree have not ended. */
   unfinished(root: number): number;
   task(id: number): TaskListing | undefined;
+  /** As it was recorded. */
+  taskRow(id: number): TaskRow | undefined;
+  /** Newest first. A task that is added later is newer than every cursor, so pages neither miss nor repeat one. */
+  tasks(filter: TaskFilter): TaskListing[];
   /** The task and all below it, parents first. */
   below(id: number): TaskListing[];
   result(task: number): ResultRow | undefined;
   wait(id: number): WaitRow | undefined;
+  /** The wait opened under the key in any run of the attempt. */
+  waitAt(task: number, attempt: number, key: string): WaitRow | undefined;
   answer(wait: number): AnswerRow | undefined;
   openWaits(): WaitRow[];
   /** Of the task and all below it, in order. */
   events(task: number, after: number, limit: number): StoredEvent[];
+  /** Of everything, in order. */
+  eventsAfter(after: number, limit: number): StoredEvent[];
+  /** The sequence of the last event; 0 when there is none. */
+  lastEvent(): number;
+  /** Outcomes of the task's own steps, of all its attempts, in order. */
+  steps(task: number, page: Page): StoredEvent[];
+  /** What was said in the task itself, in all its attempts, in order. */
+  messages(task: number, page: Page): StoredEvent[];
   close(): void;
 }

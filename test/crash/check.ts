@@ -168,5 +168,12 @@ function damage(rows: Rows): string[] {
   if (log?.["count"] !== log?.["last"] || log?.["first"] !== 1) found.push(`the log has gaps: ${JSON.stringify(log)}`);
   const orphans = rows("SELECT id FROM log WHERE run NOT IN (SELECT id FROM runs)");
   if (orphans.length > 0) found.push(`${orphans.length} lines of the log are of no run`);
+  const open = rows(
+    `SELECT id FROM tasks WHERE (id IN (SELECT task FROM open)) = (id IN (SELECT task FROM results))
+     UNION SELECT task FROM open WHERE task NOT IN (SELECT id FROM tasks)`,
+  );
+  if (open.length > 0) found.push(`${open.length} tasks are open and over, or neither`);
+  const settled = rows("SELECT id FROM waits WHERE settled <> (id IN (SELECT wait FROM answers))");
+  if (settled.length > 0) found.push(`${settled.length} waits are not marked as they are`);
   return found;
 }

@@ -1,7 +1,7 @@
 // Real processes of the command line in a folder of their own: run to the end, or started, watched and signalled.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -39,13 +39,15 @@ export function bench(t: Pick<TestContext, "after">): Bench {
   const folder = mkdtempSync(join(tmpdir(), "tutti-cli-"));
   const state = join(folder, "state");
   const running = new Set<ChildProcess>();
+  const env = { ...process.env, NO_COLOR: "1" };
+  const full = (args: readonly string[]): string[] => [bin, ...args, "--state", state];
   t.after(() => {
     for (const child of running) child.kill("SIGKILL");
+    // A daemon that a command started outlives it.
+    if (existsSync(join(state, "daemon.json"))) spawnSync(process.execPath, full(["down", "--force"]), { env });
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
-  const env = { ...process.env, NO_COLOR: "1" };
-  const full = (args: readonly string[]): string[] => [bin, ...args, "--state", state];
   const watch = (command: string, args: readonly string[]): Started => {
     const child = spawn(command, args, { cwd: folder, env, stdio: "pipe" });
     running.add(child);

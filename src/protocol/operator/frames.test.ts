@@ -7,6 +7,7 @@ import { readClientFrame } from "./read-client-frame.ts";
 const text = fc.string({ unit: "binary" });
 const json = fc.jsonValue({ maxDepth: 4 });
 const attempt = fc.integer({ min: 1, max: 0xffff_ffff });
+const deadline = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
 /** What a value is after it has been on the wire once: -0 becomes 0, keys named __proto__ are own keys. */
 function overTheWire(frame: unknown): unknown {
@@ -16,15 +17,22 @@ function overTheWire(frame: unknown): unknown {
 const common = { req_id: text, parent_req_id: text, task_id: text };
 const serverFrame = fc.oneof(
   fc.record(
-    { type: fc.constant("ask"), ...common, question: json, redelivered: fc.constant(true) },
+    { type: fc.constant("ask"), ...common, question: json, deadline, redelivered: fc.constant(true) },
     { requiredKeys: ["type", "req_id", "task_id", "question"] },
   ),
   fc.record(
-    { type: fc.constant("hook_before"), ...common, agent: text, attempt, redelivered: fc.constant(true) },
+    { type: fc.constant("hook_before"), ...common, agent: text, attempt, deadline, redelivered: fc.constant(true) },
     { requiredKeys: ["type", "req_id", "task_id", "agent", "attempt"] },
   ),
   fc.record(
-    { type: fc.constant("hook_after"), ...common, agent: text, attempt, result: json },
+    {
+      type: fc.constant("hook_after"),
+      ...common,
+      agent: text,
+      attempt,
+      result: json,
+      status: fc.constantFrom("completed", "failed", "canceled"),
+    },
     { requiredKeys: ["type", "req_id", "task_id", "agent", "attempt", "result"] },
   ),
   fc.record(
@@ -36,6 +44,7 @@ const serverFrame = fc.oneof(
       capability_token: text,
       worker_handle: text,
       directive: text,
+      deadline,
       redelivered: fc.constant(true),
     },
     { requiredKeys: ["type", "req_id", "task_id", "agent", "attempt", "capability_token", "directive"] },

@@ -1,5 +1,7 @@
 // The frames of an operator socket, both ways. Fields nobody knows are ignored, so either side may be newer.
 import { z } from "zod";
+import { Time } from "../ids.ts";
+import { TerminalStatus } from "../task-status.ts";
 
 /** A client that offers this subprotocol also gets `error` frames; one that does not sees only the four others. */
 export const operatorSubprotocol = "tutti.v1";
@@ -7,9 +9,10 @@ export const operatorSubprotocol = "tutti.v1";
 /** 1-based. */
 const attempt = z.int().min(1).max(0xffff_ffff);
 const requestFields = { req_id: z.string(), parent_req_id: z.string().optional(), task_id: z.string() };
-const redelivered = z.literal(true).optional();
+/** What every request that waits for a reply says besides: until when it takes one, and whether it went out before. */
+const asked = { deadline: Time.optional(), redelivered: z.literal(true).optional() };
 
-export const AskFrame = z.object({ type: z.literal("ask"), ...requestFields, question: z.unknown(), redelivered });
+export const AskFrame = z.object({ type: z.literal("ask"), ...requestFields, question: z.unknown(), ...asked });
 export type AskFrame = z.infer<typeof AskFrame>;
 
 export const HookBeforeFrame = z.object({
@@ -17,7 +20,7 @@ export const HookBeforeFrame = z.object({
   ...requestFields,
   agent: z.string(),
   attempt,
-  redelivered,
+  ...asked,
 });
 export type HookBeforeFrame = z.infer<typeof HookBeforeFrame>;
 
@@ -28,6 +31,8 @@ export const HookAfterFrame = z.object({
   agent: z.string(),
   attempt,
   result: z.unknown(),
+  /** How the task ended; `result` is its content, the error, or why it was canceled. */
+  status: TerminalStatus.optional(),
 });
 export type HookAfterFrame = z.infer<typeof HookAfterFrame>;
 
@@ -40,7 +45,7 @@ export const SpawnFrame = z.object({
   capability_token: z.string(),
   worker_handle: z.string().optional(),
   directive: z.string(),
-  redelivered,
+  ...asked,
 });
 export type SpawnFrame = z.infer<typeof SpawnFrame>;
 
@@ -56,6 +61,7 @@ export const FrameFault = z.enum([
   "unknown_type",
   "unknown_request",
   "wrong_kind",
+  "invalid_answer",
   "already_answered",
   "late",
 ]);

@@ -16,14 +16,23 @@ test("a blank name, a name of several lines and too many names are refused", () 
 });
 
 test("a joined operator has an op- id and a token of 128 bits", () => {
-  const joined = { sid, token: "0f".repeat(16), roles: ["ops"] };
+  const joined = { sid, token: `ot-${"0f".repeat(16)}`, roles: ["ops"] };
   assert.deepEqual(JoinedOperator.parse(joined), joined);
-  assert.equal(JoinedOperator.safeParse({ ...joined, token: "0123456789" }).success, false);
+  for (const token of ["0123456789", "0f".repeat(16), `tk_${"0f".repeat(16)}`]) {
+    assert.equal(JoinedOperator.safeParse({ ...joined, token }).success, false, token);
+  }
   assert.equal(JoinedOperator.safeParse({ ...joined, sid: sid.slice(3) }).success, false);
 });
 
 test("a conflict names the names, and an operator's info whether it is connected", () => {
   assert.equal(RolesConflict.safeParse({ error: "roles conflict", conflicts: ["ops"] }).success, true);
   assert.equal(RolesConflict.safeParse({ error: "roles conflict", conflicts: [] }).success, false);
-  assert.equal(OperatorInfo.safeParse({ sid, roles: [], connected: false }).success, true);
+  const info = { sid, roles: [], connected: false, pending: 0, joined_at: 1, last_seen: 2 };
+  assert.deepEqual(OperatorInfo.parse(info), info);
+});
+
+test("a name that has a meaning of its own cannot be taken", () => {
+  for (const roles of [["any"], [" any "], [sid], ["op-something"]]) {
+    assert.equal(JoinOperator.safeParse({ roles }).success, false, JSON.stringify(roles));
+  }
 });

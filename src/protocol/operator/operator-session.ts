@@ -1,18 +1,31 @@
 // What travels on the operator routes: joining as an operator, and reading who is joined.
 import { z } from "zod";
+import { Time } from "../ids.ts";
 
 export const OperatorSid = z
   .string()
   .regex(/^op-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, "must be `op-` and a uuid");
 export type OperatorSid = z.infer<typeof OperatorSid>;
 
-/** A name under which work can be addressed to an operator; it grants nothing. */
-const role = z
+/** Stands for any operator that is connected, so no operator can be called so. */
+export const anyOperator = "any";
+
+const name = z
   .string()
   .trim()
   .min(1)
   .max(64)
   .refine((text) => !/\p{Cc}/u.test(text), "must be one line");
+
+/** Whom a request is for: a name an operator joined with, the sid of a session, or `any`. */
+export const OperatorName = name;
+export type OperatorName = z.infer<typeof OperatorName>;
+
+/** A name under which work can be addressed to an operator; it grants nothing. */
+const role = name.refine(
+  (text) => text !== anyOperator && !text.startsWith("op-"),
+  "`any` and names that begin with `op-` have a meaning of their own; choose another",
+);
 
 /** POST /v1/operators; an empty body is an operator without names. */
 export const JoinOperator = z.object({ roles: z.array(role).max(32).default([]) });
@@ -21,7 +34,7 @@ export type JoinOperator = z.infer<typeof JoinOperator>;
 /** The token is shown this once; only its digest is kept. */
 export const JoinedOperator = z.object({
   sid: OperatorSid,
-  token: z.string().regex(/^[0-9a-f]{32}$/, "must be 32 hex digits"),
+  token: z.string().regex(/^ot-[0-9a-f]{32}$/, "must be `ot-` and 32 hex digits"),
   roles: z.array(z.string()),
 });
 export type JoinedOperator = z.infer<typeof JoinedOperator>;
@@ -30,6 +43,22 @@ export type JoinedOperator = z.infer<typeof JoinedOperator>;
 export const RolesConflict = z.object({ error: z.literal("roles conflict"), conflicts: z.array(z.string()).min(1) });
 export type RolesConflict = z.infer<typeof RolesConflict>;
 
+/** POST /v1/operators/:sid/ticket: good for one connection of this session, for half a minute. */
+export const OperatorTicket = z.object({
+  ticket: z.string().regex(/^ti-[0-9a-f]{32}$/, "must be `ti-` and 32 hex digits"),
+  expires_at: Time,
+});
+export type OperatorTicket = z.infer<typeof OperatorTicket>;
+
 /** GET /v1/operators/:sid */
-export const OperatorInfo = z.object({ sid: OperatorSid, roles: z.array(z.string()), connected: z.boolean() });
+export const OperatorInfo = z.object({
+  sid: OperatorSid,
+  roles: z.array(z.string()),
+  connected: z.boolean(),
+  /** Requests that wait for it, sent or not. */
+  pending: z.int().nonnegative(),
+  joined_at: Time,
+  /** When it was last heard, as far as that was kept. */
+  last_seen: Time,
+});
 export type OperatorInfo = z.infer<typeof OperatorInfo>;

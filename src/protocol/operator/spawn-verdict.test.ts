@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SpawnAckFrame } from "./frames.ts";
+import type { SpawnAnswer } from "./operator-request.ts";
 import { spawnVerdict } from "./spawn-verdict.ts";
 
-function ack(fields: Partial<SpawnAckFrame> = {}): SpawnAckFrame {
-  return { type: "spawn_ack", req_id: "r", value: null, ok: true, ...fields };
+function ack(fields: Partial<SpawnAnswer> = {}): SpawnAnswer {
+  return { value: null, ok: true, ...fields };
 }
 
 test("an ack without a value does not pass an attempt that posted nothing", () => {

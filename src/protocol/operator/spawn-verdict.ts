@@ -1,5 +1,5 @@
 // What a spawn_ack means for its attempt, given whether the worker has posted a result by then.
-import type { SpawnAckFrame } from "./frames.ts";
+import type { SpawnAnswer } from "./operator-request.ts";
 
 export type SpawnVerdict =
   | { readonly outcome: "failed"; readonly reason: string }
@@ -9,8 +9,8 @@ export type SpawnVerdict =
   /** Nothing was handed in by either way: the attempt waits until its lease ends. */
   | { readonly outcome: "waiting" };
 
-export function spawnVerdict(ack: SpawnAckFrame, { posted }: { readonly posted: boolean }): SpawnVerdict {
-  if (typeof ack.error === "string") return { outcome: "failed", reason: ack.error };
+export function spawnVerdict(ack: SpawnAnswer, { posted }: { readonly posted: boolean }): SpawnVerdict {
+  if (ack.error !== undefined) return { outcome: "failed", reason: ack.error };
   if (!ack.ok) return { outcome: "failed", reason: "the operator acknowledged the spawn with ok: false" };
   if (posted) return { outcome: "posted" };
   return isNothing(ack.value) ? { outcome: "waiting" } : { outcome: "value", value: ack.value };

@@ -1,5 +1,6 @@
 // What travels on the worker routes: prompt, result, submit, events and ask, and the reasons they refuse.
 import { z } from "zod";
+import { CompleteMessage } from "../message.ts";
 import { tokenRefusals } from "./token.ts";
 
 const attempt = z.int().min(1).max(0xffff_ffff);
@@ -14,6 +15,8 @@ export const WorkerPrompt = z.object({
   agent: z.string(),
   system: z.string().optional(),
   prompt: z.string(),
+  /** What was said before, when the task inherits a conversation; oldest first. */
+  messages: z.array(CompleteMessage).optional(),
 });
 export type WorkerPrompt = z.infer<typeof WorkerPrompt>;
 
@@ -28,6 +31,14 @@ export const WorkerResult = z.object({
   attempt: attempt.optional(),
 });
 export type WorkerResult = z.infer<typeof WorkerResult>;
+
+/** What both ways to hand a result in answer. */
+export const WorkerRecorded = z.strictObject({
+  recorded: z.literal(true),
+  /** The same result was recorded before; nothing changed. */
+  already: z.boolean(),
+});
+export type WorkerRecorded = z.infer<typeof WorkerRecorded>;
 
 /** POST /v1/worker/submit: the body is the raw result; `verdict` is another spelling of `ok` and may not contradict it. */
 export const WorkerSubmitQuery = z
@@ -66,6 +77,15 @@ export const WorkerEventsAccepted = z.strictObject({
   expires_at: z.int(),
 });
 export type WorkerEventsAccepted = z.infer<typeof WorkerEventsAccepted>;
+
+/** Text, or text with what helps to answer it; anything else is shown as it is. The answer is text unless a schema says otherwise. */
+export const WorkerQuestion = z.strictObject({
+  question: z.string().min(1).max(8192),
+  details: z.unknown().optional(),
+  choices: z.array(z.string().min(1)).min(1).max(64).optional(),
+  answer_schema: z.record(z.string(), z.unknown()).optional(),
+});
+export type WorkerQuestion = z.infer<typeof WorkerQuestion>;
 
 /** POST /v1/worker/ask: the same key again is the same ask, so a worker polls by repeating the request. */
 export const WorkerAsk = z.strictObject({

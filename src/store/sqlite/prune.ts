@@ -78,9 +78,13 @@ function removeTree(database: DatabaseSync, root: number): number {
     const remove = (sql: string): number => Number(database.prepare(sql).run(root).changes);
     remove(`DELETE FROM log WHERE run IN (${runs})`);
     remove(`DELETE FROM claims WHERE run IN (${runs})`);
-    remove("DELETE FROM answers WHERE wait IN (SELECT id FROM waits WHERE root = ?)");
+    for (const table of ["answers", "sent"]) {
+      remove(`DELETE FROM ${table} WHERE wait IN (SELECT id FROM waits WHERE root = ?)`);
+    }
     remove("DELETE FROM waits WHERE root = ?");
-    for (const table of ["mail", "results", "keys", "runs"]) remove(`DELETE FROM ${table} WHERE task IN (${tasks})`);
+    for (const table of ["mail", "results", "keys", "leases", "runs"]) {
+      remove(`DELETE FROM ${table} WHERE task IN (${tasks})`);
+    }
     const removed = remove("DELETE FROM tasks WHERE root = ?");
     database.exec("COMMIT");
     return removed;

@@ -33,7 +33,8 @@ export const stepKinds = [
   "event",
 ] as const satisfies readonly StepKind[];
 
-export const taskIn: RowReader<TaskRow> = (row) => ({
+/** A task without its record. */
+export const taskHeadIn: RowReader<Omit<TaskRow, "body">> = (row) => ({
   id: integer(row, "id"),
   parent: integerOrNull(row, "parent"),
   root: integer(row, "root"),
@@ -44,8 +45,9 @@ export const taskIn: RowReader<TaskRow> = (row) => ({
   created_at: integer(row, "created_at"),
   deadline: integerOrNull(row, "deadline"),
   shared: integerOrNull(row, "shared"),
-  body: text(row, "body"),
 });
+
+export const taskIn: RowReader<TaskRow> = (row) => ({ ...taskHeadIn(row), body: text(row, "body") });
 
 export const runIn: RowReader<RunRow> = (row) => ({
   id: integer(row, "id"),
@@ -106,9 +108,15 @@ export const resultIn: RowReader<ResultRow> = (row) => ({
   body: text(row, "body"),
 });
 
+/** Of `log` joined with its run and its task; the run's state, which can be long, is left where it is. */
+export const eventColumns =
+  "log.id, log.key, log.at, log.kind, log.type, log.tokens, log.money, log.body, " +
+  "runs.task, runs.attempt, runs.run AS ordinal, tasks.root";
+
 export const eventIn: RowReader<StoredEvent> = (row) => ({
   id: integer(row, "id"),
   task: integer(row, "task"),
+  root: integer(row, "root"),
   attempt: integer(row, "attempt"),
   run: integer(row, "ordinal"),
   at: integer(row, "at"),
@@ -118,6 +126,12 @@ export const eventIn: RowReader<StoredEvent> = (row) => ({
   tokens: integer(row, "tokens"),
   money: integer(row, "money"),
   body: textOrNull(row, "body"),
+});
+
+/** A line that is perhaps no event. */
+export const lineIn: RowReader<{ readonly id: number; readonly event: StoredEvent | undefined }> = (row) => ({
+  id: integer(row, "id"),
+  event: textOrNull(row, "type") === null ? undefined : eventIn(row),
 });
 
 export const spentIn: RowReader<Spent> = (row) => ({
@@ -134,20 +148,20 @@ function kindOf(position: number): StepKind {
   return stepKinds[position] ?? raise(damaged("kind"));
 }
 
-function integer(row: Row, column: string): number {
+export function integer(row: Row, column: string): number {
   return integerOrNull(row, column) ?? raise(damaged(column));
 }
 
-function integerOrNull(row: Row, column: string): number | null {
+export function integerOrNull(row: Row, column: string): number | null {
   const value = row[column] ?? null;
   return value === null || typeof value === "number" ? value : raise(damaged(column));
 }
 
-function text(row: Row, column: string): string {
+export function text(row: Row, column: string): string {
   return textOrNull(row, column) ?? raise(damaged(column));
 }
 
-function textOrNull(row: Row, column: string): string | null {
+export function textOrNull(row: Row, column: string): string | null {
   const value = row[column] ?? null;
   return value === null || typeof value === "string" ? value : raise(damaged(column));
 }
@@ -156,7 +170,7 @@ function raise(error: TuttiError): never {
   throw error;
 }
 
-function damaged(column: string): TuttiError {
+export function damaged(column: string): TuttiError {
   return new TuttiError(
     "corrupt",
     `the database is damaged: column ${column} holds something else; restore a copy of it`,

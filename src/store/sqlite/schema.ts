@@ -39,4 +39,34 @@ CREATE TABLE mail (id INTEGER PRIMARY KEY, task INTEGER NOT NULL, body TEXT NOT 
 CREATE INDEX mail_task ON mail (task);
 `;
 
-export const migrations: readonly string[] = [first];
+/**
+ * What the desk keeps, and small tables and indexes of what is open, so that looking for it does not read what is over:
+ * a row in `open` for each task without a result, and waits whose `settled` is 0.
+ */
+const second = `
+CREATE TABLE open (task INTEGER PRIMARY KEY);
+INSERT INTO open SELECT id FROM tasks WHERE id NOT IN (SELECT task FROM results);
+CREATE INDEX results_unusual ON results (task) WHERE status <> 'completed';
+ALTER TABLE waits ADD COLUMN settled INTEGER NOT NULL DEFAULT 0;
+UPDATE waits SET settled = 1 WHERE id IN (SELECT wait FROM answers);
+CREATE INDEX waits_open ON waits (task) WHERE settled = 0;
+CREATE TABLE api_keys (
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL, digest TEXT NOT NULL, created_at INTEGER NOT NULL,
+  revoked_at INTEGER
+) WITHOUT ROWID;
+CREATE TABLE operators (
+  sid TEXT PRIMARY KEY, digest TEXT NOT NULL, roles TEXT NOT NULL, created_at INTEGER NOT NULL, seen_at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE sent (wait INTEGER PRIMARY KEY, sid TEXT NOT NULL, at INTEGER NOT NULL);
+CREATE TABLE handles (digest TEXT PRIMARY KEY, claims TEXT NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE leases (
+  task INTEGER NOT NULL, attempt INTEGER NOT NULL, due INTEGER NOT NULL, fetched_at INTEGER, posted_at INTEGER,
+  PRIMARY KEY (task, attempt)
+) WITHOUT ROWID;
+CREATE TABLE notices (
+  id TEXT PRIMARY KEY, target TEXT NOT NULL, body TEXT NOT NULL, tries INTEGER NOT NULL, due INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) WITHOUT ROWID;
+`;
+
+export const migrations: readonly string[] = [first, second];

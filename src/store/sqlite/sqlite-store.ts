@@ -1,14 +1,17 @@
 // The embedded store: queued writes in one commit per tick, prepared reads, names made from integer ids.
 import type { SQLInputValue } from "node:sqlite";
 
+import type { DeskStore } from "../desk-store.ts";
 import type { Store } from "../store.ts";
 import { openDatabase, type OpenedDatabase } from "./database.ts";
 import * as row from "./rows.ts";
+import { deskStoreOver } from "./sqlite-desk-store.ts";
+import { readsOver } from "./statements.ts";
 import { storageError } from "./storage-error.ts";
 import { Writer } from "./writer.ts";
 
 /** Opens the folder's database for writing; the caller holds the lock. */
-export function openStore(folder: string): Store {
+export function openStore(folder: string): Store & { readonly desk: DeskStore } {
   const opened = openDatabase(folder);
   try {
     return storeOver(opened);
@@ -18,31 +21,15 @@ export function openStore(folder: string): Store {
   }
 }
 
-function storeOver({ database, path, salt, close }: OpenedDatabase): Store {
+function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { readonly desk: DeskStore } {
   const writer = new Writer(database, path);
   const next = countersOf(database);
 
+  const { all, one } = readsOver(database, path);
+  const desk = deskStoreOver(database, path, writer);
   const insert = (table: string, columns: string): ((...values: SQLInputValue[]) => void) => {
     const statement = database.prepare(`INSERT INTO ${table} VALUES (${columns.replaceAll(/[a-z]\w*/g, "?")})`);
     return (...values) => writer.push(statement, values);
-  };
-  const all = <T>(sql: string, read: row.RowReader<T>): ((...values: SQLInputValue[]) => T[]) => {
-    const statement = database.prepare(sql);
-    return (...values) => guarded(() => statement.all(...values).map(read));
-  };
-  const one = <T>(sql: string, read: row.RowReader<T>): ((...values: SQLInputValue[]) => T | undefined) => {
-    const statement = database.prepare(sql);
-    return (...values) => {
-      const found = guarded(() => statement.get(...values));
-      return found === undefined ? undefined : read(found);
-    };
-  };
-  const guarded = <T>(work: () => T): T => {
-    try {
-      return work();
-    } catch (thrown) {
-      throw storageError(path, thrown);
-    }
   };
 
   const putTask = insert("tasks", "id, parent, root, depth, kind, agent, detached, created_at, deadline, shared, body");
@@ -52,28 +39,31 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store {
   const putLog = insert("log", "id, run, key, at, kind, type, input, tokens, money, body, state");
   const putEvent = insert("log", `id, run, key, at, ${row.stepKinds.indexOf("event")}, type, 0, 0, 0, body, NULL`);
   const putClaim = insert("claims", "run, key, input, body");
-  const putWait = insert("waits", "id, task, root, run, key, raised_at, due, body");
+  const putWait = insert("waits", "id, task, root, run, key, raised_at, due, body, 0");
+  const putOpen = insert("open", "task");
   const putAnswer = insert("answers", "wait, kind, at, body");
   const putMail = insert("mail", "id, task, body");
   const setNote = database.prepare("UPDATE claims SET body = ? WHERE run = ? AND key = ?");
   const dropAnswer = database.prepare("DELETE FROM answers WHERE wait = ?");
+  const dropOpen = database.prepare("DELETE FROM open WHERE task = ?");
+  const setSettled = database.prepare("UPDATE waits SET settled = ? WHERE id = ?");
   const dropKey = database.prepare("DELETE FROM keys WHERE key = ?");
 
-  const openTasks = `WITH RECURSIVE open (id) AS (
-      SELECT id FROM tasks WHERE id NOT IN (SELECT task FROM results)
-      UNION SELECT parent FROM tasks JOIN open USING (id) WHERE parent IS NOT NULL)
-    SELECT tasks.* FROM tasks JOIN open USING (id) ORDER BY id`;
+  const openTasks = `WITH RECURSIVE upward (id) AS (
+      SELECT task FROM open
+      UNION SELECT parent FROM tasks JOIN upward USING (id) WHERE parent IS NOT NULL)
+    SELECT tasks.* FROM tasks JOIN upward USING (id) ORDER BY id`;
 
   // A task made since this store was opened has only the mail that came through it; most have none, and each looks every turn.
   const tasksBefore = next.tasks;
   const mailed = new Set<number>();
   const mailAfter = one("SELECT * FROM mail WHERE task = ? AND id > ? ORDER BY id LIMIT 1", row.mailIn);
   const ofTask = "log.run IN (SELECT id FROM runs WHERE task = ?)";
-  const eventColumns = "log.*, runs.task AS task, runs.attempt AS attempt, runs.run AS ordinal";
   const lastAtOf = one(`SELECT MAX(at) AS value FROM log WHERE ${ofTask}`, row.numberIn);
   const lastAtOfAll = one("SELECT at AS value FROM log ORDER BY id DESC LIMIT 1", row.numberIn);
 
   return {
+    desk,
     salt,
     get failure() {
       return writer.failure;
@@ -90,13 +80,17 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store {
       const root = task.root ?? id;
       const { parent, depth, kind, agent, detached, created_at, deadline, shared, body } = task;
       putTask(id, parent, root, depth, kind, agent, Number(detached), created_at, deadline, shared, body);
+      putOpen(id);
       return id;
     },
     bindKey(key, task) {
       writer.push(dropKey, [key]);
       putKey(key, task);
     },
-    addResult: (result) => putResult(result.task, result.status, result.at, result.body),
+    addResult(result) {
+      putResult(result.task, result.status, result.at, result.body);
+      writer.push(dropOpen, [result.task]);
+    },
     addRun(run) {
       const id = (next.runs += 1);
       putRun(id, run.task, run.attempt, run.run, run.body);
@@ -116,8 +110,14 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store {
       putWait(id, wait.task, wait.root, wait.run, wait.key, wait.raised_at, wait.due, wait.body);
       return id;
     },
-    addAnswer: (answer) => putAnswer(answer.wait, answer.kind, answer.at, answer.body),
-    dropAnswer: (wait) => writer.push(dropAnswer, [wait]),
+    addAnswer(answer) {
+      putAnswer(answer.wait, answer.kind, answer.at, answer.body);
+      writer.push(setSettled, [1, answer.wait]);
+    },
+    dropAnswer(wait) {
+      writer.push(dropAnswer, [wait]);
+      writer.push(setSettled, [0, wait]);
+    },
     addMail(task, body) {
       const id = (next.mail += 1);
       mailed.add(task);
@@ -129,6 +129,9 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store {
       putEvent(id, run, `!${id.toString(36)}`, at, type, body);
       return id;
     },
+
+    putSetting: (name, value) => desk.putSetting(name, value),
+    setting: (name) => desk.setting(name),
 
     task: one("SELECT * FROM tasks WHERE id = ?", row.taskIn),
     openTasks: all(openTasks, row.taskIn),
@@ -179,12 +182,12 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store {
       row.spentIn,
     ),
     eventsAfter: all(
-      `SELECT ${eventColumns} FROM log JOIN runs ON runs.id = log.run
+      `SELECT ${row.eventColumns} FROM log JOIN runs ON runs.id = log.run JOIN tasks ON tasks.id = runs.task
        WHERE log.id > ? AND log.type IS NOT NULL ORDER BY log.id LIMIT ?`,
       row.eventIn,
     ),
     eventsOf: all(
-      `SELECT ${eventColumns} FROM log JOIN runs ON runs.id = log.run
+      `SELECT ${row.eventColumns} FROM log JOIN runs ON runs.id = log.run JOIN tasks ON tasks.id = runs.task
        WHERE runs.task = ? AND log.id > ? AND log.type IS NOT NULL ORDER BY log.id LIMIT ?`,
       row.eventIn,
     ),

@@ -1,89 +1,175 @@
 // Looks at a database beside its owner: a read-only connection that takes no lock.
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 
-import { TaskStatus } from "../../protocol/task-status.ts";
-import type { StoreView, TaskListing } from "../view.ts";
+import type { TaskStatus } from "../../protocol/task-status.ts";
+import { TerminalStatus } from "../../protocol/task-status.ts";
+import type { StoredEvent } from "../store.ts";
+import type { Page, StoreView, TaskFilter, TaskListing } from "../view.ts";
 import { openForReading } from "./database.ts";
 import * as row from "./rows.ts";
-import { storageError } from "./storage-error.ts";
+import { readsOver } from "./statements.ts";
+import { stepKindList, totalsOver } from "./totals.ts";
 
-/** An outcome counts as a step; what a run only noted for itself does not. */
-const stepKinds = ["ok", "failed", "unknown"]
-  .map((kind) => row.stepKinds.findIndex((known) => known === kind))
-  .join(", ");
+/** Attempt and run in one number. */
+const placeUnit = 2 ** 32;
 
-const listing = `SELECT tasks.*, results.at AS ended_at, results.body AS result,
-    COALESCE(results.status, CASE
-      WHEN EXISTS (SELECT 1 FROM waits LEFT JOIN answers ON answers.wait = waits.id
-                   WHERE waits.task = tasks.id AND answers.wait IS NULL AND waits.body LIKE '{"ask"%') THEN 'input_required'
-      WHEN EXISTS (SELECT 1 FROM runs JOIN log ON log.run = runs.id
-                   WHERE runs.task = tasks.id AND log.type = 'task.started') THEN 'running'
-      ELSE 'pending' END) AS status,
-    (SELECT MAX(attempt) FROM runs WHERE runs.task = tasks.id) AS attempt,
-    (SELECT run FROM runs WHERE runs.task = tasks.id ORDER BY attempt DESC, run DESC LIMIT 1) AS run,
-    (SELECT COUNT(*) FROM runs JOIN log ON log.run = runs.id WHERE runs.task = tasks.id AND log.kind IN (${stepKinds})) AS steps,
-    (SELECT SUM(log.tokens) FROM runs JOIN log ON log.run = runs.id WHERE runs.task = tasks.id) AS tokens,
-    (SELECT SUM(log.money) FROM runs JOIN log ON log.run = runs.id WHERE runs.task = tasks.id) AS money
-  FROM tasks LEFT JOIN results ON results.task = tasks.id`;
+const listed = `tasks.id, tasks.parent, tasks.root, tasks.depth, tasks.kind, tasks.agent, tasks.detached, tasks.created_at,
+  tasks.deadline, tasks.shared, results.status, results.at AS ended_at, results.body AS result,
+  (SELECT attempt * ${placeUnit} + run FROM runs WHERE runs.task = tasks.id ORDER BY attempt DESC, run DESC LIMIT 1) AS place`;
+
+const isAsking = `EXISTS (SELECT 1 FROM waits WHERE waits.task = tasks.id AND waits.settled = 0 AND waits.body LIKE '{"ask"%')`;
+const hasStarted = `EXISTS (SELECT 1 FROM runs JOIN log ON log.run = runs.id
+  WHERE runs.task = tasks.id AND log.type = 'task.started')`;
 
 const subtree = `WITH RECURSIVE below (id) AS (SELECT ? UNION ALL SELECT tasks.id FROM tasks JOIN below ON tasks.parent = below.id)`;
 
+const places = "log JOIN runs ON runs.id = log.run JOIN tasks ON tasks.id = runs.task";
+
+/** How tasks of a status are found without reading those of any other. */
+const tasksOf: Readonly<Record<TaskStatus | "any", string>> = {
+  any: "tasks LEFT JOIN results ON results.task = tasks.id WHERE TRUE",
+  completed: "tasks CROSS JOIN results ON results.task = tasks.id WHERE results.status = 'completed'",
+  failed: unusual("failed"),
+  canceled: unusual("canceled"),
+  pending: open(`NOT ${isAsking} AND NOT ${hasStarted}`),
+  running: open(`NOT ${isAsking} AND ${hasStarted}`),
+  input_required: open(isAsking),
+};
+
+function unusual(status: string): string {
+  return `results INDEXED BY results_unusual CROSS JOIN tasks ON tasks.id = results.task
+    WHERE results.status <> 'completed' AND results.status = '${status}'`;
+}
+
+function open(condition: string): string {
+  return `open CROSS JOIN tasks ON tasks.id = open.task LEFT JOIN results ON results.task = tasks.id WHERE ${condition}`;
+}
+
 export function openView(folder: string): StoreView {
   const { database, path, salt, close } = openForReading(folder);
-  const all = <T>(sql: string, read: row.RowReader<T>): ((...values: SQLInputValue[]) => T[]) => {
-    const statement = database.prepare(sql);
-    return (...values) => {
-      try {
-        return statement.all(...values).map(read);
-      } catch (thrown) {
-        throw storageError(path, thrown);
-      }
+  const { all, one } = readsOver(database, path);
+  const unfinished = one(
+    "SELECT COUNT(*) AS value FROM tasks WHERE root = ? AND EXISTS (SELECT 1 FROM open WHERE open.task = tasks.id)",
+    row.numberIn,
+  );
+  const totals = totalsOver(database, path);
+  const asking = one(`SELECT ${isAsking} AS value FROM tasks WHERE id = ?`, row.numberIn);
+  const inFull = (found: Record<string, SQLOutputValue>): TaskListing => {
+    const head = row.taskHeadIn(found);
+    const result = row.textOrNull(found, "result");
+    const { steps, tokens, money, started } = totals(head.id);
+    const place = row.integerOrNull(found, "place") ?? 0;
+    const status = (): TaskStatus => {
+      if (asking(head.id) === 1) return "input_required";
+      return started ? "running" : "pending";
+    };
+    return {
+      ...head,
+      status: result === null ? status() : TerminalStatus.parse(found["status"]),
+      attempt: Math.floor(place / placeUnit),
+      run: place % placeUnit,
+      ended_at: row.integerOrNull(found, "ended_at"),
+      steps,
+      tokens,
+      money,
+      result,
     };
   };
-  const one = <T>(sql: string, read: row.RowReader<T>): ((value: SQLInputValue) => T | undefined) => {
-    const find = all(sql, read);
-    return (value) => find(value)[0];
+  /** One statement for each combination of conditions, made when it is first asked for. */
+  const lists = new Map<string, (...values: SQLInputValue[]) => TaskListing[]>();
+  const list = (filter: TaskFilter): TaskListing[] => {
+    const { sql, values } = conditions(filter);
+    let find = lists.get(sql);
+    if (find === undefined) lists.set(sql, (find = all(sql, inFull)));
+    return find(...values, filter.limit);
   };
-  const unfinished = one(
-    "SELECT COUNT(*) AS count FROM tasks WHERE root = ? AND id NOT IN (SELECT task FROM results)",
-    ({ count }) => Number(count),
+  const linesOf = (condition: string): ((task: number, page: Page) => StoredEvent[]) => {
+    // The index holds run and id, so that of the lines before the page only entries of the index are read.
+    const find = all(
+      `SELECT ${row.eventColumns} FROM runs JOIN tasks ON tasks.id = runs.task JOIN log INDEXED BY log_key ON log.run = runs.id
+       WHERE runs.task = ? AND log.id > ? AND ${condition} ORDER BY log.id LIMIT ?`,
+      row.eventIn,
+    );
+    return (task, { after, limit }) => find(task, after, limit);
+  };
+  const lineOfTree = all(
+    `${subtree}, picked (id) AS (
+       SELECT log.id FROM below JOIN runs ON runs.task = below.id JOIN log INDEXED BY log_key ON log.run = runs.id
+       WHERE log.id > ? ORDER BY log.id LIMIT ?)
+     SELECT ${row.eventColumns} FROM picked CROSS JOIN ${places.replace("log JOIN", "log ON log.id = picked.id JOIN")}
+     ORDER BY log.id`,
+    row.lineIn,
+  );
+  const ofTree = (task: number, after: number, limit: number): StoredEvent[] => {
+    const events: StoredEvent[] = [];
+    for (let at = after; events.length < limit;) {
+      const lines = lineOfTree(task, at, limit);
+      for (const line of lines) if (line.event !== undefined && events.length < limit) events.push(line.event);
+      if (lines.length < limit) break;
+      at = lines.at(-1)?.id ?? at;
+    }
+    return events;
+  };
+  const last = one("SELECT id AS value FROM log WHERE type IS NOT NULL ORDER BY id DESC LIMIT 1", row.numberIn);
+  const waitAt = one(
+    `SELECT waits.* FROM runs JOIN waits ON waits.run = runs.id AND waits.key = ?
+     WHERE runs.task = ? AND runs.attempt = ? ORDER BY waits.id DESC LIMIT 1`,
+    row.waitIn,
   );
   return {
     salt,
     unfinished: (root) => unfinished(root) ?? 0,
-    roots: all(`${listing} WHERE tasks.parent IS NULL ORDER BY tasks.id DESC LIMIT ?`, listingIn),
-    task: one(`${listing} WHERE tasks.id = ?`, listingIn),
-    below: all(`${subtree} ${listing} WHERE tasks.id IN (SELECT id FROM below) ORDER BY tasks.id`, listingIn),
+    tasks: list,
+    task: one(`SELECT ${listed} FROM tasks LEFT JOIN results ON results.task = tasks.id WHERE tasks.id = ?`, inFull),
+    taskRow: one("SELECT * FROM tasks WHERE id = ?", row.taskIn),
+    below: all(
+      `${subtree} SELECT ${listed} FROM tasks LEFT JOIN results ON results.task = tasks.id
+       WHERE tasks.id IN (SELECT id FROM below) ORDER BY tasks.id`,
+      inFull,
+    ),
     result: one("SELECT * FROM results WHERE task = ?", row.resultIn),
     wait: one("SELECT * FROM waits WHERE id = ?", row.waitIn),
+    waitAt: (task, attempt, key) => waitAt(key, task, attempt),
     answer: one("SELECT * FROM answers WHERE wait = ?", row.answerIn),
     openWaits: all(
-      `SELECT waits.* FROM waits LEFT JOIN answers ON answers.wait = waits.id
-       WHERE answers.wait IS NULL AND waits.task NOT IN (SELECT task FROM results) ORDER BY waits.id`,
+      `SELECT waits.* FROM waits INDEXED BY waits_open JOIN open ON open.task = waits.task
+       WHERE waits.settled = 0 ORDER BY waits.id`,
       row.waitIn,
     ),
-    events: all(
-      `${subtree} SELECT log.*, runs.task AS task, runs.attempt AS attempt, runs.run AS ordinal
-       FROM runs JOIN log ON log.run = runs.id
-       WHERE runs.task IN (SELECT id FROM below) AND log.id > ? AND log.type IS NOT NULL ORDER BY log.id LIMIT ?`,
+    events: ofTree,
+    eventsAfter: all(
+      `SELECT ${row.eventColumns} FROM ${places} WHERE log.id > ? AND log.type IS NOT NULL ORDER BY log.id LIMIT ?`,
       row.eventIn,
     ),
+    lastEvent: () => last() ?? 0,
+    steps: linesOf(`log.kind IN (${stepKindList}) AND log.type IS NOT NULL`),
+    messages: linesOf("log.type = 'message.added'"),
     close,
   };
 }
 
-function listingIn(found: Record<string, SQLOutputValue>): TaskListing {
-  const count = (name: string): number => Number(found[name] ?? 0);
-  const { result, ended_at } = found;
-  return {
-    ...row.taskIn(found),
-    status: TaskStatus.parse(found["status"]),
-    attempt: count("attempt"),
-    run: count("run"),
-    ended_at: typeof ended_at === "number" ? ended_at : null,
-    steps: count("steps"),
-    tokens: count("tokens"),
-    money: count("money"),
-    result: typeof result === "string" ? result : null,
+function conditions(filter: TaskFilter): { readonly sql: string; readonly values: SQLInputValue[] } {
+  const { after, status, agent, runner, parent, roots } = filter;
+  const values: SQLInputValue[] = [];
+  const when = (condition: string, value: SQLInputValue | undefined): string => {
+    if (value === undefined) return "";
+    values.push(value);
+    return ` AND ${condition}`;
   };
+  const order = status === undefined || status === "completed" ? "tasks.id" : orderOf(status);
+  const sql = [
+    `SELECT ${listed} FROM ${tasksOf[status ?? "any"]}`,
+    when(`${order} < ?`, after),
+    when("tasks.agent = ?", agent),
+    when("tasks.kind = ?", runner),
+    when("tasks.parent = ?", parent),
+    roots === true ? " AND tasks.parent IS NULL" : "",
+    ` ORDER BY ${order} DESC LIMIT ?`,
+  ].join("");
+  return { sql, values };
+}
+
+/** The id as the table has it that is walked through. */
+function orderOf(status: TaskStatus): string {
+  return TerminalStatus.safeParse(status).success ? "results.task" : "open.task";
 }

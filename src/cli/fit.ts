@@ -1,0 +1,32 @@
+// Text in the width there is: how wide the terminal is, and a line cut to it.
+
+const colorCode = new RegExp(`(${String.fromCharCode(27)}\\[\\d+m)`);
+const segmenter = new Intl.Segmenter();
+
+const graphemes = (text: string): string[] => Array.from(segmenter.segment(text), ({ segment }) => segment);
+
+/** A terminal may not know its size, and then says 0. */
+export function sizeOf(stream: NodeJS.WriteStream): { readonly columns: number; readonly rows: number } {
+  const { columns, rows } = stream;
+  return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
+}
+
+/** A line longer than the terminal would wrap and spoil the redraw; colour codes take no room. */
+export function cut(line: string, width: number): string {
+  let room = width - 1;
+  return line
+    .split(colorCode)
+    .map((piece) => {
+      if (colorCode.test(piece)) return piece;
+      const shown = graphemes(piece).slice(0, Math.max(0, room));
+      room -= shown.length;
+      return shown.join("");
+    })
+    .join("");
+}
+
+/** At most `width`, the last of it an ellipsis when something is left out. */
+export function shorten(text: string, width: number): string {
+  const all = graphemes(text);
+  return all.length <= width ? text : `${all.slice(0, Math.max(0, width - 1)).join("")}…`;
+}

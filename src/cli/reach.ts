@@ -1,0 +1,137 @@
+// Who does what a command asks for: the daemon of the state, this process, or a daemon that is started for it.
+import type { Looking, Opener, Tutti } from "../client/client.ts";
+import { TuttiError } from "../protocol/error.ts";
+import type { TaskId } from "../protocol/ids.ts";
+import { dim, warn } from "./output.ts";
+import { stateFolder } from "./state-folder.ts";
+
+export interface Place {
+  readonly state?: string | undefined;
+  /** The folder whose project the work belongs to; the current one when absent. */
+  readonly from?: string;
+  /** Says nothing about a daemon it starts. */
+  readonly json?: boolean | undefined;
+}
+
+const interrupted = 130;
+
+/** Looks through the daemon when there is one, else at the folder itself; starts nothing. */
+export async function lookAt(
+  opener: Opener,
+  { state }: Place,
+  look: (looking: Looking) => Promise<void>,
+): Promise<void> {
+  const folder = stateFolder(state);
+  const looking = (await answering(opener, folder)) ?? opener.look(folder);
+  try {
+    await look(looking);
+  } finally {
+    await looking.close();
+  }
+}
+
+/** A daemon that hangs is in nobody's way who only looks. */
+async function answering(opener: Opener, folder: string): Promise<Tutti | undefined> {
+  try {
+    return await opener.connect(folder);
+  } catch (thrown) {
+    if (!(thrown instanceof TuttiError) || thrown.code !== "unreachable") throw thrown;
+    warn(`${thrown.message}; what follows is read from ${folder}`);
+    return undefined;
+  }
+}
+
+export interface Reached {
+  readonly tutti: Tutti;
+  /** What the person waits for: said when they leave before it is over. */
+  readonly follows: (task: TaskId) => void;
+}
+
+/** Works through the daemon when there is one, else in this process until the work is done or the person leaves. */
+export async function workOn(opener: Opener, place: Place, work: (reached: Reached) => Promise<void>): Promise<void> {
+  const folder = stateFolder(place.state);
+  const { from } = place;
+  const tutti = (await opener.connect(folder)) ?? (await opener.work(folder, from === undefined ? {} : { from }));
+  if (tutti.url === undefined) await tellParked(tutti);
+  let followed: TaskId | undefined;
+  // Ctrl-C cancels nothing, whoever works.
+  await untilLeft(
+    tutti,
+    () =>
+      tutti.url === undefined
+        ? "stopped; what was under way is kept, run the same command again to go on"
+        : `left; the daemon goes on with it, follow it with \`${commandOn(place.state, `logs -f ${followed ?? ""}`)}\``,
+    () => work({ tutti, follows: (task) => (followed = task) }),
+  );
+}
+
+/** What cannot go on is said, once per start. */
+async function tellParked(tutti: Tutti): Promise<void> {
+  const { parked } = await tutti.status();
+  for (const { task, runner } of parked) {
+    warn(`${task} is not finished and stays so: this Tutti has no runner ${runner}; a newer one may have made it`);
+  }
+}
+
+/** Works through a daemon, started when there is none; `check` looks first whether that is worth while. */
+export async function throughDaemon(
+  opener: Opener,
+  place: Place & { readonly check?: (looking: Looking) => Promise<unknown> },
+  work: (tutti: Tutti) => Promise<void>,
+): Promise<void> {
+  const folder = stateFolder(place.state);
+  const tutti = (await opener.connect(folder)) ?? (await started(opener, folder, place));
+  try {
+    await work(tutti);
+  } finally {
+    await tutti.close();
+  }
+}
+
+async function started(
+  opener: Opener,
+  folder: string,
+  { check, from, json, state }: Place & { readonly check?: (looking: Looking) => Promise<unknown> },
+): Promise<Tutti> {
+  if (check !== undefined) {
+    const looking = opener.look(folder);
+    try {
+      await check(looking);
+    } finally {
+      await looking.close();
+    }
+  }
+  const { daemon, existed } = await opener.start({ state: folder, from: from ?? process.cwd() });
+  if (!existed && json !== true) {
+    console.error(dim(`started a daemon at ${daemon.url}; \`${commandOn(state, "down")}\` ends it`));
+  }
+  const tutti = await opener.connect(folder);
+  if (tutti !== undefined) return tutti;
+  throw new TuttiError("unreachable", `the daemon at ${daemon.url} was up and is gone; ${folder}/daemon.log says why`);
+}
+
+/** The line to type: with the folder if this command was given one. */
+export function commandOn(state: string | undefined, command: string): string {
+  return `tutti ${command.trim()}${state === undefined ? "" : ` --state ${state}`}`;
+}
+
+async function untilLeft(tutti: Tutti, said: () => string, work: () => Promise<void>): Promise<void> {
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= tutti.close());
+  const leave = (): void => {
+    console.error(`\ntutti: ${said()}`);
+    process.exitCode = interrupted;
+    void close();
+  };
+  process.once("SIGINT", leave);
+  process.once("SIGTERM", leave);
+  try {
+    await work();
+  } catch (thrown) {
+    if (closing === undefined) throw thrown;
+  } finally {
+    process.off("SIGINT", leave);
+    process.off("SIGTERM", leave);
+    await close();
+  }
+}

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import fc from "fast-check";
+
+import { cut, shorten } from "./fit.ts";
+import { fitted } from "./table.ts";
+
+const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width, 0);
+
+test("columns fit the room, the first is never cut, and none is cut more than another needs", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(120), { minLength: 1, maxLength: 6 }), fc.nat(200), (wanted, room) => {
+      const widths = fitted(wanted, room);
+      const [first, ...rest] = widths;
+      assert.equal(first, wanted[0]);
+      widths.forEach((width, at) => assert.ok(width <= (wanted[at] ?? 0)));
+      if (sum(wanted) <= room) assert.deepEqual(widths, wanted);
+      else if (rest.some((width) => width > 6)) assert.equal(sum(widths), room, "no room is wasted");
+      // One that was cut is as wide as the widest that is left.
+      const widest = Math.max(0, ...rest);
+      rest.forEach((width, at) => {
+        if (width < (wanted[at + 1] ?? 0)) assert.ok(widest - width <= 1, `${widths.join(" ")} of ${wanted.join(" ")}`);
+      });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("text is cut between what a person sees as characters, and colours take no room", () => {
+  const family = "\u{1F468}\u200D\u{1F469}\u200D\u{1F467}";
+  assert.equal(shorten(`${family}ab`, 3), `${family}ab`);
+  assert.equal(shorten(`${family}abc`, 3), `${family}a…`);
+  assert.equal(cut("\u001b[1mabcdef\u001b[0mgh", 5), "\u001b[1mabcd\u001b[0m");
+});

@@ -1,0 +1,45 @@
+// Rows in columns: as wide as they are when piped, cut to the width of a terminal.
+import { shorten, sizeOf } from "./fit.ts";
+import { bold, dim, writeLine } from "./output.ts";
+
+export interface Row {
+  /** Stands before the row and takes one column. */
+  readonly mark?: string;
+  readonly cells: readonly string[];
+}
+
+const gap = "  ";
+
+/** The first cell is what one copies, so it is never cut; the longest of the others gives way first. */
+export async function writeTable(rows: readonly Row[], head?: readonly string[]): Promise<void> {
+  const all = [...(head === undefined ? [] : [head]), ...rows.map(({ cells }) => cells)];
+  const marked = rows.some(({ mark }) => mark !== undefined);
+  const columns = Math.max(0, ...all.map((cells) => cells.length));
+  const wanted = Array.from({ length: columns }, (_, at) =>
+    Math.max(0, ...all.map((cells) => (cells[at] ?? "").length)),
+  );
+  const room = process.stdout.isTTY === true ? sizeOf(process.stdout).columns - 1 : Infinity;
+  const widths = fitted(wanted, room - (marked ? 2 : 0) - gap.length * Math.max(0, columns - 1));
+  const line = (cells: readonly string[]): string[] =>
+    widths.map((width, at) => shorten(cells[at] ?? "", width).padEnd(width));
+  if (head !== undefined) await writeLine(dim(`${marked ? "  " : ""}${line(head).join(gap)}`.trimEnd()));
+  for (const { mark, cells } of rows) {
+    const [first = "", ...rest] = line(cells);
+    const before = marked ? `${mark ?? " "} ` : "";
+    await writeLine(`${before}${bold(first)}${rest.length === 0 ? "" : gap}${rest.join(gap)}`.trimEnd());
+  }
+}
+
+/** Not narrower than a few characters: on a very small screen a line wraps rather than say nothing. */
+const narrowest = 6;
+
+export function fitted(wanted: readonly number[], room: number): number[] {
+  const widths = [...wanted];
+  for (let over = wanted.reduce((all, width) => all + width, 0) - room; over > 0; over -= 1) {
+    const rest = widths.slice(1);
+    const widest = Math.max(0, ...rest);
+    if (widest <= narrowest) return widths;
+    widths[rest.indexOf(widest) + 1] = widest - 1;
+  }
+  return widths;
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { bodyOf, sendJson, sendProblem, wireServer } from "../../test/support/wire-server.ts";
+import { TuttiError } from "../protocol/error.ts";
+import { workerClient } from "./worker-client.ts";
+
+const task_id = "tsk_s_1";
+const handle = `wh-${"0".repeat(32)}`;
+
+test("a worker fetches, tells, asks and hands in, and takes the renewed token for what follows", async (t) => {
+  const seen: string[] = [];
+  const { url } = await wireServer(t, async (request, response) => {
+    seen.push(
+      `${request.headers.authorization?.slice(7, 10)} ${request.method} ${request.url} ${await bodyOf(request)}`,
+    );
+    if (request.url?.startsWith("/v1/worker/prompt") === true)
+      return sendJson(response, { task_id, attempt: 1, agent: "a", prompt: "go" });
+    if (request.url === "/v1/worker/events")
+      return sendJson(response, { accepted: 1, capability_token: "tt1.x.y", expires_at: 9 });
+    if (request.url === "/v1/worker/ask")
+      return sendJson(response, seen.length < 5 ? { state: "waiting" } : { state: "answered", value: "blue" });
+    sendJson(response, { recorded: true, already: seen.length > 6 });
+  });
+  const worker = workerClient({ base_url: url, handle, task_id });
+  assert.equal((await worker.prompt()).prompt, "go");
+  await worker.progress("half way", { fraction: 0.5 });
+  await worker.partial([1]);
+  assert.deepEqual(await worker.ask("Which?", { key: "q1" }), { state: "answered", value: "blue" });
+  assert.deepEqual(await worker.submit("the result"), { recorded: true, already: false });
+  assert.deepEqual(await worker.result({ a: 1 }, { ok: false }), { recorded: true, already: true });
+  assert.deepEqual(seen, [
+    `wh- GET /v1/worker/prompt?task_id=${task_id} `,
+    'wh- POST /v1/worker/events {"events":[{"type":"progress","text":"half way","fraction":0.5}]}',
+    'tt1 POST /v1/worker/events {"events":[{"type":"partial","value":[1]}]}',
+    'tt1 POST /v1/worker/ask {"key":"q1","question":"Which?","wait_ms":30000}',
+    'tt1 POST /v1/worker/ask {"key":"q1","question":"Which?","wait_ms":30000}',
+    "tt1 POST /v1/worker/submit?ok=true the result",
+    `tt1 POST /v1/worker/result {"task_id":"${task_id}","value":{"a":1},"ok":false}`,
+  ]);
+});
+
+test("a service that is away, stops or stumbles is tried again; a refusal is thrown with its reason", async (t) => {
+  let calls = 0;
+  const { url } = await wireServer(t, (_, response) => {
+    calls += 1;
+    if (calls === 1) return void response.destroy();
+    if (calls === 2) return sendProblem(response, { status: 503, code: "stopped", detail: "stopping" });
+    if (calls === 3) return void response.writeHead(500).end();
+    if (calls === 4) return sendJson(response, { recorded: true, already: true });
+    const refusal = { status: 410, code: "expired", detail: "this attempt has ended", error: "attempt_over" };
+    sendProblem(response, refusal);
+  });
+  const worker = workerClient({ base_url: url, handle, task_id });
+  assert.deepEqual(await worker.submit("x"), { recorded: true, already: true });
+  assert.equal(calls, 4);
+  await assert.rejects(worker.submit("x"), (thrown) => {
+    assert.ok(thrown instanceof TuttiError);
+    assert.deepEqual(thrown.details, { reason: "attempt_over" });
+    return true;
+  });
+  assert.equal(calls, 5, "a refusal is not repeated");
+});
+
+test("it gives up when the service stays away, and when it is told to stop", async (t) => {
+  const { url, server } = await wireServer(t, () => undefined);
+  const stop = new AbortController();
+  const asking = assert.rejects(
+    workerClient({ base_url: url, handle, task_id, signal: stop.signal }).ask("?", { key: "k" }),
+    { name: "AbortError" },
+  );
+  stop.abort();
+  await asking;
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await assert.rejects(
+    workerClient({ base_url: url, handle, task_id, awayMs: 300 }).prompt(),
+    (thrown) => thrown instanceof TuttiError && thrown.code === "unreachable",
+  );
+});

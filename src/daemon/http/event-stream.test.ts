@@ -1,0 +1,396 @@
+import assert from "node:assert/strict";
+import { connect, type Socket } from "node:net";
+import { after, before, test } from "node:test";
+
+import fc from "fast-check";
+import { z } from "zod";
+
+import { type SentEvent, readEventStream } from "../../client/event-stream.ts";
+import type { Durable } from "../../ports.ts";
+import { StreamEnd } from "../../protocol/api/work.ts";
+import { TaskEvent } from "../../protocol/event.ts";
+import type { TaskId } from "../../protocol/ids.ts";
+import { userMessage } from "../../protocol/message.ts";
+import { type Kit, openKit } from "./http-kit.ts";
+
+let kit: Kit;
+const wait = z.unknown();
+
+/** Says what it is told until it is told to stop; starts a child when it is told so. */
+async function talk(durable: Durable): Promise<string> {
+  for (let turn = 0; ; turn += 1) {
+    const heard = await durable.receive(`hear.${turn}`, { block: true });
+    const [part] = heard?.parts ?? [];
+    const text = part?.part_type === "text" ? part.data : "";
+    if (text === "stop") return "stopped";
+    if (text === "child") {
+      const child = { runner: { kind: "loop", config: {} }, agent: "child", input: null, rights: durable.rights };
+      await durable.spawn(`spawn.${turn}`, [{ ...child, detached: true }]);
+    }
+    durable.say(`say.${turn}`, userMessage(text));
+    await durable.step(`step.${turn}`, { repeatable: true, schema: wait }, () => null);
+  }
+}
+
+before(async () => {
+  kit = await openKit({
+    runners: { loop: talk },
+    http: { streamLimits: { bufferBytes: 256 * 1024, heartbeatMs: 200, stallMs: 30_000, farewellMs: 30_000 } },
+  });
+});
+after(() => kit.close());
+
+const start = (): Promise<TaskId> => kit.start({ agent: "talker", budget: { concurrency: 64 } });
+const tell = (task: TaskId, text: string): Promise<void> => kit.state.client.tell(task, text);
+
+interface Reading {
+  readonly status: number;
+  readonly got: readonly SentEvent[];
+  /** Resolves when so many have come, or the stream is over. */
+  until(enough: (got: readonly SentEvent[]) => boolean): Promise<void>;
+  readonly over: Promise<void>;
+  stop(): void;
+}
+
+async function open(path: string, headers: Record<string, string> = {}, key = kit.key): Promise<Reading> {
+  const given = new AbortController();
+  const response = await fetch(`${kit.http.url}${path}`, {
+    headers: { authorization: `Bearer ${key}`, accept: "text/event-stream", ...headers },
+    signal: given.signal,
+  });
+  const got: SentEvent[] = [];
+  const waiting = new Set<() => void>();
+  const look = (): void => waiting.forEach((check) => check());
+  const read = async (): Promise<void> => {
+    if (response.status !== 200 || response.body === null) return;
+    for await (const event of readEventStream(response.body, { silenceMs: 20_000, onBytes() {} })) {
+      got.push(event);
+      look();
+    }
+  };
+  let done = false;
+  const over = read()
+    .catch(() => {})
+    .finally(() => {
+      done = true;
+      look();
+    });
+  return {
+    status: response.status,
+    got,
+    until: (enough) =>
+      new Promise((resolve) => {
+        const check = (): void => {
+          if (!done && !enough(got)) return;
+          waiting.delete(check);
+          resolve();
+        };
+        waiting.add(check);
+        check();
+      }),
+    over,
+    stop: () => given.abort(),
+  };
+}
+
+const kept = (got: readonly SentEvent[]): TaskEvent[] =>
+  got.filter(({ event }) => event === "message").map(({ data }) => TaskEvent.parse(JSON.parse(data)));
+const seqs = (got: readonly SentEvent[]): number[] => kept(got).map(({ seq }) => seq);
+const endOf = (got: readonly SentEvent[]): StreamEnd | undefined => {
+  const last = got.at(-1);
+  return last?.event === "end" ? StreamEnd.parse(JSON.parse(last.data)) : undefined;
+};
+const stored = (after = 0, task?: TaskId): number[] =>
+  kit.state.feed.read({ after, limit: 100_000, ...(task === undefined ? {} : { task }) }).map(({ event }) => event.seq);
+
+test("a stream catches up, goes on live, and ends when the task and all below it are over", async () => {
+  const task = await start();
+  await tell(task, "one");
+  const reading = await open(`/v1/tasks/${task}/events`);
+  await tell(task, "child");
+  await reading.until((got) => kept(got).some(({ type, task: of }) => type === "task.created" && of !== task));
+  const child = kept(reading.got).find(({ type, task: of }) => type === "task.created" && of !== task)?.task ?? "";
+  await tell(task, "stop");
+  await reading.until((got) => kept(got).some(({ type }) => type === "task.completed"));
+  assert.equal(endOf(reading.got), undefined, "a detached child goes on");
+  await tell(child, "stop");
+  await reading.over;
+  assert.deepEqual(seqs(reading.got), stored(0, task));
+  assert.deepEqual(endOf(reading.got), { reason: "settled", after: seqs(reading.got).at(-1) });
+  for (const { event, id, data } of reading.got)
+    if (event === "message") assert.equal(id, String(JSON.parse(data).seq));
+});
+
+test("a stream of a task in the middle of a tree sees only that part, those made later too, and ends with it", async () => {
+  const root = await start();
+  const whole = await open(`/v1/tasks/${root}/events`);
+  await tell(root, "child");
+  const created = (got: readonly SentEvent[]) => kept(got).filter(({ type }) => type === "task.created");
+  await whole.until((got) => created(got).length === 2);
+  const middle = created(whole.got)[1]?.task ?? "";
+  const part = await open(`/v1/events?task=${middle}`);
+  await tell(middle, "child");
+  await whole.until((got) => created(got).length === 3);
+  const leaf = created(whole.got)[2]?.task ?? "";
+  await tell(root, "not of the part");
+  await tell(leaf, "stop");
+  await tell(middle, "stop");
+  await part.over;
+  assert.deepEqual(new Set(kept(part.got).map(({ task }) => task)), new Set([middle, leaf]));
+  assert.deepEqual(seqs(part.got), stored(0, middle));
+  assert.equal(endOf(part.got)?.reason, "settled");
+  await tell(root, "stop");
+  await whole.over;
+  assert.deepEqual(seqs(whole.got), stored(0, root));
+});
+
+test("a stream of a subtree that is over already gives all of it and ends; from its end on, only the end", async () => {
+  const task = await start();
+  await tell(task, "stop");
+  await kit.state.client.settled(task);
+  const first = await open(`/v1/tasks/${task}/events`);
+  await first.over;
+  assert.deepEqual(seqs(first.got), stored(0, task));
+  const last = String(seqs(first.got).at(-1));
+  const again = await open(`/v1/tasks/${task}/events`, { "last-event-id": last });
+  await again.over;
+  assert.deepEqual(
+    again.got.map(({ event }) => event),
+    ["end"],
+  );
+});
+
+test("invariant 9: readers that come and go at any time, with the last id they saw, miss nothing and see nothing twice", async () => {
+  const tasks = await Promise.all([start(), start(), start()]);
+  const began = kit.state.feed.position;
+  let writing = true;
+  let told = 0;
+  const writer = (async () => {
+    for (; told < 400; told += 1) {
+      await tell(tasks[told % 3] ?? "", `message ${told}`);
+      if (told % 7 === 0) await new Promise(setImmediate);
+    }
+    for (const task of tasks) await tell(task, "stop");
+    for (const task of tasks) await kit.state.client.settled(task);
+    writing = false;
+  })();
+  const readers = await Promise.all(
+    fc
+      .sample(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 40, maxLength: 40 }), { numRuns: 4, seed: 7 })
+      .map(async (cuts) => {
+        const seen: number[] = [];
+        for (let turn = 0; turn < 400; turn += 1) {
+          const after = seen.at(-1) ?? began;
+          if (!writing && after >= kit.state.feed.position) return seen;
+          const reading = await open("/v1/events", { "last-event-id": String(after) });
+          const count = cuts[turn % cuts.length] ?? 1;
+          await Promise.race([reading.until((got) => got.length >= count), writer]);
+          reading.stop();
+          await reading.over;
+          seen.push(...seqs(reading.got));
+        }
+        return seen;
+      }),
+  );
+  await writer;
+  const all = stored(began);
+  assert.ok(all.length > 800);
+  for (const seen of readers) {
+    const rest = stored(seen.at(-1) ?? began);
+    assert.deepEqual([...seen, ...rest], all);
+  }
+});
+
+test("text on its way is sent apart, without an id, to whoever asked for it and only of their subtree", async () => {
+  const [mine, other] = [await start(), await start()];
+  const delta = (task: TaskId) => ({
+    task,
+    root: task,
+    attempt: 1,
+    run: 1,
+    key: "k",
+    channel: "text" as const,
+    text: `of ${task}`,
+  });
+  const all = await open(`/v1/events?live=true&after=${kit.state.feed.position}`);
+  const part = await open(`/v1/tasks/${mine}/events?live=true`);
+  const without = await open(`/v1/tasks/${mine}/events`);
+  await part.until((got) => got.length >= stored(0, mine).length);
+  kit.live(delta(other));
+  kit.live(delta(mine));
+  await tell(mine, "stop");
+  await Promise.all([part.over, without.over]);
+  await all.until((got) => kept(got).some(({ type }) => type === "task.completed"));
+  const live = (got: readonly SentEvent[]) =>
+    got.filter(({ event }) => event === "live").map(({ data }) => JSON.parse(data).text);
+  assert.deepEqual(live(part.got), [`of ${mine}`]);
+  assert.deepEqual(live(all.got), [`of ${other}`, `of ${mine}`]);
+  assert.deepEqual(live(without.got), []);
+  const before = part.got.findIndex(({ event }) => event === "live");
+  assert.equal(part.got[before]?.id, part.got[before - 1]?.id ?? "", "it moves no position");
+  all.stop();
+  await tell(other, "stop");
+});
+
+test("a Last-Event-ID that is none is refused; so is one past the last event, which can only be another state's", async () => {
+  for (const id of ["x", "-1", "1.5", "1e3", "99999999999999999"]) {
+    const reply = await kit.call("/v1/events", { headers: { accept: "text/event-stream", "last-event-id": id } });
+    assert.equal(reply.status, 400, id);
+  }
+  const past = String(kit.state.feed.position + 1);
+  const reply = await kit.call("/v1/events", { headers: { accept: "text/event-stream", "last-event-id": past } });
+  assert.equal(reply.status, 400);
+  assert.deepEqual(reply.body?.["details"], { last: kit.state.feed.position });
+  assert.equal((await kit.call(`/v1/events?after=${past}`, { headers: { accept: "text/event-stream" } })).status, 400);
+  const unknown = await kit.call("/v1/tasks/tsk_nothing/events", { headers: { accept: "text/event-stream" } });
+  assert.equal(unknown.status, 404);
+});
+
+test("an idle stream gets heartbeats that are no events", async () => {
+  const text = await new Promise<string>((resolve, reject) => {
+    const socket = rawStream(`after=${kit.state.feed.position}`);
+    let got = "";
+    socket.setTimeout(10_000, () => reject(new Error(got)));
+    socket.on("data", (chunk) => {
+      got += chunk.toString();
+      if (!got.endsWith("\n\n:\n\n:\n\n")) return;
+      socket.destroy();
+      resolve(got);
+    });
+  });
+  assert.match(text, /\r\n\r\nretry: 1000\n\n(:\n\n)+$/);
+});
+
+test("revoking the key a stream was opened with ends it and no other", async () => {
+  const made = await kit.keys.add({ name: "watcher", role: "viewer" });
+  const [theirs, ours] = [await open("/v1/events", {}, made.key), await open("/v1/events")];
+  await kit.keys.revoke(made.id);
+  await theirs.over;
+  const end = endOf(theirs.got);
+  assert.ok(end?.reason === "error" && end.error.code === "unauthorized");
+  await ours.until((got) => got.length >= stored().length);
+  assert.equal(endOf(ours.got), undefined);
+  ours.stop();
+});
+
+function rawStream(query: string): Socket {
+  const socket = connect({ host: "127.0.0.1", port: kit.http.port });
+  const lines = [
+    `GET /v1/events?${query} HTTP/1.1`,
+    `Host: 127.0.0.1:${kit.http.port}`,
+    `Authorization: Bearer ${kit.key}`,
+    "Accept: text/event-stream",
+  ];
+  socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+  return socket;
+}
+
+interface SlowReader {
+  /** Lets it read until it is closed or has read `last`. */
+  readOn(last?: string): Promise<{ ids: number[]; dropped: number; end: StreamEnd | undefined }>;
+}
+
+/** Reads the beginning of a stream and then nothing more. */
+async function slowReader(query: string): Promise<SlowReader> {
+  const socket = rawStream(query);
+  let got = "";
+  socket.on("error", () => {});
+  socket.on("data", (chunk) => (got += chunk.toString("latin1")));
+  await new Promise((resolve) => socket.once("data", resolve));
+  socket.pause();
+  return {
+    async readOn(last) {
+      await new Promise<void>((resolve) => {
+        socket.on("close", resolve);
+        socket.on("data", () => last !== undefined && got.slice(-4_096).includes(last) && resolve());
+        socket.resume();
+      });
+      socket.destroy();
+      const end = /event: end\ndata: (.*)\n\n$/.exec(got)?.[1];
+      return {
+        ids: [...got.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id)),
+        dropped: [...got.matchAll(/^: (\d+) live deltas/gm)].reduce((sum, [, count]) => sum + Number(count), 0),
+        end: end === undefined ? undefined : StreamEnd.parse(JSON.parse(end)),
+      };
+    },
+  };
+}
+
+test("a reader too slow is shed with a marker and goes on from there; others are not kept waiting", async () => {
+  const task = await start();
+  const began = kit.state.feed.position;
+  const slow = await slowReader(`after=${began}`);
+  const quick = await open("/v1/events", { "last-event-id": String(began) });
+  const large = "x".repeat(100_000);
+  for (let count = 0; count < 300; count += 1) await tell(task, large);
+  await tell(task, "stop");
+  await kit.state.client.settled(task);
+  const all = stored(began);
+  await quick.until((got) => got.length >= all.length);
+  assert.deepEqual(seqs(quick.got), all);
+  quick.stop();
+  const { ids, end } = await slow.readOn();
+  assert.ok(ids.length < all.length, "it was not told all of it");
+  assert.deepEqual(ids, all.slice(0, ids.length), "what it was told has no gap");
+  assert.deepEqual(end, { reason: "shed", after: ids.at(-1) });
+  const rest = await open("/v1/events", { "last-event-id": String(ids.at(-1)) });
+  await rest.until((got) => got.length >= all.length - ids.length);
+  rest.stop();
+  assert.deepEqual([...ids, ...seqs(rest.got)], all);
+});
+
+test("a slow reader loses text on its way before it loses its place, and is told how much", async () => {
+  const task = await start();
+  const began = kit.state.feed.position;
+  const slow = await slowReader(`live=true&after=${began}`);
+  const delta = { task, root: task, attempt: 1, run: 1, key: "k", channel: "text" as const, text: "y".repeat(4_000) };
+  // Past what the system itself buffers for a connection.
+  for (let count = 0; count < 4_000; count += 1) kit.live(delta);
+  await tell(task, "stop");
+  await kit.state.client.settled(task);
+  const { dropped, end, ids } = await slow.readOn("task.completed");
+  assert.ok(dropped > 0 && dropped < 4_000, `${dropped} were dropped`);
+  assert.equal(end, undefined, "it was not shed");
+  assert.deepEqual(ids, stored(began));
+});
+
+test("a reader that takes nothing while it catches up, or later, is let go", async (t) => {
+  const shed = Promise.withResolvers<void>();
+  const hasty = await openKit({
+    runners: { loop: talk },
+    http: {
+      log: { info() {}, error() {}, warn: (_, message) => message.includes("too slow") && shed.resolve() },
+      streamLimits: { heartbeatMs: 50, stallMs: 200, farewellMs: 200 },
+    },
+  });
+  t.after(() => hasty.close());
+  const task = await hasty.start({ agent: "talker" });
+  for (let count = 0; count < 150; count += 1) await hasty.state.client.tell(task, "x".repeat(100_000));
+  await hasty.state.client.tell(task, "stop");
+  await hasty.state.client.settled(task);
+  const socket = connect({ host: "127.0.0.1", port: hasty.http.port });
+  const head = [`GET /v1/events HTTP/1.1`, `Host: 127.0.0.1:${hasty.http.port}`, `Authorization: Bearer ${hasty.key}`];
+  socket.on("error", () => {});
+  socket.write(`${head.join("\r\n")}\r\nAccept: text/event-stream\r\n\r\n`);
+  socket.pause();
+  await shed.promise;
+  const got = await new Promise<number>((resolve) => {
+    let bytes = 0;
+    socket.on("data", (chunk) => (bytes += chunk.length));
+    socket.on("close", () => resolve(bytes));
+    socket.resume();
+  });
+  assert.ok(got > 0 && got < 15_000_000, `${got} bytes`);
+});
+
+test("a page gives so many events and where the next one begins", async () => {
+  const Page = z.object({ events: z.array(TaskEvent), next: z.number().nullable() });
+  const seen: number[] = [];
+  for (let after: number | null = 0, turn = 0; after !== null && turn < 10_000; turn += 1) {
+    const page = Page.parse((await kit.call(`/v1/events?limit=97&after=${after}`)).body);
+    assert.ok(page.events.length <= 97);
+    seen.push(...page.events.map(({ seq }) => seq));
+    after = page.next;
+  }
+  assert.deepEqual(seen, stored());
+});

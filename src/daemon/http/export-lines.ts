@@ -1,0 +1,22 @@
+// A tree as JSON lines: every task, then every event, read in pages as they are taken.
+
+import type { TaskId } from "../../protocol/ids.ts";
+import type { TaskView } from "../../protocol/task-view.ts";
+import type { EventFeed } from "../event-feed.ts";
+
+const pageSize = 200;
+
+/** Events up to now: what is recorded while the export is read is not in it. */
+export function* exportLines(tree: readonly TaskView[], feed: Pick<EventFeed, "read" | "position">, task: TaskId) {
+  const until = feed.position;
+  for (const each of tree) yield JSON.stringify({ record: "task", ...each });
+  for (let after = 0; after < until;) {
+    const page = feed.read({ after, limit: pageSize, task });
+    for (const { event, json } of page) {
+      if (event.seq > until) return;
+      after = event.seq;
+      yield `{"record":"event",${json.slice(1)}`;
+    }
+    if (page.length < pageSize) return;
+  }
+}

@@ -1,0 +1,24 @@
+// Every route with what answers it.
+
+import type { HttpContext } from "../context.ts";
+import type { Handlers } from "../handler.ts";
+import { askHandlers } from "./ask-handlers.ts";
+import { eventHandlers } from "./event-handlers.ts";
+import { houseHandlers } from "./house-handlers.ts";
+import { operatorHandlers } from "./operator-handlers.ts";
+import { keyHandlers, serviceHandlers } from "./service-handlers.ts";
+import { taskHandlers } from "./task-handlers.ts";
+import { workerHandlers } from "./worker-handlers.ts";
+
+export function allHandlers(context: HttpContext): Handlers {
+  return {
+    ...serviceHandlers(context),
+    ...keyHandlers(context),
+    ...taskHandlers(context),
+    ...eventHandlers(context),
+    ...askHandlers(context),
+    ...houseHandlers(context),
+    ...operatorHandlers(context),
+    ...workerHandlers(context),
+  };
+}

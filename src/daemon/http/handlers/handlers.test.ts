@@ -1,0 +1,321 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { z } from "zod";
+
+import type { RouteSpec } from "../../../protocol/api/route.ts";
+import { type RouteName, routes } from "../../../protocol/api/routes.ts";
+import { Answer } from "../../../protocol/ask.ts";
+import { TaskEvent } from "../../../protocol/event.ts";
+import { named, single } from "../../../protocol/invocation-builders.ts";
+import { workerRefusals } from "../../../protocol/operator/worker.ts";
+import { TaskView } from "../../../protocol/task-view.ts";
+import { type CallInit, type Kit, openKit, type Replied } from "../http-kit.ts";
+
+let kit: Kit;
+const shutdowns: (number | undefined)[] = [];
+const agents = [{ name: "scout", file: "/p/scout.md", of: "project" as const, definition: { instructions: "Look." } }];
+const projects: string[] = [];
+
+before(async () => {
+  kit = await openKit({
+    runners: {
+      loop: async (durable) => {
+        if (durable.agent === "asks") {
+          const ask = { kind: "approval" as const, question: "May I?" };
+          const asked = await durable.wait("ask", { ask, schema: Answer });
+          return "value" in asked ? asked.value : "nobody said";
+        }
+        if (durable.agent === "waits") {
+          const call = { tool_call_id: "c1", tool_name: "weather", input: { city: "Graz" } };
+          const waited = await durable.wait("w", {
+            label: "a tool",
+            details: { external_tool: call },
+            schema: z.object({ n: z.number() }),
+          });
+          return "value" in waited ? waited.value : "nothing";
+        }
+        if (durable.agent === "hears") {
+          const heard = await durable.receive("h", { block: true });
+          return heard?.parts;
+        }
+        await durable.step("s", { repeatable: true, schema: z.string() }, () => "step");
+        durable.say("said", { name: null, role: "assistant", parts: [{ part_type: "text", data: "hello" }] });
+        return "done";
+      },
+    },
+    http: {
+      onShutdown: (graceMs) => shutdowns.push(graceMs),
+      runners: [{ kind: "local", runtime: "local" }],
+      project: async (folder) => {
+        projects.push(folder);
+        return { agents: async () => ({ agents, problems: [] }), models: async () => [] };
+      },
+    },
+  });
+});
+after(() => kit.close());
+
+/** A good reply has the shape the table says. */
+async function good(name: RouteName, path: string, init?: CallInit): Promise<Replied> {
+  const spec: RouteSpec = routes[name];
+  const reply = await kit.call(path, { method: spec.method, ...init });
+  const { reply: wanted } = spec;
+  const statuses = [wanted.status, ...("also" in wanted ? (wanted.also ?? []) : [])];
+  assert.ok(statuses.includes(reply.status), `${name}: ${reply.status} ${reply.text}`);
+  if ("schema" in wanted && wanted.type !== "lines") wanted.schema.parse(reply.body);
+  return reply;
+}
+
+async function done(agent: string): Promise<string> {
+  const task = await kit.start({ agent });
+  await kit.state.engine.result(task);
+  return task;
+}
+
+test("a task and everything about it is told in the shapes of the table", async () => {
+  const task = await done("works");
+  const at = `/v1/tasks/${task}`;
+  assert.equal((await good("task", at)).body?.["status"], "completed");
+  await good("tree", `${at}/tree`);
+  const messages = await good("messages", `${at}/messages`);
+  assert.match(messages.text, /hello/);
+  assert.match((await good("steps", `${at}/steps`)).text, /"value":"step"/);
+  await good("taskEvents", `${at}/events`);
+  await good("events", "/v1/events?limit=5");
+  await good("listTasks", "/v1/tasks?limit=1&status=completed");
+  for (const route of ["", "/tree", "/messages", "/steps", "/events", "/result", "/export"]) {
+    assert.equal((await kit.call(`/v1/tasks/tsk_none${route}`)).status, 404, route);
+  }
+});
+
+test("an export holds every task and every event of the subtree, a line each", async () => {
+  const task = await done("works");
+  const reply = await kit.call(`/v1/tasks/${task}/export`);
+  assert.equal(reply.headers.get("content-type"), "application/x-ndjson");
+  const lines = reply.text
+    .trimEnd()
+    .split("\n")
+    .map((line): { record: string } => JSON.parse(line));
+  const rest = (line: object): unknown =>
+    Object.fromEntries(Object.entries(line).filter(([name]) => name !== "record"));
+  const tasks = lines.filter(({ record }) => record === "task").map((line) => TaskView.parse(rest(line)));
+  const events = lines.filter(({ record }) => record === "event").map((line) => TaskEvent.parse(rest(line)));
+  assert.deepEqual(
+    tasks.map(({ id }) => id),
+    [task],
+  );
+  assert.deepEqual(
+    events,
+    kit.state.feed.read({ after: 0, limit: 1_000, task }).map(({ event }) => event),
+  );
+});
+
+test("a result is 200 when there is one, 202 while there is none, and can be waited for", async () => {
+  const task = await kit.start({ agent: "hears" });
+  const at = `/v1/tasks/${task}/result`;
+  const early = await good("result", at);
+  assert.equal(early.status, 202);
+  assert.equal(early.body?.["ended"], false);
+  assert.equal((await good("result", `${at}?wait_ms=20`)).status, 202);
+  const waiting = good("result", `${at}?wait_ms=30000`);
+  assert.equal((await good("tell", `/v1/tasks/${task}/message`, { json: { text: "go" } })).status, 202);
+  const late = await waiting;
+  assert.equal(late.status, 200);
+  assert.equal(late.body?.["settled"], true);
+  assert.equal((await kit.call(`/v1/tasks/${task}/message`, { json: { text: "again" } })).status, 409);
+});
+
+test("a caller that stops waiting for a result leaves nothing waiting", async (t) => {
+  const task = await kit.start({ agent: "hears" });
+  const gone = Promise.withResolvers<void>();
+  const { client } = kit.state;
+  const result = client.result.bind(client);
+  t.mock.method(client, "result", (of: string, signal?: AbortSignal) => {
+    signal?.addEventListener("abort", () => gone.resolve());
+    began.resolve();
+    return result(of, signal);
+  });
+  const began = Promise.withResolvers<void>();
+  const given = new AbortController();
+  const call = kit.call(`/v1/tasks/${task}/result?wait_ms=60000`, { signal: given.signal });
+  await began.promise;
+  given.abort();
+  await assert.rejects(call);
+  await gone.promise;
+  await good("cancel", `/v1/tasks/${task}/cancel`, { json: { reason: "enough" } });
+});
+
+test("canceling takes a reason or none, tells what was canceled, and nothing of what was over", async () => {
+  const task = await kit.start({ agent: "hears" });
+  assert.deepEqual((await good("cancel", `/v1/tasks/${task}/cancel`)).body, { canceled: [task] });
+  assert.deepEqual((await good("cancel", `/v1/tasks/${task}/cancel`, { json: {} })).body, { canceled: [] });
+  assert.equal((await kit.call("/v1/tasks/tsk_none/cancel", { method: "POST" })).status, 404);
+});
+
+test("an ask is listed and answered by the name of the key; the first answer wins", async () => {
+  const task = await kit.start({ agent: "asks" });
+  const stream = await fetch(`${kit.http.url}/v1/tasks/${task}/events`, {
+    headers: { authorization: `Bearer ${kit.key}`, accept: "text/event-stream" },
+  });
+  for await (const chunk of stream.body ?? []) if (Buffer.from(chunk).includes("ask.raised")) break;
+  const asks = z
+    .object({ asks: z.array(z.object({ id: z.string() })) })
+    .parse((await good("asks", `/v1/asks?task=${task}`)).body).asks;
+  const at = `/v1/asks/${asks[0]?.id}`;
+  assert.equal((await kit.call(at, { json: { kind: "question", value: "?" } })).status, 422);
+  const { key } = await kit.keys.add({ name: "ana", role: "operator" });
+  const headers = { authorization: `Bearer ${key}` };
+  await good("answer", at, { json: { kind: "approval", approved: true }, headers });
+  assert.equal((await kit.call(at, { json: { kind: "approval", approved: false } })).status, 409);
+  assert.equal((await kit.call("/v1/asks/ask_none_1", { json: { kind: "approval", approved: false } })).status, 404);
+  await kit.state.engine.result(task);
+  const events = kit.state.feed.read({ after: 0, limit: 1_000, task }).map(({ event }) => event);
+  const answered = events.find((event) => event.type === "ask.answered");
+  assert.deepEqual(answered?.data.by, { kind: "person", name: "ana" });
+  assert.equal((await kit.call("/v1/asks?task=tsk_none")).status, 404);
+});
+
+test("a call of a client's own tool is listed and settled; what does not fit leaves it open", async () => {
+  const task = await kit.start({ agent: "waits" });
+  const open = async () =>
+    z
+      .object({ waits: z.array(z.object({ id: z.string(), call: z.unknown() })) })
+      .parse((await good("waits", "/v1/waits")).body).waits;
+  let waits = await open();
+  for (let turn = 0; turn < 100 && waits.length === 0; turn += 1) waits = await open();
+  assert.deepEqual(waits[0]?.call, { tool_name: "weather", input: { city: "Graz" } });
+  const at = `/v1/waits/${waits[0]?.id}`;
+  assert.equal((await kit.call(at, { json: { value: "no" } })).status, 422);
+  assert.equal(
+    (await kit.call(`/v1/asks/${waits[0]?.id}`, { json: { kind: "approval", approved: true } })).status,
+    404,
+  );
+  await good("settleWait", at, { json: { value: { n: 7 } } });
+  assert.equal((await kit.call(at, { json: { value: { n: 8 } } })).status, 409);
+  assert.deepEqual((await kit.state.engine.result(task)).content, { n: 7 });
+});
+
+const invocation = (more: object = {}): object => ({
+  invocation: single(named("lead", "go")),
+  agents: { lead: { instructions: "You lead." } },
+  script: { rules: [{ agent: "lead", say: "led" }] },
+  ...more,
+});
+
+test("an invocation is 201 when it was made and 200 when it was there; another body with its key is a conflict", async () => {
+  const init = { json: invocation(), headers: { "idempotency-key": "k-1" } };
+  const first = await good("invoke", `/v1/invocations?folder=${kit.folder}`, init);
+  assert.equal(first.status, 201);
+  const again = await good("invoke", `/v1/invocations?folder=${kit.folder}`, init);
+  assert.equal(again.status, 200);
+  assert.equal(again.body?.["task"], first.body?.["task"]);
+  const other = { ...init, json: invocation({ budget: { tokens: 5 } }) };
+  assert.equal((await kit.call(`/v1/invocations?folder=${kit.folder}`, other)).status, 409);
+  assert.equal(
+    (await kit.call("/v1/invocations", { json: invocation(), headers: { "idempotency-key": "a b" } })).status,
+    422,
+  );
+  assert.equal((await kit.call("/v1/invocations", { json: {} })).status, 422);
+  await kit.state.client.settled(String(first.body?.["task"]));
+});
+
+test("relative roots without a folder are refused: the service's own folder is not what the caller meant", async () => {
+  const refused = await kit.call("/v1/invocations", { json: invocation({ roots: ["src"] }) });
+  assert.equal(refused.status, 422, refused.text);
+  assert.match(String(refused.body?.["detail"]), /src is relative/);
+  assert.equal((await kit.call("/v1/invocations", { json: invocation({ roots: [kit.folder] }) })).status, 201);
+  const given = await kit.call(`/v1/invocations?folder=${kit.folder}`, { json: invocation({ roots: ["src"] }) });
+  assert.equal(given.status, 201, given.text);
+  assert.equal((await kit.call("/v1/invocations?folder=src", { json: invocation() })).status, 422);
+});
+
+test("the service tells of itself, pauses, goes on, and is asked to stop only after the reply", async () => {
+  assert.deepEqual((await good("health", "/healthz", { headers: { authorization: "" } })).body, { ok: true });
+  assert.deepEqual((await good("ready", "/readyz", { headers: { authorization: "" } })).body, { ready: true });
+  await good("openapi", "/openapi.json", { headers: { authorization: "" } });
+  assert.equal((await good("status", "/v1/status")).body?.["url"], kit.http.url);
+  assert.deepEqual((await good("pause", "/v1/pause")).body, { paused: true });
+  assert.equal((await good("status", "/v1/status")).body?.["paused"], true);
+  assert.deepEqual((await good("resume", "/v1/resume")).body, { paused: false });
+  assert.equal((await good("shutdown", "/v1/shutdown", { json: { grace_ms: 5 } })).status, 202);
+  await good("shutdown", "/v1/shutdown");
+  for (let turn = 0; turn < 100 && shutdowns.length < 2; turn += 1) await new Promise(setImmediate);
+  assert.deepEqual(shutdowns, [5, undefined]);
+  assert.equal((await kit.call("/v1/shutdown", { json: { grace_ms: -1 } })).status, 422);
+});
+
+test("a service whose store has failed is alive and not ready", async (t) => {
+  const { TuttiError } = await import("../../../protocol/error.ts");
+  t.mock.getter(kit.state.store, "failure", () => new TuttiError("disk_full", "the disk is full"));
+  assert.equal((await kit.call("/healthz")).status, 200);
+  const reply = await kit.call("/readyz");
+  assert.equal(reply.status, 503);
+  assert.equal(reply.headers.get("retry-after"), "1");
+});
+
+test("keys are made, listed without themselves, and revoked; the last admin stays", async () => {
+  const made = await good("addKey", "/v1/keys", { json: { name: "ci", role: "viewer" } });
+  const { id, key } = z.object({ id: z.string(), key: z.string() }).parse(made.body);
+  const headers = { authorization: `Bearer ${key}` };
+  assert.equal((await kit.call("/v1/tasks", { headers })).status, 200);
+  const list = await good("keys", "/v1/keys");
+  assert.ok(list.text.includes(id) && !list.text.includes(key) && !list.text.includes("digest"));
+  await good("revokeKey", `/v1/keys/${id}`);
+  assert.equal((await kit.call("/v1/tasks", { headers })).status, 401);
+  assert.equal((await kit.call("/v1/keys/key_none", { method: "DELETE" })).status, 404);
+  const admin = kit.keys.list().find(({ role, revoked_at }) => role === "admin" && revoked_at === null);
+  assert.equal((await kit.call(`/v1/keys/${admin?.id}`, { method: "DELETE" })).status, 409);
+  assert.equal((await kit.call("/v1/keys", { json: { name: " ", role: "viewer" } })).status, 422);
+});
+
+test("agents and models are those of the project of the folder, the service's own when none is named", async () => {
+  await good("agents", "/v1/agents");
+  await good("agent", "/v1/agents/scout?folder=/p");
+  await good("models", "/v1/models?probe=false");
+  await good("runners", "/v1/runners");
+  assert.deepEqual(projects, [kit.folder, "/p", kit.folder]);
+  assert.equal((await kit.call("/v1/agents/nobody")).status, 404);
+  assert.equal((await kit.call("/v1/agents?folder=relative")).status, 422);
+});
+
+test("a refusal of a worker has its reason and its status beside the problem", async (t) => {
+  for (const [reason, { status, message }] of Object.entries(workerRefusals)) {
+    t.mock.method(kit.state.workers, "prompt", async () => ({ ok: false, reason, message }));
+    const reply = await kit.call("/v1/worker/prompt?task_id=t", { headers: { authorization: "Bearer wh-1" } });
+    // Guesses are slowed; too many at once would be told to wait, which they are not here.
+    assert.equal(reply.status, status, reason);
+    assert.equal(reply.body?.["error"], reason);
+    assert.equal(reply.body?.["message"], message);
+  }
+});
+
+test("the bearer of a worker reaches its desk as it came, an API key is no worker's, and without one nothing is read", async (t) => {
+  const none = await kit.call("/v1/worker/result", { json: { task_id: "t" }, headers: { authorization: "" } });
+  assert.equal(none.status, 401);
+  assert.equal(none.body?.["error"], "no_bearer");
+  const asKey = await kit.call("/v1/worker/events", { json: { events: [{ type: "progress", text: "x" }] } });
+  assert.equal(asKey.status, 401);
+  assert.equal(asKey.body?.["error"], "malformed");
+  const seen: unknown[] = [];
+  t.mock.method(kit.state.workers, "submit", async (...given: unknown[]) => {
+    seen.push(given);
+    return { ok: true, value: { recorded: true, already: false } };
+  });
+  const headers = { authorization: "Bearer tt1.a.b", "content-type": "text/plain" };
+  await good("workerSubmit", "/v1/worker/submit?ok=false", { body: "raw {text}\n", headers });
+  assert.deepEqual(seen, [["tt1.a.b", "raw {text}\n", { ok: "false" }]]);
+  const both = await kit.call("/v1/worker/submit?ok=true&verdict=blocked", { method: "POST", body: "x", headers });
+  assert.equal(both.status, 422);
+});
+
+test("every route of the table is answered by something that is not a mistake of ours", async () => {
+  for (const [name, { method, path }] of Object.entries(routes)) {
+    const filled = path
+      .replaceAll("{task}", "tsk_x_1")
+      .replaceAll("{sid}", "op-00000000-0000-4000-8000-000000000000")
+      .replaceAll(/\{\w+\}/g, "ask_x_1");
+    const reply = await kit.call(filled, { method, ...(method === "POST" ? { json: {} } : {}) });
+    assert.ok(reply.status < 500, `${name}: ${reply.text}`);
+  }
+});

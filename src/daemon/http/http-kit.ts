@@ -1,0 +1,205 @@
+// A service over real parts, for tests and benchmarks: a store in a folder, an engine, desks, and sockets on 127.0.0.1.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { systemClock } from "../../engine/clock.ts";
+import { Engine } from "../../engine/engine.ts";
+import type { NewTask, RunnerRegistry } from "../../ports.ts";
+import type { LiveDelta } from "../../protocol/event.ts";
+import type { TaskId } from "../../protocol/ids.ts";
+import { openStore } from "../../store/sqlite/sqlite-store.ts";
+import { openView } from "../../store/sqlite/sqlite-view.ts";
+import { eventFeed } from "../event-feed.ts";
+import { Keys } from "../keys.ts";
+import { localClient } from "../local-client.ts";
+import { OperatorDesk } from "../operators/desk.ts";
+import { Leases } from "../operators/leases.ts";
+import { openSigningKey } from "../operators/signing-key.ts";
+import { workerDesk } from "../operators/worker-desk.ts";
+import { openShops } from "../shops.ts";
+import type { State } from "../state.ts";
+import { type HttpOptions, type RunningHttp, startHttp } from "./start-http.ts";
+
+export interface KitOptions {
+  readonly runners?: RunnerRegistry;
+  readonly slots?: number;
+  /** Called after every commit, before anybody else hears of it. */
+  readonly onCommit?: () => void;
+  readonly http?: Partial<HttpOptions>;
+  /** Parts of the state in place of the real ones. */
+  readonly state?: Partial<State>;
+}
+
+export interface Kit {
+  readonly state: State;
+  readonly keys: Keys;
+  readonly http: RunningHttp;
+  /** Of an admin. */
+  readonly key: string;
+  readonly folder: string;
+  readonly live: (delta: LiveDelta) => void;
+  /** With the admin's key unless the headers say otherwise. */
+  call(path: string, init?: CallInit): Promise<Replied>;
+  /** Sends the text as it is, and gives all that came back when the connection was closed. */
+  raw(text: string): Promise<string>;
+  start(task: Partial<NewTask> & { readonly agent: string }): Promise<TaskId>;
+  close(): Promise<void>;
+}
+
+export interface CallInit extends Omit<RequestInit, "headers"> {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+}
+
+export interface Replied {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body read as JSON; undefined when it is none. */
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+}
+
+const quiet = { info() {}, warn() {}, error() {}, debug() {} };
+const facts = { instance: "here", version: "0.0.0", pid: process.pid, started_at: 0 };
+
+export async function openKit(options: KitOptions = {}): Promise<Kit> {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-http-"));
+  const store = openStore(folder);
+  if (options.onCommit !== undefined) store.onCommit(options.onCommit);
+  const view = openView(folder);
+  const { desk } = store;
+  const committed = (): Promise<void> => store.committed();
+  const keys = new Keys({ desk, committed });
+  const key = await keys.ensureAdmin(join(folder, "admin.key"));
+  const shops = openShops({ state: folder, home: folder, clock: systemClock, onConfig() {} });
+  const listeners = new Set<(delta: LiveDelta) => void>();
+  const live = (delta: LiveDelta): void => listeners.forEach((listener) => listener(delta));
+  const onLive: State["onLive"] = (listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+  const engine = new Engine({
+    store,
+    clock: systemClock,
+    runners: { local: shops.runner("local"), invocation: shops.runner("invocation"), ...options.runners },
+    slots: options.slots ?? 64,
+    onLive: live,
+  });
+  await engine.recover();
+  const feed = eventFeed(store, view);
+  const leases = new Leases({ salt: store.salt, desk, committed, clock: systemClock });
+  const signingKey = await openSigningKey(join(folder, "signing.key"));
+  const base = { desk, committed, view, feed, engine, clock: systemClock, leases, signingKey, log: quiet };
+  let url: string | null = null;
+  const operators = new OperatorDesk({ ...base, baseUrl: () => url ?? "" });
+  const state: State = {
+    folder,
+    store,
+    desk,
+    view,
+    engine,
+    feed,
+    operators,
+    workers: workerDesk({ ...base, store }),
+    keys,
+    redact: (text) => text,
+    listening: (at) => (url = at),
+    client: localClient({
+      store,
+      view,
+      engine,
+      feed,
+      shops,
+      keys,
+      operators,
+      onLive,
+      facts: () => ({ ...facts, url, state: folder, resumed: 0, parked: [] }),
+      close: async () => {},
+    }),
+    onLive,
+    async close() {
+      feed.close();
+      await operators.close();
+      await engine.stop();
+      view.close();
+      store.close();
+    },
+    ...options.state,
+  };
+  const http = await startHttp({
+    log: quiet,
+    host: "127.0.0.1",
+    port: 0,
+    allowedHosts: [],
+    onShutdown() {},
+    openapi: () => ({ openapi: "3.1.0" }),
+    project: () => Promise.reject(new Error("there is no project")),
+    runners: [],
+    from: folder,
+    ...options.http,
+    state,
+  }).catch(async (thrown: unknown) => {
+    await state.close();
+    rmSync(folder, { recursive: true, force: true });
+    throw thrown;
+  });
+  return {
+    state,
+    keys,
+    http,
+    key,
+    folder,
+    live,
+    call: (path, init) => call(`${http.url}${path}`, key, init),
+    raw: (text) => raw(http.port, text),
+    async start(task) {
+      const whole = { runner: { kind: "loop", config: {} }, input: null, rights: { tools: "*" as const, roots: [] } };
+      return (await engine.start({ ...whole, ...task })).task;
+    },
+    async close() {
+      await http.close();
+      await state.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function call(url: string, key: string, init: CallInit = {}): Promise<Replied> {
+  const { json, headers, ...rest } = init;
+  const body = json === undefined ? {} : { method: "POST", body: JSON.stringify(json) };
+  const type = json === undefined ? {} : { "content-type": "application/json" };
+  const response = await fetch(url, {
+    ...body,
+    ...rest,
+    headers: { authorization: `Bearer ${key}`, ...type, ...headers },
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: jsonIn(text) };
+}
+
+function jsonIn(text: string): Replied["body"] {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A server that keeps the connection open would keep a test waiting: it is given a bounded time. */
+const rawMs = 10_000;
+
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port });
+    let got = "";
+    socket.setEncoding("latin1").setTimeout(rawMs, () => socket.destroy(new Error(`nothing more after: ${got}`)));
+    socket.on("data", (chunk: string) => (got += chunk));
+    socket.on("error", (error) => ("code" in error && error.code === "ECONNRESET" ? resolve(got) : reject(error)));
+    socket.on("close", () => resolve(got));
+    socket.write(text, "latin1");
+  });
+}

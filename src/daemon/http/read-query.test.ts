@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import fc from "fast-check";
+
+import { readQuery } from "./read-query.ts";
+
+test("what was encoded is read back, whatever the names and values", () => {
+  const name = fc
+    .string({ minLength: 1, unit: "grapheme" })
+    .filter((text) => !/^(?:access_token|api_?key|authorization|bearer|key|secret|token)$/i.test(text));
+  fc.assert(
+    fc.property(fc.dictionary(name, fc.string({ unit: "grapheme" }), { maxKeys: 8 }), (given) => {
+      const read = readQuery(new URLSearchParams(given).toString());
+      assert.ok(read.ok);
+      assert.deepEqual({ ...read.query }, { ...given });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a name that objects have of their own is only a name", () => {
+  const read = readQuery("__proto__=x&constructor=y");
+  assert.ok(read.ok);
+  assert.deepEqual(Object.keys(read.query), ["__proto__", "constructor"]);
+  assert.equal(Object.getPrototypeOf(read.query), null);
+});
+
+test("a name twice, also when it is encoded differently, a bad encoding and too many fields are refused", () => {
+  for (const search of ["a=1&a=2", "a=1&%61=2", "a=%", "%zz=1", "=1", "&", "a=1&", "a=%ff"]) {
+    const read = readQuery(search);
+    assert.ok(!read.ok, search);
+    assert.equal(read.refused.error.code, "usage", search);
+  }
+  const many = readQuery(Array.from({ length: 65 }, (_, at) => `a${at}=1`).join("&"));
+  assert.ok(!many.ok && many.refused.error.code === "too_large");
+});
+
+test("a key or token in a query is refused with the advice where to put it, and is not repeated", () => {
+  const secret = `tk_${"s".repeat(43)}`;
+  for (const search of [
+    `key=${secret}`,
+    `x=${secret}`,
+    "token=abc",
+    "access_token=abc",
+    "API_KEY=1",
+    "x=ot-1",
+    "x=wh-1",
+    "x=tt1.a.b",
+  ]) {
+    const read = readQuery(search);
+    assert.ok(!read.ok, search);
+    assert.equal(read.refused.error.code, "unauthorized", search);
+    assert.match(read.refused.error.message, /Authorization: Bearer/);
+    assert.ok(!read.refused.error.message.includes(secret));
+  }
+  assert.ok(readQuery("ticket=ti-0123").ok);
+});

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import fc from "fast-check";
+
+import { type RouteName, routes } from "../../protocol/api/routes.ts";
+import { routerOf } from "./router.ts";
+
+const router = routerOf<RouteName>(routes, (name) => name);
+const names = Object.keys(routes).filter((name): name is RouteName => Object.hasOwn(routes, name));
+const filled = (path: string): string => path.replaceAll(/\{\w+\}/g, "x1");
+
+function statusOf(method: string, path: string): number | "found" | "allow" {
+  const found = router.find(method, path);
+  if ("refused" in found) return found.refused.status ?? (found.refused.error.code === "not_found" ? 404 : 400);
+  return "allow" in found ? "allow" : "found";
+}
+
+test("every route of the table is found by its method and path, and HEAD finds what GET does", () => {
+  for (const name of names) {
+    const { method, path } = routes[name];
+    const found = router.find(method, filled(path));
+    assert.ok("route" in found && found.route === name, name);
+    if (method === "GET") assert.equal(statusOf("HEAD", filled(path)), "found");
+  }
+});
+
+test("a known path refuses other methods by naming its own, and tells them to OPTIONS", () => {
+  for (const method of ["PUT", "PATCH", "TRACE", "get", "PROPFIND", ""]) {
+    const found = router.find(method, "/v1/keys");
+    assert.ok("refused" in found, method);
+    assert.equal(found.refused.status, 405);
+    assert.deepEqual(found.refused.headers, ["Allow", "OPTIONS, GET, HEAD, POST"]);
+  }
+  assert.deepEqual(router.find("OPTIONS", "/v1/tasks/tsk_1/cancel"), { allow: "OPTIONS, POST" });
+});
+
+test("nothing is normalised: doubled, trailing and dotted segments, encoded names and other cases are not there", () => {
+  for (const path of [
+    "",
+    "/",
+    "//",
+    "/v1",
+    "/v1/",
+    "/v1/tasks/",
+    "//v1/tasks",
+    "/v1//tasks",
+    "/v1/tasks/tsk_1/",
+    "/v1/./tasks",
+    "/v1/x/../tasks",
+    "/v1/%74asks",
+    "/V1/tasks",
+    "/v1/tasks;x=1",
+    "/v1/tasks/..",
+    "/v1/tasks/%2e%2e",
+    "/v1/tasks/%00",
+    "/healthz/",
+    "/v1/tasks/tsk_1/tree/x",
+    "/v1/tasks//tree",
+    "v1/tasks",
+    "*",
+    "\\v1\\tasks",
+  ])
+    assert.equal(statusOf("GET", path), 404, path);
+});
+
+test("a parameter is decoded once, and a bad encoding is refused", () => {
+  const found = router.find("GET", "/v1/agents/a%20b%2Fc%2525");
+  assert.ok("route" in found);
+  assert.deepEqual(found.params, { name: "a b/c%25" });
+  for (const bad of ["%", "%2", "%zz", "%ff", "%c0%ae", "%ed%a0%80"]) {
+    assert.equal(statusOf("GET", `/v1/agents/${bad}`), 400, bad);
+  }
+});
+
+test("whatever the path, finding never throws and never gives an empty parameter", () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom("GET", "POST", "DELETE"),
+      fc.array(fc.constantFrom("v1", "tasks", "tsk_1", "", ".", "..", "%2f", "%", "operators", "ws"), { maxLength: 6 }),
+      (method, parts) => {
+        const found = router.find(method, `/${parts.join("/")}`);
+        if ("route" in found)
+          for (const value of Object.values(found.params ?? {})) assert.ok(!["", ".", ".."].includes(value));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});

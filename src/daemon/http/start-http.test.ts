@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { get } from "node:https";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { WebSocket } from "ws";
+
+import type { Runner } from "../../ports.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { JoinedOperator } from "../../protocol/operator/operator-session.ts";
+import { openKit } from "./http-kit.ts";
+
+/** Waits for a message that does not come. */
+const loop: Runner = async (durable) => {
+  await durable.receive("h", { block: true });
+  return null;
+};
+
+test("closing ends streams with the reason, sockets with a farewell, long polls with a refusal, and frees the port", async (t) => {
+  const kit = await openKit({ runners: { loop } });
+  t.after(() => kit.close());
+  const task = await kit.start({ agent: "a" });
+  const stream = kit.call("/v1/events", { headers: { accept: "text/event-stream" } });
+  const poll = kit.call(`/v1/tasks/${task}/result?wait_ms=60000`);
+  const { sid, token } = JoinedOperator.parse((await kit.call("/v1/operators", { json: {} })).body);
+  const socket = new WebSocket(`${kit.http.url.replace("http", "ws")}/v1/operators/${sid}/ws`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  await once(socket, "open");
+  const idle = connect({ host: "127.0.0.1", port: kit.http.port });
+  await once(idle, "connect");
+  const [closed, ended] = [once(socket, "close"), once(idle, "close")];
+  idle.resume();
+  const began = performance.now();
+  await Promise.all([kit.http.close(), kit.http.close()]);
+  assert.ok(performance.now() - began < 4_000, "nothing had to be cut");
+  assert.match((await stream).text, /event: end\ndata: \{"reason":"error","after":\d+,"error":\{"code":"stopped"/);
+  const answered = await poll;
+  assert.equal(answered.status, 503);
+  assert.equal(answered.body?.["code"], "stopped");
+  assert.equal((await closed)[0], 1001);
+  await ended;
+  await assert.rejects(kit.call("/healthz"), TypeError);
+});
+
+test("a connection that never finishes its request does not keep a close waiting for long", async (t) => {
+  const kit = await openKit();
+  t.after(() => kit.close());
+  const socket = connect({ host: "127.0.0.1", port: kit.http.port });
+  t.after(() => socket.destroy());
+  const head = [
+    "POST /v1/keys HTTP/1.1",
+    `Host: 127.0.0.1:${kit.http.port}`,
+    `Authorization: Bearer ${kit.key}`,
+    "Content-Type: application/json",
+    "Content-Length: 100",
+    "Expect: 100-continue",
+  ];
+  socket.write(`${head.join("\r\n")}\r\n\r\n{`);
+  // It says so when it begins to read the body.
+  await once(socket, "data");
+  const closed = new Promise((resolve) => socket.on("error", () => {}).once("close", resolve));
+  const began = performance.now();
+  await kit.http.close();
+  await closed;
+  assert.ok(performance.now() - began < 8_000);
+});
+
+test("a head or a body that trickles in, and a connection nobody uses, are ended after their time", async (t) => {
+  const times = { headersTimeout: 200, requestTimeout: 400, keepAliveTimeout: 200 };
+  const kit = await openKit({ http: { times } });
+  t.after(() => kit.close());
+  const trickle = (text: string): Promise<string> => {
+    const socket = connect({ host: "127.0.0.1", port: kit.http.port });
+    const timer = setInterval(() => socket.writable && socket.write("x"), 20);
+    socket.write(text);
+    return new Promise((resolve) => {
+      let got = "";
+      socket.on("error", () => {}).on("data", (chunk) => (got += chunk.toString()));
+      socket.once("close", () => {
+        clearInterval(timer);
+        resolve(got);
+      });
+    });
+  };
+  const host = `Host: 127.0.0.1:${kit.http.port}`;
+  assert.match(await trickle(`GET /healthz HTTP/1.1\r\n${host}\r\nX-Slow: `), /^HTTP\/1\.1 408 [^]*problem\+json/);
+  const key = `Authorization: Bearer ${kit.key}\r\nContent-Type: application/json`;
+  const body = await trickle(`POST /v1/keys HTTP/1.1\r\n${host}\r\n${key}\r\nContent-Length: 100000\r\n\r\n`);
+  assert.match(body, /^HTTP\/1\.1 408 /);
+  assert.match(await kit.raw(`GET /healthz HTTP/1.1\r\n${host}\r\n\r\n`), /^HTTP\/1\.1 200 /);
+});
+
+test("a port that is taken is told as such", async (t) => {
+  const kit = await openKit();
+  t.after(() => kit.close());
+  const taken = openKit({ http: { port: kit.http.port } });
+  await assert.rejects(taken, (thrown) => thrown instanceof TuttiError && thrown.code === "busy");
+});
+
+test("with a certificate it speaks TLS and nothing else", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-tls-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+  const maker = "openssl";
+  try {
+    const args = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"];
+    execFileSync(maker, [...args, ...subject, "-keyout", key, "-out", cert], { stdio: "ignore" });
+  } catch {
+    t.skip("there is no openssl to make a certificate with");
+    return;
+  }
+  const tls = { cert: readFileSync(cert), key: readFileSync(key) };
+  const kit = await openKit({ http: { tls } });
+  t.after(() => kit.close());
+  assert.match(kit.http.url, /^https:/);
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    get(`${kit.http.url}/healthz`, { ca: tls.cert, headers: { origin: kit.http.url }, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).on("error", reject);
+  });
+  assert.equal(status, 200);
+  const plain = await kit.raw(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${kit.http.port}\r\n\r\n`).catch(() => "");
+  assert.doesNotMatch(plain, / 200 /);
+});

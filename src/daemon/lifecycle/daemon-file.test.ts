@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+
+import { type DaemonFile, readDaemonFile, removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
+
+function tempFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-daemon-file-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const file = (instance: string): DaemonFile => ({
+  pid: 12,
+  process_start: "boot/34",
+  url: "http://127.0.0.1:7878",
+  instance,
+  started_at: 56,
+  version: "0.1.0",
+});
+
+test("the file is its owner's alone, whole, and leaves nothing beside it", (t) => {
+  const folder = tempFolder(t);
+  writeDaemonFile(folder, file("one"));
+  assert.deepEqual(readDaemonFile(folder), file("one"));
+  assert.equal(statSync(join(folder, "daemon.json")).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(folder), ["daemon.json"]);
+});
+
+test("a file that was left behind is overwritten, and removed only by the one it was written for", (t) => {
+  const folder = tempFolder(t);
+  writeDaemonFile(folder, file("one"));
+  writeDaemonFile(folder, file("two"));
+  removeDaemonFile(folder, "one");
+  assert.equal(readDaemonFile(folder)?.instance, "two");
+  removeDaemonFile(folder, "two");
+  assert.equal(readDaemonFile(folder), undefined);
+  removeDaemonFile(folder, "two");
+});
+
+test("a file that cannot be understood is as good as none, and fields of a newer version are no hindrance", (t) => {
+  const folder = tempFolder(t);
+  const write = (text: string): void => writeFileSync(join(folder, "daemon.json"), text);
+  for (const text of ["", "{", "null", "[]", "{}", JSON.stringify({ ...file("x"), url: "file:///etc/passwd" })]) {
+    write(text);
+    assert.equal(readDaemonFile(folder), undefined, text);
+  }
+  write(JSON.stringify({ ...file("x"), more: 1 }));
+  assert.deepEqual(readDaemonFile(folder), file("x"));
+});
+
+test("a file that cannot be written is told and leaves nothing behind", (t) => {
+  const folder = tempFolder(t);
+  assert.throws(() => writeDaemonFile(join(folder, "nowhere"), file("x")), /ENOENT/);
+  assert.deepEqual(readdirSync(folder), []);
+});

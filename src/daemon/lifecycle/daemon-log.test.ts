@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+
+import { daemonLogFile, lastWords, openDaemonLog } from "./daemon-log.ts";
+
+function tempFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-daemon-log-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test("the log is its owner's alone, and what was there before stays and is not taken for the last words", (t) => {
+  const folder = tempFolder(t);
+  writeFileSync(daemonLogFile(folder), "words of an earlier one\n", { mode: 0o600 });
+  const log = openDaemonLog(folder);
+  t.after(() => log.close());
+  assert.equal(statSync(log.path).mode & 0o777, 0o600);
+  assert.match(lastWords(log).message, /it said nothing/);
+  appendFileSync(log.descriptor, "first\nlast\n\n");
+  assert.match(lastWords(log).message, /its last words were: last \(/);
+  assert.match(readFileSync(log.path, "utf8"), /^words of an earlier one\n/);
+});
+
+test("an error of the command is told as what it is, even when something was written after it", (t) => {
+  const folder = tempFolder(t);
+  const log = openDaemonLog(folder);
+  t.after(() => log.close());
+  const error = { code: "corrupt", message: "tutti.db is damaged; restore it", retry: "never" };
+  appendFileSync(log.descriptor, `${JSON.stringify({ level: "info", msg: "x" })}\n${JSON.stringify({ error })}\nbye\n`);
+  const { code, message, retry } = lastWords(log);
+  assert.deepEqual({ code, message, retry }, error);
+});
+
+test("an error of a newer version is told too, and one that is cut off as the text it is", (t) => {
+  const folder = tempFolder(t);
+  const log = openDaemonLog(folder);
+  t.after(() => log.close());
+  appendFileSync(log.descriptor, `${JSON.stringify({ error: { code: "brand_new", message: "m", retry: "safe" } })}\n`);
+  assert.deepEqual([lastWords(log).code, lastWords(log).message, lastWords(log).retry], ["internal", "m", "safe"]);
+  truncateSync(log.path);
+  appendFileSync(log.descriptor, '{"error":{"code":"corr');
+  assert.match(lastWords({ path: log.path, from: 0 }).message, /last words were: \{"error"/);
+});
+
+test("of a program that broke, its error is told and not the lines below it", (t) => {
+  const folder = tempFolder(t);
+  const log = openDaemonLog(folder);
+  t.after(() => log.close());
+  appendFileSync(log.descriptor, "Error: no such thing\n    at a (b.js:1:2) {\n  code: 'X'\n}\n\nNode.js v24.0.0\n");
+  assert.match(lastWords(log).message, /its last words were: Error: no such thing \(/);
+});
+
+test("a log that has grown large is put aside when a daemon starts", (t) => {
+  const folder = tempFolder(t);
+  const path = daemonLogFile(folder);
+  writeFileSync(path, "old\n");
+  truncateSync(path, 11 * 2 ** 20);
+  const log = openDaemonLog(folder);
+  t.after(() => log.close());
+  assert.equal(log.from, 0);
+  assert.equal(statSync(`${path}.1`).size, 11 * 2 ** 20);
+});

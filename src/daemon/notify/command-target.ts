@@ -1,0 +1,48 @@
+// Notices for a command of the user's: as JSON on its input, the most used of it in its environment.
+
+import type { Environment } from "../../model/resolve-model.ts";
+import type { Clock } from "../../ports.ts";
+import type { Log } from "../log.ts";
+import type { Notice } from "./notice.ts";
+import { runProgram } from "./run-program.ts";
+import type { Target } from "./target.ts";
+
+const timeoutMs = 30_000;
+const maxAgeMs = 24 * 60 * 60 * 1000;
+
+export interface ProgramContext {
+  readonly env: Environment;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "info">;
+}
+
+export function commandTarget(argv: readonly string[], { env, clock, log }: ProgramContext): Target {
+  return {
+    name: "command",
+    maxTries: 3,
+    maxAgeMs,
+    claimed: true,
+    async send(notice, body, signal) {
+      const input = `${body}\n`;
+      const ran = await runProgram(argv, { env: { ...env, ...variablesOf(notice) }, input, timeoutMs, clock, signal });
+      if (ran.output !== "") log.info({ notice: notice.id, output: ran.output }, "the notification command said");
+      return ran.problem === undefined ? { outcome: "delivered" } : { outcome: "failed", reason: ran.problem };
+    },
+  };
+}
+
+function variablesOf({ id, kind, task, root, agent, title, text, ask, answer_with }: Notice): Record<string, string> {
+  const variables = {
+    TUTTI_NOTICE: id,
+    TUTTI_KIND: kind,
+    TUTTI_TASK: task,
+    TUTTI_ROOT: root,
+    TUTTI_AGENT: agent,
+    TUTTI_TITLE: title,
+    TUTTI_TEXT: text,
+    TUTTI_ASK: ask?.id ?? "",
+    TUTTI_ANSWER_WITH: answer_with ?? "",
+  };
+  // The system takes no NUL in one.
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, value.replaceAll("\0", "")]));
+}

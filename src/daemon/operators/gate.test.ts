@@ -1,0 +1,226 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+
+import type { AskSpec, Durable } from "../../ports.ts";
+import { Answer } from "../../protocol/ask.ts";
+import {
+  connected,
+  eventOf,
+  joined,
+  killed,
+  loopTask,
+  openKit,
+  operatorTask,
+  tempFolder,
+  until,
+} from "../../../test/support/operator-kit.ts";
+
+const minute = 60_000;
+const gated = { operators: { gate: "gate" } };
+
+test("hook_before comes first, says agent, attempt and deadline, and nothing runs before the answer", async (t) => {
+  let ran = 0;
+  const kit = await openKit(t, tempFolder(t), { loops: { coder: async () => (ran += 1) } });
+  const { sid } = await joined(kit, "gate");
+  const peer = await connected(kit, sid);
+  const { task } = await kit.engine.start(loopTask("coder", gated));
+  const hook = await peer.next("hook_before");
+  assert.deepEqual([hook.task_id, hook.agent, hook.attempt], [task, "coder", 1]);
+  assert.equal(hook.deadline, kit.clock.now() + 10 * minute);
+  assert.equal(ran, 0);
+  peer.send({ type: "hook_ack", req_id: hook.req_id, ok: true });
+  assert.equal((await kit.engine.result(task)).status, "completed");
+  assert.equal(ran, 1);
+});
+
+test("a before-hook that refuses fails the task with its reason, and no token is ever made", async (t) => {
+  const kit = await openKit(t, tempFolder(t));
+  const { sid } = await joined(kit, "gate");
+  const peer = await connected(kit, sid);
+  const { task } = await kit.engine.start(operatorTask({ operator: "gate" }, gated));
+  const hook = await peer.next("hook_before");
+  peer.send({ type: "hook_ack", req_id: hook.req_id, ok: false, reason: "not on a Friday" });
+  const result = await kit.engine.result(task);
+  assert.equal(result.status, "failed");
+  const failed = await eventOf(kit, "task.failed", task);
+  assert.deepEqual(
+    [failed.data.error.code, failed.data.error.message],
+    ["refused", "coder was not started: not on a Friday"],
+  );
+  await peer.settled();
+  assert.deepEqual(
+    peer.frames.map(({ type }) => type),
+    ["hook_before"],
+    "no spawn, and no hook_after for what never started",
+  );
+});
+
+test("a gate that does not answer, or that nobody is, refuses when its time is over (invariant 8)", async (t) => {
+  const kit = await openKit(t, tempFolder(t), { loops: { coder: async () => "ran" } });
+  const { task } = await kit.engine.start(loopTask("coder", { operators: { gate: "nobody" } }));
+  await eventOf(kit, "wait.opened", task);
+  kit.clock.advance(10 * minute);
+  assert.equal((await kit.engine.result(task)).status, "failed");
+  const failed = await eventOf(kit, "task.failed", task);
+  assert.match(failed.data.error.message, /nobody did not agree within 600 s/);
+});
+
+test("a hook_before survives a kill, and the answer given after it counts once", async (t) => {
+  let ran = 0;
+  const loops = {
+    coder: async (durable: Durable) =>
+      durable.step("work", { repeatable: false, schema: z.number() }, () => (ran += 1)),
+  };
+  let kit = await openKit(t, tempFolder(t), { loops });
+  const { sid } = await joined(kit, "gate");
+  let peer = await connected(kit, sid);
+  const { task } = await kit.engine.start(loopTask("coder", gated));
+  const hook = await peer.next("hook_before");
+  kit = await killed(t, kit, { loops });
+  peer = await connected(kit, sid);
+  const again = await peer.next("hook_before");
+  assert.deepEqual([again.req_id, again.redelivered, again.deadline], [hook.req_id, true, hook.deadline]);
+  peer.send({ type: "hook_ack", req_id: hook.req_id, ok: true });
+  peer.send({ type: "hook_ack", req_id: hook.req_id, ok: false });
+  assert.equal((await peer.next("error")).code, "already_answered");
+  assert.equal((await kit.engine.result(task)).status, "completed");
+  assert.equal(ran, 1);
+});
+
+test("hook_after tells the gate how it ended, once, and never over a later connection", async (t) => {
+  const loops = {
+    coder: async () => ({ lines: 3 }),
+    breaker: () => Promise.reject(new Error("it broke")),
+    talker: async () => "x".repeat(70_000),
+  };
+  const kit = await openKit(t, tempFolder(t), { loops });
+  const { sid } = await joined(kit, "gate");
+  const peer = await connected(kit, sid);
+  for (const agent of ["coder", "breaker", "talker"]) {
+    await kit.engine.start(loopTask(agent, gated));
+    peer.send({ type: "hook_ack", req_id: (await peer.next("hook_before")).req_id, ok: true });
+    const after = await peer.next("hook_after");
+    assert.equal(after.agent, agent);
+    if (agent === "coder") assert.deepEqual([after.status, after.result], ["completed", { lines: 3 }]);
+    if (agent === "breaker")
+      assert.deepEqual([after.status, after.result], ["failed", { error: "it broke", code: "internal" }]);
+    if (agent === "talker") assert.deepEqual(after.result, { omitted: "too long for a frame", length: 70_002 });
+    peer.send({ type: "hook_ack", req_id: after.req_id, ok: true });
+    assert.equal((await peer.next("error")).code, "unknown_request");
+  }
+  await peer.drop();
+  const next = await connected(kit, sid);
+  await next.settled();
+  assert.deepEqual(next.frames, []);
+});
+
+// ---- asks
+
+function asks(spec: AskSpec): (durable: Durable) => Promise<unknown> {
+  return async (durable) => {
+    const waited = await durable.wait("ask", { ask: spec, schema: Answer });
+    return "expired" in waited ? "expired" : { answer: waited.value, by: waited.by.kind };
+  };
+}
+
+const senior = { operators: { senior: "senior" } };
+const schema = { type: "object" };
+
+test("an ask goes to the senior operator with its kind, text, choices, schema and deadline; plain values answer it", async (t) => {
+  const cases: [AskSpec, unknown, unknown][] = [
+    [{ kind: "question", question: "which?" }, "this", { kind: "question", value: "this" }],
+    [{ kind: "question", question: "which?" }, { a: 1 }, { kind: "question", value: '{"a":1}' }],
+    [{ kind: "question", question: "which?", answer_schema: schema }, { a: 1 }, { kind: "question", value: { a: 1 } }],
+    [{ kind: "question", question: "which?", choices: ["a", "b"] }, "b", { kind: "question", value: "b" }],
+    [
+      { kind: "question", question: "which?" },
+      { kind: "question", value: "whole" },
+      { kind: "question", value: "whole" },
+    ],
+    [{ kind: "approval", question: "may I?", details: { path: "x" } }, false, { kind: "approval", approved: false }],
+    [
+      { kind: "approval", question: "may I?" },
+      { approved: true, reason: "ok" },
+      { kind: "approval", approved: true, reason: "ok" },
+    ],
+  ];
+  const loops = Object.fromEntries(cases.map(([spec], at) => [`asker${at}`, asks(spec)]));
+  const kit = await openKit(t, tempFolder(t), { loops });
+  const { sid } = await joined(kit, "senior");
+  const peer = await connected(kit, sid);
+  for (const [at, [spec, value, answer]] of cases.entries()) {
+    const { task } = await kit.engine.start(loopTask(`asker${at}`, senior));
+    const frame = await peer.next("ask");
+    const deadline = kit.clock.now() + 24 * 60 * minute;
+    assert.deepEqual(frame.question, { ...spec, deadline });
+    assert.equal(frame.deadline, deadline);
+    peer.send({ type: "answer", req_id: frame.req_id, value });
+    assert.deepEqual((await kit.engine.result(task)).content, { answer, by: "operator" });
+  }
+});
+
+test("an answer that does not fit is named and the ask still waits", async (t) => {
+  const loops = {
+    chooser: asks({ kind: "question", question: "which?", choices: ["a", "b"] }),
+    approver: asks({ kind: "approval", question: "may I?" }),
+  };
+  const kit = await openKit(t, tempFolder(t), { loops });
+  const peer = await connected(kit, (await joined(kit, "senior")).sid);
+  for (const [agent, wrong, right] of [
+    ["chooser", "c", "a"],
+    ["approver", "yes", true],
+  ] as const) {
+    const { task } = await kit.engine.start(loopTask(agent, senior));
+    const { req_id } = await peer.next("ask");
+    peer.send({ type: "answer", req_id, value: wrong });
+    const error = await peer.next("error");
+    assert.deepEqual([error.code, error.req_id], ["invalid_answer", req_id]);
+    peer.send({ type: "answer", req_id, value: right });
+    assert.equal((await kit.engine.result(task)).status, "completed");
+  }
+});
+
+test("the person's inbox stays: a person may answer first, and the senior is told so", async (t) => {
+  const kit = await openKit(t, tempFolder(t), { loops: { asker: asks({ kind: "question", question: "which?" }) } });
+  const peer = await connected(kit, (await joined(kit, "senior")).sid);
+  const { task } = await kit.engine.start(loopTask("asker", senior));
+  const { req_id } = await peer.next("ask");
+  const raised = await eventOf(kit, "ask.raised", task);
+  const answer = { kind: "question", value: "hers" };
+  await kit.engine.deliver(raised.data.ask.id, answer, { kind: "person", name: "Ada" });
+  peer.send({ type: "answer", req_id, value: "mine" });
+  assert.equal((await peer.next("error")).code, "already_answered");
+  assert.deepEqual((await kit.engine.result(task)).content, { answer, by: "person" });
+});
+
+test("an ask of a tree without a senior goes to no operator, and an ask outlives a senior that leaves", async (t) => {
+  const kit = await openKit(t, tempFolder(t), { loops: { asker: asks({ kind: "question", question: "which?" }) } });
+  const first = await joined(kit, "senior");
+  const peer = await connected(kit, first.sid);
+  await kit.engine.start(loopTask("asker", {}));
+  const { task } = await kit.engine.start(loopTask("asker", senior));
+  const asked = await peer.next("ask");
+  assert.equal(asked.task_id, task);
+  await kit.desk.leave(first.sid, "done");
+  const second = await joined(kit, "senior");
+  const next = await connected(kit, second.sid);
+  const again = await next.next("ask");
+  assert.deepEqual([again.task_id, again.redelivered], [task, undefined]);
+  assert.notEqual(again.req_id, asked.req_id);
+  next.send({ type: "answer", req_id: again.req_id, value: "late but here" });
+  await until(() => next.frames.length > 0);
+  assert.equal((await kit.engine.result(task)).status, "completed");
+});
+
+test("a senior's answer answers its ask and nothing else: a task that fails afterwards has failed", async (t) => {
+  const failing = async (durable: Durable): Promise<unknown> => {
+    await asks({ kind: "approval", question: "it went wrong; is that fine?" })(durable);
+    throw new Error("it went wrong");
+  };
+  const kit = await openKit(t, tempFolder(t), { loops: { failing } });
+  const peer = await connected(kit, (await joined(kit, "senior")).sid);
+  const { task } = await kit.engine.start(loopTask("failing", senior));
+  peer.send({ type: "answer", req_id: (await peer.next("ask")).req_id, value: true });
+  assert.equal((await kit.engine.result(task)).status, "failed");
+});

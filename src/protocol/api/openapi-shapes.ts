@@ -1,0 +1,181 @@
+// Turns zod shapes into the JSON Schemas of the OpenAPI document: what has a name of its own is written once, by that name.
+
+import { z } from "zod";
+import * as approval from "../approval-policy.ts";
+import * as ask from "../ask.ts";
+import * as budget from "../budget.ts";
+import * as event from "../event.ts";
+import * as evidence from "../evidence.ts";
+import * as executor from "../executor.ts";
+import * as failure from "../failure.ts";
+import * as ids from "../ids.ts";
+import * as invocation from "../invocation.ts";
+import * as invocationFile from "../invocation-file.ts";
+import * as invocationResult from "../invocation-result.ts";
+import * as message from "../message.ts";
+import * as frames from "../operator/frames.ts";
+import * as operatorSession from "../operator/operator-session.ts";
+import * as worker from "../operator/worker.ts";
+import * as script from "../rehearsal-script.ts";
+import * as status from "../task-status.ts";
+import * as view from "../task-view.ts";
+import * as tools from "../tool-policy.ts";
+import * as house from "./house.ts";
+import * as problem from "./problem.ts";
+import * as service from "./service.ts";
+import * as work from "./work.ts";
+
+export type Schema = Readonly<Record<string, unknown>>;
+/** What is sent may leave out what has a default; what is given has it. */
+type Way = "input" | "output";
+
+export interface Shapes {
+  /** What the caller sends. */
+  taken(shape: z.ZodType): Schema;
+  /** What the caller is given. */
+  given(shape: z.ZodType): Schema;
+  /** The fields of a shape whose fields the caller sends one by one. */
+  fields(shape: z.ZodObject): readonly Field[];
+  /** The document with every named shape it uses. A shape has a second form, `…Input`, only where what is sent differs. */
+  settle(document: Schema): Schema;
+}
+
+export interface Field {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly required: boolean;
+}
+
+const modules = [
+  [approval, ask, budget, event, evidence, executor, failure, ids, invocation, invocationFile, invocationResult],
+  [message, frames, operatorSession, worker, script, status, view, tools, house, problem, service, work],
+].flat();
+
+/** A shape is named as it is exported. */
+function namedShapes(): z.core.$ZodRegistry<{ id: string }> {
+  const registry = z.registry<{ id: string }>();
+  const taken = new Map<string, z.ZodType>();
+  for (const [name, shape] of modules.flatMap((module) => Object.entries<unknown>(module))) {
+    if (!(shape instanceof z.ZodType) || registry.has(shape)) continue;
+    if (taken.has(name)) throw new Error(`two shapes are named ${name}`);
+    taken.set(name, shape);
+    registry.add(shape, { id: name });
+  }
+  return registry;
+}
+
+export function shapes(): Shapes {
+  const named = namedShapes();
+  const defs: Readonly<Record<Way, Map<string, Schema>>> = { input: new Map(), output: new Map() };
+  const convert = (shape: z.ZodType, way: Way): Schema => {
+    const made = z.toJSONSchema(shape, {
+      io: way,
+      metadata: named,
+      // What only code can check is told by the refusal.
+      unrepresentable: "any",
+      override: tidy,
+    });
+    const { $schema: _, $defs = {}, ...root } = made;
+    for (const [name, schema] of Object.entries($defs)) defs[way].set(name, pointed(schema, way));
+    return pointed(root, way);
+  };
+  return {
+    taken: (shape) => convert(shape, "input"),
+    given: (shape) => convert(shape, "output"),
+    fields(shape) {
+      const root = convert(shape, "input");
+      const { properties, required } = typeof root["$ref"] === "string" ? referred(root["$ref"], defs.input) : root;
+      const needed = new Set<unknown>(Array.isArray(required) ? required : []);
+      return Object.entries(recordOf(properties)).map(([name, schema]) => ({
+        name,
+        schema: recordOf(schema),
+        required: needed.has(name),
+      }));
+    },
+    settle(document) {
+      const one = oneForm(defs);
+      const inputs = [...defs.input].map(([name, schema]): [string, Schema] => [
+        one.has(name) ? name : `${name}Input`,
+        schema,
+      ]);
+      const all = Object.fromEntries([...inputs, ...defs.output]);
+      const named = (ref: string): string =>
+        ref.endsWith(inputMark) && one.has(nameIn(ref)) ? pointer(nameIn(ref)) : ref.replace(inputMark, "Input");
+      return withUsed(rewritten(document, named), rewritten(all, named));
+    },
+  };
+}
+
+/** Not a character of any name: it tells what is sent from what is given until both are known. */
+const inputMark = "\u0000";
+const root = "#/components/schemas/";
+const pointer = (name: string): string => `${root}${name}`;
+const nameIn = (ref: string): string => ref.slice(root.length).replace(inputMark, "");
+
+function pointed(schema: object, way: Way): Schema {
+  const mark = way === "input" ? inputMark : "";
+  return rewritten(schema, (ref) => `${ref.replace("#/$defs/", root)}${mark}`);
+}
+
+function referred(ref: string, defs: ReadonlyMap<string, Schema>): Schema {
+  return defs.get(nameIn(ref)) ?? {};
+}
+
+/** The names of which what is sent is the same as what is given, all that they refer to included. */
+function oneForm(defs: Readonly<Record<Way, ReadonlyMap<string, Schema>>>): ReadonlySet<string> {
+  const one = new Set(defs.input.keys());
+  const differs = (name: string): boolean => {
+    const given = defs.output.get(name);
+    const sent = rewritten(defs.input.get(name) ?? {}, (ref) =>
+      one.has(nameIn(ref)) ? ref.replace(inputMark, "") : ref,
+    );
+    return given !== undefined && JSON.stringify(sent) !== JSON.stringify(given);
+  };
+  for (let size = -1; size !== one.size;) {
+    size = one.size;
+    for (const name of [...one].filter(differs)) one.delete(name);
+  }
+  return one;
+}
+
+function withUsed(document: Schema, all: Schema): Schema {
+  const used = new Set<string>();
+  const look = (value: unknown): void => {
+    rewritten({ value }, (ref) => {
+      const name = nameIn(ref);
+      if (ref.startsWith(root) && !used.has(name)) {
+        used.add(name);
+        look(all[name]);
+      }
+      return ref;
+    });
+  };
+  look(document);
+  const schemas = Object.fromEntries([...used].toSorted().map((name) => [name, all[name]]));
+  return { ...document, components: { ...recordOf(document["components"]), schemas } };
+}
+
+function rewritten(schema: object, to: (ref: string) => string): Schema {
+  const text = JSON.stringify(schema, (key, value: unknown) =>
+    key === "$ref" && typeof value === "string" ? to(value) : value,
+  );
+  return recordOf(JSON.parse(text));
+}
+
+function recordOf(value: unknown): Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+function tidy({
+  zodSchema,
+  jsonSchema,
+}: {
+  zodSchema: z.core.$ZodType;
+  jsonSchema: z.core.JSONSchema.BaseSchema;
+}): void {
+  // The reach of a JavaScript integer is no rule of ours.
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  const description = z.globalRegistry.get(zodSchema)?.description;
+  if (description !== undefined) jsonSchema.description = description;
+}

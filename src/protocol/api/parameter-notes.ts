@@ -1,0 +1,31 @@
+// What the parameters of the API mean, by name: a name means the same on every route that has it.
+
+export const parameterNotes: Readonly<Record<string, string>> = {
+  task: "A task's id",
+  ask: "An ask's id",
+  wait: "A wait's id",
+  sid: "An operator's session id",
+  id: "A key's id",
+  name: "An agent's name",
+  task_id: "The id of the task the worker was handed",
+  folder:
+    "An absolute path. For an invocation: where its relative roots begin and whose project's config holds. Elsewhere: a folder in the project, the one the service was started in when absent",
+  anew: "Start another even if the same invocation has not finished",
+  limit: "At most this many",
+  cursor: "`next` of the page before",
+  status: "Only tasks with this status",
+  agent: "Only tasks of this agent",
+  runner: "Only tasks of this runner",
+  parent: "Only tasks directly below this one",
+  roots: "`false`: tasks below the roots too",
+  after: "A sequence number: what comes after it",
+  live: "`true`: text on its way too, as events named `live`; only in a stream",
+  wait_ms: "How many milliseconds the request may stay open for the task to end",
+  probe: "`true`: the providers are asked whether they are there",
+  ok: "`false`: the work did not succeed",
+  verdict: "Another spelling of `ok`; it may not contradict it",
+  ticket: "A one-time ticket, instead of the Authorization header",
+  "idempotency-key":
+    "The same key again gives the task that was made with it, finished or not; with another body it is a conflict",
+  "last-event-id": "The `id` of the last event that was seen; the stream goes on after it. It wins over `after`",
+};

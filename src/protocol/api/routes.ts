@@ -1,0 +1,20 @@
+// The API: every route there is. The server dispatches by it, the client calls by it, the OpenAPI document is made of it.
+
+import { houseRoutes } from "./house-routes.ts";
+import { operatorRoutes, workerRoutes } from "./operator-routes.ts";
+import type { RouteSpec } from "./route.ts";
+import { keyRoutes, serviceRoutes } from "./service-routes.ts";
+import { askRoutes, taskRoutes } from "./task-routes.ts";
+
+export const routes = {
+  ...serviceRoutes,
+  ...taskRoutes,
+  ...askRoutes,
+  ...houseRoutes,
+  ...operatorRoutes,
+  ...workerRoutes,
+  ...keyRoutes,
+} as const satisfies Record<string, RouteSpec>;
+
+export type Routes = typeof routes;
+export type RouteName = keyof Routes;

@@ -1,0 +1,69 @@
+// What the service says about itself: whether it lives, whether it is ready, what it is doing; and its keys.
+
+import { z } from "zod";
+import { TaskId, Time } from "../ids.ts";
+
+export const Health = z.strictObject({ ok: z.literal(true) });
+export const Readiness = z.strictObject({ ready: z.boolean(), reason: z.string().optional() });
+
+export const ServiceStatus = z.strictObject({
+  /** Made anew at every start. */
+  instance: z.string(),
+  version: z.string(),
+  /** Null where the work is done in the process that asks. */
+  url: z.string().nullable(),
+  pid: z.int().positive(),
+  state: z.string(),
+  started_at: Time,
+  paused: z.boolean(),
+  /** Tasks that have not ended, by status. */
+  tasks: z.strictObject({ pending: z.int(), running: z.int(), input_required: z.int() }),
+  /** Questions that wait for a person. */
+  asks: z.int().nonnegative(),
+  operators: z.strictObject({ joined: z.int(), connected: z.int() }),
+  /** How many tasks the start found unfinished and took up. */
+  resumed: z.int().nonnegative(),
+  /** Unfinished tasks of a runner this version does not have; they are left as they are. */
+  parked: z.array(z.strictObject({ task: TaskId, runner: z.string() })),
+  /** The last event recorded. */
+  seq: z.int().nonnegative(),
+});
+export type ServiceStatus = z.infer<typeof ServiceStatus>;
+
+export const Paused = z.strictObject({ paused: z.boolean() });
+
+export const Shutdown = z.strictObject({
+  /** How long steps under way may take to finish; the rest goes on at the next start. */
+  grace_ms: z.int().min(0).max(600_000).optional(),
+});
+
+/** viewer: looks. operator: also starts, answers, cancels, joins as an operator. admin: also keys and shutdown. */
+export const KeyRole = z.enum(["viewer", "operator", "admin"]);
+export type KeyRole = z.infer<typeof KeyRole>;
+
+/** Never the key itself: only its digest is kept. */
+export const KeyView = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  role: KeyRole,
+  created_at: Time,
+  revoked_at: Time.nullable(),
+});
+export type KeyView = z.infer<typeof KeyView>;
+
+export const NewKey = z.strictObject({
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(64)
+    .refine((text) => !/\p{Cc}/u.test(text), "must be one line"),
+  role: KeyRole,
+});
+export type NewKey = z.infer<typeof NewKey>;
+
+/** The key is shown this once. */
+export const MadeKey = KeyView.extend({ key: z.string() });
+export type MadeKey = z.infer<typeof MadeKey>;
+
+export const KeyList = z.strictObject({ keys: z.array(KeyView) });

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { operatorAnswer } from "./operator-answer.ts";
+
+const text = { kind: "question", answer_schema: null } as const;
+const shaped = { kind: "question", answer_schema: { type: "object" } } as const;
+const approval = { kind: "approval", answer_schema: null } as const;
+const budget = { kind: "budget", answer_schema: null } as const;
+
+test("a question takes text as it is, other values as their JSON, and anything as it is when it has a schema", () => {
+  assert.deepEqual(operatorAnswer(text, "yes"), { kind: "question", value: "yes" });
+  for (const value of [null, 0, false, [1], { a: 1 }]) {
+    assert.deepEqual(operatorAnswer(text, value), { kind: "question", value: JSON.stringify(value) });
+    assert.deepEqual(operatorAnswer(shaped, value), { kind: "question", value });
+  }
+});
+
+test("an approval and a budget take a boolean, their fields, or the whole answer, and nothing that merely looks like consent", () => {
+  assert.deepEqual(operatorAnswer(approval, true), { kind: "approval", approved: true });
+  assert.deepEqual(operatorAnswer(approval, { approved: false, reason: "no" }), {
+    kind: "approval",
+    approved: false,
+    reason: "no",
+  });
+  assert.deepEqual(operatorAnswer(budget, false), { kind: "budget", go_on: false });
+  const raised = { kind: "budget", go_on: true, limits: { tokens: 5 } };
+  assert.deepEqual(operatorAnswer(budget, raised), raised);
+  for (const value of ["true", "yes", 1, null, {}, [], { ok: true }, { kind: "question", value: true }]) {
+    assert.equal(operatorAnswer(approval, value), undefined, JSON.stringify(value));
+    assert.equal(operatorAnswer(budget, value), undefined, JSON.stringify(value));
+  }
+});

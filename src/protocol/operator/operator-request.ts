@@ -1,0 +1,59 @@
+// What a wait on an operator keeps: whom it is for and what it takes, so that any process can send it out again.
+import { z } from "zod";
+import { OperatorName } from "./operator-session.ts";
+
+const about = { agent: z.string(), attempt: z.int().min(1).max(0xffff_ffff) };
+
+/** The details of a wait labelled `operator.<kind>`. */
+export const OperatorRequest = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("hook_before"), operator: OperatorName, ...about }),
+  z.strictObject({ kind: z.literal("spawn"), operator: OperatorName, ...about }),
+  /** Nobody is sent this one: the worker that was spawned settles it. */
+  z.strictObject({ kind: z.literal("result"), ...about }),
+]);
+export type OperatorRequest = z.infer<typeof OperatorRequest>;
+
+const prefix = "operator.";
+
+export function operatorLabel(kind: OperatorRequest["kind"]): string {
+  return `${prefix}${kind}`;
+}
+
+/** True for a wait that only an operator or its worker may settle. */
+export function isOperatorLabel(label: string): boolean {
+  return label.startsWith(prefix);
+}
+
+/** The keys of the waits, the same in every attempt. */
+export const operatorKeys = { hook_before: "gate.before", spawn: "spawn", result: "result" } as const satisfies Record<
+  OperatorRequest["kind"],
+  string
+>;
+
+/** What settles a `hook_before`. */
+export const HookVerdict = z.strictObject({ ok: z.boolean(), reason: z.string().optional() });
+export type HookVerdict = z.infer<typeof HookVerdict>;
+
+/** What settles a `spawn`; read by `spawnVerdict`. */
+export const SpawnAnswer = z.strictObject({ value: z.unknown(), ok: z.boolean(), error: z.string().optional() });
+export type SpawnAnswer = z.infer<typeof SpawnAnswer>;
+
+/** What settles a `result`. The digest tells the same result posted again from another one. */
+export const PostedResult = z.strictObject({ value: z.unknown(), ok: z.boolean(), digest: z.string() });
+export type PostedResult = z.infer<typeof PostedResult>;
+
+/** A worker's question on its way to the task, as a part of a message. */
+export const WorkerAskPart = z.strictObject({
+  worker_ask: z.strictObject({
+    attempt: z.int(),
+    /** The key of the wait to be. */
+    wait: z.string(),
+    /** Tells the same question asked again from another one. */
+    digest: z.string(),
+    question: z.unknown(),
+  }),
+});
+export type WorkerAskPart = z.infer<typeof WorkerAskPart>;
+
+/** What an ask made from it keeps in its details. */
+export const WorkerAskDetails = z.object({ worker: z.object({ digest: z.string() }) });

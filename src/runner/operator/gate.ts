@@ -1,0 +1,40 @@
+// The gate before a task: where its tree names an operator that must agree, nothing starts before it has.
+
+import { z } from "zod";
+
+import { TuttiError } from "../../protocol/error.ts";
+import { TreeOperators } from "../../protocol/invocation-file.ts";
+import { HookVerdict, operatorKeys, operatorLabel } from "../../protocol/operator/operator-request.ts";
+import type { Durable, Runner } from "../../ports.ts";
+
+const defaultWithin = 10 * 60 * 1000;
+
+const Root = z.object({ operators: TreeOperators.optional() });
+
+/** Each attempt is asked about once; a run that was handed over to goes on under the consent there is. Fails closed. */
+export function gated(runner: Runner, { within = defaultWithin }: { readonly within?: number } = {}): Runner {
+  return async (durable, config) => {
+    if (durable.run === 1) await pass(durable, within);
+    return runner(durable, config);
+  };
+}
+
+async function pass(durable: Durable, within: number): Promise<void> {
+  const gate = Root.safeParse(durable.rootInput).data?.operators?.gate;
+  if (gate === undefined) return;
+  const { agent, attempt } = durable;
+  const waited = await durable.wait(operatorKeys.hook_before, {
+    label: operatorLabel("hook_before"),
+    details: { kind: "hook_before", operator: gate, agent, attempt },
+    within,
+    schema: HookVerdict,
+  });
+  if ("expired" in waited) {
+    throw refused(agent, `the operator ${gate} did not agree within ${Math.round(within / 1000)} s`);
+  }
+  if (!waited.value.ok) throw refused(agent, waited.value.reason ?? `the operator ${gate} refused it without a reason`);
+}
+
+function refused(agent: string, reason: string): TuttiError {
+  return new TuttiError("refused", `${agent} was not started: ${reason}`);
+}

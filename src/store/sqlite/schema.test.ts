@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+
+import { codeOf, tempFolder } from "../../../test/engine-kit.ts";
+import { databaseFile, openForReading } from "./database.ts";
+import { migrations } from "./schema.ts";
+import { openStore } from "./sqlite-store.ts";
+import { openView } from "./sqlite-view.ts";
+
+/** A database as the first version left it: a finished task, one that asks, one that was asked before. */
+function firstVersion(folder: string): void {
+  const database = new DatabaseSync(databaseFile(folder));
+  database.exec(`${migrations[0]}; PRAGMA user_version = 1;
+    INSERT INTO meta VALUES ('salt', 'abcdef0123');
+    INSERT INTO tasks VALUES (1, NULL, 1, 0, 'loop', 'a', 0, 1, NULL, NULL, '{}'),
+      (2, NULL, 2, 0, 'loop', 'b', 0, 1, NULL, NULL, '{}'), (3, 2, 2, 1, 'loop', 'c', 0, 1, NULL, NULL, '{}');
+    INSERT INTO results VALUES (1, 'failed', 5, '{"error":{}}');
+    INSERT INTO runs VALUES (1, 1, 1, 1, NULL), (2, 2, 1, 1, NULL), (3, 3, 1, 1, NULL);
+    INSERT INTO log VALUES (1, 2, '!1', 1, 8, 'task.started', 0, 0, 0, NULL, NULL),
+      (2, 3, '!2', 1, 8, 'task.started', 0, 0, 0, NULL, NULL);
+    INSERT INTO waits VALUES (1, 2, 2, 2, 'old', 1, 9, '{"ask":{}}'), (2, 3, 2, 3, 'now', 1, 9, '{"ask":{}}');
+    INSERT INTO answers VALUES (1, 'withdrawn', 2, NULL);`);
+  database.close();
+}
+
+test("a database of the first version is brought up to date, and what was open in it is found", async (t) => {
+  const folder = tempFolder(t);
+  firstVersion(folder);
+  assert.equal(await codeOf(Promise.resolve().then(() => openForReading(folder))), "conflict", "looking never writes");
+  const store = openStore(folder);
+  t.after(() => store.close());
+  assert.deepEqual([store.salt, store.openTasks().map((task) => task.id)], ["abcdef0123", [2, 3]]);
+  const view = openView(folder);
+  t.after(() => view.close());
+  assert.deepEqual(
+    view.tasks({ limit: 9 }).map((task) => [task.id, task.status]),
+    [
+      [3, "input_required"],
+      [2, "running"],
+      [1, "failed"],
+    ],
+  );
+  assert.deepEqual(
+    view.openWaits().map((wait) => wait.key),
+    ["now"],
+  );
+  store.dropAnswer(1);
+  store.addAnswer({ wait: 2, kind: "expired", at: 3, body: null });
+  store.desk.putSetting("colour", "blue");
+  await store.committed();
+  assert.deepEqual(
+    view.openWaits().map((wait) => wait.key),
+    ["old"],
+  );
+});

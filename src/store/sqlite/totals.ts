@@ -1,0 +1,62 @@
+// What a task has done and used so far, counted on from where it was counted before: lines of the log never change.
+import type { DatabaseSync } from "node:sqlite";
+
+import { integer, integerOrNull, stepKinds, type RowReader } from "./rows.ts";
+import { readsOver } from "./statements.ts";
+
+interface Totals {
+  readonly steps: number;
+  readonly tokens: number;
+  readonly money: number;
+  readonly started: boolean;
+}
+
+interface Counted extends Totals {
+  /** The last line that is counted in. */
+  readonly through: number;
+}
+
+const nothing: Counted = { steps: 0, tokens: 0, money: 0, started: false, through: 0 };
+
+/** Tasks whose count is remembered; any other is counted from the start. */
+const remembered = 10_000;
+
+/** An outcome counts as a step; what a run only noted for itself does not. */
+export const stepKindList = (["ok", "failed", "unknown"] as const).map((kind) => stepKinds.indexOf(kind)).join(", ");
+
+/** The lines of a task are committed in the order of their ids, so none can turn up before one that was counted. */
+export function totalsOver(database: DatabaseSync, path: string): (task: number) => Totals {
+  const known = new Map<number, Counted>();
+  // The index holds run and id: of lines that are counted already only its entries are read.
+  const since = readsOver(database, path).one(
+    `SELECT COUNT(*) FILTER (WHERE log.kind IN (${stepKindList})) AS steps, SUM(log.tokens) AS tokens,
+       SUM(log.money) AS money, MAX(log.type = 'task.started') AS started, MAX(log.id) AS through
+     FROM runs JOIN log INDEXED BY log_key ON log.run = runs.id WHERE runs.task = ? AND log.id > ?`,
+    countedIn,
+  );
+  return (task) => {
+    const before = known.get(task) ?? nothing;
+    const more = since(task, before.through) ?? nothing;
+    if (more.through === 0) return before;
+    const now: Counted = {
+      steps: before.steps + more.steps,
+      tokens: before.tokens + more.tokens,
+      money: before.money + more.money,
+      started: before.started || more.started,
+      through: more.through,
+    };
+    // Counted last, forgotten last.
+    known.delete(task);
+    known.set(task, now);
+    if (known.size > remembered) for (const oldest of known.keys().take(1)) known.delete(oldest);
+    return now;
+  };
+}
+
+const countedIn: RowReader<Counted> = (row) => ({
+  steps: integer(row, "steps"),
+  tokens: integerOrNull(row, "tokens") ?? 0,
+  money: integerOrNull(row, "money") ?? 0,
+  started: integerOrNull(row, "started") === 1,
+  through: integerOrNull(row, "through") ?? 0,
+});

@@ -1,0 +1,167 @@
+// Drives a real daemon with people, operators, workers and readers, cuts it at random instants, and checks what is left.
+// node test/e2e/cuts.ts --cuts 200 --seed 1
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+
+import { ServiceStatus } from "../../src/protocol/api/service.ts";
+import { JoinedOperator } from "../../src/protocol/operator/operator-session.ts";
+import { checkDatabase, checkLog, isEnd, unfinished, wholeLog } from "./cuts/check.ts";
+import { makeCuts } from "./cuts/cutter.ts";
+import type { Fault, FaultKind } from "./cuts/ledger.ts";
+import { CutOperator } from "./cuts/operator.ts";
+import { answerAsks, pauseNowAndThen, settleWaits, startWork } from "./cuts/people.ts";
+import type { Fetched } from "./cuts/worker.ts";
+import { roles } from "./cuts/work.ts";
+import { World } from "./cuts/world.ts";
+import { DaemonProcess } from "./daemon-process.ts";
+import { EventReader, readerProblems } from "./event-reader.ts";
+
+export interface CutsTally {
+  readonly cuts: number;
+  readonly tasks: number;
+  /** Acknowledged and not there, or there with another content; or refused although it may not be. */
+  readonly lost: number;
+  /** Took effect twice. */
+  readonly doubled: number;
+  readonly unfinished: number;
+  /** A reader missed an event, saw it twice, or saw it in another place. */
+  readonly out_of_order: number;
+}
+
+export interface CutsVerdict {
+  readonly tally: CutsTally;
+  readonly problems: readonly string[];
+  /** How much of it the run really met. */
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+/** What is still open after the last cut has this long to end. */
+const patienceMs = 60_000;
+
+export async function cuts(options: { readonly cuts: number; readonly seed: number }): Promise<CutsVerdict> {
+  const daemon = new DaemonProcess();
+  try {
+    await daemon.up();
+    return await inWorld(new World(daemon, options.seed), options.cuts);
+  } finally {
+    await daemon.close();
+  }
+}
+
+export function isClean({ tally, problems }: CutsVerdict): boolean {
+  return tally.lost + tally.doubled + tally.unfinished + tally.out_of_order === 0 && problems.length === 0;
+}
+
+async function inWorld(world: World, number: number): Promise<CutsVerdict> {
+  const [readers, trees] = [startReaders(world), new Map<string, EventReader>()];
+  const fetched: Fetched = new Map();
+  const operators = await Promise.all(
+    Object.values(roles).map(async (role) => {
+      const reply = await world.ask({ method: "POST", path: "/v1/operators", body: { roles: [role] } });
+      return new CutOperator(world, JoinedOperator.parse(reply.json), fetched);
+    }),
+  );
+  const enough = new AbortController();
+  const helpers = [answerAsks(world, enough.signal), settleWaits(world, enough.signal)];
+  const actors = [startWork(world), pauseNowAndThen(world), readTrees(world, trees)];
+  try {
+    await makeCuts({ world, operators, readers: () => [...readers, ...trees.values()] }, number);
+    world.finish();
+    await Promise.all(actors);
+    await allEnded(world);
+    enough.abort();
+    await Promise.all(helpers);
+    await world.quiet();
+    return await verdict(world, { readers, trees, number });
+  } finally {
+    world.finish();
+    enough.abort();
+    for (const operator of operators) operator.close();
+    await Promise.all([...readers, ...trees.values()].map((reader) => reader.close()));
+  }
+}
+
+/** The first one also tells everybody what has ended. */
+function startReaders(world: World): EventReader[] {
+  const { daemon, key } = world;
+  const url = (): string => daemon.url;
+  const onEnd = {
+    onEvent: (event: EventReader["heard"][number]) => void (isEnd(event) && world.ends.set(event.task, event)),
+  };
+  return [new EventReader({ url, key, ...onEnd }), new EventReader({ url, key }), new EventReader({ url, key })];
+}
+
+/** Some trees are read by themselves. */
+async function readTrees(world: World, trees: Map<string, EventReader>): Promise<void> {
+  const looked = new Set<string>();
+  while (!world.over.aborted) {
+    for (const { task } of world.ledger.started.values()) {
+      if (looked.has(task)) continue;
+      looked.add(task);
+      if (world.chance(0.1)) trees.set(task, new EventReader({ url: () => world.daemon.url, key: world.key, task }));
+    }
+    await sleep(30);
+  }
+}
+
+async function allEnded(world: World): Promise<void> {
+  const { started } = world.ledger;
+  const open = (): boolean => [...started.values()].some(({ task }) => !world.ends.has(task));
+  for (const until = Date.now() + patienceMs; open() && Date.now() < until;) await sleep(25);
+}
+
+async function verdict(
+  world: World,
+  read: { readonly readers: readonly EventReader[]; readonly trees: Map<string, EventReader>; readonly number: number },
+): Promise<CutsVerdict> {
+  const { ledger, daemon } = world;
+  const settled = (): Promise<unknown> =>
+    Promise.race([
+      Promise.all([...read.trees.values()].map((reader) => reader.ended)),
+      sleep(10_000, undefined, { ref: false }),
+    ]);
+  await settled();
+  const { seq } = ServiceStatus.parse((await world.ask({ path: "/v1/status" })).json);
+  await Promise.race([
+    Promise.all(read.readers.map((reader) => reader.reached(seq))),
+    sleep(10_000, undefined, { ref: false }),
+  ]);
+  const log = await wholeLog(world);
+  const outOfOrder = [
+    ...read.readers.flatMap((reader) => readerProblems(reader, log)),
+    ...[...read.trees].flatMap(([task, reader]) =>
+      readerProblems(
+        reader,
+        log.filter((event) => event.root === task),
+      ),
+    ),
+  ];
+  const open = unfinished(log);
+  if ((await daemon.stop()) !== 0) ledger.faults.push({ kind: "lost", text: "the last stop was not a clean one" });
+  const faults = [...ledger.faults, ...checkLog(ledger, log), ...checkDatabase(daemon.state)];
+  const inKind = (kind: FaultKind): Fault[] => faults.filter((each) => each.kind === kind);
+  return {
+    tally: {
+      cuts: read.number,
+      tasks: log.filter(({ type }) => type === "task.created").length,
+      lost: inKind("lost").length,
+      doubled: inKind("doubled").length,
+      unfinished: open.length,
+      out_of_order: outOfOrder.length + inKind("out_of_order").length,
+    },
+    problems: [...faults.map(({ kind, text }) => `${kind}: ${text}`), ...open, ...outOfOrder],
+    figures: { ...ledger.figures, invocations: ledger.started.size, events: log.length, trees_read: read.trees.size },
+  };
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { cuts: { type: "string", default: "200" }, seed: { type: "string", default: "1" } },
+  });
+  const result = await cuts({ cuts: Number(values.cuts), seed: Number(values.seed) });
+  for (const problem of result.problems.slice(0, 50)) console.error(problem);
+  console.log(JSON.stringify(result.figures));
+  console.log(JSON.stringify(result.tally));
+  process.exitCode = isClean(result) ? 0 : 1;
+}

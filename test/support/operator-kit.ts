@@ -1,0 +1,266 @@
+// What tests of operators and workers share: a state folder with a real engine and desk, sockets on the loopback, restarts and kills.
+
+import { once } from "node:events";
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { WebSocket, WebSocketServer } from "ws";
+
+import { Engine } from "../../src/engine/engine.ts";
+import { type FakeClock, fakeClock } from "../../src/engine/fake-clock.ts";
+import type { Durable, NewTask, Runner } from "../../src/ports.ts";
+import type { TaskEvent } from "../../src/protocol/event.ts";
+import { operatorSubprotocol, ServerFrame } from "../../src/protocol/operator/frames.ts";
+import { gated } from "../../src/runner/operator/gate.ts";
+import { operatorRunner } from "../../src/runner/operator/operator-runner.ts";
+import { databaseFile } from "../../src/store/sqlite/database.ts";
+import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { openView } from "../../src/store/sqlite/sqlite-view.ts";
+import type { StoreView } from "../../src/store/view.ts";
+import { type EventFeed, eventFeed } from "../../src/daemon/event-feed.ts";
+import { OperatorDesk } from "../../src/daemon/operators/desk.ts";
+import { Leases } from "../../src/daemon/operators/leases.ts";
+import { openSigningKey, type SigningKey } from "../../src/daemon/operators/signing-key.ts";
+import { type WorkerDesk, workerDesk } from "../../src/daemon/operators/worker-desk.ts";
+
+export type FrameOf<T extends ServerFrame["type"]> = Extract<ServerFrame, { type: T }>;
+
+export interface Kit {
+  readonly folder: string;
+  readonly clock: FakeClock;
+  readonly engine: Engine;
+  readonly view: StoreView;
+  readonly feed: EventFeed;
+  readonly desk: OperatorDesk;
+  readonly workers: WorkerDesk;
+  readonly signingKey: SigningKey;
+  readonly warnings: string[];
+  readonly url: string;
+  /** Bytes that wait in this process for peers to read them. */
+  buffered(): number;
+  stop(): Promise<void>;
+}
+
+export interface KitOptions {
+  readonly clock?: FakeClock;
+  /** Loops of tasks that no operator runs, by agent; each behind the gate its tree names. */
+  readonly loops?: Readonly<Record<string, (durable: Durable) => Promise<unknown>>>;
+  readonly runners?: Readonly<Record<string, Runner>>;
+  readonly idleMs?: number;
+  /** As long as no test lets pass when absent: time that jumps leaves no peer time to answer a ping. */
+  readonly silenceMs?: number;
+  readonly redact?: (text: string) => string;
+}
+
+/** A test, or whoever cleans up instead of one. */
+export interface After {
+  after(fn: () => unknown): void;
+}
+
+export function tempFolder(t: After): string {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-operators-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function openKit(t: After, folder: string, options: KitOptions = {}): Promise<Kit> {
+  const clock = options.clock ?? fakeClock();
+  const store = openStore(folder);
+  const { desk: rows } = store;
+  const committed = (): Promise<void> => store.committed();
+  const leases = new Leases({ salt: store.salt, desk: rows, committed, clock });
+  const loop: Runner = async (durable) => options.loops?.[durable.agent]?.(durable) ?? null;
+  const engine = new Engine({
+    store,
+    clock,
+    runners: { operator: gated(operatorRunner(leases)), loop: gated(loop), ...options.runners },
+    ...(options.redact === undefined ? {} : { redact: options.redact }),
+  });
+  await engine.recover();
+  const view = openView(folder);
+  const feed = eventFeed(store, view);
+  const signingKey = await openSigningKey(join(folder, "signing.key"));
+  const warnings: string[] = [];
+  const log = { info: () => undefined, warn: (_: unknown, message: string) => void warnings.push(message) };
+  const base = { desk: rows, committed, view, feed, engine, clock, leases, signingKey, log };
+  const { idleMs = 24 * 60 * 60 * 1000, silenceMs = 1e12 } = options;
+  const desk = new OperatorDesk({ ...base, idleMs, silenceMs, baseUrl: () => "http://127.0.0.1:7" });
+  const server = new WebSocketServer({
+    host: "127.0.0.1",
+    port: 0,
+    perMessageDeflate: false,
+    maxPayload: 8 * 1024 * 1024,
+    handleProtocols: (offered) => (offered.has(operatorSubprotocol) ? operatorSubprotocol : false),
+  });
+  await once(server, "listening");
+  server.on("connection", (socket, request) => desk.connect((request.url ?? "").slice(1), socket));
+  let stopped: Promise<void> | undefined;
+  const kit: Kit = {
+    folder,
+    clock,
+    engine,
+    view,
+    feed,
+    desk,
+    workers: workerDesk({ ...base, store }),
+    signingKey,
+    warnings,
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    buffered: () => Array.from(server.clients, (socket) => socket.bufferedAmount).reduce((sum, each) => sum + each, 0),
+    stop: () =>
+      (stopped ??= (async () => {
+        await desk.close();
+        server.close();
+        await engine.stop();
+        feed.close();
+        view.close();
+        store.close();
+      })()),
+  };
+  t.after(() => kit.stop());
+  return kit;
+}
+
+/** Ends the process in an orderly way and starts another on the same folder, at the same time on the clock. */
+export async function restarted(t: After, kit: Kit, options: KitOptions = {}): Promise<Kit> {
+  await kit.stop();
+  return openKit(t, kit.folder, { ...options, clock: kit.clock });
+}
+
+/** What a kill at this moment would leave, and another process started on it. */
+export async function killed(t: After, kit: Kit, options: KitOptions = {}): Promise<Kit> {
+  const folder = tempFolder(t);
+  for (const suffix of ["", "-wal"]) {
+    const from = `${databaseFile(kit.folder)}${suffix}`;
+    if (existsSync(from)) copyFileSync(from, `${databaseFile(folder)}${suffix}`);
+  }
+  copyFileSync(join(kit.folder, "signing.key"), join(folder, "signing.key"));
+  await kit.stop();
+  return openKit(t, folder, { ...options, clock: kit.clock });
+}
+
+/** A tree of one task that an operator runs. */
+export function operatorTask(config: unknown = {}, input: unknown = "do it"): NewTask {
+  return { runner: { kind: "operator", config }, agent: "coder", input, rights: { tools: "*", roots: [] } };
+}
+
+export function loopTask(agent: string, input: unknown): NewTask {
+  return { runner: { kind: "loop", config: {} }, agent, input, rights: { tools: "*", roots: [] } };
+}
+
+export interface Joined {
+  readonly sid: string;
+  readonly token: string;
+}
+
+export async function joined(kit: Kit, ...roles: string[]): Promise<Joined> {
+  const result = await kit.desk.join(roles, "test");
+  if (!result.ok) throw new Error(`conflicts: ${result.conflicts.join()}`);
+  return { sid: result.sid, token: result.token };
+}
+
+/** An operator's side of a real socket. */
+export class Peer {
+  readonly socket: WebSocket;
+  readonly frames: ServerFrame[] = [];
+  #taken = 0;
+  #wake: (() => void) | undefined;
+  readonly closed: Promise<{ code: number; reason: string }>;
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on("error", () => undefined);
+    socket.on("message", (data) => {
+      this.frames.push(ServerFrame.parse(JSON.parse(Buffer.from(data as Buffer).toString())));
+      this.#wake?.();
+    });
+    this.closed = new Promise((resolve) => {
+      socket.on("close", (code, reason) => resolve({ code, reason: String(reason) }));
+    });
+  }
+
+  /** The next frame of the type, whatever came between. */
+  async next<T extends ServerFrame["type"]>(type: T): Promise<FrameOf<T>> {
+    return within(async () => {
+      for (;;) {
+        while (this.#taken < this.frames.length) {
+          const frame = this.frames[this.#taken];
+          this.#taken += 1;
+          if (frame !== undefined && isOf(frame, type)) return frame;
+        }
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+    }, `a frame ${type}`);
+  }
+
+  send(frame: unknown): void {
+    this.socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
+  }
+
+  /** Resolves when everything sent before was read by the other side: pongs come in order. */
+  async settled(): Promise<void> {
+    const pong = once(this.socket, "pong");
+    this.socket.ping();
+    await within(() => pong, "a pong");
+  }
+
+  async drop(): Promise<void> {
+    this.socket.terminate();
+    await within(() => this.closed, "the end of a socket");
+  }
+}
+
+function isOf<T extends ServerFrame["type"]>(frame: ServerFrame, type: T): frame is FrameOf<T> {
+  return frame.type === type;
+}
+
+export async function connected(kit: Kit, sid: string, protocols: string[] = [operatorSubprotocol]): Promise<Peer> {
+  const socket = new WebSocket(`${kit.url}/${sid}`, protocols);
+  const peer = new Peer(socket);
+  await within(() => once(socket, "open"), "a connection");
+  await until(() => kit.desk.info(sid)?.connected !== false);
+  return peer;
+}
+
+/** The event, when it has happened. */
+export async function eventOf<T extends TaskEvent["type"]>(
+  kit: Kit,
+  type: T,
+  task?: string,
+): Promise<Extract<TaskEvent, { type: T }>> {
+  const find = (): TaskEvent | undefined =>
+    kit.feed
+      .read({ after: 0, limit: 100_000 })
+      .map(({ event }) => event)
+      .findLast((event) => event.type === type && (task === undefined || event.task === task));
+  await until(() => find() !== undefined);
+  return find() as Extract<TaskEvent, { type: T }>;
+}
+
+/** Lets time pass when all that is under way has come to rest. */
+export async function passed(kit: Kit, ms: number): Promise<void> {
+  const rest = async (): Promise<void> => {
+    for (let turn = 0; turn < 40; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  };
+  await rest();
+  kit.clock.advance(ms);
+  await rest();
+}
+
+/** Turns of the event loop, bounded. */
+export async function until(holds: () => boolean): Promise<void> {
+  const giveUp = Date.now() + 5_000;
+  while (!holds()) {
+    if (Date.now() > giveUp) throw new Error(`it did not come to ${holds.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+export async function within<T>(work: () => Promise<T>, what: string, ms = 5_000): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} did not come within ${ms} ms`)), ms);
+  });
+  return Promise.race([work(), late]).finally(() => clearTimeout(timer));
+}
