@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { z } from "zod";
 
-import { openKit } from "../src/daemon/http/http-kit.ts";
+import { openKit } from "../test/support/http-kit.ts";
 import { userMessage } from "../src/protocol/message.ts";
 import { report, round } from "./measure.ts";
 

@@ -4,7 +4,7 @@ import { describe, test, type TestContext } from "node:test";
 
 import type { Followed, Tutti } from "../src/client/client.ts";
 import { httpClient } from "../src/client/http-client.ts";
-import { type Kit, openKit } from "../src/daemon/http/http-kit.ts";
+import { type Kit, openKit } from "./support/http-kit.ts";
 import { TuttiError } from "../src/protocol/error.ts";
 import { until } from "./support/world.ts";
 

@@ -11,7 +11,7 @@ import { StreamEnd } from "../../protocol/api/work.ts";
 import { TaskEvent } from "../../protocol/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { userMessage } from "../../protocol/message.ts";
-import { type Kit, openKit } from "./http-kit.ts";
+import { type Kit, openKit } from "../../../test/support/http-kit.ts";
 
 let kit: Kit;
 const wait = z.unknown();

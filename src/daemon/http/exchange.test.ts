@@ -6,7 +6,7 @@ import { runInNewContext } from "node:vm";
 import { Problem } from "../../protocol/api/problem.ts";
 import { routes } from "../../protocol/api/routes.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { type Kit, openKit, type Replied } from "./http-kit.ts";
+import { type Kit, openKit, type Replied } from "../../../test/support/http-kit.ts";
 
 let kit: Kit;
 let task: string;

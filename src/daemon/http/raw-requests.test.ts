@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 
-import { type Kit, openKit } from "./http-kit.ts";
+import { type Kit, openKit } from "../../../test/support/http-kit.ts";
 
 let kit: Kit;
 before(async () => {

@@ -12,7 +12,7 @@ import { WebSocket } from "ws";
 import type { Runner } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { JoinedOperator } from "../../protocol/operator/operator-session.ts";
-import { openKit } from "./http-kit.ts";
+import { openKit } from "../../../test/support/http-kit.ts";
 
 /** Waits for a message that does not come. */
 const loop: Runner = async (durable) => {

@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import { Problem } from "../../protocol/api/problem.ts";
 import { JoinedOperator, OperatorTicket } from "../../protocol/operator/operator-session.ts";
-import { type Kit, openKit } from "./http-kit.ts";
+import { type Kit, openKit } from "../../../test/support/http-kit.ts";
 
 let kit: Kit;
 // Each has its own, since wrong tokens of one address are told later and later.

@@ -8,14 +8,15 @@ import type { Page, StoreView, TaskFilter, TaskListing } from "../view.ts";
 import { openForReading } from "./database.ts";
 import * as row from "./rows.ts";
 import { readsOver } from "./statements.ts";
-import { stepKindList, totalsOver } from "./totals.ts";
+import { lastLine, stepKindList, totalsOver } from "./totals.ts";
 
 /** Attempt and run in one number. */
 const placeUnit = 2 ** 32;
 
 const listed = `tasks.id, tasks.parent, tasks.root, tasks.depth, tasks.kind, tasks.agent, tasks.detached, tasks.created_at,
   tasks.deadline, tasks.shared, results.status, results.at AS ended_at, results.body AS result,
-  (SELECT attempt * ${placeUnit} + run FROM runs WHERE runs.task = tasks.id ORDER BY attempt DESC, run DESC LIMIT 1) AS place`;
+  (SELECT attempt * ${placeUnit} + run FROM runs WHERE runs.task = tasks.id ORDER BY attempt DESC, run DESC LIMIT 1) AS place,
+  ${lastLine} AS last`;
 
 const isAsking = `EXISTS (SELECT 1 FROM waits WHERE waits.task = tasks.id AND waits.settled = 0 AND waits.body LIKE '{"ask"%')`;
 const hasStarted = `EXISTS (SELECT 1 FROM runs JOIN log ON log.run = runs.id
@@ -57,7 +58,7 @@ export function openView(folder: string): StoreView {
   const inFull = (found: Record<string, SQLOutputValue>): TaskListing => {
     const head = row.taskHeadIn(found);
     const result = row.textOrNull(found, "result");
-    const { steps, tokens, money, started } = totals(head.id);
+    const { steps, tokens, money, started } = totals(head.id, row.integer(found, "last"));
     const place = row.integerOrNull(found, "place") ?? 0;
     const status = (): TaskStatus => {
       if (asking(head.id) === 1) return "input_required";

@@ -1,5 +1,5 @@
 // Prepared statements as functions: reads that give typed rows, and SQLite's errors in our own words.
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 
 import type { RowReader } from "./rows.ts";
 import { storageError } from "./storage-error.ts";
@@ -24,9 +24,15 @@ export function readsOver(database: DatabaseSync, path: string): Reads {
     },
     one: (sql, read) => {
       const statement = database.prepare(sql);
+      // Putting the names of the columns on here is much faster than an object made by SQLite's binding.
+      statement.setReturnArrays(true);
+      const names = statement.columns().map(({ name }) => name);
       return (...values) => {
         const found = guarded(() => statement.get(...values));
-        return found === undefined ? undefined : read(found);
+        if (found === undefined) return undefined;
+        const row: Record<string, SQLOutputValue> = {};
+        for (let at = 0; at < names.length; at += 1) row[names[at] ?? ""] = found[at] ?? null;
+        return read(row);
       };
     },
   };

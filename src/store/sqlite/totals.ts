@@ -12,7 +12,7 @@ interface Totals {
 }
 
 interface Counted extends Totals {
-  /** The last line that is counted in. */
+  /** The last line of the whole log when it was counted. */
   readonly through: number;
 }
 
@@ -24,20 +24,28 @@ const remembered = 10_000;
 /** An outcome counts as a step; what a run only noted for itself does not. */
 export const stepKindList = (["ok", "failed", "unknown"] as const).map((kind) => stepKinds.indexOf(kind)).join(", ");
 
-/** The lines of a task are committed in the order of their ids, so none can turn up before one that was counted. */
-export function totalsOver(database: DatabaseSync, path: string): (task: number) => Totals {
+/** The last line of the log, whoever's it is. */
+export const lastLine = "(SELECT IFNULL(MAX(id), 0) FROM log)";
+
+interface TotalsReader {
+  /** `last`: the last line of the whole log, where that is known; a task counted up to there is not counted again. */
+  (task: number, last?: number): Totals;
+}
+
+/** Lines are committed in the order of their ids, so none can turn up before one that was there when it was counted. */
+export function totalsOver(database: DatabaseSync, path: string): TotalsReader {
   const known = new Map<number, Counted>();
   // The index holds run and id: of lines that are counted already only its entries are read.
   const since = readsOver(database, path).one(
     `SELECT COUNT(*) FILTER (WHERE log.kind IN (${stepKindList})) AS steps, SUM(log.tokens) AS tokens,
-       SUM(log.money) AS money, MAX(log.type = 'task.started') AS started, MAX(log.id) AS through
+       SUM(log.money) AS money, MAX(log.type = 'task.started') AS started, ${lastLine} AS through
      FROM runs JOIN log INDEXED BY log_key ON log.run = runs.id WHERE runs.task = ? AND log.id > ?`,
     countedIn,
   );
-  return (task) => {
+  return (task, last) => {
     const before = known.get(task) ?? nothing;
+    if (before.through === last) return before;
     const more = since(task, before.through) ?? nothing;
-    if (more.through === 0) return before;
     const now: Counted = {
       steps: before.steps + more.steps,
       tokens: before.tokens + more.tokens,

@@ -10,7 +10,7 @@ import { TaskEvent } from "../../../protocol/event.ts";
 import { named, single } from "../../../protocol/invocation-builders.ts";
 import { workerRefusals } from "../../../protocol/operator/worker.ts";
 import { TaskView } from "../../../protocol/task-view.ts";
-import { type CallInit, type Kit, openKit, type Replied } from "../http-kit.ts";
+import { type CallInit, type Kit, openKit, type Replied } from "../../../../test/support/http-kit.ts";
 
 let kit: Kit;
 const shutdowns: (number | undefined)[] = [];
