@@ -16,6 +16,10 @@ export const commandEntries = {
 /** Model providers stay packages of their own: most runs load none of them, no run more than one or two. So do those of the daemon. */
 const external = ["@ai-sdk/*", "pino", "ws"];
 
+/** Packages written as CommonJS ask for Node's own modules through `require`, which an ES module has only if it makes it. */
+const requireBanner =
+  'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
+
 export function bundle(entries: Readonly<Record<string, string>>, outdir: string): void {
   const { metafile } = buildSync({
     absWorkingDir: root,
@@ -27,6 +31,7 @@ export function bundle(entries: Readonly<Record<string, string>>, outdir: string
     platform: "node",
     target: "node24",
     external,
+    banner: { js: requireBanner },
     metafile: true,
     logLevel: "warning",
   });

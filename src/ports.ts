@@ -47,6 +47,8 @@ export interface StepOptions<T> {
   readonly timeout?: number;
   /** The event that tells its outcome; the content itself stands once, in the step. */
   readonly event?: "step.finished" | "message.added";
+  /** It only looks at records of our own and begins nothing: neither a limit of time nor a pause holds it back. */
+  readonly looks?: true;
   /** Held against the budget before the body runs. */
   readonly reserve?: Usage;
   /** What it really used; settled when the outcome is recorded. */
@@ -135,6 +137,8 @@ export interface Durable {
   readonly shared: unknown;
   /** The input of the tree's root: agents and settings every task of the tree may look up. */
   readonly rootInput: unknown;
+  /** What the root's runner was given; unlike inputs it is kept as it was, secrets and all. */
+  readonly rootConfig: unknown;
 
   /** Where the loop was; undefined when it never saved. */
   restore<T>(schema: Schema<T>): Promise<{ readonly state: T; readonly messages: CompleteMessage[] } | undefined>;

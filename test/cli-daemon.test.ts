@@ -1,6 +1,5 @@
 // The daemon as a person meets it through the commands: up and down, work through it, questions, pause, keys.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -8,33 +7,9 @@ import { describe, test } from "node:test";
 import { z } from "zod";
 
 import { ServiceStatus } from "../src/protocol/api/service.ts";
-import { AskList, WaitList } from "../src/protocol/api/work.ts";
 import { TaskView } from "../src/protocol/task-view.ts";
+import { example, openIn, up, waiting } from "./support/daemon-bench.ts";
 import { bench, type Bench, type Ended } from "./support/tutti-process.ts";
-
-const example = (name: string): string => join("examples", "invocations", `${name}.json`);
-const Up = z.object({ url: z.string(), pid: z.number(), existed: z.boolean(), resumed: z.number() });
-const Open = z.object({ asks: AskList.shape.asks, waits: WaitList.shape.waits });
-
-/** At a port nobody had before: a connection kept from an earlier test must not be taken for one to this daemon. */
-const anywhere = ["--port", "0"];
-
-function up(b: Bench, where: readonly string[] = anywhere): z.infer<typeof Up> {
-  const { status, out, err } = b.run("up", "--detach", "--json", ...where);
-  assert.equal(status, 0, err);
-  return Up.parse(JSON.parse(out));
-}
-
-const openIn = (b: Bench): z.infer<typeof Open> => Open.parse(JSON.parse(b.run("asks", "--json").out));
-
-/** Starts it and leaves it; gives its id once something is asked. */
-async function waiting(b: Bench, name: string): Promise<{ task: string; ask: string }> {
-  const [task = ""] = b.run("invoke", "--detach", "--new", example(name)).out.split("\n");
-  const following = b.start("logs", "-f", task);
-  const [, ask = ""] = await following.said(/(?:ask\.raised|wait\.opened) +(ask_\w+)/);
-  following.child.kill("SIGKILL");
-  return { task, ask };
-}
 
 const treeOf = (b: Bench, task: string): TaskView[] =>
   z.object({ tree: z.array(TaskView) }).parse(JSON.parse(b.run("show", "--json", task).out)).tree;
@@ -145,7 +120,9 @@ describe("work through the daemon", () => {
     const b = bench(t);
     up(b);
     const asking = b.start("invoke", example("ask"));
-    const [, ask = ""] = await asking.said(/waiting for an answer to (ask_\w+); `tutti answer ask_\w+ …` gives it/);
+    const [, ask = ""] = await asking.said(
+      /waiting for an answer to (ask_\w+); `tutti answer ask_\w+ … --state .*` gives it/,
+    );
     asking.child.kill("SIGINT");
     const { status, err } = await asking.ended;
     assert.equal(status, 130);
@@ -205,12 +182,13 @@ describe("questions", () => {
       new RegExp(`\\? ${ask} {2}question: Which colour .* \\(red \\| blue\\) +23 h .* left`),
     );
     assert.equal(openIn(b).asks[0]?.id, ask);
+    assert.match(b.run("asks").out, /^[^\n]*\n$/, "how to answer is no result");
     told(b.run("answer", ask, "green"), 3, /must be one of: red, blue; right would be "red" \| "blue"/);
-    told(b.run("answer", ask), 2, /say the answer: tutti answer ask_\w+ "red" \| "blue"/);
+    told(b.run("answer", ask), 2, /say the answer: tutti answer ask_\w+ --state \S+ "red" \| "blue"/);
     told(b.run("answer", ask, "red", "--json-value", '"red"'), 2, /not both/);
     told(b.run("answer", ask, "--json-value", "{"), 2, /not JSON/);
     assert.deepEqual(JSON.parse(b.run("answer", ask, "--json", "--json-value", '"red"').out), { ask, accepted: true });
-    told(b.run("answer", ask, "blue"), 4, /is not open: it was answered, has expired, or never was/);
+    told(b.run("answer", ask, "blue"), 4, /is not open: it was answered, .*`tutti asks --state \S+`/);
     const following = b.start("logs", "-f", task);
     const [, approval = ""] = await following.said(new RegExp(`ask\\.raised +(?!${ask})(ask_\\w+) approval`));
     told(b.run("answer", approval, "perhaps"), 3, /answer y or n; a reason may follow a no/);
@@ -308,6 +286,25 @@ describe("keys and operators", () => {
   });
 });
 
+describe("who is in the way", () => {
+  test("the commands that a command names go to the state it was given", async (t) => {
+    const b = bench(t);
+    up(b);
+    const invoking = b.start("invoke", "--quiet", example("ask"));
+    const [, command = ""] = await invoking.said(/waiting for an answer to ask_\w+; `(.*)` gives it/);
+    assert.match(command, /^tutti answer ask_\w+ … --state \S+$/);
+    assert.ok(command.endsWith(b.state));
+    invoking.child.kill("SIGKILL");
+  });
+
+  test("prune names the daemon and how to stop it, and doctor finds nothing wrong with one that answers", (t) => {
+    const b = bench(t);
+    const { url } = up(b);
+    told(b.run("prune", "--older", "1d"), 7, new RegExp(`the daemon at ${url} works on .*\`tutti down --state `));
+    assert.match(b.run("doctor").out, new RegExp(`^ok +state .*worked on by the daemon at ${url}$`, "m"));
+  });
+});
+
 describe("what is not there", () => {
   test("is said without starting a daemon or making a state", (t) => {
     const b = bench(t);
@@ -319,34 +316,5 @@ describe("what is not there", () => {
     writeFileSync(join(b.folder, "file"), "");
     told(b.run("agents", "run", "lead", "x", "--cwd", "/nope"), 4, /^tutti: there is no folder \/nope$/m);
     told(b.run("agents", "run", "lead", "x", "--cwd", "file"), 3, /^tutti: file is a file; name a folder$/m);
-  });
-});
-
-const hasScript = spawnSync("sh", ["-c", "command -v script timeout"]).status === 0;
-
-describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to make a terminal with" }, () => {
-  test("a question that is answered elsewhere vanishes, and the next one is asked", async (t) => {
-    const b = bench(t);
-    up(b);
-    const asking = b.onTerminal("invoke", example("ask"));
-    await asking.said(/Which colour should the balloons have\?[^]*> /);
-    assert.equal(b.run("answer", openIn(b).asks[0]?.id ?? "", "red").status, 0);
-    await asking.said(/ask_\w+ was answered by \S+[^]*May I order red balloons\? \[y\/N\][^]*> /);
-    asking.child.stdin?.write("y\r");
-    const { status, out } = await asking.ended;
-    assert.equal(status, 0, out);
-    assert.match(out, /Ordered\./);
-    assert.match(out, /2 of 2 done, .* tokens, \$.*, rehearsal/, "the live tree tells cost and time");
-  });
-
-  test("answer without words asks for them", async (t) => {
-    const b = bench(t);
-    const { ask } = await waiting(b, "ask");
-    const asking = b.onTerminal("answer", ask);
-    await asking.said(/Which colour should the balloons have\? \(red \| blue\)[^]*> /);
-    asking.child.stdin?.write("blue\r");
-    const { status, out } = await asking.ended;
-    assert.equal(status, 0, out);
-    assert.match(out, /is answered/);
   });
 });

@@ -90,9 +90,9 @@ describe("looking", () => {
     const b = bench(t);
     b.run("invoke", "--quiet", example("supervise"));
     const [root] = roots(b);
-    const records = jsonLines(b.run("export", root?.id ?? "").out).map((line) =>
-      z.looseObject({ record: z.enum(["task", "event"]) }).parse(line),
-    );
+    const exported = b.run("export", root?.id ?? "").out;
+    assert.equal(b.run("export", "--json", root?.id ?? "").out, exported);
+    const records = jsonLines(exported).map((line) => z.looseObject({ record: z.enum(["task", "event"]) }).parse(line));
     const tasks = records.flatMap(({ record, ...rest }) => (record === "task" ? [TaskView.parse(rest)] : []));
     const events = records.flatMap(({ record, ...rest }) => (record === "event" ? [TaskEvent.parse(rest)] : []));
     assert.equal(tasks.length, 3);

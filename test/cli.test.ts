@@ -54,6 +54,13 @@ describe("help", () => {
     }
   });
 
+  test("every command has --json", () => {
+    for (const command of new Set(examples.map((example) => example.command))) {
+      assert.match(tutti([...command.split(" "), "--help"]).out, /^ {2}--json /m, command);
+    }
+    assert.match(JSON.parse(tutti(["version", "--json"]).out).version, /^\d+\.\d+\.\d+/);
+  });
+
   test("every example in the help runs as it is written", () => {
     cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
     for (const { run } of examples) {

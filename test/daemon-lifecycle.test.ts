@@ -141,6 +141,16 @@ test("a daemon that was killed is started again where it was, and the file it le
   assert.notEqual((await probeDaemon(state))?.instance, before?.instance);
 });
 
+test("a daemon that was stopped in order is started again where it was, for those who come back to it", async (t) => {
+  const { state, up } = upScene(t);
+  const first = await up();
+  first.child.kill("SIGTERM");
+  assert.equal(await first.ended, 0);
+  assert.equal(existsSync(join(state, "daemon.json")), false);
+  const { daemon } = await startDaemon({ state, from: state });
+  assert.equal(daemon.url, first.found.daemon.url);
+});
+
 test("a daemon whose port is taken takes another", async (t) => {
   const { folder, state } = upScene(t);
   const taken = createServer();

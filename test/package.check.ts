@@ -1,7 +1,7 @@
 // The package as a user gets it: packed, installed into an empty folder, run there.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -65,14 +65,41 @@ test("the installed command runs an invocation whose agent searches files in a t
   assert.match(run(process.execPath, [...tutti, "export", task, "--state", "state"], folder), /hay\.txt/);
 });
 
+test("the installed daemon starts, works, knows the project's agents, and stops", async () => {
+  const tutti = (...args: readonly string[]): string =>
+    run(process.execPath, [join("node_modules", "tutti", "bin", "tutti.js"), ...args], folder);
+  const state = ["--state", "served"];
+  tutti("agents", "new", "reviewer");
+  const { url } = JSON.parse(tutti("up", "--detach", "--json", "--port", "0", ...state));
+  try {
+    const key = readFileSync(join(folder, "served", "admin.key"), "utf8").trim();
+    const get = async (path: string): Promise<unknown> => {
+      const answer = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
+      assert.equal(answer.status, 200, path);
+      return answer.json();
+    };
+    cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
+    const said = JSON.parse(tutti("invoke", "--json", join("examples", "invocations", "single.json"), ...state));
+    assert.equal(said.result.result.content, "hello.txt is written.");
+    assert.partialDeepStrictEqual(await get(`/v1/tasks/${said.task}`), { status: "completed" });
+    const project = `folder=${encodeURIComponent(folder)}`;
+    assert.partialDeepStrictEqual(await get(`/v1/agents?${project}`), { agents: [{ name: "reviewer" }] });
+    assert.match(tutti("agents", "list"), /reviewer/);
+    for (const path of ["/openapi.json", "/v1/runners", `/v1/models?${project}`, "/v1/operators"]) await get(path);
+  } finally {
+    assert.deepEqual(JSON.parse(tutti("down", "--json", ...state)), { stopped: true });
+  }
+});
+
 test("the installed library parses tool calls through its public entry points", () => {
   writeFileSync(
     join(folder, "use.mjs"),
     `import { parseToolCalls } from "tutti/protocol";
+     import { httpClient } from "tutti/client";
      import { route } from "tutti";
-     console.log(parseToolCalls('\`\`\`tool\\n{"name":"ls"}\\n\`\`\`').calls[0].name, typeof route);`,
+     console.log(parseToolCalls('\`\`\`tool\\n{"name":"ls"}\\n\`\`\`').calls[0].name, typeof route, typeof httpClient);`,
   );
-  assert.equal(run(process.execPath, ["use.mjs"], folder).trim(), "ls function");
+  assert.equal(run(process.execPath, ["use.mjs"], folder).trim(), "ls function function");
 });
 
 test("the package carries no tests, sources or development files", () => {

@@ -1,11 +1,10 @@
 // An operator: joins Tutti, lets every task start, and launches worker.js for each task it is handed.
-// Run: TUTTI_KEY="$(cat ~/.tutti/admin.key)" node operator.js http://127.0.0.1:7878 builder session.json
+// Run (Node 22): TUTTI_KEY="$(cat ~/.tutti/admin.key)" npx node operator.js http://127.0.0.1:7878 builder session.json
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const [base, role, file] = process.argv.slice(2);
-const worker = new URL("./worker.js", import.meta.url).pathname;
 /** Request → its answer, to come or given: one that comes again launches nothing twice. */
 const requests = new Map();
 
@@ -27,7 +26,7 @@ async function join() {
 async function answerTo(frame) {
   if (frame.type === "hook_before") return { type: "hook_ack", req_id: frame.req_id, ok: true };
   const env = { PATH: process.env.PATH, WORKER_HANDLE: frame.worker_handle, BASE_URL: base, TASK_ID: frame.task_id };
-  const child = spawn(process.execPath, [worker], { env, stdio: "inherit" });
+  const child = spawn(process.execPath, [`${import.meta.dirname}/worker.js`], { env, stdio: "inherit" });
   const code = await new Promise((resolve) => child.once("close", resolve));
   const outcome = code === 0 ? { value: {}, ok: true } : { ok: false, error: `the worker ended with ${code}` };
   return { type: "spawn_ack", req_id: frame.req_id, ...outcome };
@@ -53,7 +52,8 @@ async function serve({ sid, token }) {
 const session = await join();
 for (;;) {
   await serve(session).catch((error) => {
-    if (error.status === 401 || error.status === 404) throw error; // The session is gone for good.
+    if (error.status === 404) rmSync(file); // The session is over, as one is after a day away: the next start joins anew.
+    if (error.status === 401 || error.status === 404) throw error;
     console.error(String(error.message));
   });
   await sleep(500);

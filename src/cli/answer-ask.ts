@@ -10,7 +10,7 @@ import { openOf } from "./asks.ts";
 import { deliver } from "./deliver.ts";
 import { writeLine } from "./output.ts";
 import { printable } from "./printable.ts";
-import { throughDaemon } from "./reach.ts";
+import { commandOn, interrupted, throughDaemon } from "./reach.ts";
 
 export interface AnswerOptions {
   readonly state?: string;
@@ -26,42 +26,56 @@ export async function answerCommand(
   if (options.jsonValue !== undefined && words.length > 0) {
     throw new TuttiError("usage", "give the answer as text or with --json-value, not both");
   }
-  const find = (looking: Looking): Promise<OpenAsk | OpenWait> => findOpen(looking, id);
+  const find = (looking: Looking): Promise<OpenAsk | OpenWait> => findOpen(looking, id, options.state);
   await throughDaemon(opener, { state: options.state, json: options.json, check: find }, async (tutti) => {
     const open = await find(tutti);
-    await give(tutti, open, await valueFor(open, words, options.jsonValue));
+    const value = await valueFor(open, words, options);
+    if (value === undefined) return leave(id);
+    await give(tutti, open, value);
     await writeLine(options.json === true ? JSON.stringify({ ask: id, accepted: true }) : `${id} is answered`);
   });
 }
 
-async function findOpen(looking: Looking, id: string): Promise<OpenAsk | OpenWait> {
+async function findOpen(looking: Looking, id: string, state: string | undefined): Promise<OpenAsk | OpenWait> {
   const { asks, waits } = await openOf(looking);
   const found = [...asks, ...waits].find((open) => open.id === id);
   if (found !== undefined) return found;
-  const message = `${id} is not open: it was answered, has expired, or never was; \`tutti asks\` lists what is`;
+  const all = commandOn(state, "asks");
+  const message = `${id} is not open: it was answered, has expired, or never was; \`${all}\` lists what is`;
   throw new TuttiError("not_found", message);
 }
 
+function leave(id: string): void {
+  console.error(`\ntutti: ${id} stays open`);
+  process.exitCode = interrupted;
+}
+
+/** Undefined when the person left without an answer. */
 async function valueFor(
   open: OpenAsk | OpenWait,
   words: readonly string[],
-  jsonValue: string | undefined,
+  { jsonValue, state }: AnswerOptions,
 ): Promise<unknown> {
   if (jsonValue !== undefined) return fromJson(open, jsonValue);
-  const said = words.length > 0 ? words.join(" ") : await asked(open);
+  const said = words.length > 0 ? words.join(" ") : await asked(open, state);
+  if (said === undefined) return undefined;
   const heard = answerFrom(open, said);
   if (!heard.ok) throw new TuttiError("invalid_input", heard.message);
   return heard.value;
 }
 
 /** Nothing is a no to an approval, but only for one who was asked. */
-async function asked(open: OpenAsk | OpenWait): Promise<string> {
+async function asked(open: OpenAsk | OpenWait, state: string | undefined): Promise<string | undefined> {
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
-    throw new TuttiError("usage", `say the answer: tutti answer ${open.id} ${hintFor(open)}`);
+    throw new TuttiError("usage", `say the answer: ${commandOn(state, `answer ${open.id}`)} ${hintFor(open)}`);
   }
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await reader.question(askText(open));
+  } catch (thrown) {
+    // Ctrl-C and Ctrl-D.
+    if (thrown instanceof Error && thrown.name === "AbortError") return undefined;
+    throw thrown;
   } finally {
     reader.close();
   }

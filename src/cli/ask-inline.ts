@@ -8,6 +8,7 @@ import type { TaskEvent } from "../protocol/event.ts";
 import { answerFrom, askText } from "./answer.ts";
 import { deliver } from "./deliver.ts";
 import { printable } from "./printable.ts";
+import { commandOn } from "./reach.ts";
 import type { Watch } from "./watch.ts";
 
 /** Whatever else writes to the terminal, and must be silent while somebody types. */
@@ -16,9 +17,16 @@ export interface Screen {
   readonly resume: () => void;
 }
 
+export interface Asking {
+  readonly screen: Screen;
+  /** The folder the command was given, which whoever answers elsewhere has to name too. */
+  readonly state?: string | undefined;
+}
+
 /** Where there is no terminal to ask on, it says once per question where it can be answered. */
-export function askInline(tutti: Tutti, watch: Watch, screen: Screen): { stop: () => void } {
-  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return sayWhoCanAnswer(tutti, watch);
+export function askInline(tutti: Tutti, watch: Watch, { screen, state }: Asking): { stop: () => void } {
+  const answering = (id: string): string => `\`${commandOn(state, `answer ${id} …`)}\``;
+  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return sayWhoCanAnswer(tutti, watch, answering);
   const stopped = new AbortController();
   const seen = new Set<string>();
   let asking: { readonly id: string; readonly elsewhere: AbortController } | undefined;
@@ -47,7 +55,7 @@ export function askInline(tutti: Tutti, watch: Watch, screen: Screen): { stop: (
       } else if (closed.signal.aborted) {
         // Ctrl-D: the question stays open, and is put again by the next start.
         seen.add(open.id);
-        console.error(`\ntutti: ${open.id} stays open; to answer it, ${howToAnswer(tutti, open.id)}`);
+        console.error(`\ntutti: ${open.id} stays open; to answer it, ${howToAnswer(tutti, answering(open.id))}`);
       } else if (!stopped.signal.aborted) console.error(`tutti: ${toTuttiError(thrown).message}`);
     } finally {
       reader.close();
@@ -75,11 +83,11 @@ export function askInline(tutti: Tutti, watch: Watch, screen: Screen): { stop: (
   };
 }
 
-function sayWhoCanAnswer(tutti: Tutti, watch: Watch): { stop: () => void } {
+function sayWhoCanAnswer(tutti: Tutti, watch: Watch, answering: (id: string) => string): { stop: () => void } {
   const told = new Set<string>();
   return lookAgain(tutti, watch, async (open) => {
     for (const { id } of open) {
-      if (!told.has(id)) console.error(`tutti: waiting for an answer to ${id}; ${whereToAnswer(tutti, id)}`);
+      if (!told.has(id)) console.error(`tutti: waiting for an answer to ${id}; ${whereToAnswer(tutti, answering(id))}`);
       told.add(id);
     }
     return false;
@@ -148,12 +156,10 @@ function settledIn(event: TaskEvent): { readonly id: string; readonly said: stri
   }
 }
 
-function howToAnswer({ url }: Tutti, id: string): string {
-  return url === undefined
-    ? "end this with Ctrl-C and run the same command again on a terminal"
-    : `run \`tutti answer ${id} …\``;
+function howToAnswer({ url }: Tutti, command: string): string {
+  return url === undefined ? "end this with Ctrl-C and run the same command again on a terminal" : `run ${command}`;
 }
 
-function whereToAnswer({ url }: Tutti, id: string): string {
-  return url === undefined ? "run the same command on a terminal to give it" : `\`tutti answer ${id} …\` gives it`;
+function whereToAnswer({ url }: Tutti, command: string): string {
+  return url === undefined ? "run the same command on a terminal to give it" : `${command} gives it`;
 }

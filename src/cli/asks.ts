@@ -27,7 +27,7 @@ export async function asksCommand(opener: Opener, task: TaskId | undefined, opti
         cells: [each.id, textOf(each), `${duration(each.deadline - now)} left`, each.task],
       })),
     );
-    await writeLine(dim(`answer with \`${commandOn(options.state, "answer ASK TEXT")}\``));
+    console.error(dim(`answer with \`${commandOn(options.state, "answer ASK TEXT")}\``));
   });
 }
 

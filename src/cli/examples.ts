@@ -183,4 +183,4 @@ export const examples: readonly Example[] = [
 
 export const exitStatuses = `Exit status: 0 answered, 1 a fault of ours, 2 called the wrong way, 3 the input is not valid,
 4 not found, 5 refused or expired, 6 reading or writing failed, 7 in use or in conflict with what is there,
-8 the task did not succeed.`;
+8 the task did not succeed, 130 left by Ctrl-C or a signal; what was under way is kept.`;

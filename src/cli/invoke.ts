@@ -55,7 +55,10 @@ async function follow(tutti: Tutti, watch: Watch, options: InvokeOptions): Promi
   const { task } = watch;
   const quiet = options.quiet === true || options.json === true;
   const progress = quiet ? undefined : showProgress(tutti, watch);
-  const asking = askInline(tutti, watch, { pause: () => progress?.pause(), resume: () => progress?.resume() });
+  const asking = askInline(tutti, watch, {
+    screen: { pause: () => progress?.pause(), resume: () => progress?.resume() },
+    state: options.state,
+  });
   let shown = false;
   try {
     const result = await tutti.result(task);

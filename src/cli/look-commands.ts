@@ -3,7 +3,7 @@ import type { Command } from "commander";
 
 import type { Opener } from "../client/client.ts";
 import type { LogsOptions } from "./logs.ts";
-import { jsonOption, positive, stateOption } from "./options.ts";
+import { jsonLinesOption, jsonOption, positive, stateOption } from "./options.ts";
 import type { PruneOptions } from "./prune.ts";
 import type { ShowOptions } from "./show.ts";
 import type { TasksOptions } from "./tasks.ts";
@@ -36,7 +36,7 @@ export function addLooking(program: Command, opener: () => Promise<Opener>): voi
     .description("print the events of a task and all below it, or of everything")
     .addOption(stateOption())
     .option("-f, --follow", "go on until the tree is over; without a task, until you leave")
-    .addOption(jsonOption())
+    .addOption(jsonLinesOption())
     .action(async (task: string | undefined, options: LogsOptions) => {
       const { logsCommand } = await import("./logs.ts");
       await logsCommand(await opener(), task, options);
@@ -46,6 +46,7 @@ export function addLooking(program: Command, opener: () => Promise<Opener>): voi
     .argument("<task>", "its id")
     .description("print a task and all below it as JSON lines")
     .addOption(stateOption())
+    .addOption(jsonLinesOption())
     .action(async (task: string, options: { readonly state?: string }) => {
       const { exportCommand } = await import("./export.ts");
       await exportCommand(await opener(), task, options);

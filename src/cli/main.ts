@@ -7,6 +7,7 @@ import { addAgents } from "./agents-commands.ts";
 import { examples, exitStatuses } from "./examples.ts";
 import { addLooking } from "./look-commands.ts";
 import { bold, dim, fail, indent, quietWhenReaderLeaves, writeLine } from "./output.ts";
+import { jsonOption } from "./options.ts";
 import { addProtocols } from "./protocol-commands.ts";
 import { addService } from "./service-commands.ts";
 import { addWork } from "./work-commands.ts";
@@ -33,9 +34,10 @@ function buildProgram(opener: () => Promise<Opener>): Command {
   program
     .command("version")
     .description("print the version")
-    .action(async () => {
+    .addOption(jsonOption())
+    .action(async (options: { readonly json?: boolean }) => {
       const { printVersion } = await import("./version.ts");
-      await printVersion();
+      await printVersion(options);
     });
   addService(program, opener);
   addWork(program, opener);

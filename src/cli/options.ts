@@ -6,6 +6,7 @@ import { defaultLimit } from "./input.ts";
 export const stateOption = (): Option =>
   new Option("--state <folder>", "where the state is kept; $TUTTI_STATE or ~/.tutti when absent");
 export const jsonOption = (): Option => new Option("--json", "print the result as one JSON object");
+export const jsonLinesOption = (): Option => new Option("--json", "print one JSON object per line");
 export const jsonlOption = (shape: string): Option =>
   new Option(
     "--jsonl",

@@ -39,7 +39,7 @@ function liveTree(tutti: Looking, watch: Watch): Progress {
     if ("event" in said) changed = true;
   });
   const clear = (): void => {
-    if (drawn > 0) process.stderr.write(`\u001b[${drawn}A\u001b[0J`);
+    if (drawn > 0) process.stderr.write(`\r\u001b[${drawn}A\u001b[0J`);
     drawn = 0;
   };
   const draw = (): void => {

@@ -2,6 +2,7 @@
 import type { Opener } from "../client/client.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { writeLine } from "./output.ts";
+import { commandOn } from "./reach.ts";
 import { stateFolder } from "./state-folder.ts";
 
 export interface PruneOptions {
@@ -21,6 +22,11 @@ export async function pruneCommand(opener: Opener, options: PruneOptions): Promi
   const folder = stateFolder(options.state);
   // A folder that is not there, or holds something else, is said to be so before a lock is looked for in it.
   await opener.look(folder).close();
+  const daemon = await opener.find(folder);
+  if (daemon !== undefined) {
+    const stop = `stop it with \`${commandOn(options.state, "down")}\`, prune, and start it again`;
+    throw new TuttiError("locked", `the daemon at ${daemon.url} works on ${folder}; ${stop}`);
+  }
   const pruned = opener.prune(folder, {
     ...(options.older === undefined ? {} : { endedBefore: Date.now() - ageIn(options.older) }),
     ...(options.maxSize === undefined ? {} : { maxBytes: bytesIn(options.maxSize) }),

@@ -13,7 +13,8 @@ export interface Place {
   readonly json?: boolean | undefined;
 }
 
-const interrupted = 130;
+/** The exit status of a command that was left. */
+export const interrupted = 130;
 
 /** Looks through the daemon when there is one, else at the folder itself; starts nothing. */
 export async function lookAt(
@@ -118,8 +119,9 @@ export function commandOn(state: string | undefined, command: string): string {
 async function untilLeft(tutti: Tutti, said: () => string, work: () => Promise<void>): Promise<void> {
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= tutti.close());
+  let left = false;
   const leave = (): void => {
-    console.error(`\ntutti: ${said()}`);
+    left = true;
     process.exitCode = interrupted;
     void close();
   };
@@ -128,10 +130,12 @@ async function untilLeft(tutti: Tutti, said: () => string, work: () => Promise<v
   try {
     await work();
   } catch (thrown) {
-    if (closing === undefined) throw thrown;
+    if (!left) throw thrown;
   } finally {
     process.off("SIGINT", leave);
     process.off("SIGTERM", leave);
+    // Only now: what the work draws last on a terminal would wipe it out.
+    if (left) console.error(`\ntutti: ${said()}`);
     await close();
   }
 }

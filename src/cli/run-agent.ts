@@ -57,8 +57,8 @@ async function follow(tutti: Tutti, watch: Watch, options: RunOptions): Promise<
   const quiet = options.quiet === true || options.json === true;
   const transcript = quiet ? undefined : showTranscript(watch);
   const asking = askInline(tutti, watch, {
-    pause: () => transcript?.pause(),
-    resume: () => transcript?.resume(),
+    screen: { pause: () => transcript?.pause(), resume: () => transcript?.resume() },
+    state: options.state,
   });
   try {
     const outcome = await tutti.result(watch.task);

@@ -4,7 +4,8 @@ import { readFile } from "node:fs/promises";
 import { isRecord } from "./batch.ts";
 import { writeLine } from "./output.ts";
 
-export async function printVersion(): Promise<void> {
+export async function printVersion({ json }: { readonly json?: boolean }): Promise<void> {
   const manifest: unknown = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
-  await writeLine(isRecord(manifest) ? String(manifest["version"]) : "unknown");
+  const version = isRecord(manifest) ? String(manifest["version"]) : "unknown";
+  await writeLine(json === true ? JSON.stringify({ version }) : version);
 }

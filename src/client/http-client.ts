@@ -1,7 +1,9 @@
 // Tutti over the wire: what a front can do with a service, by fetch alone, so it runs in a browser too.
 
+import type { EventPage } from "../protocol/api/work.ts";
 import { Answer } from "../protocol/ask.ts";
 import { type ErrorCode, TuttiError } from "../protocol/error.ts";
+import type { TaskEvent } from "../protocol/event.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation-result.ts";
 import { issuesOf } from "../protocol/lenient-read.ts";
@@ -54,12 +56,18 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
     messages: (task, query) => call("messages", { params: { task }, query }),
     steps: (task, query) => call("steps", { params: { task }, query }),
     async events({ task, after, limit }) {
-      const query = { after, limit };
-      const page =
-        task === undefined
-          ? await call("events", { query, headers: {} })
-          : await call("taskEvents", { params: { task }, query, headers: {} });
-      return page.events;
+      const events: TaskEvent[] = [];
+      // A page of long events ends before its limit, and says where the next begins.
+      for (let next: number | null = after; next !== null && events.length < limit;) {
+        const query = { after: next, limit: limit - events.length };
+        const page: EventPage =
+          task === undefined
+            ? await call("events", { query, headers: {} })
+            : await call("taskEvents", { params: { task }, query, headers: {} });
+        events.push(...page.events);
+        next = page.next;
+      }
+      return events;
     },
     follow: following,
     asks: async (task) => (await call("asks", { query: { task } })).asks,

@@ -13,6 +13,7 @@ import { type LoadedConfig, loadConfig } from "./config.ts";
 import { databaseFindings } from "./doctor-database.ts";
 import { sandboxFinding } from "./doctor-sandbox.ts";
 import { modelsFindings } from "./doctor-models.ts";
+import { findDaemon } from "./lifecycle/find-daemon.ts";
 
 const run = promisify(execFile);
 const patienceMs = 5_000;
@@ -30,7 +31,7 @@ export async function examine({ project, state, agents }: Examined): Promise<Fin
   const definitions = await agents();
   return [
     nodeFinding(process.versions.node),
-    stateFinding(state),
+    await stateFinding(state),
     ...databaseFindings(state),
     config,
     ...(await modelsFindings(loaded?.config.models, definitions)),
@@ -50,7 +51,7 @@ function nodeFinding(version: string): Finding {
   return { what: "node", state: "fail", said: version, todo: `install Node ${wanted} or newer`, code: "usage" };
 }
 
-function stateFinding(folder: string): Finding {
+async function stateFinding(folder: string): Promise<Finding> {
   const what = "state";
   if (!existsSync(folder)) {
     const above = nearest(folder);
@@ -69,8 +70,20 @@ function stateFinding(folder: string): Finding {
     return { what, state: "ok", said: `${folder}, writable and not in use` };
   } catch (thrown) {
     const error = toTuttiError(thrown);
-    if (error.code === "locked") return { what, state: "warn", said: error.message };
+    if (error.code === "locked") return usedFinding(folder, error.message);
     return { what, state: "fail", said: error.message, todo: "choose another folder with --state", code: error.code };
+  }
+}
+
+/** A daemon that answers is as it should be. */
+async function usedFinding(folder: string, inUse: string): Promise<Finding> {
+  const what = "state";
+  try {
+    const daemon = await findDaemon(folder);
+    if (daemon === undefined) return { what, state: "warn", said: inUse };
+    return { what, state: "ok", said: `${folder}, worked on by the daemon at ${daemon.url}` };
+  } catch (thrown) {
+    return { what, state: "warn", said: toTuttiError(thrown).message };
   }
 }
 

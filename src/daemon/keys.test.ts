@@ -151,6 +151,25 @@ test("a file whose key was revoked gets a new one: what was revoked does not com
   assert.equal(readFileSync(file, "utf8"), `${fresh}\n`);
 });
 
+test("a key file that is gone takes its key with it: whoever has read it is locked out by the new one", async (t) => {
+  const { keys: open, reopened, file } = opened(t);
+  const old = await open().ensureAdmin(file);
+  const other = await open().add({ name: "admin", role: "admin" });
+  rmSync(file);
+  const again = reopened();
+  const fresh = await again.ensureAdmin(file);
+  assert.equal(again.find(old), undefined);
+  assert.equal(again.find(fresh)?.role, "admin");
+  assert.equal(again.find(other.key)?.id, other.id, "a key that was made by hand is not that of the file");
+  assert.equal(await reopened().ensureAdmin(file), fresh);
+  // As after a crash between the two writes: the file has a newer one already.
+  const newer = `tk_${"n".repeat(43)}`;
+  writeFileSync(file, `${newer}\n`, { mode: 0o600 });
+  const last = reopened();
+  assert.equal(await last.ensureAdmin(file), newer);
+  assert.deepEqual([last.find(fresh), last.find(newer)?.role], [undefined, "admin"]);
+});
+
 test("a key file that others can read or write, a link, a folder and rubbish are refused and left alone", async (t) => {
   const { keys: open, file, folder } = opened(t);
   const keys = open();

@@ -8,7 +8,7 @@ import type { DeskStore, KeyRow } from "../store/desk-store.ts";
 import { newAdminKey, readAdminKey } from "./admin-key.ts";
 
 export interface KeysOptions {
-  readonly desk: Pick<DeskStore, "keys" | "addKey" | "revokeKey">;
+  readonly desk: Pick<DeskStore, "keys" | "addKey" | "revokeKey" | "setting" | "putSetting">;
   /** Resolves when what was queued is on disk. */
   readonly committed: () => Promise<void>;
   readonly now?: () => number;
@@ -18,6 +18,8 @@ export interface KeysOptions {
 export type KeyHolder = Pick<KeyRow, "id" | "name" | "role">;
 
 const adminName = "admin";
+/** The setting that holds the id of the key that stands in the file. */
+const fileKey = "admin_key";
 
 export class Keys {
   readonly #options: KeysOptions;
@@ -60,10 +62,7 @@ export class Keys {
     if (row.role === "admin" && admins.length === 1) {
       throw new TuttiError("conflict", `${id} is the last admin key; make another before you revoke it`);
     }
-    const at = this.#now();
-    this.#keep({ ...row, revoked_at: at });
-    this.#options.desk.revokeKey(id, at);
-    for (const listener of this.#onRevoked) listener(id);
+    this.#revoke(row);
     await this.#options.committed();
   }
 
@@ -74,16 +73,32 @@ export class Keys {
 
   /**
    * The admin key of the file, made with it at the first start. One the store does not know, as after a crash between the
-   * two writes, is taken in again; one that was revoked is not, and a new one takes its place.
+   * two writes, is taken in again; one that was revoked is not, and a new one takes its place. The key the file had before
+   * is revoked then: who removes the file does so because others may know what was in it.
    */
   async ensureAdmin(file: string): Promise<string> {
     const found = readAdminKey(file);
     const row = found === undefined ? undefined : this.#rowOf(found);
-    if (found !== undefined && row?.revoked_at === null) return found;
+    const { desk, committed } = this.#options;
+    const last = desk.setting(fileKey);
+    if (found !== undefined && row?.revoked_at === null) {
+      if (last !== row.id) desk.putSetting(fileKey, row.id);
+      return found;
+    }
     const key = found !== undefined && row === undefined ? found : newAdminKey(file, newKey());
-    this.#make(key, { name: adminName, role: "admin" });
-    await this.#options.committed();
+    const { id } = this.#make(key, { name: adminName, role: "admin" });
+    desk.putSetting(fileKey, id);
+    const before = last === undefined ? undefined : this.#rows.get(last);
+    if (before?.revoked_at === null) this.#revoke(before);
+    await committed();
     return key;
+  }
+
+  #revoke(row: KeyRow): void {
+    const at = this.#now();
+    this.#keep({ ...row, revoked_at: at });
+    this.#options.desk.revokeKey(row.id, at);
+    for (const listener of this.#onRevoked) listener(row.id);
   }
 
   #make(key: string, { name, role }: NewKey): KeyRow {

@@ -1,6 +1,7 @@
 // Where lines of the log end: a file of its owner's, kept small, or stderr. Writing never throws.
 
-import { closeSync, fchmodSync, fstatSync, fsyncSync, openSync, renameSync, statSync, writeSync } from "node:fs";
+import { closeSync, copyFileSync, fchmodSync, fstatSync, fsyncSync, ftruncateSync, openSync } from "node:fs";
+import { renameSync, statSync, writeSync } from "node:fs";
 
 export interface LineSink {
   write(line: string): void;
@@ -13,9 +14,20 @@ const stderr = 2;
 const maxRetries = 20;
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
-/** A file that has grown large is put aside as `.1`; when it cannot be opened, the lines go to stderr. */
-export function openSink(file: string | undefined): { readonly sink: LineSink; readonly problem?: string } {
-  if (file === undefined) return { sink: sinkOver(stderr, () => undefined) };
+export interface SinkOptions {
+  /** Stderr when absent, or when it cannot be opened. */
+  readonly file?: string | undefined;
+  /** A file of ours; if stderr is that one, it is kept small too. */
+  readonly stderrFile?: string | undefined;
+}
+
+/** A file that has grown large is put aside as `.1`, when it is opened and while it is written. */
+export function openSink({ file, stderrFile }: SinkOptions): { readonly sink: LineSink; readonly problem?: string } {
+  const toStderr = (): LineSink => {
+    const ours = stderrFile !== undefined && isSame(stderr, stderrFile);
+    return sinkOver(stderr, { onGrown: ours ? puttingAside(stderr, stderrFile) : () => undefined });
+  };
+  if (file === undefined) return { sink: toStderr() };
   try {
     if (isLarge(file)) renameSync(file, `${file}.1`);
     const fd = openSync(file, "a", 0o600);
@@ -28,27 +40,64 @@ export function openSink(file: string | undefined): { readonly sink: LineSink; r
         return;
       }
     };
-    return { sink: sinkOver(fd, close) };
+    return { sink: sinkOver(fd, { close, onGrown: puttingAside(fd, file) }) };
   } catch (thrown) {
-    return { sink: sinkOver(stderr, () => undefined), problem: codeOf(thrown) };
+    return { sink: toStderr(), problem: codeOf(thrown) };
   }
 }
 
-function sinkOver(fd: number, close: () => void): LineSink {
+/**
+ * Told by how much the file has grown. It is copied and emptied, not renamed: stderr is also written to by Node itself and
+ * goes on in the same file.
+ */
+function puttingAside(fd: number, path: string): (bytes: number) => void {
+  let left = rotateAbove - fstatSync(fd).size;
+  return (bytes) => {
+    left -= bytes;
+    if (left > 0) return;
+    // Where that fails, as on a full disk, it is tried again when as much has come again.
+    left = rotateAbove;
+    try {
+      if (!isSame(fd, path)) return;
+      copyFileSync(path, `${path}.1`);
+      ftruncateSync(fd);
+    } catch {
+      return;
+    }
+  };
+}
+
+function isSame(fd: number, path: string): boolean {
+  try {
+    const [one, other] = [fstatSync(fd), statSync(path)];
+    return one.isFile() && one.dev === other.dev && one.ino === other.ino;
+  } catch {
+    return false;
+  }
+}
+
+interface SinkEvents {
+  readonly onGrown: (bytes: number) => void;
+  readonly close?: () => void;
+}
+
+function sinkOver(fd: number, { onGrown, close }: SinkEvents): LineSink {
   let [lost, closed, cut] = [0, false, false];
   return {
     write(line) {
       if (closed) return;
       const told =
         lost === 0 ? "" : `${JSON.stringify({ level: "warn", time: Date.now(), msg: `${lost} lines lost` })}\n`;
-      const written = writeAll(fd, Buffer.from(`${cut ? "\n" : ""}${told}${line}`));
+      const bytes = Buffer.from(`${cut ? "\n" : ""}${told}${line}`);
+      const written = writeAll(fd, bytes);
+      onGrown(bytes.length);
       if (written === "all") [lost, cut] = [0, false];
       else [lost, cut] = [lost + 1, cut || written === "some"];
     },
     close() {
       if (closed) return;
       closed = true;
-      close();
+      close?.();
     },
   };
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -206,4 +206,90 @@ test("work that is paused is taken and does not begin; resumed, it goes on, also
   assert.equal((await second.client.task(task)).status, "pending");
   await second.client.resume();
   assert.equal((await second.client.result(task, AbortSignal.timeout(10_000))).status, "completed");
+});
+
+test("what waits for an operator is settled by nobody else, however its name is written", async (t) => {
+  const { folder, open } = place(t);
+  const { client, view } = await open();
+  const { invocation, agents } = JSON.parse(example("single"));
+  const executor = { kind: "force", type: "remote", runner: { kind: "operator", config: {} } };
+  const file = { invocation: { ...invocation, executor }, agents, operators: { gate: "boss" } };
+  await client.invoke(JSON.stringify(file), { folder });
+  for (let wait = 0; view.openWaits().length === 0 && wait < 500; wait += 1)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  const place36 = view.openWaits()[0]?.id.toString(36) ?? assert.fail();
+  for (const name of [`ask_${view.salt}_${place36}`, `ask_${view.salt}_0${place36}`, `tsk_${view.salt}_${place36}`]) {
+    const settled = await client.settle(name, { ok: true }, person).catch((thrown: unknown) => thrown);
+    const answered = await client
+      .answer(name, { kind: "question", value: "yes" }, person)
+      .catch((thrown: unknown) => thrown);
+    for (const told of [settled, answered]) assert.notDeepEqual(told, { accepted: true }, name);
+  }
+  assert.equal(view.openWaits()[0]?.key, "gate.before");
+});
+
+test("the same invocation in another project is other work, and its key cannot be taken for it", async (t) => {
+  const { folder, open } = place(t);
+  const { client } = await open();
+  const { roots: _, ...file } = JSON.parse(example("ask"));
+  const text = JSON.stringify(file);
+  const [here, there] = [join(folder, "here"), join(folder, "there")];
+  for (const project of [here, there]) mkdirSync(join(project, ".git"), { recursive: true });
+  const first = await client.invoke(text, { folder: here });
+  assert.equal((await client.invoke(text, { folder: here })).existed, true);
+  const second = await client.invoke(text, { folder: there });
+  assert.deepEqual([second.existed, second.task === first.task], [false, false]);
+  await client.invoke(text, { folder: here, key: "k" });
+  assert.equal(await codeOf(client.invoke(text, { folder: there, key: "k" })), "conflict");
+});
+
+test("invocations that are to be started anew at the same time are as many", async (t) => {
+  const { folder, open } = place(t);
+  const { client } = await open();
+  const text = example("ask");
+  const made = await Promise.all([1, 2, 3].map(() => client.invoke(text, { folder, anew: true })));
+  assert.equal(new Set(made.map(({ task }) => task)).size, 3);
+  assert.deepEqual(
+    made.map(({ existed }) => existed),
+    [false, false, false],
+  );
+});
+
+test("a tree whose project is gone is asked about, not gone on with as if it had no config", async (t) => {
+  const { folder, open } = place(t);
+  const first = await open();
+  const project = join(folder, "project");
+  const restore = (): void => {
+    mkdirSync(join(project, ".git"), { recursive: true });
+    writeFileSync(join(project, "tutti.config.json"), JSON.stringify({ approvals: {} }));
+  };
+  restore();
+  await first.client.pause();
+  const { task } = await first.client.invoke(example("single"), { folder: project });
+  await first.close();
+  rmSync(project, { recursive: true });
+  const { client } = await open();
+  await client.resume();
+  const ask = await firstAsk(client, 0);
+  const [asked] = await client.asks();
+  assert.match(asked?.question ?? "", /project/);
+  assert.ok(asked?.question.includes(project));
+  restore();
+  await client.answer(ask, { kind: "approval", approved: true }, person);
+  assert.equal((await client.result(task, AbortSignal.timeout(10_000))).status, "completed");
+});
+
+test("the rules of a project hold although its folder is called like a secret", async (t) => {
+  process.env["DATABASE_PASSWORD"] = "petshop-db";
+  t.after(() => delete process.env["DATABASE_PASSWORD"]);
+  const { folder, open } = place(t);
+  const { client } = await open();
+  const project = join(folder, "petshop-db");
+  mkdirSync(project);
+  writeFileSync(join(project, "tutti.config.json"), JSON.stringify({ approvals: { write: "ask" } }));
+  const { task } = await client.invoke(example("single"), { folder: project });
+  const ask = await firstAsk(client, 0);
+  assert.match((await client.asks())[0]?.question ?? "", /write_file/);
+  await client.answer(ask, { kind: "approval", approved: true }, person);
+  assert.equal((await client.result(task, AbortSignal.timeout(10_000))).status, "completed");
 });

@@ -2,7 +2,7 @@
 
 import type { Delivered, Tutti } from "../client/client.ts";
 import type { Engine } from "../engine/engine.ts";
-import { askName, idInName } from "../engine/names.ts";
+import { idInName } from "../engine/names.ts";
 import type { WaitBody } from "../engine/waits.ts";
 import type { ServiceStatus } from "../protocol/api/service.ts";
 import { TuttiError } from "../protocol/error.ts";
@@ -53,7 +53,7 @@ export function localClient(deps: LocalClientDeps): Tutti {
   const wantsAnswer = (wait: AskId): boolean | undefined => {
     const id = idInName(store.salt, wait);
     const row = id === undefined ? undefined : view.wait(id);
-    if (row === undefined || askName(store.salt, row.id) !== wait) return undefined;
+    if (row === undefined) return undefined;
     const { ask, label = "" }: WaitBody = JSON.parse(row.body);
     if (isOperatorLabel(label)) throw new TuttiError("refused", `${wait} is for an operator to settle`);
     return ask !== undefined;

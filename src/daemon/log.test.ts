@@ -60,6 +60,48 @@ test("a file is its owner's alone, is added to, and is put aside when it has gro
   assert.equal(statSync(`${file}.1`).size, 10 * 1024 * 1024 + 1);
 });
 
+test("a file stderr was given is put aside while it grows, and nothing of it is lost", async (t) => {
+  const file = join(tempFolder(t), "daemon.log");
+  const limit = 10 * 1024 * 1024;
+  const earlier = `${"x".repeat(limit - 1_000)}\n`;
+  writeFileSync(file, earlier, { mode: 0o600 });
+  const descriptor = openSync(file, "a");
+  const { ended } = await logging(
+    `const { log } = openLog({ level: "info", stderrFile: ${JSON.stringify(file)}, redact });
+     for (let line = 0; line < 20; line += 1) log.info({ line }, "y".repeat(100));
+     process.stderr.write("{}\\n");`,
+    descriptor,
+  );
+  closeSync(descriptor);
+  assert.equal((await ended).status, 0);
+  assert.ok(statSync(file).size < 10_000, `${statSync(file).size} bytes`);
+  assert.ok(statSync(`${file}.1`).size >= limit);
+  assert.equal(statSync(`${file}.1`).mode & 0o777, 0o600);
+  const lines = (readFileSync(`${file}.1`, "utf8") + readFileSync(file, "utf8"))
+    .slice(earlier.length)
+    .trim()
+    .split("\n");
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).line),
+    [...Array.from({ length: 20 }).keys(), undefined],
+  );
+});
+
+test("a stderr that is another file than ours is never emptied", async (t) => {
+  const folder = tempFolder(t);
+  const [file, other] = [join(folder, "daemon.log"), join(folder, "other.log")];
+  for (const path of [file, other]) writeFileSync(path, "x".repeat(10 * 1024 * 1024));
+  const descriptor = openSync(other, "a");
+  const { ended } = await logging(
+    `const { log } = openLog({ level: "info", stderrFile: ${JSON.stringify(file)}, redact }); log.info("a"); log.info("b");`,
+    descriptor,
+  );
+  closeSync(descriptor);
+  await ended;
+  assert.ok(statSync(other).size > 10 * 1024 * 1024);
+  assert.equal(existsSync(`${file}.1`) || existsSync(`${other}.1`), false);
+});
+
 test("a full disk loses lines and nothing else", { skip: !existsSync("/dev/full") }, () => {
   const { log, close } = openLog({ level: "info", file: "/dev/full", redact });
   log.info("nowhere");

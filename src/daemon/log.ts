@@ -14,6 +14,8 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** Stderr when absent. */
   readonly file?: string;
+  /** The file stderr may be, which is kept small then. */
+  readonly stderrFile?: string;
   /** Short lines for a person instead of JSON. */
   readonly pretty?: boolean;
   /** Every line passes it as text, whatever it was made from. */
@@ -33,8 +35,8 @@ const places = ["", "headers", "*.headers"].flatMap((where) =>
 );
 
 /** Nothing that happens to the log, a full disk or a closed terminal, reaches whoever writes to it. */
-export function openLog({ level, file, pretty = false, redact }: LogOptions): OpenedLog {
-  const { sink, problem } = openSink(file);
+export function openLog({ level, file, stderrFile, pretty = false, redact }: LogOptions): OpenedLog {
+  const { sink, problem } = openSink({ file, stderrFile });
   const log = pino(
     {
       level,

@@ -88,6 +88,12 @@ export async function openState(folder: string, { from, log = noLog }: OpenOptio
     const base = { desk, committed, view, feed, engine, clock, leases, signingKey, log };
     const operators = new OperatorDesk({ ...base, baseUrl: () => url ?? "http://127.0.0.1" });
     const workers = workerDesk({ ...base, store });
+    // In the tick of the revocation, so in its commit: there is no instant in which the key is gone and its operators are not.
+    keys.onRevoked((id) => {
+      operators
+        .revoked(id)
+        .catch((thrown: unknown) => log.warn({ err: thrown }, "sessions of a revoked key could not be ended"));
+    });
     const facts = { instance: randomUUID(), version, pid: process.pid, state: folder, started_at: clock.now() };
     let closing: Promise<void> | undefined;
     const close = (graceMs: number): Promise<void> => (closing ??= closeAll({ engine, operators }, graceMs, opened));

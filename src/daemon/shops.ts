@@ -5,13 +5,13 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 
 import type { House } from "../agent/house.ts";
-import { treeFile } from "../agent/task-input.ts";
 import { models } from "../model/models.ts";
 import { rehearsalModel } from "../model/rehearsal/rehearsal-model.ts";
 import type { Clock, Durable, Runner } from "../ports.ts";
 import { Answer } from "../protocol/ask.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { invocationRunner } from "../runner/invocation/invocation-runner.ts";
+import { InvocationConfig } from "../runner/invocation/invocation-task.ts";
 import { localRunner } from "../runner/local/local-runner.ts";
 import { type Config, configFile, loadConfig } from "./config.ts";
 import { furnish } from "./furnish.ts";
@@ -24,7 +24,7 @@ interface Shop {
 }
 
 export interface Shops {
-  /** Of the project that `folder` is in. Throws `invalid_input` when its config cannot be used. */
+  /** Of the project that `folder` is in. Throws `invalid_input` when its config cannot be used, `not_found` without a folder. */
   of(folder: string): Promise<Shop>;
   /** Runs a task with what its tree's project brings. */
   runner(kind: "local" | "invocation"): Runner;
@@ -41,32 +41,38 @@ export interface ShopsOptions {
 
 export function openShops(options: ShopsOptions): Shops {
   const known = new Map<string, { readonly version: string; readonly shop: Promise<Shop> }>();
-  const of = (folder: string): Promise<Shop> => {
-    const project = projectFolder(resolve(folder), homedir());
+  const at = async (project: string): Promise<Shop> => {
+    if (statSync(project, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      throw new TuttiError("not_found", `there is no folder ${project}`);
+    }
     const version = versionOf(project);
     const found = known.get(project);
     if (found?.version === version) return found.shop;
     const shop = openShop(project, options);
     known.set(project, { version, shop });
     // One that cannot be used is looked at again: what is wrong may lie in a file the config imports.
-    shop.catch(() => known.delete(project));
+    shop.catch(() => {
+      if (known.get(project)?.shop === shop) known.delete(project);
+    });
     return shop;
   };
+  const of = (folder: string): Promise<Shop> => at(projectFolder(resolve(folder), homedir()));
   return {
     of,
     runner: (kind) => async (durable, config) => {
-      const shop = await shopOf(durable, { of, home: options.home });
+      const { project } = InvocationConfig.parse(durable.rootConfig);
+      // What a tree recorded is the project itself: when it is gone, none that happens to be above it stands in.
+      const shop = await shopOf(durable, () => (project === undefined ? of(options.home) : at(project)));
       return shop[kind](durable, config);
     },
   };
 }
 
 /** A config that is broken when its task is to go on is asked about: failing the task would be an end that never changes. */
-async function shopOf(durable: Durable, shops: { readonly of: Shops["of"]; readonly home: string }): Promise<Shop> {
-  const folder = treeFile(durable.rootInput).project ?? shops.home;
+async function shopOf(durable: Durable, open: () => Promise<Shop>): Promise<Shop> {
   for (let count = 1; ; count += 1) {
     try {
-      return await shops.of(folder);
+      return await open();
     } catch (thrown) {
       const { message } = toTuttiError(thrown);
       const question = `The config of this task's project cannot be used: ${message}. Mended? Then the task goes on.`;

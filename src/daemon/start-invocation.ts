@@ -51,8 +51,8 @@ async function start(
     });
   }
   const project = projectFolder(resolve(folder, reading.file.project ?? "."), homedir());
-  const file: InvocationFile = { ...reading.file, project };
-  const task = invocationTask(file, { folder });
+  const { file } = reading;
+  const task = invocationTask(file, { folder, project });
   const { house } = await shops.of(project);
   for (const child of checkInvocation(file, task, house)) {
     if (child.runner.kind === "command") readCommandConfig(child.runner.config);
@@ -60,9 +60,11 @@ async function start(
     if (child.runner.kind === "local") needsScript(file, child.agent);
   }
   const warnings = reading.warnings.map(worded);
-  // The same file elsewhere is other work when it names folders relative to where it is run; how it is set out does not count.
+  // The same file elsewhere is other work: another project's, or on folders relative to where it is run. How it is set out does not count.
   const plain = JSON.stringify(JSON.parse(text));
-  const content = createHash("sha256").update(plain).update("\0").update(task.rights.roots.join("\0")).digest("hex");
+  const content = createHash("sha256")
+    .update([plain, project, ...task.rights.roots].join("\0"))
+    .digest("hex");
   if (options.key === undefined) {
     const started = await engine.start(task, { key: content, anew: anew === true });
     return { ...started, warnings };

@@ -14,7 +14,7 @@ function taskIn(parent?: LiveTask): LiveTask {
     budget,
     tasks: 1,
     slots: new Slots(1).queue(() => 1),
-    input: undefined,
+    given: undefined,
     startedAt: 0,
     budgetAsk: undefined,
     exhausted: undefined,

@@ -68,7 +68,11 @@ export class DurableRun implements Durable {
   }
 
   get rootInput(): unknown {
-    return this.#core.kernel.rootInput(this.#core.task);
+    return this.#core.kernel.rootOf(this.#core.task).input;
+  }
+
+  get rootConfig(): unknown {
+    return this.#core.kernel.rootOf(this.#core.task).config;
   }
 
   get signal(): AbortSignal {

@@ -154,10 +154,12 @@ export class Engine implements Tasks {
   /** Tasks that are not over, by status. */
   counts(): { readonly pending: number; readonly running: number; readonly input_required: number } {
     const counts = { pending: 0, running: 0, input_required: 0 };
-    for (const { result, status } of this.#forest.all()) {
-      if (result === undefined && (status === "pending" || status === "running" || status === "input_required")) {
-        counts[status] += 1;
-      }
+    const { waits } = this.#forest;
+    for (const { result, status, waits: open } of this.#forest.all()) {
+      if (result !== undefined) continue;
+      // Asked about by a loop that waits for other things besides, it needs input as well.
+      if ([...(open ?? [])].some((id) => waits.get(id)?.body.ask !== undefined)) counts.input_required += 1;
+      else counts[status === "pending" ? "pending" : "running"] += 1;
     }
     return counts;
   }
@@ -169,11 +171,12 @@ export class Engine implements Tasks {
 
   async start(task: NewTask, options: Parameters<Tasks["start"]>[1] = {}): Promise<{ task: TaskId; existed: boolean }> {
     this.#check();
-    const known = options.key === undefined || options.anew === true ? undefined : this.#store.taskOfKey(options.key);
+    const found = options.anew === true ? undefined : options.key;
+    const known = found === undefined ? undefined : this.#store.taskOfKey(found);
     // A root that has its result is found too, as long as something below it goes on.
     const unfinished = known === undefined ? undefined : this.#forest.find(taskName(this.#store.salt, known));
     if (unfinished !== undefined) return { task: unfinished.name, existed: true };
-    const starting = options.key === undefined ? undefined : this.#starting.get(options.key);
+    const starting = found === undefined ? undefined : this.#starting.get(found);
     if (starting !== undefined) {
       await this.#store.committed();
       return { task: starting.name, existed: true };
@@ -184,7 +187,7 @@ export class Engine implements Tasks {
       this.#starting.set(options.key, made);
     }
     await this.#store.committed();
-    if (options.key !== undefined) this.#starting.delete(options.key);
+    if (options.key !== undefined && this.#starting.get(options.key) === made) this.#starting.delete(options.key);
     this.#driver.launch(made);
     return { task: made.name, existed: false };
   }

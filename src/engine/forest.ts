@@ -78,9 +78,12 @@ export class Forest implements Kernel {
     return this.#live.get(name);
   }
 
-  rootInput({ tree }: LiveTask): unknown {
-    tree.input ??= { value: TaskBody.parse(JSON.parse(this.store.task(tree.root)?.body ?? "null")).input };
-    return tree.input.value;
+  rootOf({ tree }: LiveTask): { readonly input: unknown; readonly config: unknown } {
+    if (tree.given === undefined) {
+      const { input, config } = TaskBody.parse(JSON.parse(this.store.task(tree.root)?.body ?? "null"));
+      tree.given = { input, config };
+    }
+    return tree.given;
   }
 
   launch(task: LiveTask): void {
@@ -124,7 +127,7 @@ export class Forest implements Kernel {
       budget,
       tasks: 1,
       slots: this.slots.queue(() => tree.budget.concurrency),
-      input: undefined,
+      given: undefined,
       startedAt: this.clock.now(),
       budgetAsk: undefined,
       exhausted: undefined,

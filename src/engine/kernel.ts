@@ -15,7 +15,8 @@ export interface Kernel {
   readonly waits: Waits;
   /** By name; undefined for one that is over or was never ours. */
   find(name: string): LiveTask | undefined;
-  rootInput(task: LiveTask): unknown;
+  /** What the root of its tree was given. */
+  rootOf(task: LiveTask): { readonly input: unknown; readonly config: unknown };
   /** Checks, counts and records the children; when one is refused it throws before anything is recorded. */
   addChildren(parent: LiveTask, children: readonly NewTask[], keepShared: () => number | null): LiveTask[];
   /** Queues the loop of a task that has none yet. */

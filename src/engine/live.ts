@@ -16,8 +16,8 @@ export interface Tree {
   /** Tasks ever made in it, finished ones too. */
   tasks: number;
   readonly slots: SlotQueue;
-  /** The root's input, read when the first task of the tree looks at it. */
-  input: { readonly value: unknown } | undefined;
+  /** What the root was given, read when the first task of the tree looks at it. */
+  given: { readonly input: unknown; readonly config: unknown } | undefined;
   readonly startedAt: number;
   /** The budget ask that is open: one at a time, everybody who hit a limit waits for it. */
   budgetAsk: Promise<void> | undefined;

@@ -23,6 +23,8 @@ test("a name of another store, or no name at all, leads nowhere", () => {
     "tsk_0a1b2c3d4e_1.2",
     "0a1b2c3d4e_1",
     "gol_0a1b2c3d4e_1",
+    "tsk_0a1b2c3d4e_01",
+    "ask_0a1b2c3d4e_00",
     "",
   ]) {
     assert.equal(idInName("0a1b2c3d4e", name), undefined, name);

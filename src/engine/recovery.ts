@@ -93,7 +93,7 @@ function newTree(kernel: Kernel, row: TaskRow, body: TaskBody): Tree {
     budget: rootBudget(body.budget ?? {}),
     tasks: kernel.store.tree(row.id).length,
     slots: kernel.slots.queue(() => tree.budget.concurrency),
-    input: undefined,
+    given: undefined,
     startedAt: row.created_at,
     budgetAsk: undefined,
     exhausted: undefined,

@@ -16,6 +16,8 @@ export interface OperatorRow {
   readonly roles: readonly string[];
   readonly created_at: number;
   readonly seen_at: number;
+  /** The key it joined with, by its id: the session ends when that is revoked. */
+  readonly api_key: string;
 }
 
 /** A request frame that has gone out. */

@@ -56,6 +56,22 @@ test("the operator lets the task start, launches the worker, and the worker's re
   assert.equal(await scene.outcome(third), "completed: 6 words", "its session outlived its process");
 });
 
+test("an operator whose session is over says so, and joins anew when it is started again", async (t) => {
+  const daemon = await daemonFor(t);
+  const scene = sceneOf(daemon);
+  const { child, session } = startOperator(t, daemon);
+  await isJoined(scene);
+  child.kill("SIGKILL");
+  await once(child, "close");
+  const { sid } = JSON.parse(readFileSync(session, "utf8"));
+  const headers = { authorization: `Bearer ${daemon.key}` };
+  assert.equal((await fetch(`${daemon.url}/v1/operators/${sid}`, { method: "DELETE", headers })).status, 204);
+  const [status] = await once(startOperator(t, daemon).child, "close");
+  assert.equal(status, 1);
+  startOperator(t, daemon);
+  await isJoined(scene);
+});
+
 test("both are short enough to be read at once", () => {
   const lines = (file: string): number => readFileSync(join(folder, file), "utf8").trimEnd().split("\n").length;
   assert.ok(lines("operator.js") <= 60 && lines("worker.js") <= 40);

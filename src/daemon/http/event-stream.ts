@@ -11,6 +11,7 @@ import type { EventFeed } from "../event-feed.ts";
 import { type EventBatch, eventChunk } from "./event-batch.ts";
 import { strictHeaders } from "./reply.ts";
 import { Subtree } from "./subtree.ts";
+import { takeEvents } from "./take-events.ts";
 
 export interface StreamRequest {
   /** The last sequence the reader has seen. */
@@ -45,7 +46,7 @@ export interface StreamLimits {
 const liveShare = 4;
 const pageSize = 200;
 /** Pieces of about this size are written while catching up. */
-const pieceBytes = 64 * 1024;
+const pieceLength = 64 * 1024;
 const head = [
   ...strictHeaders,
   "Content-Type",
@@ -83,27 +84,32 @@ export class EventStream {
 
   /** Returns when the reader is level, or the stream is over. */
   async catchUp(): Promise<void> {
-    const { feed, view } = this.#deps;
+    const { view } = this.#deps;
     const { task } = this.request;
     while (this.#phase === "behind") {
-      const page = feed.read({ after: this.#after, limit: pageSize, ...(task === undefined ? {} : { task }) });
-      let [piece, waited] = ["", false];
-      for (const [index, fed] of page.entries()) {
-        piece += eventChunk(fed);
-        this.#after = fed.event.seq;
-        if (piece.length < pieceBytes && index < page.length - 1) continue;
-        if (!this.#response.write(piece)) {
-          if (!(await this.#drained())) return;
-          waited = true;
-        }
-        piece = "";
-      }
-      if (waited || page.length === pageSize) continue;
+      const { more, flows } = this.#writeStored();
+      if (!flows && !(await this.#drained())) return;
+      if (more || !flows) continue;
       // In the same tick as the last read: from here on every commit is told, and none was missed.
       this.#subtree = task === undefined ? undefined : new Subtree(view, task);
       this.#phase = "level";
       if (this.#subtree?.over === true) this.end({ reason: "settled", after: this.#after });
     }
+  }
+
+  /** Nothing of what was read is held while the reader takes its time. */
+  #writeStored(): { readonly more: boolean; readonly flows: boolean } {
+    const { task } = this.request;
+    const { events, more } = takeEvents(this.#deps.feed, {
+      after: this.#after,
+      limit: pageSize,
+      maxLength: pieceLength,
+      task,
+    });
+    const last = events.at(-1);
+    if (last === undefined) return { more, flows: true };
+    this.#after = last.event.seq;
+    return { more, flows: this.#response.write(events.map(eventChunk).join("")) };
   }
 
   /** Committed just now. True when the reader has to catch up from the store again. */

@@ -7,6 +7,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 
 import type { Runner } from "../../ports.ts";
@@ -95,6 +96,35 @@ test("a head or a body that trickles in, and a connection nobody uses, are ended
   assert.match(await kit.raw(`GET /healthz HTTP/1.1\r\n${host}\r\n\r\n`), /^HTTP\/1\.1 200 /);
 });
 
+test("a caller that does not read its reply is let go, and one that waits for its reply is not", async (t) => {
+  const kit = await openKit({
+    runners: { loop: async (durable, input) => (durable.agent === "a" ? loop(durable, input) : "x".repeat(4_000_000)) },
+    http: { times: { stillTimeout: 1_000 } },
+  });
+  t.after(() => kit.close());
+  for (let count = 0; count < 4; count += 1) await kit.state.engine.result(await kit.start({ agent: "much" }));
+  const asking = (read: boolean): { socket: ReturnType<typeof connect>; got: () => number } => {
+    const socket = connect({ host: "127.0.0.1", port: kit.http.port });
+    t.after(() => socket.destroy());
+    let got = 0;
+    socket.on("error", () => {}).on("data", (chunk) => (got += chunk.length));
+    if (!read) socket.pause();
+    const head = [`Host: 127.0.0.1:${kit.http.port}`, `Authorization: Bearer ${kit.key}`, "Connection: close"];
+    socket.write(`GET /v1/events?after=0 HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n`);
+    return { socket, got: () => got };
+  };
+  const whole = asking(true);
+  await once(whole.socket, "close");
+  const stuck = asking(false);
+  const poll = kit.call(`/v1/tasks/${await kit.start({ agent: "a" })}/result?wait_ms=500`);
+  assert.equal((await poll).status, 202);
+  await sleep(3_000);
+  const closed = once(stuck.socket, "close");
+  stuck.socket.resume();
+  await closed;
+  assert.ok(stuck.got() < whole.got(), `${stuck.got()} of ${whole.got()} bytes`);
+});
+
 test("a port that is taken is told as such", async (t) => {
   const kit = await openKit();
   t.after(() => kit.close());
@@ -102,7 +132,7 @@ test("a port that is taken is told as such", async (t) => {
   await assert.rejects(taken, (thrown) => thrown instanceof TuttiError && thrown.code === "busy");
 });
 
-test("with a certificate it speaks TLS and nothing else", async (t) => {
+test("with a certificate it speaks TLS and nothing else, and waits no longer for that than for a head", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tutti-tls-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
@@ -116,9 +146,14 @@ test("with a certificate it speaks TLS and nothing else", async (t) => {
     return;
   }
   const tls = { cert: readFileSync(cert), key: readFileSync(key) };
-  const kit = await openKit({ http: { tls } });
+  const kit = await openKit({ http: { tls, times: { headersTimeout: 500 } } });
   t.after(() => kit.close());
   assert.match(kit.http.url, /^https:/);
+  const silent = connect({ host: "127.0.0.1", port: kit.http.port });
+  t.after(() => silent.destroy());
+  const ended = new Promise((resolve) => silent.on("error", () => {}).once("close", resolve));
+  silent.resume();
+  const late = new Promise((resolve) => setTimeout(resolve, 10_000, "still open").unref());
   const status = await new Promise<number | undefined>((resolve, reject) => {
     get(`${kit.http.url}/healthz`, { ca: tls.cert, headers: { origin: kit.http.url }, agent: false }, (response) => {
       response.resume();
@@ -128,4 +163,5 @@ test("with a certificate it speaks TLS and nothing else", async (t) => {
   assert.equal(status, 200);
   const plain = await kit.raw(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${kit.http.port}\r\n\r\n`).catch(() => "");
   assert.doesNotMatch(plain, / 200 /);
+  assert.notEqual(await Promise.race([ended, late]), "still open", "who never begins to speak TLS is let go");
 });

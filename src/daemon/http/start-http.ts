@@ -33,11 +33,13 @@ export interface HttpOptions extends Omit<HttpContext, "stopping"> {
   readonly times?: Partial<ConnectionTimes>;
 }
 
-/** How long a connection may take for the head of a request, for all of it, and between two of them. */
+/** How long a connection may take for the head of a request, for all of it, and between two of them; and stand still. */
 interface ConnectionTimes {
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
+  /** Longer than any reply is waited for: what stands still then is a caller that does not read it. */
+  readonly stillTimeout: number;
 }
 
 export interface RunningHttp {
@@ -47,7 +49,12 @@ export interface RunningHttp {
   close(): Promise<void>;
 }
 
-const usualTimes: ConnectionTimes = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 15_000 };
+const usualTimes: ConnectionTimes = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 15_000,
+  stillTimeout: 120_000,
+};
 const checkEveryMs = 2_000;
 const usualOptions: ServerOptions = {
   maxHeaderSize: 16 * 1024,
@@ -67,9 +74,10 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const server: Server =
     tls === undefined
       ? createServer(serverOptions)
-      : createSecureServer({ ...serverOptions, ...tls, minVersion: "TLSv1.2" });
+      : createSecureServer({ ...serverOptions, ...tls, minVersion: "TLSv1.2", handshakeTimeout: times.headersTimeout });
   server.maxHeadersCount = maxHeaders + 10;
   server.maxConnections = maxConnections;
+  server.timeout = times.stillTimeout;
   const port = await listening(server, host, options.port);
   const url = `${tls === undefined ? "http" : "https"}://${reachable(host)}:${port}`;
 

@@ -53,6 +53,16 @@ test("of a program that broke, its error is told and not the lines below it", (t
   assert.match(lastWords(log).message, /its last words were: Error: no such thing \(/);
 });
 
+test("the last words are found in a log that was put aside after it was opened", (t) => {
+  const folder = tempFolder(t);
+  writeFileSync(daemonLogFile(folder), "words of an earlier one, and many of them\n");
+  const log = openDaemonLog(folder);
+  t.after(() => log.close());
+  truncateSync(log.path);
+  appendFileSync(log.descriptor, "no room\n");
+  assert.match(lastWords(log).message, /its last words were: no room \(/);
+});
+
 test("a log that has grown large is put aside when a daemon starts", (t) => {
   const folder = tempFolder(t);
   const path = daemonLogFile(folder);

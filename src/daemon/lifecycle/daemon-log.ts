@@ -20,7 +20,7 @@ export interface DaemonLog {
   close(): void;
 }
 
-/** One that has grown large is kept as `.1`, in place of the one before. */
+/** One that has grown large is kept as `.1`, in place of the one before; the daemon goes on doing so while it runs. */
 export function openDaemonLog(folder: string): DaemonLog {
   const path = daemonLogFile(folder);
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -53,7 +53,8 @@ function lastLines(path: string, from: number): string[] {
   const descriptor = openSync(path, "r");
   try {
     const { size } = fstatSync(descriptor);
-    const start = Math.max(from, size - tailBytes);
+    // Smaller than it was: it was put aside meanwhile, and all that is in it is new.
+    const start = Math.max(size < from ? 0 : from, size - tailBytes);
     const bytes = Buffer.alloc(Math.max(0, size - start));
     const read = readSync(descriptor, bytes, 0, bytes.length, start);
     return bytes

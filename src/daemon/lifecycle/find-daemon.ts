@@ -35,7 +35,7 @@ export async function probeDaemon(folder: string): Promise<FoundDaemon | undefin
   if (file === undefined || !(await lives(processIn(file)))) return undefined;
   const key = readAdminKey(adminKeyFile(folder));
   if (key === undefined) {
-    const message = `process ${file.pid} works on ${folder}, and its admin.key is gone; end that process, and the next start makes a new key`;
+    const message = `process ${file.pid} works on ${folder}, and its admin.key is gone; end it with \`tutti down --force\`, and the next start makes a new key`;
     throw new TuttiError("unauthorized", message);
   }
   const send = file.certificate === undefined ? fetch : pinnedFetch(file.certificate);

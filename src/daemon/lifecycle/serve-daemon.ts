@@ -18,7 +18,8 @@ import { projectFolder } from "../project-folder.ts";
 import { collectSecrets } from "../secrets.ts";
 import type { State } from "../state.ts";
 import { showComing } from "./coming-up.ts";
-import { readDaemonFile, removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
+import { removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
+import { daemonLogFile } from "./daemon-log.ts";
 import { adminKeyFile, findDaemon } from "./find-daemon.ts";
 import { defaultGraceMs } from "./grace.ts";
 import { type ListenRuling, listenRuling } from "./listen-rules.ts";
@@ -29,6 +30,9 @@ import { readTls, type TlsFiles } from "./tls-files.ts";
 
 /** What closing may take after the grace time; then the process ends as it is, which loses nothing either. */
 const closingMs = 15_000;
+
+/** Where it listened the last time, so that operators and workers that come back find it. */
+const portSetting = "port";
 
 interface Serving {
   readonly folder: string;
@@ -44,19 +48,14 @@ interface Serving {
 /** Resolves when it was stopped, throws what it ended with when it did not end well. */
 export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaemon) => void): Promise<void> {
   const folder = resolve(options.state);
-  const where = listenRuling({
-    ...(options.host === undefined ? {} : { host: options.host }),
-    ...(options.port === undefined ? {} : { port: options.port }),
-    tls: options.tls !== undefined,
-    insecure: options.insecure === true,
-    lastPort: lastPort(folder),
-  });
-  if (!where.ok) throw new TuttiError(where.code, where.message);
+  // What may not be is told before anything is touched.
+  const where = ruled(options);
   const tls = options.tls === undefined ? undefined : readTls(options.tls);
   const publicUrl = options.publicUrl === undefined ? undefined : readPublicUrl(options.publicUrl);
   let redact: (text: string) => string = redactor(collectSecrets({ env: process.env, models: ModelsConfig.parse({}) }));
   const { log, close } = openLog({
     level: levelOf(options.logLevel),
+    stderrFile: daemonLogFile(folder),
     pretty: process.stderr.isTTY,
     redact: (text) => redact(text),
   });
@@ -77,7 +76,8 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
     const state = await opening(folder, { from, log });
     redact = state.redact;
     try {
-      await serve({ folder, from, state, log, stop, where, tls, publicUrl }, (daemon) => {
+      const there = ruled(options, Number(state.desk.setting(portSetting) ?? 0));
+      await serve({ folder, from, state, log, stop, where: there, tls, publicUrl }, (daemon) => {
         came?.();
         onUp(daemon);
       });
@@ -90,6 +90,18 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
     stop.close();
     close();
   }
+}
+
+function ruled(options: UpOptions, lastPort = 0): Serving["where"] {
+  const ruling = listenRuling({
+    ...(options.host === undefined ? {} : { host: options.host }),
+    ...(options.port === undefined ? {} : { port: options.port }),
+    tls: options.tls !== undefined,
+    insecure: options.insecure === true,
+    lastPort: lastPort > 0 ? lastPort : undefined,
+  });
+  if (!ruling.ok) throw new TuttiError(ruling.code, ruling.message);
+  return ruling;
 }
 
 /** A state that is in use is said to be so by whom: a daemon can be talked to. */
@@ -118,6 +130,7 @@ async function serve(serving: Serving, onUp: (daemon: RunningDaemon) => void): P
   let notifier: Notifier | undefined;
   try {
     state.listening(serving.publicUrl?.origin ?? http.url);
+    state.desk.putSetting(portSetting, String(http.port));
     notifier = await notifying(serving);
     const { pid, start } = await ownName();
     writeDaemonFile(folder, {
@@ -202,11 +215,6 @@ function readPublicUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if ((url?.protocol === "http:" || url?.protocol === "https:") && url.href === `${url.origin}/`) return url;
   throw new TuttiError("usage", `${text} is no public URL; give one like https://tutti.example, without a path`);
-}
-
-function lastPort(folder: string): number | undefined {
-  const port = Number(new URL(readDaemonFile(folder)?.url ?? "http://127.0.0.1").port);
-  return port > 0 ? port : undefined;
 }
 
 function levelOf(text = "info"): LogLevel {

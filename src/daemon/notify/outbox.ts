@@ -24,6 +24,8 @@ const maxRows = 1_000;
 const maxAtOnce = 4;
 const firstDelayMs = 5_000;
 const longestDelayMs = 60 * 60 * 1000;
+/** No try is put off for longer; one that is due later was put off by a clock that has been set back since. */
+const farthestMs = 2 * longestDelayMs;
 
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -82,7 +84,7 @@ export class Outbox {
     for (const row of this.#rows.values()) {
       if (this.#underWay.has(row.id) || !this.#targets.has(row.target)) continue;
       const atOnce = running.get(row.target) ?? 0;
-      if (row.due > now) next = Math.min(next, row.due);
+      if (row.due > now && row.due - now <= farthestMs) next = Math.min(next, row.due);
       else if (atOnce < maxAtOnce) {
         running.set(row.target, atOnce + 1);
         this.#begin(row);

@@ -1,6 +1,6 @@
 // Runs a program of the user's to its end, or ends it with everything it started.
 
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 
 import type { Environment } from "../../model/resolve-model.ts";
 import type { Clock } from "../../ports.ts";
@@ -30,8 +30,9 @@ export function runProgram(argv: readonly string[], options: RunOptions): Promis
   const { promise, resolve } = Promise.withResolvers<Ran>();
   const { clock, signal } = options;
   if (signal.aborted) return Promise.resolve({ problem: "stopped", output: "" });
-  const [program = "", ...rest] = argv;
-  const child = spawn(program, rest, { env: { ...options.env }, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawned(argv, options.env);
+  if (typeof child === "string") return Promise.resolve({ problem: child, output: "" });
+  const { stdin, stdout, stderr } = child;
   const timers: (() => void)[] = [];
   let output = "";
   let ended: string | undefined;
@@ -39,7 +40,7 @@ export function runProgram(argv: readonly string[], options: RunOptions): Promis
   const finish = (problem: string | undefined): void => {
     for (const stop of timers) stop();
     signal.removeEventListener("abort", onAbort);
-    for (const stream of child.stdio) stream?.destroy();
+    for (const stream of [stdin, stdout, stderr]) stream?.destroy();
     resolve({ problem, output });
   };
   const end = (why: string): void => {
@@ -57,18 +58,32 @@ export function runProgram(argv: readonly string[], options: RunOptions): Promis
 
   timers.push(clock.timer(options.timeoutMs, () => end(`it did not end in ${options.timeoutMs / 1000} s`)));
   signal.addEventListener("abort", onAbort);
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8");
-    stream.on("data", (text: string) => (output += text.slice(0, maxOutput - output.length)));
-    stream.on("error", () => undefined);
+  for (const stream of [stdout, stderr]) {
+    stream?.setEncoding("utf8");
+    stream?.on("data", (text: string) => (output += text.slice(0, maxOutput - output.length)));
+    stream?.on("error", () => undefined);
   }
-  child.on("error", (error) => finish(`it cannot be run: ${"code" in error ? String(error.code) : error.message}`));
+  child.on("error", (error) => finish(cannotRun(error)));
   child.on("exit", (code, by) => timers.push(clock.timer(lingerMs, () => finish(problemOf(code, by)))));
   child.on("close", (code, by) => finish(problemOf(code, by)));
   // One that does not read its input is as good as one that does.
-  child.stdin.on("error", () => undefined);
-  child.stdin.end(options.input);
+  stdin?.on("error", () => undefined);
+  stdin?.end(options.input);
   return promise;
+}
+
+/** Node throws some of the reasons why a program cannot be run and tells the others later; without descriptors left there are no streams. */
+function spawned([program = "", ...rest]: readonly string[], env: Environment): ChildProcess | string {
+  try {
+    return spawn(program, rest, { env: { ...env }, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+  } catch (thrown) {
+    return cannotRun(thrown);
+  }
+}
+
+function cannotRun(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return `it cannot be run: ${String(thrown)}`;
+  return `it cannot be run: ${"code" in thrown ? String(thrown.code) : thrown.message}`;
 }
 
 function endGroup(pid: number | undefined, signal: "SIGTERM" | "SIGKILL"): void {

@@ -419,6 +419,35 @@ test("a command that cannot be run is given up and not a crash", async (t) => {
   await until("the try", () => at.logged().includes("ENOENT"));
 });
 
+test("a command that cannot even be tried keeps nobody else from being told", async (t) => {
+  const at = await opened(t);
+  const { got, config } = await receiver(t);
+  at.notify({ ...config, command: [join(at.folder, "log", "below-a-file")] });
+  await at.start("works");
+  await until("the webhook", () => got.length === 1);
+  await until("the try", () => at.logged().includes("ENOTDIR"));
+  await at.start("works");
+  await until("the next", () => got.length === 2);
+  assert.doesNotMatch(at.logged(), /nobody is told any more/);
+});
+
+test("a try that a wrong clock put far away is made when the clock is right again", async (t) => {
+  const at = await opened(t);
+  const { got, config, state } = await receiver(t);
+  state.reply = (response) => void response.writeHead(500).end();
+  const notifier = at.notify(config);
+  await at.start("works");
+  await until("the first try", () => got.length === 1 && waiting(at)[0]?.tries === 1);
+  await notifier.close();
+  const [row] = waiting(at);
+  assert.ok(row !== undefined);
+  at.store.desk.putNotice({ ...row, due: at.clock.now() + 365 * 24 * 60 * 60 * 1000 });
+  await at.store.committed();
+  state.reply = (response) => void response.writeHead(204).end();
+  at.notify(config);
+  await until("the second try", () => got.length === 2);
+});
+
 test("closing ends a command that is under way, and its notice stays", async (t) => {
   const at = await opened(t);
   const started = join(at.folder, "started");

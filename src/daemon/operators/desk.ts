@@ -92,9 +92,9 @@ export class OperatorDesk {
 
   // ---- sessions
 
-  /** The session is durable when this resolves. `by` is who asked, for the log. */
+  /** The session is durable when this resolves. `by` is the id of the key it joins with. */
   async join(roles: readonly string[], by: string): Promise<Joining> {
-    const joined = this.#roster.join(roles);
+    const joined = this.#roster.join(roles, by);
     if (!joined.ok) return joined;
     const { session, token } = joined;
     await this.#options.committed();
@@ -140,6 +140,12 @@ export class OperatorDesk {
     session.socket?.close(1000, "operator session torn down");
     this.#options.log.info({ sid, reason }, "an operator left");
     return true;
+  }
+
+  /** Whoever joined with this key has no right to be here any more. */
+  async revoked(api_key: string): Promise<void> {
+    const theirs = this.#roster.all().filter(({ row }) => row.api_key === api_key);
+    await Promise.all(theirs.map(({ row }) => this.leave(row.sid, "its key was revoked")));
   }
 
   async #release(request: Request, session: Session, reason: string): Promise<void> {
@@ -189,7 +195,14 @@ export class OperatorDesk {
     // An older connection that ends late must not take the newer one with it.
     if (session === undefined || session.socket !== socket) return;
     session.socket = undefined;
-    if (!this.#closed && this.#roster.get(session.row.sid) === session) this.#safely(() => this.#roster.seen(session));
+    if (this.#closed || this.#roster.get(session.row.sid) !== session) return;
+    this.#safely(() => this.#roster.seen(session));
+    for (const request of session.requests.values()) {
+      // It has not gone out: whoever else is there may have it.
+      if (request.sent || request.address !== anyOperator) continue;
+      session.requests.delete(request.id);
+      this.#route(request);
+    }
   }
 
   #read(socket: SessionSocket, text: string): void {

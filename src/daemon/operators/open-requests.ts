@@ -70,7 +70,15 @@ export class OpenRequests {
     if (request === undefined) return;
     this.#all.delete(id);
     request.session?.requests.delete(id);
-    this.#loose.get(request.address)?.delete(request);
+    request.session?.socket?.sent.delete(id);
+    this.#pickUp(request);
+  }
+
+  /** An address may be a sid, which nobody has again: none is remembered for nothing. */
+  #pickUp(request: Request): void {
+    const loose = this.#loose.get(request.address);
+    loose?.delete(request);
+    if (loose?.size === 0) this.#loose.delete(request.address);
   }
 
   /** Nobody is there for it. */
@@ -82,9 +90,7 @@ export class OpenRequests {
   }
 
   give(request: Request, session: Session): void {
-    const loose = this.#loose.get(request.address);
-    loose?.delete(request);
-    if (loose?.size === 0) this.#loose.delete(request.address);
+    this.#pickUp(request);
     request.session = session;
     session.requests.set(request.id, request);
   }

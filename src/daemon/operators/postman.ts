@@ -50,6 +50,8 @@ export class Postman {
     while (session.stale && session.socket !== undefined) {
       const { socket } = session;
       session.stale = false;
+      // On its way out, and perhaps for long: the connection after it is told.
+      if (!socket.isOpen) return;
       const batch = [...session.requests.values()]
         .filter((request) => !socket.sent.has(request.id) && !this.#isTaken(request))
         .toSorted((a, b) => a.id - b.id)
@@ -74,10 +76,10 @@ export class Postman {
     await committed();
     for (const { request, frame } of held) {
       if (session.socket !== socket || socket === undefined || !socket.isOpen) return;
-      socket.sent.add(request.id);
       // Settled, or given to another, while the rows were written.
-      const gone = !requests.has(request.id) || request.session !== session || view.answer(request.id) !== undefined;
-      if (frame === undefined || gone) continue;
+      if (!requests.has(request.id) || request.session !== session) continue;
+      socket.sent.add(request.id);
+      if (frame === undefined || view.answer(request.id) !== undefined) continue;
       request.sent = true;
       if (!socket.send(frame)) return;
     }

@@ -37,7 +37,7 @@ export class Roster {
   }
 
   /** All the names or none. Durable with the next commit, which the caller awaits before it tells the token. */
-  join(given: readonly string[]): Joined {
+  join(given: readonly string[], api_key: string): Joined {
     const roles = [...new Set(given)];
     const conflicts = roles.filter((role) => this.#byRole.has(role));
     if (conflicts.length > 0) return { ok: false, conflicts };
@@ -46,7 +46,7 @@ export class Roster {
     }
     const token = `ot-${randomBytes(16).toString("hex")}`;
     const now = this.#clock.now();
-    const row = { sid: `op-${randomUUID()}`, digest: digestOf(token), roles, created_at: now, seen_at: now };
+    const row = { sid: `op-${randomUUID()}`, digest: digestOf(token), roles, created_at: now, seen_at: now, api_key };
     const session = newSession(row);
     this.#desk.putOperator(row);
     this.#add(session);
@@ -81,7 +81,7 @@ export class Roster {
     if (address !== anyOperator) return this.#sessions.get(address) ?? this.#byRole.get(address);
     let found: { readonly session: Session; readonly spawns: number } | undefined;
     for (const session of this.#sessions.values()) {
-      if (session.socket === undefined) continue;
+      if (session.socket?.isOpen !== true) continue;
       const spawns = spawnsOf(session);
       if (found === undefined || spawns < found.spawns) found = { session, spawns };
     }

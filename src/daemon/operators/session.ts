@@ -48,7 +48,7 @@ export function sessionInfo({ row, requests, socket }: Session): OperatorInfo {
   return {
     sid,
     roles: [...roles],
-    connected: socket !== undefined,
+    connected: socket?.isOpen === true,
     pending: requests.size,
     joined_at: created_at,
     last_seen: Math.max(seen_at, socket?.heardAt ?? 0),

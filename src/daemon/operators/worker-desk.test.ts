@@ -261,6 +261,8 @@ test("a worker's question is asked once per key, polled for, and answered with t
   ]);
   const raised = await eventOf(kit, "ask.raised", task);
   assert.equal(raised.data.ask.question, "coder asks: which way?");
+  assert.deepEqual(kit.engine.counts(), { pending: 0, running: 0, input_required: 1 });
+  assert.equal(kit.view.tasks({ limit: 9, status: "input_required" }).length, 1, "as the store tells it");
   assert.equal(reasonOf(await ask("k!", "another question")), "key_reused");
   await peer.drop();
   kit = await killed(t, kit);

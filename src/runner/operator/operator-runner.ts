@@ -54,6 +54,8 @@ export function operatorRunner(leases: Leases): Runner {
     if (input.success) durable.say("prompt", input.data.message);
     const restored = await durable.restore(Place);
     const place: Place = restored?.state ?? { turn: 1, acked: false, asked: null, patience: defaultTokenLife };
+    // New work begins here: what holds that back, a pause or a limit, is passed before anybody is offered it.
+    await durable.step("offer", { repeatable: true, schema: z.null() }, () => null);
     const offer = await openOffer(durable, config);
     let content: unknown;
     try {
@@ -101,7 +103,7 @@ async function takeTurn(offer: Offer, place: Place, leases: Leases): Promise<Pla
   const { turn, acked } = place;
   const left =
     place.patience ??
-    (await durable.step(`lease.${turn}`, { repeatable: true, schema: z.number() }, () =>
+    (await durable.step(`lease.${turn}`, { repeatable: true, looks: true, schema: z.number() }, () =>
       leases.leaseLeft(durable.task, durable.attempt, { acked }),
     ));
   if (left <= 0 && config.repeatable) {

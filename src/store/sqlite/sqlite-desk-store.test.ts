@@ -7,7 +7,7 @@ import { openStore } from "./sqlite-store.ts";
 import { pruneTrees } from "./prune.ts";
 
 const key = { id: "k1", name: "laptop", role: "viewer", digest: "d1", created_at: 1, revoked_at: null } as const;
-const operator = { sid: "s1", digest: "d2", roles: ["gate", "senior"], created_at: 2, seen_at: 3 };
+const operator = { sid: "s1", digest: "d2", roles: ["gate", "senior"], created_at: 2, seen_at: 3, api_key: "key_1" };
 const sent = { wait: 7, sid: "s1", at: 4 };
 const handle = { digest: "d3", claims: '{"task":"t"}', expires_at: 50 };
 const lease = { task: 5, attempt: 2, due: 60, fetched_at: null, posted_at: null };
@@ -58,7 +58,7 @@ test("a row of the same key is replaced, and what is removed is gone", async (t)
   fill(desk);
   desk.revokeKey(key.id, 70);
   desk.revokeKey(key.id, 71);
-  desk.putOperator({ ...operator, seen_at: 30 });
+  desk.putOperator({ ...operator, seen_at: 30, api_key: "key_1" });
   desk.putSent({ ...sent, sid: "s2" });
   desk.putLease({ ...lease, posted_at: 66 });
   desk.putLease({ ...lease, attempt: 3 });
@@ -69,7 +69,7 @@ test("a row of the same key is replaced, and what is removed is gone", async (t)
   await store.committed();
   assert.deepEqual(
     [desk.keys()[0]?.revoked_at, desk.operators(), desk.sent(sent.wait)?.sid, desk.setting("colour")],
-    [70, [{ ...operator, seen_at: 30 }], "s2", "red"],
+    [70, [{ ...operator, seen_at: 30, api_key: "key_1" }], "s2", "red"],
     "a key that is revoked stays revoked as of the first time",
   );
   assert.deepEqual(

@@ -15,7 +15,7 @@ export function deskStoreOver(database: DatabaseSync, path: string, writer: Writ
 
   const addKey = write("INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?)");
   const revokeKey = write("UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL");
-  const putOperator = write("INSERT OR REPLACE INTO operators VALUES (?, ?, ?, ?, ?)");
+  const putOperator = write("INSERT OR REPLACE INTO operators VALUES (?, ?, ?, ?, ?, ?)");
   const putSent = write("INSERT OR REPLACE INTO sent VALUES (?, ?, ?)");
   const putHandle = write("INSERT OR REPLACE INTO handles VALUES (?, ?, ?)");
   const putLease = write("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?)");
@@ -29,7 +29,8 @@ export function deskStoreOver(database: DatabaseSync, path: string, writer: Writ
     addKey: (row) => addKey(row.id, row.name, row.role, row.digest, row.created_at, row.revoked_at),
     revokeKey: (id, at) => revokeKey(at, id),
     operators: all("SELECT * FROM operators ORDER BY created_at, sid", operatorIn),
-    putOperator: (row) => putOperator(row.sid, row.digest, JSON.stringify(row.roles), row.created_at, row.seen_at),
+    putOperator: ({ sid, digest, roles, created_at, seen_at, api_key }) =>
+      putOperator(sid, digest, JSON.stringify(roles), created_at, seen_at, api_key),
     removeOperator: write("DELETE FROM operators WHERE sid = ?"),
     sent: one("SELECT * FROM sent WHERE wait = ?", sentIn),
     putSent: (row) => putSent(row.wait, row.sid, row.at),
@@ -65,6 +66,7 @@ const operatorIn: RowReader<OperatorRow> = (row) => ({
   roles: textsIn(text(row, "roles")),
   created_at: integer(row, "created_at"),
   seen_at: integer(row, "seen_at"),
+  api_key: text(row, "api_key"),
 });
 
 function textsIn(json: string): string[] {

@@ -90,6 +90,8 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
     addResult(result) {
       putResult(result.task, result.status, result.at, result.body);
       writer.push(dropOpen, [result.task]);
+      // Nobody reads the mail of a task that is over.
+      mailed.delete(result.task);
     },
     addRun(run) {
       const id = (next.runs += 1);

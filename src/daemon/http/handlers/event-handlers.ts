@@ -1,10 +1,12 @@
 // Events: a page of JSON, or a stream for whoever accepts one.
 
+import { maxPageLength } from "../bounded-page.ts";
 import type { Caller } from "../caller.ts";
 import type { HttpContext } from "../context.ts";
 import type { StreamRequest } from "../event-stream.ts";
 import type { Handlers } from "../handler.ts";
 import { type Refused, refuse } from "../refused.ts";
+import { takeEvents } from "../take-events.ts";
 
 interface Asked {
   readonly caller: Caller;
@@ -36,10 +38,9 @@ export function eventHandlers({ state }: HttpContext): Pick<Handlers, "events" |
     if (task !== undefined) await client.task(task);
     if (asked.wantsStream) return streamOf(asked);
     const { after, limit } = query;
-    const found = feed.read({ after, limit: limit + 1, ...(task === undefined ? {} : { task }) });
-    const page = found.slice(0, limit);
-    const next = found.length > limit ? (page.at(-1)?.event.seq ?? null) : null;
-    return { json: `{"events":[${page.map(({ json }) => json).join(",")}],"next":${next}}` };
+    const { events, more } = takeEvents(feed, { after, limit, maxLength: maxPageLength, task });
+    const next = more ? (events.at(-1)?.event.seq ?? null) : null;
+    return { json: `{"events":[${events.map(({ json }) => json).join(",")}],"next":${next}}` };
   };
 
   return {

@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 
 import { z } from "zod";
 
+import { httpClient } from "../../../client/http-client.ts";
 import type { RouteSpec } from "../../../protocol/api/route.ts";
 import { type RouteName, routes } from "../../../protocol/api/routes.ts";
 import { Answer } from "../../../protocol/ask.ts";
@@ -35,6 +36,15 @@ before(async () => {
           });
           return "value" in waited ? waited.value : "nothing";
         }
+        if (durable.agent === "keeps much") {
+          for (let count = 0; count < 20; count += 1) {
+            const text = "x".repeat(900_000);
+            await durable.step(`s${count}`, { repeatable: true, schema: z.string() }, () => text);
+            durable.say(`m${count}`, { name: null, role: "assistant", parts: [{ part_type: "text", data: text }] });
+          }
+          return "done";
+        }
+        if (durable.agent === "says much") return "x".repeat(2_000_000);
         if (durable.agent === "hears") {
           const heard = await durable.receive("h", { block: true });
           return heard?.parts;
@@ -109,6 +119,52 @@ test("an export holds every task and every event of the subtree, a line each", a
     events,
     kit.state.feed.read({ after: 0, limit: 1_000, task }).map(({ event }) => event),
   );
+});
+
+test("a page of long events ends early and says where the next begins, so that nobody's memory is asked for all of them", async () => {
+  const first = kit.state.feed.position;
+  for (let count = 0; count < 4; count += 1) await done("says much");
+  const seen: number[] = [];
+  let pages = 0;
+  for (let after: number | null = first; after !== null && pages < 10; pages += 1) {
+    const { body, text } = await good("events", `/v1/events?limit=1000&after=${after}`);
+    assert.ok(text.length < 7_000_000, `${text.length} characters`);
+    const page = z.object({ events: z.array(z.object({ seq: z.int() })), next: z.int().nullable() }).parse(body);
+    seen.push(...page.events.map(({ seq }) => seq));
+    after = page.next;
+  }
+  assert.ok(pages > 1);
+  const all = kit.state.feed.read({ after: first, limit: 1_000 }).map(({ event }) => event.seq);
+  assert.deepEqual(seen, all);
+  const client = httpClient({ url: kit.http.url, key: kit.key });
+  const told = await client.events({ after: first, limit: 1_000 });
+  assert.deepEqual(
+    told.map(({ seq }) => seq),
+    all,
+    "a client is given as many as it asked for",
+  );
+  assert.equal((await client.events({ after: first, limit: 3 })).length, 3);
+});
+
+test("pages of messages and of steps end early too when those are long, and miss nothing", async () => {
+  const task = await done("keeps much");
+  for (const route of ["messages", "steps"] as const) {
+    const seen: number[] = [];
+    let pages = 0;
+    for (let after: number | null = 0; after !== null && pages < 10; pages += 1) {
+      const { body, text } = await good(route, `/v1/tasks/${task}/${route}?limit=1000&after=${after}`);
+      assert.ok(text.length < 9_000_000, `${route}: ${text.length} characters`);
+      seen.push(
+        ...z
+          .array(z.object({ seq: z.int() }))
+          .parse(body?.[route])
+          .map(({ seq }) => seq),
+      );
+      after = z.int().nullable().parse(body?.["next"]);
+    }
+    assert.ok(pages > 1, route);
+    assert.deepEqual([seen.length, new Set(seen).size], [20, 20], route);
+  }
 });
 
 test("a result is 200 when there is one, 202 while there is none, and can be waited for", async () => {
@@ -277,6 +333,20 @@ test("agents and models are those of the project of the folder, the service's ow
   assert.deepEqual(projects, [kit.folder, "/p", kit.folder]);
   assert.equal((await kit.call("/v1/agents/nobody")).status, 404);
   assert.equal((await kit.call("/v1/agents?folder=relative")).status, 422);
+});
+
+test("a viewer chooses no project: the config of one is code that would be run", async () => {
+  const { key } = await kit.keys.add({ name: "looks", role: "viewer" });
+  const headers = { authorization: `Bearer ${key}` };
+  const before = projects.length;
+  for (const path of ["/v1/models?folder=/tmp/evil", "/v1/agents?folder=/tmp/evil", "/v1/agents/scout?folder=/p"]) {
+    assert.equal((await kit.call(path, { headers })).status, 403, path);
+  }
+  assert.deepEqual(projects.slice(before), []);
+  await good("models", "/v1/models", { headers });
+  await good("agents", "/v1/agents", { headers });
+  const operator = await kit.keys.add({ name: "works", role: "operator" });
+  await good("models", "/v1/models?folder=/p", { headers: { authorization: `Bearer ${operator.key}` } });
 });
 
 test("a refusal of a worker has its reason and its status beside the problem", async (t) => {

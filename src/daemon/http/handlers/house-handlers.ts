@@ -4,30 +4,41 @@ import { isAbsolute } from "node:path";
 
 import type { Project } from "../../../client/project.ts";
 import { TuttiError } from "../../../protocol/error.ts";
+import type { Caller } from "../caller.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 
 type House = "agents" | "agent" | "runners" | "models" | "route";
 
 export function houseHandlers(context: HttpContext): Pick<Handlers, House> {
-  const projectAt = async (folder: string | undefined): Promise<Pick<Project, "agents" | "models">> => {
-    if (folder === undefined || isAbsolute(folder)) return context.project(folder ?? context.from);
-    throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
+  const projectAt = async (folder: string | undefined, caller: Caller): Promise<Pick<Project, "agents" | "models">> => {
+    if (folder === undefined) return context.project(context.from);
+    if (!isAbsolute(folder)) {
+      throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
+    }
+    // A project's config is code that is run, and may send providers' keys where it likes: choosing one is more than looking.
+    if (caller.kind !== "key" || caller.role === "viewer") {
+      throw new TuttiError(
+        "refused",
+        "a viewer sees the service's own project; leave `folder` out, or use an operator's key",
+      );
+    }
+    return context.project(folder);
   };
   return {
-    async agents({ query }) {
-      const { agents, problems } = await (await projectAt(query.folder)).agents();
+    async agents({ query, caller }) {
+      const { agents, problems } = await (await projectAt(query.folder, caller)).agents();
       return { value: { agents: [...agents], problems: [...problems] } };
     },
-    async agent({ params, query }) {
-      const { agents } = await (await projectAt(query.folder)).agents();
+    async agent({ params, query, caller }) {
+      const { agents } = await (await projectAt(query.folder, caller)).agents();
       const found = agents.find(({ name }) => name === params.name);
       if (found === undefined) throw new TuttiError("not_found", `there is no agent ${params.name}`);
       return { value: found };
     },
     runners: () => ({ value: { runners: [...context.runners] } }),
-    async models({ query }) {
-      const models = await (await projectAt(query.folder)).models({ probe: query.probe === "true" });
+    async models({ query, caller }) {
+      const models = await (await projectAt(query.folder, caller)).models({ probe: query.probe === "true" });
       return { value: { models: models.map((model) => ({ ...model, aliases: [...model.aliases] })) } };
     },
     route: async ({ body }) => ({ value: await context.state.client.route(body) }),

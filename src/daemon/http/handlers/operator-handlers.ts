@@ -11,7 +11,7 @@ type Operators = "joinOperator" | "operators" | "operator" | "leaveOperator" | "
 export function operatorHandlers({ state: { operators } }: HttpContext): Pick<Handlers, Operators> {
   return {
     async joinOperator({ body, caller }) {
-      const joined = await operators.join(body.roles, nameOf(caller));
+      const joined = await operators.join(body.roles, caller.kind === "key" ? caller.id : "");
       if (joined.ok) return { value: { sid: joined.sid, token: joined.token, roles: joined.roles } };
       const { conflicts } = joined;
       const message = `these names belong to other operators: ${conflicts.join(", ")}; leave them out, or end those sessions`;

@@ -7,6 +7,7 @@ import type { TaskId } from "../../../protocol/ids.ts";
 import type { AgentResult } from "../../../protocol/invocation-result.ts";
 import { readInvocationFile } from "../../../protocol/invocation-file.ts";
 import { isTerminal } from "../../../protocol/task-status.ts";
+import { boundedPage } from "../bounded-page.ts";
 import type { HttpContext } from "../context.ts";
 import { exportLines } from "../export-lines.ts";
 import type { Handlers } from "../handler.ts";
@@ -54,8 +55,20 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, Tasks> {
     listTasks: async ({ query }) => ({ value: await client.tasks(query) }),
     task: async ({ params }) => ({ value: await client.task(params.task) }),
     tree: async ({ params }) => ({ value: { tasks: await client.tree(params.task) } }),
-    messages: async ({ params, query }) => ({ value: await client.messages(params.task, query) }),
-    steps: async ({ params, query }) => ({ value: await client.steps(params.task, query) }),
+    async messages({ params, query }) {
+      const { items, next } = await boundedPage(async (asked) => {
+        const page = await client.messages(params.task, asked);
+        return { items: page.messages, next: page.next };
+      }, query);
+      return { value: { messages: items, next } };
+    },
+    async steps({ params, query }) {
+      const { items, next } = await boundedPage(async (asked) => {
+        const page = await client.steps(params.task, asked);
+        return { items: page.steps, next: page.next };
+      }, query);
+      return { value: { steps: items, next } };
+    },
     async result(call) {
       const { task } = call.params;
       const { status } = await client.task(task);

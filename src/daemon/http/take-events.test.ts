@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import fc from "fast-check";
+
+import type { TaskEvent } from "../../protocol/event.ts";
+import type { EventFeed, FedEvent } from "../event-feed.ts";
+import { takeEvents } from "./take-events.ts";
+
+/** Events of the given lengths, and how much of them was read. */
+function feedOf(lengths: readonly number[]) {
+  const all = lengths.map((length, index): FedEvent => {
+    const event: TaskEvent = {
+      seq: index + 1,
+      at: 0,
+      task: "tsk_a_1",
+      root: "tsk_a_1",
+      attempt: 1,
+      run: 1,
+      type: "task.started",
+      data: {},
+    };
+    return { event, json: "x".repeat(length) };
+  });
+  const reads: number[] = [];
+  const feed: Pick<EventFeed, "read"> = {
+    read({ after, limit }) {
+      const found = all.filter(({ event }) => event.seq > after).slice(0, limit);
+      reads.push(found.length);
+      return found;
+    },
+  };
+  return { feed, reads };
+}
+
+test("pages one after the other hold every event once, are bounded, and only the last says that there is no more", () => {
+  const lengths = fc.array(fc.oneof(fc.integer({ min: 2, max: 40 }), fc.integer({ min: 500, max: 3_000 })), {
+    maxLength: 300,
+  });
+  fc.assert(
+    fc.property(lengths, fc.integer({ min: 1, max: 250 }), fc.integer({ min: 1, max: 4_000 }), (given, limit, most) => {
+      const { feed } = feedOf(given);
+      const seen: number[] = [];
+      for (let more = true; more;) {
+        const page = takeEvents(feed, { after: seen.at(-1) ?? 0, limit, maxLength: most });
+        assert.ok(page.events.length <= limit);
+        const before = page.events.slice(0, -1).reduce((sum, { json }) => sum + json.length, 0);
+        assert.ok(before < most, "only the last may reach the length");
+        seen.push(...page.events.map(({ event }) => event.seq));
+        ({ more } = page);
+        assert.equal(more, seen.length < given.length);
+        assert.ok(page.events.length > 0 || !more);
+      }
+      assert.deepEqual(
+        seen,
+        given.map((_, index) => index + 1),
+      );
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("of long events only a few are read at a time, of short ones a page in a few reads", () => {
+  const long = feedOf(Array.from({ length: 1_000 }, () => 2_000_000));
+  assert.equal(takeEvents(long.feed, { after: 0, limit: 1_000, maxLength: 64 * 1024 }).events.length, 1);
+  assert.deepEqual(long.reads, [9]);
+  const short = feedOf(Array.from({ length: 1_000 }, () => 300));
+  assert.equal(takeEvents(short.feed, { after: 0, limit: 200, maxLength: 64 * 1024 }).events.length, 200);
+  assert.ok(short.reads.length <= 6, `${short.reads.length} reads`);
+});

@@ -1,0 +1,32 @@
+// A daemon of a bench's own and what is asked through it, for the tests of the commands.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { AskList, WaitList } from "../../src/protocol/api/work.ts";
+import type { Bench } from "./tutti-process.ts";
+
+export const example = (name: string): string => join("examples", "invocations", `${name}.json`);
+const Up = z.object({ url: z.string(), pid: z.number(), existed: z.boolean(), resumed: z.number() });
+const Open = z.object({ asks: AskList.shape.asks, waits: WaitList.shape.waits });
+
+/** At a port nobody had before: a connection kept from an earlier test must not be taken for one to this daemon. */
+const anywhere = ["--port", "0"];
+
+export function up(b: Bench, where: readonly string[] = anywhere): z.infer<typeof Up> {
+  const { status, out, err } = b.run("up", "--detach", "--json", ...where);
+  assert.equal(status, 0, err);
+  return Up.parse(JSON.parse(out));
+}
+
+export const openIn = (b: Bench): z.infer<typeof Open> => Open.parse(JSON.parse(b.run("asks", "--json").out));
+
+/** Starts it and leaves it; gives its id once something is asked. */
+export async function waiting(b: Bench, name: string): Promise<{ task: string; ask: string }> {
+  const [task = ""] = b.run("invoke", "--detach", "--new", example(name)).out.split("\n");
+  const following = b.start("logs", "-f", task);
+  const [, ask = ""] = await following.said(/(?:ask\.raised|wait\.opened) +(ask_\w+)/);
+  following.child.kill("SIGKILL");
+  return { task, ask };
+}
