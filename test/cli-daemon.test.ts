@@ -306,6 +306,13 @@ describe("who is in the way", () => {
 });
 
 describe("what is not there", () => {
+  test("a file that cannot be used is refused before a daemon is started for it", (t) => {
+    const b = bench(t);
+    writeFileSync(join(b.folder, "empty.json"), "{}");
+    told(b.run("invoke", "--detach", "empty.json"), 3, /the invocation cannot be used: .*invocation: is missing/);
+    assert.ok(!existsSync(b.state));
+  });
+
   test("is said without starting a daemon or making a state", (t) => {
     const b = bench(t);
     for (const args of [["cancel", "tsk_0_1"], ["message", "tsk_0_1", "x"], ["answer", "ask_0_1", "y"], ["asks"]]) {

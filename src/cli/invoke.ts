@@ -1,6 +1,7 @@
 // `tutti invoke`: runs an invocation, shows how it goes, asks what has to be asked, prints the result.
 import type { Opener, Tutti } from "../client/client.ts";
-import { errorTable } from "../protocol/error.ts";
+import { errorTable, TuttiError } from "../protocol/error.ts";
+import { readInvocationFile } from "../protocol/invocation-file.ts";
 import { type AgentResult, InvocationResult } from "../protocol/invocation-result.ts";
 import { askInline } from "./ask-inline.ts";
 import { readText } from "./input.ts";
@@ -25,6 +26,7 @@ export async function invokeCommand(opener: Opener, file: string, options: Invok
   const text = await readText(file, options.limit);
   const given = { folder: process.cwd(), anew: options.new === true };
   if (options.detach === true) {
+    refuseUnusable(text);
     return throughDaemon(opener, options, async (tutti) => {
       const started = await tutti.invoke(text, given);
       for (const warning of started.warnings) warn(warning);
@@ -38,6 +40,14 @@ export async function invokeCommand(opener: Opener, file: string, options: Invok
     if (existed) console.error(dim(`going on with ${task}, which was not finished; --new starts another`));
     await follow(tutti, watchTask(tutti, task), options);
   });
+}
+
+/** Before a daemon is started for it. */
+function refuseUnusable(text: string): void {
+  const reading = readInvocationFile(text);
+  if (reading.ok) return;
+  const said = reading.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  throw new TuttiError("invalid_input", `the invocation cannot be used: ${said}`);
 }
 
 async function tellStarted(

@@ -32,7 +32,8 @@ export function originCheck(rules: OriginRules, port: number): OriginCheck {
 
   return (request, authority) => {
     if (!hosts.has(authority) && !hosts.has(authority.toLowerCase())) {
-      const message = "this service is not known by the Host that was asked for; allow the name when you start it";
+      const message =
+        "this service is not known by the Host that was asked for; `tutti up --public-url URL` gives it another name";
       return { refused: refuse("refused", message, { status: 421 }) };
     }
     const { origin, "sec-fetch-site": site } = request.headers;
@@ -45,7 +46,7 @@ export function originCheck(rules: OriginRules, port: number): OriginCheck {
       return {
         refused: refuse(
           "refused",
-          "pages of another origin may not use this service; allow the origin when you start it",
+          "pages of another origin may not use this service; `tutti up --public-url URL` names the one that may",
         ),
       };
     }

@@ -11,13 +11,14 @@ type Checked = { readonly ok: true; readonly value: unknown } | { readonly ok: f
 const nothing: Checked = { ok: true, value: undefined };
 
 /** What does not fit can be the name of nothing. */
-export function checkParams(spec: RouteSpec, params: unknown): Checked {
+export function checkParams(spec: RouteSpec, params: Readonly<Record<string, string>> = {}): Checked {
   if (spec.params === undefined) return nothing;
   const parsed = spec.params.safeParse(params);
   if (parsed.success) return { ok: true, value: parsed.data };
   const issues = issuesOf(parsed.error);
-  const said = issues.map(({ path, message }) => `${path} ${message}`).join("; ");
-  return { ok: false, refused: refuse("not_found", `there is nothing at this path: ${said}`, { details: { issues } }) };
+  const [name = ""] = issues.map(({ path }) => path);
+  const message = `there is no ${name} ${(params[name] ?? "").slice(0, 64)}`;
+  return { ok: false, refused: refuse("not_found", message, { details: { issues } }) };
 }
 
 export function checkQuery(spec: RouteSpec, query: Readonly<Record<string, string>>): Checked {

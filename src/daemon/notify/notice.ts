@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { idInName } from "../../engine/names.ts";
 import { AskKind } from "../../protocol/ask.ts";
+import { InvocationResult } from "../../protocol/invocation-result.ts";
 import type { TaskEvent } from "../../protocol/event.ts";
 import { AskId, TaskId, Time } from "../../protocol/ids.ts";
 import type { StoreView } from "../../store/view.ts";
@@ -80,12 +81,7 @@ function toldOf(event: TaskEvent, redact: NoticeContext["redact"]): Told | undef
       };
     }
     case "task.completed":
-      if (!isRoot) return undefined;
-      return {
-        kind: "finished",
-        title: (agent) => `${agent} has finished`,
-        text: oneLine(redact(textOf(event.data.content)), longestText),
-      };
+      return isRoot ? finished(event.data.content, redact) : undefined;
     case "task.failed":
       if (!isRoot) return undefined;
       return {
@@ -100,7 +96,26 @@ function toldOf(event: TaskEvent, redact: NoticeContext["redact"]): Told | undef
 
 const wanted = { approval: "approval", budget: "more budget" } as const;
 
+/** An invocation ends well whatever became of its targets; who is told wants to know of those. */
+function finished(content: unknown, redact: NoticeContext["redact"]): Told {
+  const { data } = InvocationResult.safeParse(content);
+  const results =
+    data === undefined || data.kind === "task_ids" ? [] : data.kind === "scalar" ? [data.result] : data.results;
+  const bad = results.filter(({ status }) => status !== "completed");
+  const [shown] = bad.length > 0 ? bad : results;
+  const said = shown === undefined ? textOf(data === undefined ? content : "") : textOf(shown.content);
+  const counted = results.length > 1 ? `${results.length - bad.length} of ${results.length} completed: ` : "";
+  return {
+    kind: bad.length > 0 ? "failed" : "finished",
+    title: (agent) => `${agent} has ${bad.length > 0 ? "failed" : "finished"}`,
+    text: oneLine(redact(`${counted}${said}`), longestText),
+  };
+}
+
 function textOf(content: unknown): string {
+  if (typeof content === "object" && content !== null && "code" in content && "message" in content) {
+    return String(content.message);
+  }
   return typeof content === "string" ? content : (JSON.stringify(content) ?? "");
 }
 

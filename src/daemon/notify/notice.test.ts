@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { openState } from "../open-state.ts";
+import { noticeOf } from "./notice.ts";
+
+const example = (name: string): string =>
+  readFileSync(join(import.meta.dirname, "../../../examples/invocations", `${name}.json`), "utf8");
+
+test("the end of an invocation is told in words, and as failed when one of its targets has", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-notice-"));
+  const { client, view, close } = await openState(join(folder, "state"), { from: folder });
+  t.after(async () => {
+    await close();
+    rmSync(folder, { recursive: true });
+  });
+  const noticeFor = async (name: string) => {
+    const { task } = await client.invoke(example(name), { folder });
+    await client.settled(task);
+    const events = await client.events({ task, after: 0, limit: 1000 });
+    const end = events.find((event) => event.task === task && event.type === "task.completed") ?? assert.fail();
+    return noticeOf(end, { view, on: ["finished", "failed"], redact: (text) => text });
+  };
+  const [single, all, detached] = [await noticeFor("single"), await noticeFor("all"), await noticeFor("detached")];
+  assert.equal(single?.kind, "finished");
+  assert.doesNotMatch(single.text, /[{}]/);
+  assert.deepEqual([all?.kind, all?.text], ["failed", "3 of 4 completed: that part of the map is missing"]);
+  assert.deepEqual([detached?.kind, detached?.text], ["finished", ""]);
+});
