@@ -12,11 +12,12 @@ const example = (name: string): string =>
 
 test("the end of an invocation is told in words, and as failed when one of its targets has", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tutti-notice-"));
-  const { client, view, close } = await openState(join(folder, "state"), { from: folder });
+  const state = await openState(join(folder, "state"), { from: folder });
   t.after(async () => {
-    await close();
+    await state.close();
     rmSync(folder, { recursive: true });
   });
+  const { client, view } = state;
   const noticeFor = async (name: string) => {
     const { task } = await client.invoke(example(name), { folder });
     await client.settled(task);
