@@ -40,6 +40,8 @@ export interface LeaseRow {
   readonly due: number;
   readonly fetched_at: number | null;
   readonly posted_at: number | null;
+  /** Rights that end by then are dead: the offer they came with was taken back. */
+  readonly void_until: number;
 }
 
 export interface NoticeRow {

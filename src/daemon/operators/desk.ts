@@ -163,6 +163,7 @@ export class OperatorDesk {
       // Nobody else will ever have that sid.
       await engine.deliver(wait, { value: null, ok: false, error: why } satisfies SpawnAnswer, by);
     } else {
+      if (request.kind === "spawn") leases.takenBack(request.taskRow, request.attempt);
       request.session = undefined;
       request.sent = false;
       this.#route(request);

@@ -32,6 +32,17 @@ export class Leases {
     if (known === undefined || !isTaken(known)) this.#put({ ...blank, ...known, task, attempt, due: expires_at });
   }
 
+  /** An offer nobody has taken up goes to another operator: the rights that went out with it must not be used beside new ones. */
+  takenBack(task: number, attempt: number): void {
+    const known = this.#find(task, attempt);
+    if (known !== undefined && !isTaken(known)) this.#put({ ...known, void_until: known.due });
+  }
+
+  /** Rights that end by then are dead; 0 when none were taken back. */
+  voidUntil(task: number, attempt: number): number {
+    return this.#find(task, attempt)?.void_until ?? 0;
+  }
+
   /** A worker has its prompt: it may work in silence until its token ends. */
   fetched(task: number, attempt: number, expires_at: number): void {
     const known = this.#find(task, attempt) ?? { ...blank, task, attempt };
@@ -93,7 +104,7 @@ export class Leases {
   }
 }
 
-const blank = { due: 0, fetched_at: null, posted_at: null } as const;
+const blank = { due: 0, fetched_at: null, posted_at: null, void_until: 0 } as const;
 
 function isTaken({ fetched_at, posted_at }: LeaseRow): boolean {
   return fetched_at !== null || posted_at !== null;

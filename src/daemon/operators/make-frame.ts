@@ -6,7 +6,7 @@ import type { Clock } from "../../ports.ts";
 import { spawnDirective } from "../../protocol/operator/directive.ts";
 import type { ServerFrame } from "../../protocol/operator/frames.ts";
 import { newHandle } from "../../protocol/operator/handle.ts";
-import { issueToken, WorkerVerb } from "../../protocol/operator/token.ts";
+import { defaultTokenLife, issueToken, WorkerVerb } from "../../protocol/operator/token.ts";
 import type { DeskStore } from "../../store/desk-store.ts";
 import type { Leases } from "./leases.ts";
 import type { OpenRequests } from "./open-requests.ts";
@@ -46,7 +46,9 @@ async function handOut(
   { task, taskRow, attempt, agent }: Request,
 ): Promise<{ readonly capability_token: string; readonly worker_handle: string }> {
   const grant = { task, attempt, agent: oneLine(agent), verbs: WorkerVerb.options };
-  const { token, claims } = await issueToken(grant, signingKey.tokens, { now: clock.now() });
+  // Later than any that was taken back, whatever the clock says.
+  const now = Math.max(clock.now(), leases.voidUntil(taskRow, attempt) - defaultTokenLife + 1);
+  const { token, claims } = await issueToken(grant, signingKey.tokens, { now });
   const handle = newHandle();
   desk.putHandle({ digest: handleDigest(handle), claims: JSON.stringify(claims), expires_at: claims.expires_at });
   leases.offered(taskRow, attempt, claims.expires_at);

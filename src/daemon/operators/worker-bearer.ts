@@ -8,6 +8,7 @@ import { type WorkerRefusalReason, workerRefusals } from "../../protocol/operato
 import { isTerminal } from "../../protocol/task-status.ts";
 import type { DeskStore } from "../../store/desk-store.ts";
 import type { StoreView } from "../../store/view.ts";
+import type { Leases } from "./leases.ts";
 import { handleDigest } from "./make-frame.ts";
 import type { SigningKey } from "./signing-key.ts";
 
@@ -36,6 +37,7 @@ export interface Bearers {
   readonly view: StoreView;
   readonly clock: Clock;
   readonly signingKey: SigningKey;
+  readonly leases: Pick<Leases, "voidUntil">;
 }
 
 /** Form, signature, expiry, verb, task, attempt, in this order; the first that fails is told. */
@@ -54,6 +56,7 @@ export async function admitWorker(
   const listed = id === undefined ? undefined : bearers.view.task(id);
   if (id === undefined || listed === undefined) return refuseWorker("attempt_over");
   if (listed.attempt !== claims.attempt) return refuseWorker("wrong_attempt");
+  if (claims.expires_at <= bearers.leases.voidUntil(id, claims.attempt)) return refuseWorker("offered_again");
   return { ok: true, claims, task: id };
 }
 

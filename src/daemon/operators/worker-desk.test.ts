@@ -14,6 +14,7 @@ import {
   type Kit,
   killed,
   openKit,
+  restarted,
   operatorTask,
   passed,
   type Peer,
@@ -201,6 +202,24 @@ test("a late worker of attempt 1 cannot write attempt 2 (invariant 13)", async (
   for (const bearer of [token, handle]) assert.deepEqual(await everywhere(kit, task, bearer), ["wrong_attempt"]);
   await kit.workers.submit(second.worker_handle, "from attempt 2", {});
   assert.equal((await kit.engine.result(task)).content, "from attempt 2");
+});
+
+test("an offer that was taken back is dead: of two workers one does the task, however fast the other operator got it", async (t) => {
+  let kit = await openKit(t, tempFolder(t));
+  const [leaving, staying] = [await joined(kit), await joined(kit)];
+  const { task } = await kit.engine.start(operatorTask());
+  const before = await (await connected(kit, leaving.sid)).next("spawn");
+  const other = await connected(kit, staying.sid);
+  await kit.desk.leave(leaving.sid, "going home");
+  const after = await other.next("spawn");
+  assert.deepEqual([before.task_id, before.attempt], [after.task_id, after.attempt]);
+  for (const restart of [false, true]) {
+    if (restart) kit = await restarted(t, kit);
+    assert.deepEqual(await everywhere(kit, task, before.capability_token), ["offered_again"]);
+    assert.deepEqual(await everywhere(kit, task, before.worker_handle ?? ""), ["offered_again"]);
+  }
+  const fetched = await kit.workers.prompt(after.worker_handle, { task_id: task });
+  assert.equal(fetched.ok, true);
 });
 
 test("a task that was cancelled or has ended is over for its worker: 410", async (t) => {

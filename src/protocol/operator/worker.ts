@@ -113,6 +113,10 @@ export const workerRefusals = {
   verb_not_granted: { status: 403, message: tokenRefusals.verb_not_granted },
   wrong_task: { status: 403, message: tokenRefusals.wrong_task },
   wrong_attempt: { status: 409, message: tokenRefusals.wrong_attempt },
+  offered_again: {
+    status: 409,
+    message: "the operator this was offered to left, and the task was offered to another; stop, this offer is over",
+  },
   already_posted: {
     status: 409,
     message: "this attempt has its result; the first one stands and this one changes nothing",

@@ -10,7 +10,7 @@ const key = { id: "k1", name: "laptop", role: "viewer", digest: "d1", created_at
 const operator = { sid: "s1", digest: "d2", roles: ["gate", "senior"], created_at: 2, seen_at: 3, api_key: "key_1" };
 const sent = { wait: 7, sid: "s1", at: 4 };
 const handle = { digest: "d3", claims: '{"task":"t"}', expires_at: 50 };
-const lease = { task: 5, attempt: 2, due: 60, fetched_at: null, posted_at: null };
+const lease = { task: 5, attempt: 2, due: 60, fetched_at: null, posted_at: null, void_until: 0 };
 const notice = { id: "n1", target: "hook", body: "{}", tries: 0, due: 9, created_at: 8 };
 
 function fill(desk: DeskStore): void {
@@ -60,7 +60,7 @@ test("a row of the same key is replaced, and what is removed is gone", async (t)
   desk.revokeKey(key.id, 71);
   desk.putOperator({ ...operator, seen_at: 30, api_key: "key_1" });
   desk.putSent({ ...sent, sid: "s2" });
-  desk.putLease({ ...lease, posted_at: 66 });
+  desk.putLease({ ...lease, posted_at: 66, void_until: 0 });
   desk.putLease({ ...lease, attempt: 3 });
   desk.putNotice({ ...notice, tries: 1 });
   desk.putSetting("colour", "red");

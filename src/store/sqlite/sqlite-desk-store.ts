@@ -18,7 +18,7 @@ export function deskStoreOver(database: DatabaseSync, path: string, writer: Writ
   const putOperator = write("INSERT OR REPLACE INTO operators VALUES (?, ?, ?, ?, ?, ?)");
   const putSent = write("INSERT OR REPLACE INTO sent VALUES (?, ?, ?)");
   const putHandle = write("INSERT OR REPLACE INTO handles VALUES (?, ?, ?)");
-  const putLease = write("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?)");
+  const putLease = write("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?)");
   const putNotice = write("INSERT OR REPLACE INTO notices VALUES (?, ?, ?, ?, ?, ?)");
   const putSetting = write("INSERT OR REPLACE INTO meta VALUES (?, ?)");
   const setting = one("SELECT value FROM meta WHERE key = ?", textIn);
@@ -38,7 +38,7 @@ export function deskStoreOver(database: DatabaseSync, path: string, writer: Writ
     putHandle: (row) => putHandle(row.digest, row.claims, row.expires_at),
     dropHandles: write("DELETE FROM handles WHERE expires_at < ?"),
     lease: one("SELECT * FROM leases WHERE task = ? AND attempt = ?", leaseIn),
-    putLease: (row) => putLease(row.task, row.attempt, row.due, row.fetched_at, row.posted_at),
+    putLease: (row) => putLease(row.task, row.attempt, row.due, row.fetched_at, row.posted_at, row.void_until),
     notices: all("SELECT * FROM notices ORDER BY created_at, id", noticeIn),
     putNotice: (row) => putNotice(row.id, row.target, row.body, row.tries, row.due, row.created_at),
     removeNotice: write("DELETE FROM notices WHERE id = ?"),
@@ -93,6 +93,7 @@ const leaseIn: RowReader<LeaseRow> = (row) => ({
   due: integer(row, "due"),
   fetched_at: integerOrNull(row, "fetched_at"),
   posted_at: integerOrNull(row, "posted_at"),
+  void_until: integer(row, "void_until"),
 });
 
 const noticeIn: RowReader<NoticeRow> = (row) => ({
