@@ -2,7 +2,8 @@
 import { relative } from "node:path";
 
 import type { Opener } from "../client/client.ts";
-import type { AgentProblem, AgentView, ProjectAgents } from "../client/project.ts";
+import type { ProjectAgents } from "../client/project.ts";
+import type { AgentProblem, AgentView } from "../protocol/api/house.ts";
 import { errorTable, TuttiError } from "../protocol/error.ts";
 import { bold, dim, paint, warn, writeLine } from "./output.ts";
 import { oneLine, printable } from "./printable.ts";

@@ -1,6 +1,6 @@
 // `tutti models`: which models can be used here, what they cost, and how they call tools.
 import type { Opener } from "../client/client.ts";
-import type { ModelView } from "../client/project.ts";
+import type { ModelView } from "../protocol/api/house.ts";
 import { bold, dim, paint, writeLine } from "./output.ts";
 import { printable } from "./printable.ts";
 

@@ -1,22 +1,7 @@
 // What a front can do with a project: its agents, its models, and whether all is there that it needs.
 
+import type { AgentProblem, AgentView, ModelView } from "../protocol/api/house.ts";
 import type { ErrorCode } from "../protocol/error.ts";
-import type { AgentDefinition } from "../protocol/invocation-file.ts";
-
-export interface AgentView {
-  readonly name: string;
-  readonly file: string;
-  readonly of: "project" | "user";
-  readonly definition: AgentDefinition;
-}
-
-/** One line of a file that is wrong, or that does not do what its author may think. */
-export interface AgentProblem {
-  readonly file: string;
-  readonly line: number;
-  readonly level: "error" | "warning";
-  readonly message: string;
-}
 
 export interface ProjectAgents {
   readonly agents: readonly AgentView[];
@@ -39,23 +24,6 @@ export interface PreparedRun {
   readonly model: string;
   /** No model is called: a script is played. */
   readonly rehearsal: boolean;
-}
-
-export interface ModelView {
-  readonly model: string;
-  /** Short names for it. */
-  readonly aliases: readonly string[];
-  /** What agents get that name none. */
-  readonly default: boolean;
-  readonly provider: string;
-  /** The variable that holds the key; null when none is needed. */
-  readonly key_env: string | null;
-  readonly key: boolean;
-  /** Undefined when nobody looked. */
-  readonly reachable?: { readonly ok: boolean; readonly said: string };
-  readonly format: "native" | "fenced";
-  /** Per million tokens; null is unknown. */
-  readonly price: { readonly input_micro_usd: number; readonly output_micro_usd: number } | null;
 }
 
 export interface Finding {

@@ -1,10 +1,10 @@
 // Which model an agent of a project gets, and the models there are to choose from.
 
-import type { ModelView } from "../client/project.ts";
 import { systemClock } from "../engine/clock.ts";
 import type { ModelListing } from "../model/list-models.ts";
 import type { ModelsConfig } from "../model/models-config.ts";
 import { models } from "../model/models.ts";
+import type { ModelView } from "../protocol/api/house.ts";
 import { canonicalName, resolveModel, resolveProvider } from "../model/resolve-model.ts";
 
 /** The model that plays a script, and the one there is when nothing is set up. */
@@ -79,7 +79,7 @@ function viewOf(listing: Listed, fallback: string): ModelView {
   const { name, aliases, provider, configured, keyEnv, probe, price, format } = listing;
   return {
     model: name,
-    aliases,
+    aliases: [...aliases],
     default: name === fallback,
     provider,
     key_env: keyEnv.length === 0 ? null : keyEnv.join(" or "),
