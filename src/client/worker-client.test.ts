@@ -29,15 +29,20 @@ test("a worker fetches, tells, asks and hands in, and takes the renewed token fo
   assert.deepEqual(await worker.ask("Which?", { key: "q1" }), { state: "answered", value: "blue" });
   assert.deepEqual(await worker.submit("the result"), { recorded: true, already: false });
   assert.deepEqual(await worker.result({ a: 1 }, { ok: false }), { recorded: true, already: true });
-  assert.deepEqual(seen, [
-    `wh- GET /v1/worker/prompt?task_id=${task_id} `,
-    'wh- POST /v1/worker/events {"events":[{"type":"progress","text":"half way","fraction":0.5}]}',
-    'tt1 POST /v1/worker/events {"events":[{"type":"partial","value":[1]}]}',
-    'tt1 POST /v1/worker/ask {"key":"q1","question":"Which?","wait_ms":30000}',
-    'tt1 POST /v1/worker/ask {"key":"q1","question":"Which?","wait_ms":30000}',
-    "tt1 POST /v1/worker/submit?ok=true the result",
-    `tt1 POST /v1/worker/result {"task_id":"${task_id}","value":{"a":1},"ok":false}`,
-  ]);
+  const keys = seen.flatMap((line) => /"key":"([\da-f-]{36})"/.exec(line)?.[1] ?? []);
+  assert.equal(new Set(keys).size, 2, "each post has a key of its own");
+  assert.deepEqual(
+    seen.map((line) => line.replace(/,"key":"[\da-f-]{36}"/, "")),
+    [
+      `wh- GET /v1/worker/prompt?task_id=${task_id} `,
+      'wh- POST /v1/worker/events {"events":[{"type":"progress","text":"half way","fraction":0.5}]}',
+      'tt1 POST /v1/worker/events {"events":[{"type":"partial","value":[1]}]}',
+      'tt1 POST /v1/worker/ask {"key":"q1","question":"Which?","wait_ms":30000}',
+      'tt1 POST /v1/worker/ask {"key":"q1","question":"Which?","wait_ms":30000}',
+      "tt1 POST /v1/worker/submit?ok=true the result",
+      `tt1 POST /v1/worker/result {"task_id":"${task_id}","value":{"a":1},"ok":false}`,
+    ],
+  );
 });
 
 test("a service that is away, stops or stumbles is tried again; a refusal is thrown with its reason", async (t) => {
@@ -60,6 +65,18 @@ test("a service that is away, stops or stumbles is tried again; a refusal is thr
     return true;
   });
   assert.equal(calls, 5, "a refusal is not repeated");
+});
+
+test("a progress post whose answer was lost is tried again under the same key", async (t) => {
+  const bodies: string[] = [];
+  const { url } = await wireServer(t, async (request, response) => {
+    bodies.push(await bodyOf(request));
+    if (bodies.length === 1) return void response.destroy();
+    sendJson(response, { accepted: 1, capability_token: "tt1.x.y", expires_at: 9 });
+  });
+  await workerClient({ base_url: url, handle, task_id }).progress("half way");
+  assert.equal(bodies.length, 2);
+  assert.equal(bodies[0], bodies[1]);
 });
 
 test("it gives up when the service stays away, and when it is told to stop", async (t) => {

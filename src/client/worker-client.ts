@@ -47,7 +47,9 @@ export function workerClient(options: WorkerOptions): WorkerClient {
   });
   const patience = { awayMs: options.awayMs ?? usualAwayMs, signal };
   const post = async (event: WorkerEvent): Promise<void> => {
-    const accepted = await patiently(() => call("workerEvents", { body: { events: [event] } }), patience);
+    // The same key at every try: a post whose answer was lost is kept once.
+    const body = { events: [event], key: crypto.randomUUID() };
+    const accepted = await patiently(() => call("workerEvents", { body }), patience);
     bearer = accepted.capability_token;
   };
   return {

@@ -246,6 +246,26 @@ test("an accepted progress post gives a fresh token for the same attempt; the ol
   assert.equal((await kit.engine.result(task)).content, "x");
 });
 
+test("a progress post that is repeated with its key is kept once: at once, later, and over a kill", async (t) => {
+  let kit = await openKit(t, tempFolder(t));
+  const { sid } = await joined(kit);
+  const { task } = await kit.engine.start(operatorTask());
+  const { worker_handle: handle } = await (await connected(kit, sid)).next("spawn");
+  const post = (key: string) => kit.workers.events(handle, { key, events: [{ type: "progress", text: key }] });
+  const first = await Promise.all([post("one"), post("one"), post("two")]);
+  assert.ok(first.every(({ ok }) => ok));
+  assert.ok((await post("one")).ok);
+  kit = await killed(t, kit);
+  assert.ok((await post("two")).ok);
+  assert.ok((await post("three")).ok);
+  const said = (): string[] =>
+    kit.view
+      .events(Number.parseInt(task.slice(task.lastIndexOf("_") + 1), 36), 0, 1000)
+      .flatMap(({ type, body }) => (type === "message.added" ? (/one|two|three/.exec(body ?? "")?.[0] ?? []) : []));
+  await until(() => said().includes("three"));
+  assert.deepEqual(said(), ["one", "two", "three"]);
+});
+
 test("progress and partial results are kept in order as messages of the task, and so is what a person says to it", async (t) => {
   const { kit, task, handle } = await spawned(t);
   await kit.workers.events(handle, {

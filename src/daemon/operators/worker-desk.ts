@@ -27,7 +27,7 @@ import { admitWorker, refuseEnded, type RefusedWorker, refuseWorker, type Worker
 import { workerPrompt } from "./worker-prompt.ts";
 
 export interface WorkerDeskOptions extends Asking {
-  readonly store: Pick<Store, "logById">;
+  readonly store: Pick<Store, "logById" | "taskOfKey" | "bindKey">;
   /** Resolves when what was queued is on disk. */
   readonly committed: () => Promise<void>;
   readonly engine: Pick<Tasks, "deliver" | "message">;
@@ -46,6 +46,7 @@ export interface WorkerDesk {
 }
 
 export function workerDesk(options: WorkerDeskOptions): WorkerDesk {
+  const posting = new Set<string>();
   return {
     async prompt(bearer, { task_id }) {
       const worker = await admitWorker(options, bearer, { verb: "prompt", task: task_id });
@@ -59,10 +60,10 @@ export function workerDesk(options: WorkerDeskOptions): WorkerDesk {
       const worker = await admitWorker(options, bearer, { verb: "result" });
       return worker.ok ? record(options, worker, { value: text.trimEnd(), ok: submittedOk(query) }) : worker;
     },
-    async events(bearer, { events }) {
+    async events(bearer, body) {
       const worker = await admitWorker(options, bearer, { verb: "events" });
       if (!worker.ok) return worker;
-      return refuseDone(options, worker) ?? unlessOver(() => progress(options, worker, events));
+      return refuseDone(options, worker) ?? unlessOver(() => progress({ ...options, posting }, worker, body));
     },
     async ask(bearer, body, signal) {
       const worker = await admitWorker(options, bearer, { verb: "ask" });
@@ -119,14 +120,25 @@ function recorded(delivery: Delivery, digest: string): WorkerReply<WorkerRecorde
 }
 
 async function progress(
-  options: WorkerDeskOptions,
+  options: WorkerDeskOptions & { readonly posting: Set<string> },
   { task, claims }: Worker,
-  events: readonly WorkerEvent[],
+  { events, key }: WorkerEvents,
 ): Promise<WorkerReply<WorkerEventsAccepted>> {
-  const { engine, leases, clock, signingKey, committed } = options;
+  const { engine, store, leases, clock, signingKey, committed, posting } = options;
   leases.progressed(task, claims.attempt);
-  // Queued in order in this tick, so they are kept all or none.
-  await Promise.all(events.map((event) => engine.message(claims.task, messageOf(event))));
+  const name = key === undefined ? undefined : `worker ${claims.task} ${claims.attempt} ${key}`;
+  if (name === undefined || !(posting.has(name) || store.taskOfKey(name) !== undefined)) {
+    // Queued in order in this tick, the key with them, so all of it is kept or nothing.
+    if (name !== undefined) {
+      store.bindKey(name, task);
+      posting.add(name);
+    }
+    try {
+      await Promise.all(events.map((event) => engine.message(claims.task, messageOf(event))));
+    } finally {
+      if (name !== undefined) posting.delete(name);
+    }
+  }
   await committed();
   const { token, claims: fresh } = await issueToken(claims, signingKey.tokens, { now: clock.now() });
   return { ok: true, value: { accepted: events.length, capability_token: token, expires_at: fresh.expires_at } };

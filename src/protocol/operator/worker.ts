@@ -66,7 +66,11 @@ export const WorkerEvent = z.discriminatedUnion("type", [
 ]);
 export type WorkerEvent = z.infer<typeof WorkerEvent>;
 
-export const WorkerEvents = z.strictObject({ events: z.array(WorkerEvent).min(1).max(100) });
+export const WorkerEvents = z.strictObject({
+  events: z.array(WorkerEvent).min(1).max(100),
+  /** The same key again is the same post: it is accepted, and kept once. */
+  key: z.string().min(1).max(128).optional(),
+});
 export type WorkerEvents = z.infer<typeof WorkerEvents>;
 
 /** The token is fresh, for the same attempt; the one it was posted with dies at its own expiry. */
