@@ -1,6 +1,6 @@
 // The daemon as a person meets it through the commands: up and down, work through it, questions, pause, keys.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 
@@ -303,6 +303,18 @@ describe("who is in the way", () => {
     told(b.run("prune", "--older", "1d"), 7, new RegExp(`the daemon at ${url} works on .*\`tutti down --state `));
     assert.match(b.run("doctor").out, new RegExp(`^ok +state .*worked on by the daemon at ${url}$`, "m"));
   });
+});
+
+test("with the key gone under a daemon that runs, whoever only looks is warned and sees the folder", (t) => {
+  const b = bench(t);
+  up(b);
+  b.run("invoke", "--quiet", example("single"));
+  rmSync(join(b.state, "admin.key"));
+  const looked = b.run("tasks");
+  assert.equal(looked.status, 0, looked.err);
+  assert.match(looked.err, /admin\.key is gone.*what follows is read from/);
+  assert.match(looked.out, /✓ tsk_\w+ {2}invocation {2}completed/);
+  told(b.run("cancel", "tsk_0_1"), 5, /admin\.key is gone/);
 });
 
 describe("what is not there", () => {

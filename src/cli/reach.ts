@@ -31,12 +31,12 @@ export async function lookAt(
   }
 }
 
-/** A daemon that hangs is in nobody's way who only looks. */
+/** A daemon that hangs, or whose key is gone, is in nobody's way who only looks. */
 async function answering(opener: Opener, folder: string): Promise<Tutti | undefined> {
   try {
     return await opener.connect(folder);
   } catch (thrown) {
-    if (!(thrown instanceof TuttiError) || thrown.code !== "unreachable") throw thrown;
+    if (!(thrown instanceof TuttiError) || !["unreachable", "unauthorized"].includes(thrown.code)) throw thrown;
     warn(`${thrown.message}; what follows is read from ${folder}`);
     return undefined;
   }
