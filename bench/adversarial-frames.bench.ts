@@ -1,7 +1,7 @@
 // What the worst text an operator or worker can send costs: frames with the length limit lifted, to see how reading grows;
 // the most expensive frames that are accepted; and texts past their limits, to see that refusing them does not grow.
 import { readClientFrame } from "../src/protocol/operator/read-client-frame.ts";
-import { verifyToken } from "../src/protocol/operator/token.ts";
+import { verifyToken } from "../src/protocol/operator/capability-token.ts";
 import { generateKey, importKey } from "../src/protocol/operator/token-key.ts";
 import { bestOf, growthExponent, report, round } from "./measure.ts";
 

@@ -4,7 +4,7 @@ import { defaultPolicy } from "../src/protocol/routing/default-policy.ts";
 import type { Handoff } from "../src/protocol/routing/handoff.ts";
 import { readHandoff } from "../src/protocol/routing/read-handoff.ts";
 import { readPolicy } from "../src/protocol/routing/read-policy.ts";
-import { route } from "../src/protocol/routing/route.ts";
+import { route } from "../src/protocol/routing/route-handoff.ts";
 import { cpuOf, growthExponent, report, round } from "./measure.ts";
 
 const sizes = [256, 1024, 4096, 8192].map((kibibytes) => kibibytes * 1024);

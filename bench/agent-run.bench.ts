@@ -4,14 +4,14 @@
 // agent loop reads the reply, checks arguments and rights, prepares the next request and hears what was said from outside.
 import { z } from "zod";
 
-import { houseOf } from "../src/agent/house.ts";
-import { agentLoop, type LoopDeps } from "../src/agent/loop.ts";
-import type { TaskInput } from "../src/agent/task-input.ts";
-import { stepTool } from "../src/agent/tool.ts";
+import { agentEnvironment } from "../src/agent/agent-environment.ts";
+import { agentLoop, type LoopDeps } from "../src/agent/loop/loop.ts";
+import type { TaskInput } from "../src/agent/delegation/task-input.ts";
+import { stepTool } from "../src/agent/tools/tool.ts";
 import type { Model, ModelFormat, ModelReply, NewTask } from "../src/ports.ts";
-import { named, single } from "../src/protocol/invocation-builders.ts";
-import { InvocationFile } from "../src/protocol/invocation-file.ts";
-import { userMessage } from "../src/protocol/message.ts";
+import { named, single } from "../src/protocol/invocation/invocation-builders.ts";
+import { InvocationFile } from "../src/protocol/invocation/invocation-file.ts";
+import { userMessage } from "../src/protocol/task/message.ts";
 import { renderToolCall } from "../src/protocol/toolcalls/render-tool-call.ts";
 import {
   callTools,
@@ -22,7 +22,7 @@ import {
   replyAt,
   spawnAndJoin,
   toolOutcome,
-} from "./engine-kit.ts";
+} from "./engine-bench.ts";
 import { type Cost, costOf, leastCost, report, round } from "./measure.ts";
 
 const turns = 10;
@@ -66,7 +66,10 @@ const model: Model = {
     return reply;
   },
 };
-const deps: LoopDeps = { model: () => model, house: houseOf({ tools: [look, ...houseOf().tools] }) };
+const deps: LoopDeps = {
+  model: () => model,
+  environment: agentEnvironment({ tools: [look, ...agentEnvironment().tools] }),
+};
 
 function agents(format: "native" | "fenced"): NewTask[] {
   const input: TaskInput = {

@@ -15,8 +15,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { systemClock } from "${root}/src/engine/clock.ts";
 import { Engine } from "${root}/src/engine/engine.ts";
 import { rehearsalModel } from "${root}/src/model/rehearsal/rehearsal-model.ts";
-import { invocationRunner } from "${root}/src/runner/invocation/invocation-runner.ts";
-import { localRunner } from "${root}/src/runner/local/local-runner.ts";
+import { invocationRunner } from "${root}/src/runner/invocation/runner.ts";
+import { localRunner } from "${root}/src/runner/local/runner.ts";
 import { openStore } from "${root}/src/store/sqlite/sqlite-store.ts";
 
 const state = mkdtempSync("state-");
@@ -34,7 +34,7 @@ try {
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   writeFileSync(join(folder, "idle.ts"), idle);
   bundle(
-    { loop: "src/agent/loop.ts", idle: join(folder, "idle.ts"), zod: "node_modules/zod/index.js" },
+    { loop: "src/agent/loop/loop.ts", idle: join(folder, "idle.ts"), zod: "node_modules/zod/index.js" },
     join(folder, "built"),
   );
   for (const name of ["loop", "idle", "zod"]) {

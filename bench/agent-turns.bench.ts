@@ -1,16 +1,16 @@
 // A conversation of 200 turns: what a turn costs at its end against what it costs at its start, in both formats.
 import { z } from "zod";
 
-import { houseOf } from "../src/agent/house.ts";
-import { agentLoop, type LoopDeps } from "../src/agent/loop.ts";
-import type { TaskInput } from "../src/agent/task-input.ts";
-import { stepTool } from "../src/agent/tool.ts";
+import { agentEnvironment } from "../src/agent/agent-environment.ts";
+import { agentLoop, type LoopDeps } from "../src/agent/loop/loop.ts";
+import type { TaskInput } from "../src/agent/delegation/task-input.ts";
+import { stepTool } from "../src/agent/tools/tool.ts";
 import type { Model } from "../src/ports.ts";
-import { named, single } from "../src/protocol/invocation-builders.ts";
-import { InvocationFile } from "../src/protocol/invocation-file.ts";
-import { userMessage } from "../src/protocol/message.ts";
+import { named, single } from "../src/protocol/invocation/invocation-builders.ts";
+import { InvocationFile } from "../src/protocol/invocation/invocation-file.ts";
+import { userMessage } from "../src/protocol/task/message.ts";
 import { renderToolCall } from "../src/protocol/toolcalls/render-tool-call.ts";
-import { inFolder, newChildren, newTask, openBench, spawnAndJoin } from "./engine-kit.ts";
+import { inFolder, newChildren, newTask, openBench, spawnAndJoin } from "./engine-bench.ts";
 import { report, round } from "./measure.ts";
 
 const turns = 200;
@@ -47,16 +47,19 @@ const model: Model = {
       turn === turns
         ? [{ part_type: "text" as const, data: "done" }]
         : format === "fenced"
-          ? [{ part_type: "text" as const, data: `Looking.\n\n${renderToolCall("look", { turn })}` }]
+          ? [{ part_type: "text" as const, data: `Reader.\n\n${renderToolCall("look", { turn })}` }]
           : [
-              { part_type: "text" as const, data: "Looking." },
+              { part_type: "text" as const, data: "Reader." },
               { part_type: "tool_call" as const, data: call },
             ];
     const usage = { input_tokens: 100, output_tokens: 20, money_micro_usd: 0 };
     return { message: { name: null, role: "assistant", parts }, usage, finish: "stop" };
   },
 };
-const deps: LoopDeps = { model: () => model, house: houseOf({ tools: [look, ...houseOf().tools] }) };
+const deps: LoopDeps = {
+  model: () => model,
+  environment: agentEnvironment({ tools: [look, ...agentEnvironment().tools] }),
+};
 
 const input = (format: string): TaskInput => ({
   agent: { type: "named", agent_id: format },

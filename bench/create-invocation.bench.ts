@@ -5,9 +5,9 @@ import { createInterface } from "node:readline";
 
 import { z } from "zod";
 
-import { openState } from "../src/daemon/open-state.ts";
+import { openState } from "../src/daemon/state/open-state.ts";
 import { DaemonProcess } from "../test/e2e/daemon-process.ts";
-import { inFolder, inLanes } from "./engine-kit.ts";
+import { inFolder, inLanes } from "./engine-bench.ts";
 import { report, round } from "./measure.ts";
 import { openConnection } from "./raw-http.ts";
 

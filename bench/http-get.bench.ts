@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { z } from "zod";
 
 import { openKit } from "../test/support/http-kit.ts";
-import { inLanes } from "./engine-kit.ts";
+import { inLanes } from "./engine-bench.ts";
 import { report, round } from "./measure.ts";
 import { openConnection, type RawConnection } from "./raw-http.ts";
 

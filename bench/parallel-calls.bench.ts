@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { z } from "zod";
 
-import { inFolder, newChildren, newTask, openBench, spawnAndJoin } from "./engine-kit.ts";
+import { inFolder, newChildren, newTask, openBench, spawnAndJoin } from "./engine-bench.ts";
 import { type Cost, costOf, leastCost, report, round } from "./measure.ts";
 
 const children = 100;

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { readHandoff } from "../src/protocol/routing/read-handoff.ts";
 import { readPolicy } from "../src/protocol/routing/read-policy.ts";
-import { route } from "../src/protocol/routing/route.ts";
+import { route } from "../src/protocol/routing/route-handoff.ts";
 import { bestOf, report, round } from "./measure.ts";
 
 const lines = readFileSync(new URL("../test/corpus/routing.jsonl", import.meta.url), "utf8")

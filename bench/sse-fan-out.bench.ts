@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 
 import { openKit } from "../test/support/http-kit.ts";
-import { userMessage } from "../src/protocol/message.ts";
+import { userMessage } from "../src/protocol/task/message.ts";
 import { report, round } from "./measure.ts";
 
 const [tasks, everyMs, phaseMs, rounds, many] = [1_000, 5, 5_000, 4, 100];

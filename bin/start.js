@@ -22,5 +22,5 @@ module.registerHooks({
 const { main } = await import(own("../src/cli/main.ts", "../dist/bundle/main.js"));
 await main(
   process.argv.slice(2),
-  async () => (await import(own("../src/daemon/opener.ts", "../dist/bundle/opener.js"))).opener,
+  async () => (await import(own("../src/daemon/local-host.ts", "../dist/bundle/local-host.js"))).localHost,
 );

@@ -9,8 +9,8 @@ const root = join(import.meta.dirname, "..");
 /** What the command loads: itself, what it works with, and the thread that searches. Their names are their files'. */
 export const commandEntries = {
   main: "src/cli/main.ts",
-  opener: "src/daemon/opener.ts",
-  "search-worker": "src/agent/search-worker.ts",
+  "local-host": "src/daemon/local-host.ts",
+  "search-worker": "src/agent/workspace/search-worker.ts",
 };
 
 /** Model providers stay packages of their own: most runs load none of them, no run more than one or two. So do those of the daemon. */

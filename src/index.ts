@@ -8,7 +8,12 @@ export {
   type ToolDefinition,
   type UserToolContext,
 } from "./agent/tools/define-tool.ts";
-export { type AvailableRunner, type ExecutorError, type ExecutorRequest, resolveExecutor } from "./core/executor.ts";
+export {
+  type AvailableRunner,
+  type ExecutorError,
+  type ExecutorRequest,
+  resolveExecutor,
+} from "./core/resolve-executor.ts";
 export { inheritHistory, snapshotHistory } from "./core/history.ts";
 export { type Launch, launchable, refuseDirectWork } from "./core/launch.ts";
 export { type LifeEvent, nextStatus, type Transition } from "./core/task-state.ts";

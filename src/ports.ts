@@ -1,12 +1,12 @@
 // What the inside needs from outside: durable execution, the task tree, the store, runners, models, time.
 
 import type { Rights } from "./core/rights.ts";
-import type { Answerer, AskKind } from "./protocol/ask.ts";
-import type { Budget, Usage } from "./protocol/budget.ts";
-import type { RunnerConfig } from "./protocol/executor.ts";
+import type { Answerer, AskKind } from "./protocol/task/ask.ts";
+import type { Budget, Usage } from "./protocol/task/budget.ts";
+import type { RunnerConfig } from "./protocol/invocation/executor.ts";
 import type { AskId, TaskId } from "./protocol/ids.ts";
-import type { AgentResult, TaskSnapshot } from "./protocol/invocation-result.ts";
-import type { CompleteMessage, Message } from "./protocol/message.ts";
+import type { AgentResult, TaskSnapshot } from "./protocol/invocation/invocation-result.ts";
+import type { CompleteMessage, Message } from "./protocol/task/message.ts";
 
 /** Anything that turns foreign data into a T or throws; a zod schema is one. */
 export interface Schema<T> {

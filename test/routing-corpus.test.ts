@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { readHandoff } from "../src/protocol/routing/read-handoff.ts";
 import { readPolicy } from "../src/protocol/routing/read-policy.ts";
-import { route } from "../src/protocol/routing/route.ts";
+import { route } from "../src/protocol/routing/route-handoff.ts";
 
 interface Case {
   id: string;

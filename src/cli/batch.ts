@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 
 import { TuttiError } from "../protocol/error.ts";
 import { inputError, nameOf, openInput, tooLarge } from "./input.ts";
-import { writeLine } from "./output.ts";
+import { writeLine } from "./terminal/output.ts";
 
 export type BatchRecord = Readonly<Record<string, unknown>>;
 

@@ -1,21 +1,21 @@
 // The command line: declares every command, loads the body of the one that was called, and turns errors into exit statuses.
 import { Command, CommanderError } from "commander";
 
-import type { Opener } from "../client/client.ts";
+import type { Host } from "../host/host.ts";
 import { errorTable, toTuttiError } from "../protocol/error.ts";
-import { addAgents } from "./agents-commands.ts";
+import { addAgents } from "./declare/agent-commands.ts";
 import { examples, exitStatuses } from "./examples.ts";
-import { addLooking } from "./look-commands.ts";
-import { bold, dim, fail, indent, quietWhenReaderLeaves, writeLine } from "./output.ts";
+import { addLookCommands } from "./declare/look-commands.ts";
+import { bold, dim, fail, indent, quietWhenReaderLeaves, writeLine } from "./terminal/output.ts";
 import { jsonOption } from "./options.ts";
-import { addProtocols } from "./protocol-commands.ts";
-import { addService } from "./service-commands.ts";
-import { addWork } from "./work-commands.ts";
+import { addProtocols } from "./declare/protocol-commands.ts";
+import { addService } from "./declare/service-commands.ts";
+import { addWork } from "./declare/work-commands.ts";
 
-/** `opener` is how the commands get at a state folder; it is loaded only by those that need one. */
-export async function main(args: readonly string[], opener: () => Promise<Opener>): Promise<void> {
+/** `host` is how the commands get at a state folder; it is loaded only by those that need one. */
+export async function main(args: readonly string[], host: () => Promise<Host>): Promise<void> {
   quietWhenReaderLeaves();
-  const program = buildProgram(opener);
+  const program = buildProgram(host);
   try {
     if (args.length === 0) await writeLine(overview(program));
     else if (args[0] === "--version" || args[0] === "-V") await program.parseAsync(["version"], { from: "user" });
@@ -26,7 +26,7 @@ export async function main(args: readonly string[], opener: () => Promise<Opener
   }
 }
 
-function buildProgram(opener: () => Promise<Opener>): Command {
+function buildProgram(host: () => Promise<Host>): Command {
   const program = new Command("tutti")
     .description("Multi-agent orchestrator: durable trees of agents, and the tools of its protocols.")
     .helpOption("-h, --help", "show help, with examples")
@@ -36,13 +36,13 @@ function buildProgram(opener: () => Promise<Opener>): Command {
     .description("print the version")
     .addOption(jsonOption())
     .action(async (options: { readonly json?: boolean }) => {
-      const { printVersion } = await import("./version.ts");
+      const { printVersion } = await import("./print-version.ts");
       await printVersion(options);
     });
-  addService(program, opener);
-  addWork(program, opener);
-  addAgents(program, opener);
-  addLooking(program, opener);
+  addService(program, host);
+  addWork(program, host);
+  addAgents(program, host);
+  addLookCommands(program, host);
   addProtocols(program);
   for (const command of withDescendants(program)) tidy(command, pathOf(command));
   return program;

@@ -2,7 +2,7 @@
 
 import { type ErrorCode, errorTable, TuttiError } from "../protocol/error.ts";
 import { errorIn, Problem } from "../protocol/api/problem.ts";
-import type { Answered, Given, RouteSpec } from "../protocol/api/route.ts";
+import type { Answered, Given, RouteSpec } from "../protocol/api/route-shape.ts";
 import { type RouteName, type Routes, routes } from "../protocol/api/routes.ts";
 
 export interface ServiceOptions {

@@ -1,6 +1,6 @@
 // What a front can do with Tutti: look at its tasks, and work with them. Fronts know this and nothing behind it.
 
-import type { PolicyDecision, PolicyQuestion } from "../protocol/api/house.ts";
+import type { PolicyDecision, PolicyQuestion } from "../protocol/api/catalog.ts";
 import type { KeyView, MadeKey, NewKey, ServiceStatus } from "../protocol/api/service.ts";
 import type {
   MessagePage,
@@ -11,17 +11,16 @@ import type {
   StepPage,
   TaskListQuery,
   TaskPage,
-} from "../protocol/api/work.ts";
-import type { Answerer } from "../protocol/ask.ts";
-import type { LiveDelta, TaskEvent } from "../protocol/event.ts";
+} from "../protocol/api/task-shapes.ts";
+import type { Answerer } from "../protocol/task/ask.ts";
+import type { LiveDelta, TaskEvent } from "../protocol/task/event.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
-import type { AgentResult } from "../protocol/invocation-result.ts";
+import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { OperatorInfo } from "../protocol/operator/operator-session.ts";
-import type { TaskView } from "../protocol/task-view.ts";
-import type { Project } from "./project.ts";
+import type { TaskView } from "../protocol/task/task-view.ts";
 
 /** What a follower is told: what happened, kept and in order; or text on its way, which is not. */
-export type Followed = { readonly event: TaskEvent } | { readonly live: LiveDelta };
+export type FollowItem = { readonly event: TaskEvent } | { readonly live: LiveDelta };
 
 export interface FollowOptions {
   /** Only this task and those below it; the following ends when they are over. */
@@ -33,8 +32,8 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Looking changes nothing and is possible beside whoever works. */
-export interface Looking {
+/** Reading changes nothing, and works beside the process that runs the tasks. */
+export interface Reader {
   tasks(query?: TaskListQuery): Promise<TaskPage>;
   task(task: TaskId): Promise<TaskView>;
   /** The task and all below it, parents first. */
@@ -48,7 +47,7 @@ export interface Looking {
     readonly limit: number;
   }): Promise<readonly TaskEvent[]>;
   /** Misses nothing and tells nothing twice (invariant 9), over lost connections and restarts too. */
-  follow(options: FollowOptions): AsyncIterable<Followed>;
+  follow(options: FollowOptions): AsyncIterable<FollowItem>;
   asks(task?: TaskId): Promise<readonly OpenAsk[]>;
   waits(task?: TaskId): Promise<readonly OpenWait[]>;
   close(): Promise<void>;
@@ -59,7 +58,7 @@ export type Delivered =
   | { readonly accepted: false; readonly code: "late" | "unknown" | "invalid"; readonly message: string };
 
 /** Everything a front can do; the same in process and over the wire. */
-export interface Tutti extends Looking {
+export interface Tutti extends Reader {
   /** Undefined when the work is done in this process. */
   readonly url: string | undefined;
   status(): Promise<ServiceStatus>;
@@ -94,57 +93,4 @@ export interface Tutti extends Looking {
   revokeKey(id: string): Promise<void>;
   /** In process: leaves what still runs to the next start. Over the wire: only lets go of the connection. */
   close(): Promise<void>;
-}
-
-interface Pruned {
-  readonly trees: number;
-  readonly tasks: number;
-  readonly bytes_before: number;
-  readonly bytes_after: number;
-}
-
-export interface UpOptions {
-  readonly state: string;
-  /** The folder whose project it is started in. */
-  readonly from: string;
-  readonly host?: string;
-  readonly port?: number;
-  readonly tls?: { readonly cert: string; readonly key: string };
-  /** Beyond loopback without TLS. */
-  readonly insecure?: boolean;
-  /** How workers and operators on other machines reach it, when that is not where it listens. */
-  readonly publicUrl?: string;
-  readonly logLevel?: string;
-  readonly graceMs?: number;
-}
-
-export interface RunningDaemon {
-  readonly url: string;
-  readonly pid: number;
-  readonly version: string;
-  readonly started_at: number;
-}
-
-/** How a front gets at a state folder; the entry of the command injects it. */
-export interface Opener {
-  /** Reads the state beside whoever works on it. */
-  look(folder: string): Looking;
-  /** Works in this process: one process at a time works on a state folder. */
-  work(folder: string, options?: { readonly from?: string }): Promise<Tutti>;
-  /** The daemon that works on this state; undefined when there is none. */
-  find(folder: string): Promise<RunningDaemon | undefined>;
-  /** The process that works on this state, daemon or not; undefined when nobody does. */
-  worker(folder: string): Promise<{ readonly pid: number; readonly since: string } | undefined>;
-  /** A client of the daemon that works on this state, with the key found on its own; undefined when there is none. */
-  connect(folder: string): Promise<Tutti | undefined>;
-  /** Starts a daemon in a process of its own and waits until it answers; one that runs already is used. */
-  start(options: UpOptions): Promise<{ readonly daemon: RunningDaemon; readonly existed: boolean }>;
-  /** Runs the daemon in this process until a signal or a request stops it. */
-  serve(options: UpOptions, onUp: (daemon: RunningDaemon) => void): Promise<void>;
-  /** False when none was running; resolves when the state is free. */
-  stop(folder: string, options: { readonly graceMs?: number; readonly force?: boolean }): Promise<boolean>;
-  /** Removes finished trees: those that ended before `endedBefore`, then the oldest until the file is small enough. */
-  prune(folder: string, options: { readonly endedBefore?: number; readonly maxBytes?: number }): Pruned;
-  /** `from` is a folder in the project. */
-  project(from: string): Promise<Project>;
 }

@@ -1,16 +1,16 @@
 // Tutti over the wire: what a front can do with a service, by fetch alone, so it runs in a browser too.
 
-import type { EventPage } from "../protocol/api/work.ts";
-import { Answer } from "../protocol/ask.ts";
+import type { EventPage } from "../protocol/api/task-shapes.ts";
+import { Answer } from "../protocol/task/ask.ts";
 import { type ErrorCode, TuttiError } from "../protocol/error.ts";
-import type { TaskEvent } from "../protocol/event.ts";
+import type { TaskEvent } from "../protocol/task/event.ts";
 import type { TaskId } from "../protocol/ids.ts";
-import type { AgentResult } from "../protocol/invocation-result.ts";
+import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import { issuesOf } from "../protocol/lenient-read.ts";
 import { patiently } from "./backoff.ts";
 import { type Service, service } from "./call.ts";
 import type { Delivered, Tutti } from "./client.ts";
-import { follow } from "./follow.ts";
+import { follow } from "./follow-events.ts";
 
 export interface HttpClientOptions {
   /** Where the service is, such as `http://127.0.0.1:7878`. */

@@ -1,6 +1,6 @@
 // The public surface of `tutti/client`: what a program needs to talk to a running Tutti, in Node and in a browser.
 
-export type { Delivered, Followed, FollowOptions, Looking, Tutti } from "./client.ts";
+export type { Delivered, FollowItem, FollowOptions, Reader, Tutti } from "./client.ts";
 export { httpClient, type HttpClientOptions } from "./http-client.ts";
 export {
   type HookVerdict,

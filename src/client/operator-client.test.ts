@@ -37,7 +37,7 @@ interface Desk {
 }
 
 /** The service's side of one operator session, played by hand. */
-async function desk(t: TestContext): Promise<Desk> {
+async function records(t: TestContext): Promise<Desk> {
   const sockets = new WebSocketServer({ noServer: true });
   const waiting: ((value: Awaited<ReturnType<Desk["connected"]>>) => void)[] = [];
   const made: Desk = {
@@ -85,7 +85,7 @@ async function next(socket: WebSocket): Promise<unknown> {
 
 describe("an operator", () => {
   test("joins with its names, connects with its token and the subprotocol, and answers each kind of request", async (t) => {
-    const service = await desk(t);
+    const service = await records(t);
     assert.deepEqual(await joinOperator({ url: service.url, key: "tk_x", roles: ["senior"] }), {
       sid,
       token,
@@ -115,7 +115,7 @@ describe("an operator", () => {
   });
 
   test("fails closed: what its gate throws refuses, what its launcher throws fails; a question stays open", async (t) => {
-    const service = await desk(t);
+    const service = await records(t);
     const opened = service.connected();
     const errors: string[] = [];
     const fail = (): never => {
@@ -146,7 +146,7 @@ describe("an operator", () => {
   });
 
   test("without a gate or a launcher refuses at once, without answers leaves questions to others", async (t) => {
-    const service = await desk(t);
+    const service = await records(t);
     const opened = service.connected();
     connect(t, service, {});
     const { socket } = await opened;
@@ -158,7 +158,7 @@ describe("an operator", () => {
   });
 
   test("works on a request once, however often it is delivered, and answers over the connection it then has", async (t) => {
-    const service = await desk(t);
+    const service = await records(t);
     const first = service.connected();
     const launched: string[] = [];
     const done = Promise.withResolvers<undefined>();
@@ -199,7 +199,7 @@ describe("an operator", () => {
   });
 
   test("is told of replies that are refused", async (t) => {
-    const service = await desk(t);
+    const service = await records(t);
     const opened = service.connected();
     const told = Promise.withResolvers<TuttiError>();
     connect(t, service, { onError: told.resolve });
@@ -213,7 +213,7 @@ describe("an operator", () => {
   });
 
   test("stops when another connection takes over, when the session has ended, and when it is refused", async (t) => {
-    const service = await desk(t);
+    const service = await records(t);
     for (const [code, end] of [
       [4001, "replaced"],
       [1000, "left"],
@@ -230,7 +230,7 @@ describe("an operator", () => {
   });
 
   test("closes its connection and keeps its session, or leaves; either way it is over", async (t) => {
-    const service = await desk(t);
+    const service = await records(t);
     for (const how of ["close", "leave"] as const) {
       const opened = service.connected();
       const operator = connect(t, service, {});
@@ -246,7 +246,7 @@ describe("an operator", () => {
   });
 
   test("connects anew when the service does not see it any more, though its socket still looks open", async (t) => {
-    const service = await desk(t);
+    const service = await records(t);
     const opened = service.connected();
     const answers = [true, false];
     const operator = operatorSocket({
@@ -265,7 +265,7 @@ describe("an operator", () => {
   });
 
   test("uses a ticket where the WebSocket takes no headers, as in a browser", async (t) => {
-    const service = await desk(t);
+    const service = await records(t);
     const { undici } = process.versions;
     Object.defineProperty(process.versions, "undici", { value: undefined, configurable: true });
     t.after(() => Object.defineProperty(process.versions, "undici", { value: undici, configurable: true }));

@@ -1,6 +1,6 @@
 // An account of tokens or of money: held before a call, settled after, never past its limit (invariant 7).
 
-import type { Usage } from "../protocol/budget.ts";
+import type { Usage } from "../protocol/task/budget.ts";
 
 /** Each has its own account, so that a task can be limited in one and draw on its parent's for the other. */
 export const accountKinds = ["tokens", "money_micro_usd"] as const;

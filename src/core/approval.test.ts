@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
-import { ApprovalPolicy, ApprovalRule, defaultApprovalPolicy, Effect } from "../protocol/approval-policy.ts";
+import { ApprovalPolicy, ApprovalRule, defaultApprovalPolicy, Effect } from "../protocol/invocation/approval-policy.ts";
 import { approvalOutcome, approvalQuestion, type CallEffect, decideCalls } from "./approval.ts";
 
 const verdict = (effect: CallEffect, policy = defaultApprovalPolicy, tool = "t"): string | undefined =>

@@ -1,7 +1,7 @@
 // Which calls of a turn run, which are put to a person first, and which are refused: decided by their effects before any of them runs.
 
-import type { Answer } from "../protocol/ask.ts";
-import type { ApprovalPolicy, ApprovalRule, Effect } from "../protocol/approval-policy.ts";
+import type { Answer } from "../protocol/task/ask.ts";
+import type { ApprovalPolicy, ApprovalRule, Effect } from "../protocol/invocation/approval-policy.ts";
 
 export interface CallEffect {
   readonly effects: readonly Effect[];

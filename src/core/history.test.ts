@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { CompleteMessage, Part } from "../protocol/message.ts";
+import type { CompleteMessage, Part } from "../protocol/task/message.ts";
 import { inheritHistory, snapshotHistory } from "./history.ts";
 
 const text = (data: string): Part => ({ part_type: "text", data });

@@ -1,7 +1,7 @@
 // What a child with inherited context sees of its caller's conversation.
 
 import { TuttiError } from "../protocol/error.ts";
-import { keepParts, type CompleteMessage, type Message } from "../protocol/message.ts";
+import { keepParts, type CompleteMessage, type Message } from "../protocol/task/message.ts";
 
 /**
  * The caller's history without half-finished tool use: a call with no result after it and a result with no call before

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
-import type { Message, Part } from "../protocol/message.ts";
+import type { Message, Part } from "../protocol/task/message.ts";
 import { pageOf, preview, previewLimit, previewMessage, resultText } from "./preview.ts";
 
 function result(...parts: Part[]): Message {

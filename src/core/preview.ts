@@ -1,6 +1,6 @@
 // A large result as the model first sees it, its beginning and its end, and the pages through which it can read the rest.
 
-import type { Message, ToolResult } from "../protocol/message.ts";
+import type { Message, ToolResult } from "../protocol/task/message.ts";
 
 /** Characters of one result that are shown as they are. */
 export const previewLimit = 32_000;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isTerminal, TaskStatus } from "../protocol/task-status.ts";
+import { isTerminal, TaskStatus } from "../protocol/task/task-status.ts";
 import { nextStatus, type LifeEvent } from "./task-state.ts";
 
 const events: readonly LifeEvent[] = [

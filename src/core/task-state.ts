@@ -1,7 +1,7 @@
 // The states a task may pass through: what each event of its life does to its status, or why it is refused.
 
-import type { TaskEvent } from "../protocol/event.ts";
-import { isTerminal, type TaskStatus } from "../protocol/task-status.ts";
+import type { TaskEvent } from "../protocol/task/event.ts";
+import { isTerminal, type TaskStatus } from "../protocol/task/task-status.ts";
 
 /** The events that bear on a task's status; all others leave it alone. */
 export type LifeEvent = Extract<TaskEvent["type"], keyof typeof table>;

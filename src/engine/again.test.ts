@@ -19,8 +19,8 @@ import {
   tempFolder,
   text,
   world,
-} from "../../test/engine-kit.ts";
-import { userMessage } from "../protocol/message.ts";
+} from "../../test/support/engine-kit.ts";
+import { userMessage } from "../protocol/task/message.ts";
 
 const repeatable = { repeatable: true, schema: text } as const;
 const Ended = z.object({ outcome: z.string(), reason: z.string() });

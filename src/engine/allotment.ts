@@ -1,7 +1,7 @@
 // What a spawn carves out of the accounts above for children that have limits of their own, and what comes back.
 
 import { type Account, accountKinds, hold, left, newAccount, settle } from "../core/account.ts";
-import type { Budget } from "../protocol/budget.ts";
+import type { Budget } from "../protocol/task/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { type Accounts, type LiveTask, payer } from "./live.ts";
 

@@ -22,8 +22,8 @@ import {
   text,
   world,
   type World,
-} from "../../test/engine-kit.ts";
-import type { Budget, Usage } from "../protocol/budget.ts";
+} from "../../test/support/engine-kit.ts";
+import type { Budget, Usage } from "../protocol/task/budget.ts";
 import type { Durable } from "../ports.ts";
 import { idInName } from "./names.ts";
 

@@ -3,8 +3,8 @@
 import { z } from "zod";
 
 import { accountKinds, amountIn, hold, lacking, left, raise, settle, type AccountKind } from "../core/account.ts";
-import type { Answer } from "../protocol/ask.ts";
-import { BudgetLimit, type Usage } from "../protocol/budget.ts";
+import type { Answer } from "../protocol/task/ask.ts";
+import { BudgetLimit, type Usage } from "../protocol/task/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { TaskId } from "../protocol/ids.ts";
 import { askedTime, type Limits, type LiveTask, type Payer, payer, payerAbove } from "./live.ts";

@@ -3,9 +3,9 @@
 import { narrow, type Rights } from "../core/rights.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
-import type { AgentResult, TaskSnapshot } from "../protocol/invocation-result.ts";
-import { CompleteMessage, completeMessage, type Message } from "../protocol/message.ts";
-import { maxHandovers } from "../protocol/task.ts";
+import type { AgentResult, TaskSnapshot } from "../protocol/invocation/invocation-result.ts";
+import { CompleteMessage, completeMessage, type Message } from "../protocol/task/message.ts";
+import { maxHandovers } from "../protocol/task/task.ts";
 import type {
   Durable,
   GivenUp,

@@ -19,10 +19,10 @@ import {
   terminalTypes,
   text,
   world,
-} from "../../test/engine-kit.ts";
+} from "../../test/support/engine-kit.ts";
 import { nextStatus } from "../core/task-state.ts";
-import { messageText, userMessage } from "../protocol/message.ts";
-import type { TaskStatus } from "../protocol/task-status.ts";
+import { messageText, userMessage } from "../protocol/task/message.ts";
+import type { TaskStatus } from "../protocol/task/task-status.ts";
 import type { Store } from "../store/store.ts";
 
 const never = new Promise<never>(() => undefined);

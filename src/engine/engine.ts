@@ -1,11 +1,11 @@
 // The engine: what the outside may do to tasks, and how the whole of them starts and stops.
 
-import { type Answerer, readAnswer } from "../protocol/ask.ts";
+import { type Answerer, readAnswer } from "../protocol/task/ask.ts";
 import { TuttiError } from "../protocol/error.ts";
-import type { LiveDelta } from "../protocol/event.ts";
+import type { LiveDelta } from "../protocol/task/event.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
-import type { AgentResult } from "../protocol/invocation-result.ts";
-import { completeMessage, type Message } from "../protocol/message.ts";
+import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
+import { completeMessage, type Message } from "../protocol/task/message.ts";
 import type { Clock, Delivery, NewTask, RunnerRegistry, Tasks } from "../ports.ts";
 import type { Store } from "../store/store.ts";
 import { Driver } from "./driver.ts";

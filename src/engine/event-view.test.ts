@@ -20,9 +20,9 @@ import {
   text,
   world,
   type World,
-} from "../../test/engine-kit.ts";
-import { TaskEvent } from "../protocol/event.ts";
-import { CompleteMessage, userMessage } from "../protocol/message.ts";
+} from "../../test/support/engine-kit.ts";
+import { TaskEvent } from "../protocol/task/event.ts";
+import { CompleteMessage, userMessage } from "../protocol/task/message.ts";
 import { openView } from "../store/sqlite/sqlite-view.ts";
 import { eventView } from "./event-view.ts";
 

@@ -1,9 +1,9 @@
 // Turns a stored line into the event readers are given: what it points at is put in place.
 
-import type { Answer, Ask } from "../protocol/ask.ts";
-import { defaultAskMs } from "../protocol/ask.ts";
-import { TaskEvent } from "../protocol/event.ts";
-import { Message, messageText } from "../protocol/message.ts";
+import type { Answer, Ask } from "../protocol/task/ask.ts";
+import { defaultAskMs } from "../protocol/task/ask.ts";
+import { TaskEvent } from "../protocol/task/event.ts";
+import { Message, messageText } from "../protocol/task/message.ts";
 import type { StoredEvent, WaitRow } from "../store/store.ts";
 import type { StoreView } from "../store/view.ts";
 import { askName, idInName, taskName } from "./names.ts";

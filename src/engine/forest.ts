@@ -2,10 +2,10 @@
 
 import { narrow, type Rights } from "../core/rights.ts";
 import { TuttiError } from "../protocol/error.ts";
-import type { LiveDelta } from "../protocol/event.ts";
+import type { LiveDelta } from "../protocol/task/event.ts";
 import { toFailure } from "../protocol/failure.ts";
-import type { AgentResult } from "../protocol/invocation-result.ts";
-import type { TerminalStatus } from "../protocol/task-status.ts";
+import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
+import type { TerminalStatus } from "../protocol/task/task-status.ts";
 import type { Clock, NewTask } from "../ports.ts";
 import type { AnswerRow, Store } from "../store/store.ts";
 import { allot, giveBack } from "./allotment.ts";
@@ -14,7 +14,7 @@ import type { Kernel } from "./kernel.ts";
 import { askedTime, liveTask, type LiveTask, rootAccounts, rootBudget, type Tree } from "./live.ts";
 import { taskName } from "./names.ts";
 import { contentOf, type Outcome, resultIn } from "./outcome.ts";
-import { Pause } from "./pause.ts";
+import { Pause } from "./pause-switch.ts";
 import { Slots } from "./slots.ts";
 import { TaskBody } from "./task-body.ts";
 import { answerIn, Waits } from "./waits.ts";

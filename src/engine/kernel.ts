@@ -1,7 +1,7 @@
 // What the parts of the engine share: the store, time, the tasks in memory, and the few things done to a task.
 
 import type { TuttiError } from "../protocol/error.ts";
-import type { LiveDelta } from "../protocol/event.ts";
+import type { LiveDelta } from "../protocol/task/event.ts";
 import type { Clock, NewTask } from "../ports.ts";
 import type { Store } from "../store/store.ts";
 import type { LiveTask } from "./live.ts";

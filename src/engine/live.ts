@@ -2,10 +2,10 @@
 
 import { type Account, type AccountKind, newAccount } from "../core/account.ts";
 import type { Rights } from "../core/rights.ts";
-import { type Budget, BudgetLimit, defaultBudget } from "../protocol/budget.ts";
+import { type Budget, BudgetLimit, defaultBudget } from "../protocol/task/budget.ts";
 import type { TuttiError } from "../protocol/error.ts";
-import type { AgentResult } from "../protocol/invocation-result.ts";
-import type { TaskStatus } from "../protocol/task-status.ts";
+import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
+import type { TaskStatus } from "../protocol/task/task-status.ts";
 import type { SlotQueue } from "./slots.ts";
 
 /** What all tasks of one root share. */

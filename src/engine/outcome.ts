@@ -1,6 +1,6 @@
 // What a task ended with, as it is recorded and as its parent and the outside are given it.
 
-import type { AgentResult } from "../protocol/invocation-result.ts";
+import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { ResultRow } from "../store/store.ts";
 
 /** One of the three, by how it ended. */

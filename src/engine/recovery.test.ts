@@ -17,7 +17,7 @@ import {
   tempFolder,
   text,
   world,
-} from "../../test/engine-kit.ts";
+} from "../../test/support/engine-kit.ts";
 
 const never = new Promise<never>(() => undefined);
 const again = { repeatable: true, schema: text } as const;

@@ -15,9 +15,9 @@ import {
   type Tree,
 } from "./live.ts";
 import { taskName } from "./names.ts";
-import type { TaskStatus } from "../protocol/task-status.ts";
+import type { TaskStatus } from "../protocol/task/task-status.ts";
 import { resultIn } from "./outcome.ts";
-import { clockStops, pausesIn } from "./pause.ts";
+import { clockStops, pausesIn } from "./pause-switch.ts";
 import type { AnswerRow, TaskRow } from "../store/store.ts";
 import { TaskBody } from "./task-body.ts";
 import { answerIn, type WaitBody } from "./waits.ts";

@@ -19,9 +19,9 @@ import {
   text,
   world,
   type World,
-} from "../../test/engine-kit.ts";
+} from "../../test/support/engine-kit.ts";
 import { TuttiError } from "../protocol/error.ts";
-import { messageText, userMessage } from "../protocol/message.ts";
+import { messageText, userMessage } from "../protocol/task/message.ts";
 import { databaseFile } from "../store/sqlite/database.ts";
 
 const secret = "sk-very-secret-0123456789";

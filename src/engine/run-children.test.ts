@@ -13,8 +13,8 @@ import {
   tempFolder,
   text,
   world,
-} from "../../test/engine-kit.ts";
-import { userMessage } from "../protocol/message.ts";
+} from "../../test/support/engine-kit.ts";
+import { userMessage } from "../protocol/task/message.ts";
 
 const never = new Promise<never>(() => undefined);
 const again = { repeatable: true, schema: text } as const;

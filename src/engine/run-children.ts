@@ -3,8 +3,8 @@
 import { type ErrorCode, errorTable, toTuttiError, TuttiError } from "../protocol/error.ts";
 import { Failure, toFailure } from "../protocol/failure.ts";
 import type { TaskId } from "../protocol/ids.ts";
-import type { AgentResult, TaskSnapshot } from "../protocol/invocation-result.ts";
-import { completeMessage, type Message } from "../protocol/message.ts";
+import type { AgentResult, TaskSnapshot } from "../protocol/invocation/invocation-result.ts";
+import { completeMessage, type Message } from "../protocol/task/message.ts";
 import type { NewTask } from "../ports.ts";
 import { isOverTasks, isOverTime, passTasks, passTime } from "./budget-gate.ts";
 import { fingerprint } from "../core/fingerprint.ts";

@@ -1,6 +1,6 @@
 // What every durable operation of a run stands on: its keys, its records, its slot, and how it is ended from outside.
 
-import type { Usage } from "../protocol/budget.ts";
+import type { Usage } from "../protocol/task/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { StepKind, LogRow } from "../store/store.ts";
 import type { Kernel } from "./kernel.ts";

@@ -15,7 +15,7 @@ import {
   tempFolder,
   text,
   world,
-} from "../../test/engine-kit.ts";
+} from "../../test/support/engine-kit.ts";
 import { TuttiError } from "../protocol/error.ts";
 
 const never = new Promise<never>(() => undefined);

@@ -1,8 +1,8 @@
 // A step: a body that runs once, with a claim before it when it may not be repeated, and its outcome recorded after it.
 
-import { Answer } from "../protocol/ask.ts";
+import { Answer } from "../protocol/task/ask.ts";
 import { jsonCopy } from "../core/json-copy.ts";
-import type { Usage } from "../protocol/budget.ts";
+import type { Usage } from "../protocol/task/budget.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { Failure, toFailure } from "../protocol/failure.ts";
 import type { Schema, StepContext, StepOptions, Wait } from "../ports.ts";

@@ -14,8 +14,8 @@ import {
   tempFolder,
   text,
   world,
-} from "../../test/engine-kit.ts";
-import { messageText, userMessage } from "../protocol/message.ts";
+} from "../../test/support/engine-kit.ts";
+import { messageText, userMessage } from "../protocol/task/message.ts";
 
 const never = new Promise<never>(() => undefined);
 const again = { repeatable: true, schema: text } as const;

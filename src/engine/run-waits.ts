@@ -1,9 +1,9 @@
 // How a run waits: for answers, for messages, for time, and for the first of several things.
 
-import { defaultAskMs } from "../protocol/ask.ts";
+import { defaultAskMs } from "../protocol/task/ask.ts";
 import { TuttiError } from "../protocol/error.ts";
-import type { AgentResult } from "../protocol/invocation-result.ts";
-import { CompleteMessage } from "../protocol/message.ts";
+import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
+import { CompleteMessage } from "../protocol/task/message.ts";
 import type { Schema, Selected, Source, Wait, Waited, WaitOptions } from "../ports.ts";
 import type { AnswerRow } from "../store/store.ts";
 import { askName, idInName } from "./names.ts";

@@ -1,9 +1,9 @@
 // What supervision sees of a task: its state now, and the last thing it said or its result.
 
 import { TuttiError } from "../protocol/error.ts";
-import type { Executor } from "../protocol/executor.ts";
+import type { Executor } from "../protocol/invocation/executor.ts";
 import type { TaskId } from "../protocol/ids.ts";
-import type { TaskSnapshot } from "../protocol/invocation-result.ts";
+import type { TaskSnapshot } from "../protocol/invocation/invocation-result.ts";
 import type { TaskRow } from "../store/store.ts";
 import type { Kernel } from "./kernel.ts";
 import type { LiveTask } from "./live.ts";

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { Budget } from "../protocol/budget.ts";
+import { Budget } from "../protocol/task/budget.ts";
 
 const StoredRights = z.object({
   tools: z.union([z.literal("*"), z.array(z.string()).readonly()]),

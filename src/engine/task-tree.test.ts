@@ -22,10 +22,10 @@ import {
   terminalTypes,
   text,
   world,
-} from "../../test/engine-kit.ts";
+} from "../../test/support/engine-kit.ts";
 import { nextStatus } from "../core/task-state.ts";
-import { userMessage } from "../protocol/message.ts";
-import type { TaskStatus } from "../protocol/task-status.ts";
+import { userMessage } from "../protocol/task/message.ts";
+import type { TaskStatus } from "../protocol/task/task-status.ts";
 
 /** What a task of a random tree does, in order; `spawn` names its children in the plan. */
 type Act =

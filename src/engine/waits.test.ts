@@ -21,7 +21,7 @@ import {
   text,
   world,
   type World,
-} from "../../test/engine-kit.ts";
+} from "../../test/support/engine-kit.ts";
 
 const day = 24 * 60 * 60 * 1000;
 

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { Answer, Answerer, expiryMeaning } from "../protocol/ask.ts";
+import { Answer, Answerer, expiryMeaning } from "../protocol/task/ask.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import type { AskSpec, Clock, Schema, Settled } from "../ports.ts";
 import type { AnswerRow, Store, WaitRow } from "../store/store.ts";

@@ -1,7 +1,7 @@
 // Reads what went wrong with a call: whether to try again and when, and what to tell if not.
 
 import { TuttiError } from "../protocol/error.ts";
-import { CutReply, EmptyReply } from "./read-reply.ts";
+import { CutReply, EmptyReply } from "./collect-reply.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 
 /**

@@ -1,6 +1,6 @@
 // How many tokens a request will be, never too few: held against the budget before it is sent.
 
-import type { CompleteMessage, Part } from "../protocol/message.ts";
+import type { CompleteMessage, Part } from "../protocol/task/message.ts";
 import type { ModelRequest, ModelTool } from "../ports.ts";
 
 /** English and code have about four characters to a token; other scripts may have one. */

@@ -4,7 +4,7 @@ import { TuttiError } from "../protocol/error.ts";
 import type { Clock } from "../ports.ts";
 import type { CallOptions, LanguageModel } from "./language-model.ts";
 import type { Pacing } from "./pacing.ts";
-import { readReply, type Reading, type WholeReply } from "./read-reply.ts";
+import { readReply, type Reading, type WholeReply } from "./collect-reply.ts";
 
 export interface Try {
   readonly language: LanguageModel;

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import type { ModelRequest } from "../ports.ts";
-import { completeMessage, type Message, userMessage } from "../protocol/message.ts";
+import { completeMessage, type Message, userMessage } from "../protocol/task/message.ts";
 import type { PromptMessage } from "./language-model.ts";
 import { ModelsConfig } from "./models-config.ts";
 import { promptOf } from "./prompt.ts";

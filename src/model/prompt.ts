@@ -1,6 +1,12 @@
 // Writes a conversation as a provider's request: roles, calls and their results, what it wants back, where its cache may end.
 
-import { type CompleteMessage, messageText, type Part, type ToolCall, type ToolResult } from "../protocol/message.ts";
+import {
+  type CompleteMessage,
+  messageText,
+  type Part,
+  type ToolCall,
+  type ToolResult,
+} from "../protocol/task/message.ts";
 import { renderToolCall } from "../protocol/toolcalls/render-tool-call.ts";
 import { isJsonObject } from "../protocol/toolcalls/tool-call.ts";
 import type { ModelRequest } from "../ports.ts";

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 
-import type { Usage } from "../protocol/budget.ts";
+import type { Usage } from "../protocol/task/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { Clock, ModelCallOptions, ModelReply, ModelRequest } from "../ports.ts";
 import { type CallFailure, readFailure } from "./call-failure.ts";
@@ -13,7 +13,7 @@ import { oneTry } from "./one-try.ts";
 import { pacingOf } from "./pacing.ts";
 import { costOf, type Tokens } from "./prices.ts";
 import { promptOf } from "./prompt.ts";
-import type { WholeReply } from "./read-reply.ts";
+import type { WholeReply } from "./collect-reply.ts";
 import { requireKey, type ResolvedModel, type ResolvedProvider } from "./resolve-model.ts";
 
 export interface CallerDeps {

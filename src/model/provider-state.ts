@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import type { Message, Part } from "../protocol/message.ts";
+import type { Message, Part } from "../protocol/task/message.ts";
 
 const Metadata = z.record(z.string(), z.record(z.string(), z.json()));
 export type Metadata = z.infer<typeof Metadata>;

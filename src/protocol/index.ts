@@ -25,8 +25,8 @@ export type { ToolDeclaration } from "./toolcalls/declare-tool.ts";
 export { type FeedbackOptions, toolFeedback } from "./toolcalls/tool-feedback.ts";
 
 // Invocations
-export { Executor, ExecutorHint, RunnerConfig } from "./executor.ts";
-export { ToolPolicy, ToolsConfig } from "./tool-policy.ts";
+export { Executor, ExecutorHint, RunnerConfig } from "./invocation/executor.ts";
+export { ToolPolicy, ToolsConfig } from "./invocation/tool-policy.ts";
 export {
   AgentRef,
   ContextScope,
@@ -35,7 +35,7 @@ export {
   Join,
   readInvocation,
   Target,
-} from "./invocation.ts";
+} from "./invocation/invocation.ts";
 export {
   type AdHocOptions,
   adhoc,
@@ -45,10 +45,10 @@ export {
   named,
   type NamedOptions,
   single,
-} from "./invocation-builders.ts";
-export { AgentResult, InvocationResult, TaskSnapshot } from "./invocation-result.ts";
-export { describeInvocationError, type InvocationError, validateInvocation } from "./invocation-rules.ts";
-export { InvokeAgentInput, type InvokeAgentReading, readInvokeAgent, toInvocation } from "./invoke-agent.ts";
+} from "./invocation/invocation-builders.ts";
+export { AgentResult, InvocationResult, TaskSnapshot } from "./invocation/invocation-result.ts";
+export { describeInvocationError, type InvocationError, validateInvocation } from "./invocation/invocation-rules.ts";
+export { InvokeAgentInput, type InvokeAgentReading, readInvokeAgent, toInvocation } from "./invocation/invoke-agent.ts";
 export type { ReadIssue } from "./lenient-read.ts";
 export {
   AgentDefinition,
@@ -56,8 +56,8 @@ export {
   InvocationFile,
   type InvocationFileReading,
   readInvocationFile,
-} from "./invocation-file.ts";
-export { type RehearsalRule, RehearsalScript } from "./rehearsal-script.ts";
+} from "./invocation/invocation-file.ts";
+export { type RehearsalRule, RehearsalScript } from "./invocation/rehearsal-script.ts";
 
 // Routing
 export { defaultPolicy, initialPolicy } from "./routing/default-policy.ts";
@@ -71,7 +71,7 @@ export { readPolicy } from "./routing/read-policy.ts";
 export { readReview } from "./routing/read-review.ts";
 export type { RouteProblem } from "./routing/required-fields.ts";
 export { Review } from "./routing/review.ts";
-export { effectiveThreshold, isEscalation, route, type Route, type RouteDecision } from "./routing/route.ts";
+export { effectiveThreshold, isEscalation, route, type Route, type RouteDecision } from "./routing/route-handoff.ts";
 
 // Operators and workers
 export { digestSecret, sameDigest } from "./operator/digest.ts";
@@ -122,7 +122,7 @@ export {
   tokenRefusals,
   verifyToken,
   WorkerVerb,
-} from "./operator/token.ts";
+} from "./operator/capability-token.ts";
 export {
   submittedOk,
   WorkerAsk,
@@ -140,7 +140,7 @@ export {
 } from "./operator/worker.ts";
 
 // What all of them share
-export { ApprovalPolicy, ApprovalRule, defaultApprovalPolicy, Effect } from "./approval-policy.ts";
+export { ApprovalPolicy, ApprovalRule, defaultApprovalPolicy, Effect } from "./invocation/approval-policy.ts";
 export {
   Answer,
   Answerer,
@@ -151,11 +151,11 @@ export {
   type ExpiryMeaning,
   expiryMeaning,
   readAnswer,
-} from "./ask.ts";
-export { Budget, BudgetLimit, defaultBudget, Usage } from "./budget.ts";
-export { EventSeq, GoalEvent, LiveDelta, TaskEvent, TuttiEvent } from "./event.ts";
-export { Evidence, EvidenceFact } from "./evidence.ts";
-export { Criterion, Goal, GoalLink, GoalStatus } from "./goal.ts";
+} from "./task/ask.ts";
+export { Budget, BudgetLimit, defaultBudget, Usage } from "./task/budget.ts";
+export { EventSeq, GoalEvent, LiveDelta, TaskEvent, TuttiEvent } from "./task/event.ts";
+export { Evidence, EvidenceFact } from "./task/evidence.ts";
+export { Criterion, Goal, GoalLink, GoalStatus } from "./task/goal.ts";
 export { AskId, EvidenceId, GoalId, TaskId, Time } from "./ids.ts";
 export {
   CompleteMessage,
@@ -175,7 +175,14 @@ export {
   ToolCall,
   ToolResult,
   userMessage,
-} from "./message.ts";
-export { RootView, TaskView } from "./task-view.ts";
-export { Attempt, AttemptOutcome, maxHandovers, Ordinal, Task } from "./task.ts";
-export { type A2AVersion, fromA2AState, isTerminal, TaskStatus, TerminalStatus, toA2AState } from "./task-status.ts";
+} from "./task/message.ts";
+export { RootView, TaskView } from "./task/task-view.ts";
+export { Attempt, AttemptOutcome, maxHandovers, Ordinal, Task } from "./task/task.ts";
+export {
+  type A2AVersion,
+  fromA2AState,
+  isTerminal,
+  TaskStatus,
+  TerminalStatus,
+  toA2AState,
+} from "./task/task-status.ts";

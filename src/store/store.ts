@@ -1,7 +1,7 @@
 // What the engine needs from a store: rows that are queued in order and durable when `committed` resolves.
 
 import type { TuttiError } from "../protocol/error.ts";
-import type { TerminalStatus } from "../protocol/task-status.ts";
+import type { TerminalStatus } from "../protocol/task/task-status.ts";
 
 /** Inside, everything is an integer row; names are for the outside. */
 export interface TaskRow {

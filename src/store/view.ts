@@ -1,6 +1,6 @@
 // What can be looked at in a store without taking its lock.
 
-import type { TaskStatus } from "../protocol/task-status.ts";
+import type { TaskStatus } from "../protocol/task/task-status.ts";
 import type { AnswerRow, ResultRow, StoredEvent, TaskRow, WaitRow } from "./store.ts";
 
 /** A task with what is known of it across the tables; without its record, which may be long. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { seen, started, tempFolder, text, world } from "../engine-kit.ts";
-import { check } from "./check.ts";
+import { seen, started, tempFolder, text, world } from "../support/engine-kit.ts";
+import { check } from "./check-crash.ts";
 import { crash } from "./crash.ts";
-import { openLedger } from "./ledger.ts";
+import { openLedger } from "./crash-ledger.ts";
 
 test("invariant 3: killed at random instants, nothing acknowledged is lost, no recorded step repeated, no effect doubled", async () => {
   const { tally, problems, figures } = await crash({ kills: 10, seed: 1 });

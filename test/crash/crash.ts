@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
-import { check, type Verdict } from "./check.ts";
-import { randomFrom } from "./ledger.ts";
+import { check, type Verdict } from "./check-crash.ts";
+import { randomFrom } from "./crash-ledger.ts";
 
-const script = join(import.meta.dirname, "world.ts");
+const script = join(import.meta.dirname, "crash-world.ts");
 /** A process that does not come up or does not finish in this time is a failure of its own. */
 const patienceMs = 120_000;
 

@@ -6,7 +6,7 @@ import { toTuttiError } from "../../src/protocol/error.ts";
 import { makeFolder } from "../../src/store/sqlite/database.ts";
 import { takeLock } from "../../src/store/sqlite/lock.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { task } from "../engine-kit.ts";
+import { task } from "../support/engine-kit.ts";
 import { fillUp } from "./fill-up.ts";
 
 const [folder = "", mode] = process.argv.slice(2);

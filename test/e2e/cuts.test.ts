@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { TaskEvent } from "../../src/protocol/event.ts";
-import { checkLog, unfinished } from "./cuts/check.ts";
-import { newLedger } from "./cuts/ledger.ts";
+import type { TaskEvent } from "../../src/protocol/task/event.ts";
+import { checkLog, unfinished } from "./cuts/check-cuts.ts";
+import { newLedger } from "./cuts/cuts-ledger.ts";
 import { cuts } from "./cuts.ts";
 
 test("invariants 3, 8, 9, 13: killed, stopped, dropped and taken over at random instants, nothing acknowledged is lost, nothing doubled, nothing hangs", async () => {

@@ -6,14 +6,14 @@ import { parseArgs } from "node:util";
 
 import { ServiceStatus } from "../../src/protocol/api/service.ts";
 import { JoinedOperator } from "../../src/protocol/operator/operator-session.ts";
-import { checkDatabase, checkLog, isEnd, unfinished, wholeLog } from "./cuts/check.ts";
+import { checkDatabase, checkLog, isEnd, unfinished, wholeLog } from "./cuts/check-cuts.ts";
 import { makeCuts } from "./cuts/cutter.ts";
-import type { Fault, FaultKind } from "./cuts/ledger.ts";
+import type { Fault, FaultKind } from "./cuts/cuts-ledger.ts";
 import { CutOperator } from "./cuts/operator.ts";
 import { answerAsks, pauseNowAndThen, settleWaits, startWork } from "./cuts/people.ts";
-import type { Fetched } from "./cuts/worker.ts";
-import { roles } from "./cuts/work.ts";
-import { World } from "./cuts/world.ts";
+import type { Fetched } from "./cuts/cuts-worker.ts";
+import { roles } from "./cuts/cuts-work.ts";
+import { World } from "./cuts/cuts-world.ts";
 import { DaemonProcess } from "./daemon-process.ts";
 import { EventReader, readerProblems } from "./event-reader.ts";
 

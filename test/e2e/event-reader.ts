@@ -3,8 +3,8 @@
 import { type ClientRequest, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { StreamEnd } from "../../src/protocol/api/work.ts";
-import { TaskEvent } from "../../src/protocol/event.ts";
+import { StreamEnd } from "../../src/protocol/api/task-shapes.ts";
+import { TaskEvent } from "../../src/protocol/task/event.ts";
 
 export interface ReaderOptions {
   readonly url: () => string;

@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { type DaemonProcess, daemonFor } from "./daemon-process.ts";
 import { asking, handed, talking } from "./files.ts";
 import { type Scene, sceneOf } from "./scene.ts";
-import { send } from "./send.ts";
+import { send } from "./send-json.ts";
 import { joinAs, type WireOperator } from "./wire-operator.ts";
 
 async function setting(t: TestContext): Promise<{ daemon: DaemonProcess; scene: Scene }> {

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 
 import type { Tutti } from "../../src/client/client.ts";
-import type { TaskEvent } from "../../src/protocol/event.ts";
+import type { TaskEvent } from "../../src/protocol/task/event.ts";
 import type { TaskId } from "../../src/protocol/ids.ts";
-import type { OpenAsk } from "../../src/protocol/api/work.ts";
+import type { OpenAsk } from "../../src/protocol/api/task-shapes.ts";
 import type { DaemonProcess } from "./daemon-process.ts";
 
 const patienceMs = 30_000;

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { daemonFor } from "./daemon-process.ts";
 import { handed } from "./files.ts";
 import { sceneOf } from "./scene.ts";
-import { send } from "./send.ts";
+import { send } from "./send-json.ts";
 import { joinAs } from "./wire-operator.ts";
 
 /** Made up; in the form of a provider's. */

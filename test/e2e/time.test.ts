@@ -8,7 +8,7 @@ import type { SpawnFrame } from "../../src/protocol/operator/frames.ts";
 import { DaemonProcess } from "./daemon-process.ts";
 import { handed, talking } from "./files.ts";
 import { type Scene, sceneOf } from "./scene.ts";
-import { type Reply, send } from "./send.ts";
+import { type Reply, send } from "./send-json.ts";
 import { joinAs, type WireOperator } from "./wire-operator.ts";
 
 const factor = 50;

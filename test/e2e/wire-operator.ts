@@ -7,7 +7,7 @@ import { type RawData, WebSocket } from "ws";
 import { ServerFrame } from "../../src/protocol/operator/frames.ts";
 import { JoinedOperator } from "../../src/protocol/operator/operator-session.ts";
 import type { DaemonProcess } from "./daemon-process.ts";
-import { send } from "./send.ts";
+import { send } from "./send-json.ts";
 
 const patienceMs = 20_000;
 

@@ -7,10 +7,10 @@ import type { SpawnFrame } from "../../src/protocol/operator/frames.ts";
 import { type DaemonProcess, daemonFor } from "./daemon-process.ts";
 import { handed } from "./files.ts";
 import { type Scene, sceneOf } from "./scene.ts";
-import { type Reply, send, type Sending } from "./send.ts";
+import { type Reply, send, type Sending } from "./send-json.ts";
 import { joinAs, type WireSocket } from "./wire-operator.ts";
 
-interface Shop {
+interface ProjectRuntime {
   readonly daemon: DaemonProcess;
   readonly scene: Scene;
   readonly socket: WireSocket;
@@ -22,7 +22,7 @@ interface Shop {
   readonly ask: (sending: Sending) => Promise<Reply>;
 }
 
-async function shop(t: TestContext): Promise<Shop> {
+async function runtime(t: TestContext): Promise<ProjectRuntime> {
   const daemon = await daemonFor(t);
   const scene = sceneOf(daemon);
   const operator = await joinAs(daemon, ["builder"]);
@@ -52,7 +52,7 @@ const submit = (bearer: string, body: string): Sending => ({
 const reasonIn = ({ status, json }: Reply): unknown[] => [status, (json as { error?: unknown }).error];
 
 test("killed between a worker's submit and its acknowledgement, the retry is told that the result is recorded, and it counts once", async (t) => {
-  const { daemon, scene, spawn, ask } = await shop(t);
+  const { daemon, scene, spawn, ask } = await runtime(t);
   const { task, bearer } = await spawn("Build.", { ack_ms: 2_000 });
   // Written and never read: the worker does not learn what became of it.
   const socket = connect(Number(new URL(daemon.url).port), "127.0.0.1");
@@ -79,7 +79,7 @@ test("killed between a worker's submit and its acknowledgement, the retry is tol
 });
 
 test("progress is kept in order and renews the token; a question of a worker waits for a person over a kill", async (t) => {
-  const { daemon, scene, spawn, ask } = await shop(t);
+  const { daemon, scene, spawn, ask } = await runtime(t);
   const { task, frame, bearer } = await spawn("Build.");
   const prompt = await ask({ path: `/v1/worker/prompt?task_id=${frame.task_id}`, bearer });
   assert.match(prompt.text, /Build\./);
@@ -117,7 +117,7 @@ test("progress is kept in order and renews the token; a question of a worker wai
 });
 
 test("progress that was taken before the result is kept, however late the task comes to it; after the result none is taken", async (t) => {
-  const { scene, spawn, ask } = await shop(t);
+  const { scene, spawn, ask } = await runtime(t);
   const { task, bearer } = await spawn("Build.", { ack_ms: 2_000 });
   const progress = (text: string): Sending => ({
     method: "POST",
@@ -141,7 +141,7 @@ test("progress that was taken before the result is kept, however late the task c
 });
 
 test("a bearer that is no worker's, another task's, changed in any place, or of a canceled task is refused with its reason (invariant 13)", async (t) => {
-  const { daemon, scene, spawn, ask } = await shop(t);
+  const { daemon, scene, spawn, ask } = await runtime(t);
   const [one, two] = [await spawn("One."), await spawn("Two.")];
   const prompt = (bearer: string | undefined, task: string): Sending => ({
     path: `/v1/worker/prompt?task_id=${task}`,

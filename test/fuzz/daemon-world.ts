@@ -84,7 +84,7 @@ export async function daemonWorld(): Promise<DaemonWorld> {
       close,
     };
     sockets.push(await crew(world));
-    await furnish(world);
+    await buildEnvironment(world);
     return world;
   } catch (thrown) {
     await close();
@@ -147,7 +147,7 @@ async function crew({ url, known: all, call: send }: DaemonWorld): Promise<WebSo
   return socket;
 }
 
-async function furnish({ known: all, call: send }: DaemonWorld): Promise<void> {
+async function buildEnvironment({ known: all, call: send }: DaemonWorld): Promise<void> {
   for (const text of all.invocations) {
     const started = await send("POST", `/v1/invocations?folder=${encodeURIComponent(all.project)}`, text);
     if (started.status !== 201) throw new Error(`could not invoke: ${started.status} ${started.text}`);

@@ -9,7 +9,7 @@ import { planFor, type Planned, type Planner, planRequest } from "./plan-request
 import { learn } from "./pool.ts";
 import { chance } from "./random.ts";
 import { planRaw, sendRaw } from "./raw-requests.ts";
-import { type Outcome, type Sender, sender } from "./send.ts";
+import { type Outcome, type Sender, sender } from "./send-request.ts";
 import { socketNoise } from "./socket-noise.ts";
 
 export interface FuzzOptions {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { AskList, WaitList } from "../../src/protocol/api/work.ts";
+import { AskList, WaitList } from "../../src/protocol/api/task-shapes.ts";
 import type { Bench } from "./tutti-process.ts";
 
 export const example = (name: string): string => join("examples", "invocations", `${name}.json`);

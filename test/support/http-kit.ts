@@ -8,19 +8,19 @@ import { join } from "node:path";
 import { systemClock } from "../../src/engine/clock.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import type { NewTask, RunnerRegistry } from "../../src/ports.ts";
-import type { LiveDelta } from "../../src/protocol/event.ts";
+import type { LiveDelta } from "../../src/protocol/task/event.ts";
 import type { TaskId } from "../../src/protocol/ids.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { openView } from "../../src/store/sqlite/sqlite-view.ts";
-import { eventFeed } from "../../src/daemon/event-feed.ts";
-import { Keys } from "../../src/daemon/keys.ts";
-import { localClient } from "../../src/daemon/local-client.ts";
-import { OperatorDesk } from "../../src/daemon/operators/desk.ts";
+import { eventFeed } from "../../src/daemon/state/event-feed.ts";
+import { Keys } from "../../src/daemon/state/api-keys.ts";
+import { localClient } from "../../src/daemon/state/local-client.ts";
+import { OperatorHub } from "../../src/daemon/operators/operator-hub.ts";
 import { Leases } from "../../src/daemon/operators/leases.ts";
 import { openSigningKey } from "../../src/daemon/operators/signing-key.ts";
-import { workerDesk } from "../../src/daemon/operators/worker-desk.ts";
-import { openShops } from "../../src/daemon/shops.ts";
-import type { State } from "../../src/daemon/state.ts";
+import { workerService } from "../../src/daemon/operators/worker-service.ts";
+import { openProjectRuntimes } from "../../src/daemon/project/project-runtimes.ts";
+import type { State } from "../../src/daemon/state/state.ts";
 import { type HttpOptions, type RunningHttp, startHttp } from "../../src/daemon/http/start-http.ts";
 
 export interface KitOptions {
@@ -71,11 +71,11 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
   const store = openStore(folder);
   if (options.onCommit !== undefined) store.onCommit(options.onCommit);
   const view = openView(folder);
-  const { desk } = store;
+  const { records } = store;
   const committed = (): Promise<void> => store.committed();
-  const keys = new Keys({ desk, committed });
+  const keys = new Keys({ records, committed });
   const key = await keys.ensureAdmin(join(folder, "admin.key"));
-  const shops = openShops({ state: folder, home: folder, clock: systemClock, onConfig() {} });
+  const runtimes = openProjectRuntimes({ state: folder, home: folder, clock: systemClock, onConfig() {} });
   const listeners = new Set<(delta: LiveDelta) => void>();
   const live = (delta: LiveDelta): void => listeners.forEach((listener) => listener(delta));
   const onLive: State["onLive"] = (listener) => {
@@ -85,26 +85,26 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
   const engine = new Engine({
     store,
     clock: systemClock,
-    runners: { local: shops.runner("local"), invocation: shops.runner("invocation"), ...options.runners },
+    runners: { local: runtimes.runner("local"), invocation: runtimes.runner("invocation"), ...options.runners },
     slots: options.slots ?? 64,
     onLive: live,
   });
   await engine.recover();
   const feed = eventFeed(store, view);
-  const leases = new Leases({ salt: store.salt, desk, committed, clock: systemClock });
+  const leases = new Leases({ salt: store.salt, records, committed, clock: systemClock });
   const signingKey = await openSigningKey(join(folder, "signing.key"));
-  const base = { desk, committed, view, feed, engine, clock: systemClock, leases, signingKey, log: quiet };
+  const base = { records, committed, view, feed, engine, clock: systemClock, leases, signingKey, log: quiet };
   let url: string | null = null;
-  const operators = new OperatorDesk({ ...base, baseUrl: () => url ?? "" });
+  const operators = new OperatorHub({ ...base, baseUrl: () => url ?? "" });
   const state: State = {
     folder,
     store,
-    desk,
+    records,
     view,
     engine,
     feed,
     operators,
-    workers: workerDesk({ ...base, store }),
+    workers: workerService({ ...base, store }),
     keys,
     redact: (text) => text,
     listening: (at) => (url = at),
@@ -113,7 +113,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
       view,
       engine,
       feed,
-      shops,
+      runtimes,
       keys,
       operators,
       onLive,

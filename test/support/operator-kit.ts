@@ -1,4 +1,4 @@
-// What tests of operators and workers share: a state folder with a real engine and desk, sockets on the loopback, restarts and kills.
+// What tests of operators and workers share: a state folder with a real engine and records, sockets on the loopback, restarts and kills.
 
 import { once } from "node:events";
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -10,19 +10,19 @@ import { WebSocket, WebSocketServer } from "ws";
 import { Engine } from "../../src/engine/engine.ts";
 import { type FakeClock, fakeClock } from "../../src/engine/fake-clock.ts";
 import type { Durable, NewTask, Runner } from "../../src/ports.ts";
-import type { TaskEvent } from "../../src/protocol/event.ts";
+import type { TaskEvent } from "../../src/protocol/task/event.ts";
 import { operatorSubprotocol, ServerFrame } from "../../src/protocol/operator/frames.ts";
 import { gated } from "../../src/runner/operator/gate.ts";
-import { operatorRunner } from "../../src/runner/operator/operator-runner.ts";
+import { operatorRunner } from "../../src/runner/operator/runner.ts";
 import { databaseFile } from "../../src/store/sqlite/database.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { openView } from "../../src/store/sqlite/sqlite-view.ts";
 import type { StoreView } from "../../src/store/view.ts";
-import { type EventFeed, eventFeed } from "../../src/daemon/event-feed.ts";
-import { OperatorDesk } from "../../src/daemon/operators/desk.ts";
+import { type EventFeed, eventFeed } from "../../src/daemon/state/event-feed.ts";
+import { OperatorHub } from "../../src/daemon/operators/operator-hub.ts";
 import { Leases } from "../../src/daemon/operators/leases.ts";
 import { openSigningKey, type SigningKey } from "../../src/daemon/operators/signing-key.ts";
-import { type WorkerDesk, workerDesk } from "../../src/daemon/operators/worker-desk.ts";
+import { type WorkerService, workerService } from "../../src/daemon/operators/worker-service.ts";
 
 export type FrameOf<T extends ServerFrame["type"]> = Extract<ServerFrame, { type: T }>;
 
@@ -32,8 +32,8 @@ export interface Kit {
   readonly engine: Engine;
   readonly view: StoreView;
   readonly feed: EventFeed;
-  readonly desk: OperatorDesk;
-  readonly workers: WorkerDesk;
+  readonly records: OperatorHub;
+  readonly workers: WorkerService;
   readonly signingKey: SigningKey;
   readonly warnings: string[];
   readonly url: string;
@@ -67,9 +67,9 @@ export function tempFolder(t: After): string {
 export async function openKit(t: After, folder: string, options: KitOptions = {}): Promise<Kit> {
   const clock = options.clock ?? fakeClock();
   const store = openStore(folder);
-  const { desk: rows } = store;
+  const { records: rows } = store;
   const committed = (): Promise<void> => store.committed();
-  const leases = new Leases({ salt: store.salt, desk: rows, committed, clock });
+  const leases = new Leases({ salt: store.salt, records: rows, committed, clock });
   const loop: Runner = async (durable) => options.loops?.[durable.agent]?.(durable) ?? null;
   const engine = new Engine({
     store,
@@ -83,9 +83,9 @@ export async function openKit(t: After, folder: string, options: KitOptions = {}
   const signingKey = await openSigningKey(join(folder, "signing.key"));
   const warnings: string[] = [];
   const log = { info: () => undefined, warn: (_: unknown, message: string) => void warnings.push(message) };
-  const base = { desk: rows, committed, view, feed, engine, clock, leases, signingKey, log };
+  const base = { records: rows, committed, view, feed, engine, clock, leases, signingKey, log };
   const { idleMs = 24 * 60 * 60 * 1000, silenceMs = 1e12 } = options;
-  const desk = new OperatorDesk({ ...base, idleMs, silenceMs, baseUrl: () => "http://127.0.0.1:7" });
+  const records = new OperatorHub({ ...base, idleMs, silenceMs, baseUrl: () => "http://127.0.0.1:7" });
   const server = new WebSocketServer({
     host: "127.0.0.1",
     port: 0,
@@ -94,7 +94,7 @@ export async function openKit(t: After, folder: string, options: KitOptions = {}
     handleProtocols: (offered) => (offered.has(operatorSubprotocol) ? operatorSubprotocol : false),
   });
   await once(server, "listening");
-  server.on("connection", (socket, request) => desk.connect((request.url ?? "").slice(1), socket));
+  server.on("connection", (socket, request) => records.connect((request.url ?? "").slice(1), socket));
   let stopped: Promise<void> | undefined;
   const kit: Kit = {
     folder,
@@ -102,15 +102,15 @@ export async function openKit(t: After, folder: string, options: KitOptions = {}
     engine,
     view,
     feed,
-    desk,
-    workers: workerDesk({ ...base, store }),
+    records,
+    workers: workerService({ ...base, store }),
     signingKey,
     warnings,
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     buffered: () => Array.from(server.clients, (socket) => socket.bufferedAmount).reduce((sum, each) => sum + each, 0),
     stop: () =>
       (stopped ??= (async () => {
-        await desk.close();
+        await records.close();
         server.close();
         await engine.stop();
         feed.close();
@@ -155,7 +155,7 @@ export interface Joined {
 }
 
 export async function joined(kit: Kit, ...roles: string[]): Promise<Joined> {
-  const result = await kit.desk.join(roles, "test");
+  const result = await kit.records.join(roles, "test");
   if (!result.ok) throw new Error(`conflicts: ${result.conflicts.join()}`);
   return { sid: result.sid, token: result.token };
 }
@@ -219,7 +219,7 @@ export async function connected(kit: Kit, sid: string, protocols: string[] = [op
   const socket = new WebSocket(`${kit.url}/${sid}`, protocols);
   const peer = new Peer(socket);
   await within(() => once(socket, "open"), "a connection");
-  await until(() => kit.desk.info(sid)?.connected !== false);
+  await until(() => kit.records.info(sid)?.connected !== false);
   return peer;
 }
 

@@ -1,9 +1,9 @@
 // A rehearsal that keeps every request it was sent, so that a test can look at what the model saw.
 
 import { rehearsalModel } from "../../src/model/rehearsal/rehearsal-model.ts";
-import type { InvocationFile } from "../../src/protocol/invocation-file.ts";
-import { named, single } from "../../src/protocol/invocation-builders.ts";
-import type { CompleteMessage, Part } from "../../src/protocol/message.ts";
+import type { InvocationFile } from "../../src/protocol/invocation/invocation-file.ts";
+import { named, single } from "../../src/protocol/invocation/invocation-builders.ts";
+import type { CompleteMessage, Part } from "../../src/protocol/task/message.ts";
 import type { Model, ModelReply } from "../../src/ports.ts";
 
 export interface Sent {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 
-import type { StepTool } from "../../src/agent/tool.ts";
+import type { StepTool } from "../../src/agent/tools/tool.ts";
 import { type ErrorCode, TuttiError } from "../../src/protocol/error.ts";
 
 export interface Workspace {

@@ -1,6 +1,6 @@
 // How a project writes a tool of its own: plain data and a function, with a schema of any library that speaks Standard Schema.
 
-import type { Effect } from "../../protocol/approval-policy.ts";
+import type { Effect } from "../../protocol/invocation/approval-policy.ts";
 
 /** The part of Standard Schema that is used here; zod, valibot, arktype and others have it. */
 export interface StandardSchema<Output = unknown> {

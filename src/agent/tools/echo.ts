@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { stepTool } from "../tool.ts";
+import { stepTool } from "./tool.ts";
 
 export const echo = stepTool({
   name: "echo",

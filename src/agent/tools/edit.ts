@@ -4,9 +4,9 @@ import { z } from "zod";
 
 import { nearestLines } from "../../core/nearest-lines.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { exactText, hasCrlf } from "../text-file.ts";
-import { stepTool } from "../tool.ts";
-import { readingFile, replaceFile, withFile, type WorkspaceFile } from "../workspace-file.ts";
+import { exactText, hasCrlf } from "../workspace/text-file.ts";
+import { stepTool } from "./tool.ts";
+import { readingFile, replaceFile, withFile, type WorkspaceFile } from "../workspace/workspace-file.ts";
 
 /** Larger files are not written by hand. */
 const largest = 8 * 2 ** 20;

@@ -3,13 +3,13 @@ import { test } from "node:test";
 
 import { z } from "zod";
 
-import { world } from "../../../test/support/world.ts";
+import { world } from "../../../test/support/agent-world.ts";
 import { resultText } from "../../core/preview.ts";
-import { named, single } from "../../protocol/invocation-builders.ts";
-import type { CompleteMessage, Part } from "../../protocol/message.ts";
+import { named, single } from "../../protocol/invocation/invocation-builders.ts";
+import type { CompleteMessage, Part } from "../../protocol/task/message.ts";
 import type { Model } from "../../ports.ts";
-import { builtinTools } from "../house.ts";
-import { stepTool } from "../tool.ts";
+import { builtinTools } from "../agent-environment.ts";
+import { stepTool } from "./tool.ts";
 
 const whole = Array.from({ length: 30_000 }, (_, index) => `${index}`).join(" ");
 const big = stepTool({
@@ -61,7 +61,7 @@ test("a large result is shown as a preview, stands whole in the record, and is r
       finish: "stop",
     }),
   };
-  const w = await world(t, { house: { tools: [...builtinTools, big] }, model: () => model });
+  const w = await world(t, { environment: { tools: [...builtinTools, big] }, model: () => model });
   const result = await w.scalar({ invocation: single(named("a", "go")), agents: { a: { instructions: "x" } } });
   assert.equal(result.content, "read it");
   assert.equal(read, whole);

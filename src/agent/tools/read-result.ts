@@ -4,8 +4,8 @@ import { z } from "zod";
 
 import { pageOf, resultText } from "../../core/preview.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import type { CompleteMessage } from "../../protocol/message.ts";
-import { durableTool } from "../tool.ts";
+import type { CompleteMessage } from "../../protocol/task/message.ts";
+import { durableTool } from "./tool.ts";
 
 export const readResult = durableTool({
   name: "read_result",

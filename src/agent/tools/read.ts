@@ -5,9 +5,9 @@ import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
 
 import { TuttiError } from "../../protocol/error.ts";
-import { isBinary, sampleBytes } from "../text-file.ts";
-import { stepTool } from "../tool.ts";
-import { readingFile, withFile } from "../workspace-file.ts";
+import { isBinary, sampleBytes } from "../workspace/text-file.ts";
+import { stepTool } from "./tool.ts";
+import { readingFile, withFile } from "../workspace/workspace-file.ts";
 
 /** Shown in one call; below what is shown of any result, so that a file is paged by lines. */
 const shownBytes = 24_000;

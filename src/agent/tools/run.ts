@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { stepTool, type StepTool, type StepToolContext } from "../tool.ts";
+import { stepTool, type StepTool, type StepToolContext } from "./tool.ts";
 
 /** What runs programs for an agent; the machine's part of the tool. */
 export interface Commands {

@@ -5,12 +5,12 @@ import { lstat } from "node:fs/promises";
 import { z } from "zod";
 
 import { TuttiError } from "../../protocol/error.ts";
-import { globMatcher } from "../glob.ts";
-import type { SearchJob } from "../search-worker.ts";
-import type { SearchOutcome } from "../search-workspace.ts";
-import { stepTool, type StepToolContext } from "../tool.ts";
-import { placeOf } from "../workspace.ts";
-import { inFolder } from "../workspace-folder.ts";
+import { globMatcher } from "../workspace/glob.ts";
+import type { SearchJob } from "../workspace/search-worker.ts";
+import type { SearchOutcome } from "../workspace/search-workspace.ts";
+import { stepTool, type StepToolContext } from "./tool.ts";
+import { resolvePath } from "../workspace/workspace.ts";
+import { inFolder } from "../workspace/workspace-folder.ts";
 
 const deadlineMs = 10_000;
 const mostEntries = 1_000;
@@ -90,7 +90,7 @@ async function looked(
 ): Promise<{ readonly folder: string; readonly outcome: SearchOutcome }> {
   const pattern = asked.glob ?? undefined;
   if (pattern !== undefined) checkGlob(pattern);
-  const place = await placeOf(asked.path ?? ".", rights.roots);
+  const place = await resolvePath(asked.path ?? ".", rights.roots);
   const name = place.names.at(-1);
   const above = { ...place, names: place.names.slice(0, -1) };
   // What is named may be a file: then it alone is looked into.
@@ -111,7 +111,7 @@ async function looked(
     ...(asked.regex === undefined ? {} : { regex: asked.regex }),
   };
   // Threads are loaded with the first search, not with every process that has this tool.
-  const { searchWorkspace } = await import("../search-workspace.ts");
+  const { searchWorkspace } = await import("../workspace/search-workspace.ts");
   const outcome = await searchWorkspace(job, { signal: step.signal, deadlineMs });
   return { folder: [place.root, ...job.names].join("/"), outcome };
 }

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { durableTool } from "../tool.ts";
+import { durableTool } from "./tool.ts";
 
 const week = 7 * 24 * 60 * 60 * 1000;
 

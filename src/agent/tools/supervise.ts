@@ -3,10 +3,10 @@
 import { z } from "zod";
 
 import { TuttiError } from "../../protocol/error.ts";
-import type { TaskSnapshot } from "../../protocol/invocation-result.ts";
-import { userMessage } from "../../protocol/message.ts";
-import { isTerminal } from "../../protocol/task-status.ts";
-import { durableTool, type DurableToolContext, type Tool } from "../tool.ts";
+import type { TaskSnapshot } from "../../protocol/invocation/invocation-result.ts";
+import { userMessage } from "../../protocol/task/message.ts";
+import { isTerminal } from "../../protocol/task/task-status.ts";
+import { durableTool, type DurableToolContext, type Tool } from "./tool.ts";
 
 const task_id = z.string().min(1).describe("The id a background call returned, or list_my_tasks.");
 const hour = 60 * 60 * 1000;

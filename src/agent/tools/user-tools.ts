@@ -1,11 +1,11 @@
-// The tools of a project's config made into tools of the house, or what is wrong with them, by file and tool.
+// The tools of a project's config made into tools of the environment, or what is wrong with them, by file and tool.
 
 import { z } from "zod";
 
-import { Effect } from "../../protocol/approval-policy.ts";
+import { Effect } from "../../protocol/invocation/approval-policy.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
-import type { Ready, StepTool, StepToolContext } from "../tool.ts";
+import type { Ready, StepTool, StepToolContext } from "./tool.ts";
 import type { StandardIssue, StandardResult, StandardSchema, ToolDefinition } from "./define-tool.ts";
 
 const defaultMs = 60_000;

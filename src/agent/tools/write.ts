@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 
-import { stepTool, type StepTool } from "../tool.ts";
-import { replaceFile, withFile } from "../workspace-file.ts";
+import { stepTool, type StepTool } from "./tool.ts";
+import { replaceFile, withFile } from "../workspace/workspace-file.ts";
 
 export const write = writeTool("write");
 /** The same under a longer name. */

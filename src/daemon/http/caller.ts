@@ -2,17 +2,17 @@
 
 import type { IncomingMessage } from "node:http";
 
-import type { Access } from "../../protocol/api/route.ts";
+import type { Access } from "../../protocol/api/route-shape.ts";
 import { workerRefusals } from "../../protocol/operator/worker.ts";
-import type { KeyHolder, Keys } from "../keys.ts";
-import type { OperatorDesk } from "../operators/desk.ts";
+import type { KeyHolder, Keys } from "../state/api-keys.ts";
+import type { OperatorHub } from "../operators/operator-hub.ts";
 import { type Refused, refuse } from "./refused.ts";
 
 export type Caller =
   | { readonly kind: "anybody" }
   | ({ readonly kind: "key" } & KeyHolder)
   | { readonly kind: "session"; readonly sid: string }
-  /** Whoever it is: the desk of workers decides, for the verb that is asked for. */
+  /** Whoever it is: the records of workers decides, for the verb that is asked for. */
   | { readonly kind: "worker"; readonly bearer: string };
 
 export type Admission =
@@ -22,7 +22,7 @@ export type Admission =
 
 export interface Doors {
   readonly keys: Pick<Keys, "find">;
-  readonly operators: Pick<OperatorDesk, "authenticates" | "info">;
+  readonly operators: Pick<OperatorHub, "authenticates" | "info">;
 }
 
 const ranks = { viewer: 0, operator: 1, admin: 2 } as const;

@@ -1,10 +1,10 @@
 // What handlers work with: the opened state, and what the process knows of itself.
 
-import type { Project } from "../../client/project.ts";
-import type { Answered } from "../../protocol/api/route.ts";
+import type { Project } from "../../host/project.ts";
+import type { Answered } from "../../protocol/api/route-shape.ts";
 import type { Routes } from "../../protocol/api/routes.ts";
 import type { TuttiError } from "../../protocol/error.ts";
-import type { State } from "../state.ts";
+import type { State } from "../state/state.ts";
 
 export interface HttpContext {
   readonly state: State;

@@ -1,16 +1,16 @@
 // A batch of events as it goes to readers: the bytes are made once, whatever the number of them.
 
 import type { TaskId } from "../../protocol/ids.ts";
-import type { FedEvent } from "../event-feed.ts";
+import type { FeedEvent } from "../state/event-feed.ts";
 
 export class EventBatch {
-  readonly events: readonly FedEvent[];
+  readonly events: readonly FeedEvent[];
   readonly first: number;
   readonly last: number;
   #all: Buffer | undefined;
   readonly #ofRoots = new Map<TaskId, Buffer>();
 
-  constructor(events: readonly FedEvent[]) {
+  constructor(events: readonly FeedEvent[]) {
     this.events = events;
     this.first = events[0]?.event.seq ?? 0;
     this.last = events.at(-1)?.event.seq ?? 0;
@@ -32,6 +32,6 @@ export class EventBatch {
   }
 }
 
-export function eventChunk({ event, json }: FedEvent): string {
+export function eventChunk({ event, json }: FeedEvent): string {
   return `id: ${event.seq}\ndata: ${json}\n\n`;
 }

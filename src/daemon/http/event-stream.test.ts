@@ -5,12 +5,12 @@ import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { z } from "zod";
 
-import { type SentEvent, readEventStream } from "../../client/event-stream.ts";
+import { type SentEvent, readEventStream } from "../../client/read-event-stream.ts";
 import type { Durable } from "../../ports.ts";
-import { StreamEnd } from "../../protocol/api/work.ts";
-import { TaskEvent } from "../../protocol/event.ts";
+import { StreamEnd } from "../../protocol/api/task-shapes.ts";
+import { TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
-import { userMessage } from "../../protocol/message.ts";
+import { userMessage } from "../../protocol/task/message.ts";
 import { type Kit, openKit } from "../../../test/support/http-kit.ts";
 
 let kit: Kit;

@@ -2,12 +2,12 @@
 
 import type { ServerResponse } from "node:http";
 
-import type { StreamEnd } from "../../protocol/api/work.ts";
+import type { StreamEnd } from "../../protocol/api/task-shapes.ts";
 import type { TuttiError } from "../../protocol/error.ts";
-import type { LiveDelta } from "../../protocol/event.ts";
+import type { LiveDelta } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { StoreView } from "../../store/view.ts";
-import type { EventFeed } from "../event-feed.ts";
+import type { EventFeed } from "../state/event-feed.ts";
 import { type EventBatch, eventChunk } from "./event-batch.ts";
 import { strictHeaders } from "./reply.ts";
 import { Subtree } from "./subtree.ts";

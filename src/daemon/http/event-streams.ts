@@ -3,8 +3,8 @@
 import type { ServerResponse } from "node:http";
 
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
-import type { LiveDelta } from "../../protocol/event.ts";
-import type { State } from "../state.ts";
+import type { LiveDelta } from "../../protocol/task/event.ts";
+import type { State } from "../state/state.ts";
 import { EventBatch } from "./event-batch.ts";
 import { EventStream, type StreamLimits, type StreamRequest } from "./event-stream.ts";
 

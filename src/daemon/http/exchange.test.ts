@@ -299,7 +299,7 @@ test("whoever expects to be told first is told to go on only when the body would
 
 test("a handler that throws what nobody expects gives a 500 that tells nothing, and a line in the log", async (t) => {
   const { client } = kit.state;
-  const secret = "the inside of the house";
+  const secret = "the inside of the daemon";
   t.mock.method(client, "asks", () => Promise.reject(new Error(secret)));
   t.mock.method(client, "waits", () => {
     throw new TypeError(secret);

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import type { RouteSpec } from "../../protocol/api/route.ts";
+import type { RouteSpec } from "../../protocol/api/route-shape.ts";
 import { type RouteName, routes } from "../../protocol/api/routes.ts";
 import { type ErrorCode, toTuttiError, type TuttiError } from "../../protocol/error.ts";
 import { admit, type Caller, type Doors } from "./caller.ts";

@@ -1,8 +1,8 @@
 // A tree as JSON lines: every task, then every event, read in pages as they are taken.
 
 import type { TaskId } from "../../protocol/ids.ts";
-import type { TaskView } from "../../protocol/task-view.ts";
-import type { EventFeed } from "../event-feed.ts";
+import type { TaskView } from "../../protocol/task/task-view.ts";
+import type { EventFeed } from "../state/event-feed.ts";
 import { takeEvents } from "./take-events.ts";
 
 const pageSize = 200;

@@ -1,6 +1,6 @@
 // What answers a route: the types that tie every handler to its line in the table.
 
-import type { Answered, RouteSpec, Taken } from "../../protocol/api/route.ts";
+import type { Answered, RouteSpec, Taken } from "../../protocol/api/route-shape.ts";
 import type { RouteName, Routes } from "../../protocol/api/routes.ts";
 import type { Caller } from "./caller.ts";
 import type { StreamRequest } from "./event-stream.ts";

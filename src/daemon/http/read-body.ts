@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import type { RouteBody } from "../../protocol/api/route.ts";
+import type { RouteBody } from "../../protocol/api/route-shape.ts";
 import { type JsonFault, readBoundedJson } from "../../protocol/operator/bounded-json.ts";
 import { type Refused, refuse } from "./refused.ts";
 

@@ -1,7 +1,7 @@
 // Finds the route of a request: compiled once from the table, exact segments, nothing normalised.
 
 import type { RouteName } from "../../protocol/api/routes.ts";
-import type { RouteSpec } from "../../protocol/api/route.ts";
+import type { RouteSpec } from "../../protocol/api/route-shape.ts";
 import { type Refused, refuse } from "./refused.ts";
 
 interface Found<T> {
@@ -11,7 +11,7 @@ interface Found<T> {
 }
 
 /** What is at a path: one entry for each method. */
-interface Place<T> {
+interface RoutePath<T> {
   readonly segments: readonly string[];
   readonly names: readonly (string | undefined)[];
   readonly methods: Map<string, T>;
@@ -26,11 +26,11 @@ export interface Router<T> {
 const nothing = refuse("not_found", "there is nothing at this path");
 
 export function routerOf<T>(table: Readonly<Record<RouteName, RouteSpec>>, make: (name: RouteName) => T): Router<T> {
-  const fixed = new Map<string, Place<T>>();
-  const varying = new Map<number, Place<T>[]>();
+  const fixed = new Map<string, RoutePath<T>>();
+  const varying = new Map<number, RoutePath<T>[]>();
   for (const name of names(table)) {
     const { method, path } = table[name];
-    const place = placeAt(path, fixed, varying);
+    const place = pathAt(path, fixed, varying);
     place.methods.set(method, make(name));
     place.allow.push(...(method === "GET" ? ["GET", "HEAD"] : [method]));
   }
@@ -58,10 +58,10 @@ function names(table: Readonly<Record<RouteName, RouteSpec>>): RouteName[] {
   return Object.keys(table).filter((name): name is RouteName => Object.hasOwn(table, name));
 }
 
-function placeAt<T>(path: string, fixed: Map<string, Place<T>>, varying: Map<number, Place<T>[]>): Place<T> {
+function pathAt<T>(path: string, fixed: Map<string, RoutePath<T>>, varying: Map<number, RoutePath<T>[]>): RoutePath<T> {
   const segments = path.split("/");
   const params = segments.map((segment) => /^\{(\w+)\}$/.exec(segment)?.[1]);
-  const made: Place<T> = { segments, names: params, methods: new Map(), allow: ["OPTIONS"] };
+  const made: RoutePath<T> = { segments, names: params, methods: new Map(), allow: ["OPTIONS"] };
   if (params.every((name) => name === undefined)) {
     const known = fixed.get(path) ?? made;
     fixed.set(path, known);
@@ -75,7 +75,7 @@ function placeAt<T>(path: string, fixed: Map<string, Place<T>>, varying: Map<num
 }
 
 /** A parameter takes any segment but none at all and those that stand for another folder. */
-function fits<T>({ segments, names: params }: Place<T>, given: readonly string[]): boolean {
+function fits<T>({ segments, names: params }: RoutePath<T>, given: readonly string[]): boolean {
   for (let index = 0; index < segments.length; index += 1) {
     const segment = given[index];
     if (params[index] === undefined ? segment !== segments[index] : segment === "") return false;
@@ -96,7 +96,7 @@ function decoded(segment: string): string | { readonly refused: Refused } {
 }
 
 function at<T>(
-  place: Place<T>,
+  place: RoutePath<T>,
   method: string,
   params: Found<T>["params"],
 ): Found<T> | { readonly refused: Refused } | { readonly allow: string } {

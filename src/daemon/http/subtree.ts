@@ -2,9 +2,9 @@
 
 import { idInName, taskName } from "../../engine/names.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import type { TaskEvent } from "../../protocol/event.ts";
+import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
-import { isTerminal } from "../../protocol/task-status.ts";
+import { isTerminal } from "../../protocol/task/task-status.ts";
 import type { StoreView } from "../../store/view.ts";
 
 export class Subtree {

@@ -3,13 +3,13 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
-import type { TaskEvent } from "../../protocol/event.ts";
-import type { EventFeed, FedEvent } from "../event-feed.ts";
+import type { TaskEvent } from "../../protocol/task/event.ts";
+import type { EventFeed, FeedEvent } from "../state/event-feed.ts";
 import { takeEvents } from "./take-events.ts";
 
 /** Events of the given lengths, and how much of them was read. */
 function feedOf(lengths: readonly number[]) {
-  const all = lengths.map((length, index): FedEvent => {
+  const all = lengths.map((length, index): FeedEvent => {
     const event: TaskEvent = {
       seq: index + 1,
       at: 0,

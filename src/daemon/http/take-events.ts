@@ -1,7 +1,7 @@
 // Reads stored events for somebody outside: as many as make a reply of bounded size, whatever the size of one of them.
 
 import type { TaskId } from "../../protocol/ids.ts";
-import type { EventFeed, FedEvent } from "../event-feed.ts";
+import type { EventFeed, FeedEvent } from "../state/event-feed.ts";
 
 export interface TakeOptions {
   readonly after: number;
@@ -12,7 +12,7 @@ export interface TakeOptions {
 }
 
 export interface TakenEvents {
-  readonly events: FedEvent[];
+  readonly events: FeedEvent[];
   /** False: there are no others; whoever subscribes in the same tick misses none. */
   readonly more: boolean;
 }
@@ -23,7 +23,7 @@ const widestStep = 64;
 
 export function takeEvents(feed: Pick<EventFeed, "read">, options: TakeOptions): TakenEvents {
   const { after, limit, maxLength, task } = options;
-  const events: FedEvent[] = [];
+  const events: FeedEvent[] = [];
   let [last, length, step] = [after, 0, firstStep];
   for (;;) {
     const room = Math.min(step, limit - events.length);

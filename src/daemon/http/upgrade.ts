@@ -1,4 +1,4 @@
-// Opens an operator's WebSocket: the same checks as every request, refusals as proper HTTP, then the desk takes over.
+// Opens an operator's WebSocket: the same checks as every request, refusals as proper HTTP, then the records takes over.
 
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -8,7 +8,7 @@ import { type RouteName, routes } from "../../protocol/api/routes.ts";
 import { toTuttiError, type TuttiError } from "../../protocol/error.ts";
 import { operatorSubprotocol } from "../../protocol/operator/frames.ts";
 import { maxFrameLength } from "../../protocol/operator/read-client-frame.ts";
-import type { OperatorDesk } from "../operators/desk.ts";
+import type { OperatorHub } from "../operators/operator-hub.ts";
 import { admitSession, bearerOf, type Doors } from "./caller.ts";
 import { refuseSocket } from "./client-error.ts";
 import { type HttpLog, slowed } from "./exchange.ts";
@@ -21,7 +21,7 @@ import type { Router } from "./router.ts";
 
 export interface UpgradeDeps {
   readonly doors: Doors;
-  readonly operators: Pick<OperatorDesk, "info" | "takesTicket" | "connect">;
+  readonly operators: Pick<OperatorHub, "info" | "takesTicket" | "connect">;
   readonly router: Router<RouteName>;
   readonly origin: OriginCheck;
   readonly failed: FailedAttempts;

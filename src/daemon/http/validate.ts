@@ -2,7 +2,7 @@
 
 import type { z } from "zod";
 
-import type { RouteSpec } from "../../protocol/api/route.ts";
+import type { RouteSpec } from "../../protocol/api/route-shape.ts";
 import { issuesOf } from "../../protocol/lenient-read.ts";
 import { type Refused, refuse } from "./refused.ts";
 

@@ -4,10 +4,11 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import type { RunningDaemon, Tutti } from "../../client/client.ts";
+import type { Tutti } from "../../client/client.ts";
+import type { RunningDaemon } from "../../host/host.ts";
 import { httpClient } from "../../client/http-client.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { readAdminKey } from "../admin-key.ts";
+import { readAdminKey } from "../state/admin-key.ts";
 import { type DaemonFile, readDaemonFile } from "./daemon-file.ts";
 import { lives, type ProcessName } from "./living-process.ts";
 import { pinnedFetch } from "./pinned-fetch.ts";

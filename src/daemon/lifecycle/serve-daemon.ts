@@ -3,20 +3,20 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 
-import type { RunningDaemon, UpOptions } from "../../client/client.ts";
+import type { RunningDaemon, UpOptions } from "../../host/host.ts";
 import { redactor } from "../../core/redact.ts";
 import { systemClock } from "../../engine/clock.ts";
 import { ModelsConfig } from "../../model/models-config.ts";
-import { openApiDocument } from "../../protocol/api/openapi.ts";
+import { openApiDocument } from "../../protocol/api/openapi-document.ts";
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../project/project-config.ts";
 import { type RunningHttp, startHttp } from "../http/start-http.ts";
-import { type Log, type LogLevel, logLevels, openLog } from "../log.ts";
+import { type Log, type LogLevel, logLevels, openLog } from "../log/log.ts";
 import { type Notifier, startNotifier } from "../notify/start-notifier.ts";
-import { openState } from "../open-state.ts";
-import { projectFolder } from "../project-folder.ts";
-import { collectSecrets } from "../secrets.ts";
-import type { State } from "../state.ts";
+import { openState } from "../state/open-state.ts";
+import { projectFolder } from "../project/project-folder.ts";
+import { collectSecrets } from "../secrets/collect-secrets.ts";
+import type { State } from "../state/state.ts";
 import { showComing } from "./coming-up.ts";
 import { removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
 import { daemonLogFile } from "./daemon-log.ts";
@@ -76,7 +76,7 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
     const state = await opening(folder, { from, log });
     redact = state.redact;
     try {
-      const there = ruled(options, Number(state.desk.setting(portSetting) ?? 0));
+      const there = ruled(options, Number(state.records.setting(portSetting) ?? 0));
       await serve({ folder, from, state, log, stop, where: there, tls, publicUrl }, (daemon) => {
         came?.();
         onUp(daemon);
@@ -130,7 +130,7 @@ async function serve(serving: Serving, onUp: (daemon: RunningDaemon) => void): P
   let notifier: Notifier | undefined;
   try {
     state.listening(serving.publicUrl?.origin ?? http.url);
-    state.desk.putSetting(portSetting, String(http.port));
+    state.records.putSetting(portSetting, String(http.port));
     notifier = await notifying(serving);
     const { pid, start } = await ownName();
     writeDaemonFile(folder, {
@@ -169,8 +169,8 @@ async function windDown({ state, log }: Serving, { why, graceMs, error }: StopRe
 /** As the project says that the daemon was started in. */
 async function notifying({ state, log, from }: Serving): Promise<Notifier> {
   const { config } = await loadConfig(projectFolder(from, homedir()));
-  const { store, desk, view, feed, redact } = state;
-  const parts = { store, desk, view, feed, log, redact };
+  const { store, records, view, feed, redact } = state;
+  const parts = { store, records, view, feed, log, redact };
   return startNotifier({ ...parts, config: config.notifications, clock: systemClock, env: process.env });
 }
 
@@ -199,7 +199,7 @@ async function listening(serving: Serving, leaving: () => StopReason | undefined
         { kind: "operator", runtime: "operator" },
       ],
       // Loaded when asked for: running work needs no reader of definitions.
-      project: async (folder) => (await import("../open-project.ts")).openProject(folder),
+      project: async (folder) => (await import("../project/open-project.ts")).openProject(folder),
       notReady: () => (leaving() === undefined ? undefined : new TuttiError("stopped", "the service is stopping")),
       onShutdown: (graceMs = defaultGraceMs) => stop.stop({ why: "request", graceMs }),
     });

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-import type { RunningDaemon, UpOptions } from "../../client/client.ts";
+import type { RunningDaemon, UpOptions } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { within } from "../../runner/process/within.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../model/resolve-model.ts";
 import type { Clock } from "../../ports.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../log/log.ts";
 import type { Notice } from "./notice.ts";
 import { runProgram } from "./run-program.ts";
 import type { Target } from "./target.ts";

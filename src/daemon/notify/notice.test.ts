@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { openState } from "../open-state.ts";
+import { openState } from "../state/open-state.ts";
 import { noticeOf } from "./notice.ts";
 
 const example = (name: string): string =>

@@ -3,9 +3,9 @@
 import { z } from "zod";
 
 import { idInName } from "../../engine/names.ts";
-import { AskKind } from "../../protocol/ask.ts";
-import { InvocationResult } from "../../protocol/invocation-result.ts";
-import type { TaskEvent } from "../../protocol/event.ts";
+import { AskKind } from "../../protocol/task/ask.ts";
+import { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
+import type { TaskEvent } from "../../protocol/task/event.ts";
 import { AskId, TaskId, Time } from "../../protocol/ids.ts";
 import type { StoreView } from "../../store/view.ts";
 

@@ -1,9 +1,9 @@
 // Notices that are still to be delivered: durable before they are sent, tried again until they arrive or are of no use.
 
 import type { Clock } from "../../ports.ts";
-import type { DeskStore, NoticeRow } from "../../store/desk-store.ts";
+import type { ServiceRecords, NoticeRow } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../log/log.ts";
 import { Notice } from "./notice.ts";
 import type { Sent, Target } from "./target.ts";
 
@@ -12,7 +12,7 @@ export interface OutboxOptions {
   /** Set up, but of no use in this process: what is kept for them stays. */
   readonly resting?: readonly string[];
   readonly store: Pick<Store, "committed" | "failure">;
-  readonly desk: DeskStore;
+  readonly records: ServiceRecords;
   readonly clock: Clock;
   readonly log: Pick<Log, "info" | "warn" | "error">;
   /** Whether there is still a point in telling it. */
@@ -39,7 +39,7 @@ export class Outbox {
   constructor(options: OutboxOptions) {
     this.#options = options;
     this.#targets = new Map(options.targets.map((target) => [target.name, target]));
-    this.#rows = new Map(options.desk.notices().map((row) => [row.id, row]));
+    this.#rows = new Map(options.records.notices().map((row) => [row.id, row]));
     const known = new Set([...this.#targets.keys(), ...(options.resting ?? [])]);
     const orphans = [...this.#rows.values()].filter(({ target }) => !known.has(target));
     for (const row of orphans) this.#remove(row);
@@ -170,12 +170,12 @@ export class Outbox {
   }
 
   #put(row: NoticeRow): void {
-    this.#options.desk.putNotice(row);
+    this.#options.records.putNotice(row);
     this.#rows.set(row.id, row);
   }
 
   #remove({ id }: NoticeRow): void {
-    this.#options.desk.removeNotice(id);
+    this.#options.records.removeNotice(id);
     this.#rows.delete(id);
   }
 }

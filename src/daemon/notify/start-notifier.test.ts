@@ -9,14 +9,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import fc from "fast-check";
 
-import { answer, anything, ask, leftBy, person, settle, task, tempFolder } from "../../../test/engine-kit.ts";
+import { answer, anything, ask, leftBy, person, settle, task, tempFolder } from "../../../test/support/engine-kit.ts";
 import { Engine } from "../../engine/engine.ts";
 import { type FakeClock, fakeClock } from "../../engine/fake-clock.ts";
 import type { Durable } from "../../ports.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { openView } from "../../store/sqlite/sqlite-view.ts";
-import { eventFeed } from "../event-feed.ts";
-import { openLog } from "../log.ts";
+import { eventFeed } from "../state/event-feed.ts";
+import { openLog } from "../log/log.ts";
 import { Notice } from "./notice.ts";
 import { NotifyConfig } from "./notify-config.ts";
 import { startNotifier } from "./start-notifier.ts";
@@ -31,7 +31,7 @@ const loop = async (durable: Durable): Promise<unknown> => {
   return durable.wait("ask", { ask, schema: anything });
 };
 
-interface House {
+interface AgentEnvironment {
   readonly folder: string;
   readonly store: ReturnType<typeof openStore>;
   readonly engine: Engine;
@@ -43,7 +43,7 @@ interface House {
 }
 
 /** A state folder at work; everything that notifies is closed with it. */
-async function house(folder: string, clock = fakeClock()): Promise<House> {
+async function house(folder: string, clock = fakeClock()): Promise<AgentEnvironment> {
   const store = openStore(folder);
   const engine = new Engine({ store, clock, runners: { loop } });
   await engine.recover();
@@ -61,7 +61,7 @@ async function house(folder: string, clock = fakeClock()): Promise<House> {
     logged: () => readFileSync(file, "utf8"),
     notify(config, more = {}) {
       const parsed = NotifyConfig.parse({ desktop: false, ...Object(config) });
-      const all = { config: parsed, store, desk: store.desk, view, feed, log, clock, env: { ...env, ...more } };
+      const all = { config: parsed, store, records: store.records, view, feed, log, clock, env: { ...env, ...more } };
       const notifier = startNotifier(all);
       notifiers.push(notifier);
       return notifier;
@@ -80,14 +80,14 @@ async function house(folder: string, clock = fakeClock()): Promise<House> {
   };
 }
 
-async function opened(t: TestContext): Promise<House> {
+async function opened(t: TestContext): Promise<AgentEnvironment> {
   const made = await house(tempFolder(t));
   t.after(() => made.stop());
   return made;
 }
 
 /** What a kill at this moment leaves, at work again. */
-async function killed(before: House, t: Pick<TestContext, "after">): Promise<House> {
+async function killed(before: AgentEnvironment, t: Pick<TestContext, "after">): Promise<AgentEnvironment> {
   const folder = leftBy(before, t);
   await before.stop();
   const after = await house(folder, before.clock);
@@ -140,12 +140,12 @@ async function until(what: string, holds: () => boolean): Promise<void> {
 }
 
 /** The sequence of the last event of a type; 0 when there is none. */
-function lastOf({ store }: House, type: string): number {
+function lastOf({ store }: AgentEnvironment, type: string): number {
   return store.eventsAfter(0, 10_000).findLast((event) => event.type === type)?.id ?? 0;
 }
 
-function waiting({ store }: House) {
-  return store.desk.notices();
+function waiting({ store }: AgentEnvironment) {
+  return store.records.notices();
 }
 
 test("an ask is told in a signed request that says how to answer", async (t) => {
@@ -254,7 +254,7 @@ test("a receiver that is gone gets no more, and what waited for it is dropped", 
   await at.start("works");
   await at.start("asks");
   await until("the ask", () => lastOf(at, "ask.raised") > 0);
-  await until("the events", () => Number(at.store.desk.setting("notified")) >= lastOf(at, "ask.raised"));
+  await until("the events", () => Number(at.store.records.setting("notified")) >= lastOf(at, "ask.raised"));
   assert.equal(hook.got.length, 1);
   assert.deepEqual(waiting(at), []);
 });
@@ -441,7 +441,7 @@ test("a try that a wrong clock put far away is made when the clock is right agai
   await notifier.close();
   const [row] = waiting(at);
   assert.ok(row !== undefined);
-  at.store.desk.putNotice({ ...row, due: at.clock.now() + 365 * 24 * 60 * 60 * 1000 });
+  at.store.records.putNotice({ ...row, due: at.clock.now() + 365 * 24 * 60 * 60 * 1000 });
   await at.store.committed();
   state.reply = (response) => void response.writeHead(204).end();
   at.notify(config);
@@ -469,7 +469,7 @@ test(
     program(at.folder, "notify-send", `printf '%s\\n' "$@" > ${out}.part; mv ${out}.part ${out}`);
     const path = { PATH: `${at.folder}:${process.env["PATH"] ?? ""}` };
     await at.notify({ desktop: "auto" }, path).close();
-    assert.equal(at.store.desk.setting("notified"), undefined);
+    assert.equal(at.store.records.setting("notified"), undefined);
     at.notify({ desktop: "auto" }, { ...path, DISPLAY: ":0" });
     await at.start("asks");
     await until("the desktop", () => existsSync(out) && waiting(at).length === 0);

@@ -5,11 +5,11 @@ import { setImmediate as nextTick } from "node:timers/promises";
 import { idInName } from "../../engine/names.ts";
 import type { Environment } from "../../model/resolve-model.ts";
 import type { Clock } from "../../ports.ts";
-import type { DeskStore } from "../../store/desk-store.ts";
+import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
-import type { EventFeed, FedEvent } from "../event-feed.ts";
-import type { Log } from "../log.ts";
+import type { EventFeed, FeedEvent } from "../state/event-feed.ts";
+import type { Log } from "../log/log.ts";
 import { commandTarget } from "./command-target.ts";
 import { desktopTarget } from "./desktop-target.ts";
 import { type Notice, noticeOf } from "./notice.ts";
@@ -21,7 +21,7 @@ import { webhookKey, webhookTarget } from "./webhook-target.ts";
 export interface NotifierOptions {
   readonly config: NotifyConfig;
   readonly store: Pick<Store, "committed" | "failure">;
-  readonly desk: DeskStore;
+  readonly records: ServiceRecords;
   readonly view: StoreView;
   readonly feed: EventFeed;
   readonly log: Pick<Log, "info" | "warn" | "error">;
@@ -44,23 +44,23 @@ const writeEvery = 10_000;
 
 export function startNotifier(options: NotifierOptions): Notifier {
   const { targets, resting } = targetsOf(options);
-  const { store, desk, view, feed, clock, log, config, redact = (text: string) => text } = options;
+  const { store, records, view, feed, clock, log, config, redact = (text: string) => text } = options;
   const matters = ({ ask }: Notice): boolean => ask === undefined || isOpen(view, ask.id);
-  const outbox = new Outbox({ targets, resting, store, desk, clock, log, matters });
+  const outbox = new Outbox({ targets, resting, store, records, clock, log, matters });
   if (targets.length === 0) {
     // Whoever sets it up later wants to hear of what happens from then on.
-    if ((desk.setting(position) ?? "") !== "") desk.putSetting(position, "");
+    if ((records.setting(position) ?? "") !== "") records.putSetting(position, "");
     return { close: () => outbox.close() };
   }
 
-  let [seen, written] = startAt(desk, feed);
+  let [seen, written] = startAt(records, feed);
   let [closed, broken, off] = [false, false, (): void => undefined];
   /** The position goes with the notices, in one commit: after a crash none is missing and none is made twice. */
   const write = (): void => {
-    desk.putSetting(position, String(seen));
+    records.putSetting(position, String(seen));
     written = seen;
   };
-  const take = (events: readonly FedEvent[]): void => {
+  const take = (events: readonly FeedEvent[]): void => {
     let found = false;
     for (const { event } of events) {
       seen = event.seq;
@@ -71,7 +71,7 @@ export function startNotifier(options: NotifierOptions): Notifier {
     }
     if (found || seen - written >= writeEvery) write();
   };
-  const guarded = (events: readonly FedEvent[]): void => {
+  const guarded = (events: readonly FeedEvent[]): void => {
     try {
       take(events);
     } catch (thrown) {
@@ -110,8 +110,8 @@ export function startNotifier(options: NotifierOptions): Notifier {
 }
 
 /** The first start of all begins now: nobody wants to be told of everything that ever happened. */
-function startAt(desk: DeskStore, feed: EventFeed): [seen: number, written: number] {
-  const stored = desk.setting(position) ?? "";
+function startAt(records: ServiceRecords, feed: EventFeed): [seen: number, written: number] {
+  const stored = records.setting(position) ?? "";
   const at = /^\d+$/.test(stored) ? Number(stored) : undefined;
   if (at === undefined || at > feed.position) return [feed.position, -1];
   return [at, at];

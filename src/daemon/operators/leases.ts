@@ -4,13 +4,13 @@ import { idInName } from "../../engine/names.ts";
 import type { Clock } from "../../ports.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { leaseAfterProgress } from "../../protocol/operator/lease.ts";
-import { defaultTokenLife } from "../../protocol/operator/token.ts";
-import type { DeskStore, LeaseRow } from "../../store/desk-store.ts";
+import { defaultTokenLife } from "../../protocol/operator/capability-token.ts";
+import type { ServiceRecords, LeaseRow } from "../../store/service-records.ts";
 
 export interface LeasesOptions {
   /** Of the store; part of every task's name. */
   readonly salt: string;
-  readonly desk: Pick<DeskStore, "lease" | "putLease">;
+  readonly records: Pick<ServiceRecords, "lease" | "putLease">;
   readonly committed: () => Promise<void>;
   readonly clock: Clock;
 }
@@ -90,12 +90,12 @@ export class Leases {
   }
 
   #find(task: number, attempt: number): LeaseRow | undefined {
-    return this.#queued.get(`${task}.${attempt}`) ?? this.#options.desk.lease(task, attempt);
+    return this.#queued.get(`${task}.${attempt}`) ?? this.#options.records.lease(task, attempt);
   }
 
   #put(row: LeaseRow): void {
     const key = `${row.task}.${row.attempt}`;
-    this.#options.desk.putLease(row);
+    this.#options.records.putLease(row);
     this.#queued.set(key, row);
     const drop = (): void => {
       if (this.#queued.get(key) === row) this.#queued.delete(key);

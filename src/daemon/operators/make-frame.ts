@@ -6,8 +6,8 @@ import type { Clock } from "../../ports.ts";
 import { spawnDirective } from "../../protocol/operator/directive.ts";
 import type { ServerFrame } from "../../protocol/operator/frames.ts";
 import { newHandle } from "../../protocol/operator/handle.ts";
-import { defaultTokenLife, issueToken, WorkerVerb } from "../../protocol/operator/token.ts";
-import type { DeskStore } from "../../store/desk-store.ts";
+import { defaultTokenLife, issueToken, WorkerVerb } from "../../protocol/operator/capability-token.ts";
+import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Leases } from "./leases.ts";
 import type { OpenRequests } from "./open-requests.ts";
 import { nameRequest } from "./request-names.ts";
@@ -15,7 +15,7 @@ import type { Request } from "./session.ts";
 import type { SigningKey } from "./signing-key.ts";
 
 export interface FrameMaker {
-  readonly desk: Pick<DeskStore, "putHandle">;
+  readonly records: Pick<ServiceRecords, "putHandle">;
   readonly clock: Clock;
   readonly signingKey: SigningKey;
   readonly leases: Leases;
@@ -42,7 +42,7 @@ export async function makeFrame(maker: FrameMaker, request: Request, sid: string
 }
 
 async function handOut(
-  { desk, clock, signingKey, leases }: FrameMaker,
+  { records, clock, signingKey, leases }: FrameMaker,
   { task, taskRow, attempt, agent }: Request,
 ): Promise<{ readonly capability_token: string; readonly worker_handle: string }> {
   const grant = { task, attempt, agent: oneLine(agent), verbs: WorkerVerb.options };
@@ -50,7 +50,7 @@ async function handOut(
   const now = Math.max(clock.now(), leases.voidUntil(taskRow, attempt) - defaultTokenLife + 1);
   const { token, claims } = await issueToken(grant, signingKey.tokens, { now });
   const handle = newHandle();
-  desk.putHandle({ digest: handleDigest(handle), claims: JSON.stringify(claims), expires_at: claims.expires_at });
+  records.putHandle({ digest: handleDigest(handle), claims: JSON.stringify(claims), expires_at: claims.expires_at });
   leases.offered(taskRow, attempt, claims.expires_at);
   return { capability_token: token, worker_handle: handle };
 }

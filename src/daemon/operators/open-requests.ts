@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { askView } from "../../engine/event-view.ts";
 import { taskName } from "../../engine/names.ts";
-import { TreeOperators } from "../../protocol/invocation-file.ts";
+import { TreeOperators } from "../../protocol/invocation/invocation-file.ts";
 import { isOperatorLabel, OperatorRequest } from "../../protocol/operator/operator-request.ts";
 import type { WaitRow } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
@@ -49,7 +49,7 @@ export class OpenRequests {
     return this.#all.get(id);
   }
 
-  /** The request of an open wait, new to the desk; undefined when it is none, is known, or is settled. */
+  /** The request of an open wait, not known yet; undefined when it is none, is known, or is settled. */
   take(row: WaitRow): Request | undefined {
     if (this.#all.has(row.id) || this.#view.answer(row.id) !== undefined) return undefined;
     const details = requestDetails(row);

@@ -5,27 +5,27 @@ import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypt
 import type { Clock } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { anyOperator } from "../../protocol/operator/operator-session.ts";
-import type { DeskStore } from "../../store/desk-store.ts";
+import type { ServiceRecords } from "../../store/service-records.ts";
 import { newSession, type Session, spawnsOf } from "./session.ts";
 
 const maxSessions = 10_000;
 
-type OperatorRows = Pick<DeskStore, "operators" | "putOperator" | "removeOperator">;
+type OperatorRows = Pick<ServiceRecords, "operators" | "putOperator" | "removeOperator">;
 
 export type Joined =
   | { readonly ok: true; readonly session: Session; readonly token: string }
   | { readonly ok: false; readonly conflicts: string[] };
 
 export class Roster {
-  readonly #desk: OperatorRows;
+  readonly #records: OperatorRows;
   readonly #clock: Clock;
   readonly #sessions = new Map<string, Session>();
   readonly #byRole = new Map<string, Session>();
 
-  constructor(desk: OperatorRows, clock: Clock) {
-    this.#desk = desk;
+  constructor(records: OperatorRows, clock: Clock) {
+    this.#records = records;
     this.#clock = clock;
-    for (const row of desk.operators()) this.#add(newSession(row));
+    for (const row of records.operators()) this.#add(newSession(row));
   }
 
   get(sid: string): Session | undefined {
@@ -48,21 +48,21 @@ export class Roster {
     const now = this.#clock.now();
     const row = { sid: `op-${randomUUID()}`, digest: digestOf(token), roles, created_at: now, seen_at: now, api_key };
     const session = newSession(row);
-    this.#desk.putOperator(row);
+    this.#records.putOperator(row);
     this.#add(session);
     return { ok: true, session, token };
   }
 
   /** Its names are free from now on. */
   remove({ row }: Session): void {
-    this.#desk.removeOperator(row.sid);
+    this.#records.removeOperator(row.sid);
     this.#sessions.delete(row.sid);
     for (const role of row.roles) this.#byRole.delete(role);
   }
 
   seen(session: Session): void {
     session.row = { ...session.row, seen_at: this.#clock.now() };
-    this.#desk.putOperator(session.row);
+    this.#records.putOperator(session.row);
   }
 
   /** Takes as long for a sid that is not there, so that only the answer says so. */

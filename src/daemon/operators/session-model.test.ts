@@ -8,8 +8,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import type { Durable } from "../../ports.ts";
-import { Answer } from "../../protocol/ask.ts";
-import type { AgentResult } from "../../protocol/invocation-result.ts";
+import { Answer } from "../../protocol/task/ask.ts";
+import type { AgentResult } from "../../protocol/invocation/invocation-result.ts";
 import type { RequestKind } from "../../protocol/operator/request-id.ts";
 import {
   type After,
@@ -121,7 +121,7 @@ class World {
       case "drop":
         await this.peer?.drop();
         this.peer = undefined;
-        return until(() => this.kit.desk.info(this.sid)?.connected === false);
+        return until(() => this.kit.records.info(this.sid)?.connected === false);
       case "restart":
       case "kill":
         this.kit = await (step.type === "kill" ? killed : restarted)(this.#after, this.kit, options);
@@ -138,7 +138,7 @@ class World {
     const { task } = await this.kit.engine.start(made);
     const request: Expected = { kind, task, state: "open", value: 0, req_id: undefined, sent: false };
     this.requests.push(request);
-    await until(() => (this.kit.desk.info(this.sid)?.pending ?? 0) === this.#open().length);
+    await until(() => (this.kit.records.info(this.sid)?.pending ?? 0) === this.#open().length);
     if (this.peer !== undefined) await this.#expectFrames(this.peer, [request]);
   }
 
@@ -149,7 +149,7 @@ class World {
     this.peer = await connected(this.kit, this.sid, v1 ? ["tutti.v1"] : []);
     if (before !== undefined)
       assert.equal((await within(() => before.closed, "the end of the older connection")).code, 4001);
-    assert.equal(this.kit.desk.info(this.sid)?.connected, true);
+    assert.equal(this.kit.records.info(this.sid)?.connected, true);
     await this.#expectFrames(this.peer, this.#open());
   }
 
@@ -191,7 +191,7 @@ class World {
     request.value = this.#values;
     this.peer.send(this.#replyTo(request, request.value));
     await this.#ended(request.task);
-    await until(() => (this.kit.desk.info(this.sid)?.pending ?? 0) === this.#open().length);
+    await until(() => (this.kit.records.info(this.sid)?.pending ?? 0) === this.#open().length);
     if (request.kind === "hook_before") assert.equal((await this.peer.next("hook_after")).task_id, request.task);
   }
 
@@ -237,13 +237,13 @@ class World {
     if (request === undefined) return;
     await this.kit.engine.cancel(request.task, "no need");
     request.state = "canceled";
-    await until(() => (this.kit.desk.info(this.sid)?.pending ?? 0) === this.#open().length);
+    await until(() => (this.kit.records.info(this.sid)?.pending ?? 0) === this.#open().length);
   }
 
   /** Gates fail closed; asks stay with the people and spawns with whoever takes the name next. */
   async #teardown(): Promise<void> {
     const { peer } = this;
-    await this.kit.desk.leave(this.sid, "torn down");
+    await this.kit.records.leave(this.sid, "torn down");
     if (peer !== undefined) assert.equal((await within(() => peer.closed, "the end of the connection")).code, 1000);
     this.peer = undefined;
     for (const request of this.requests) {
@@ -254,7 +254,7 @@ class World {
       request.sent = false;
     }
     ({ sid: this.sid } = await joined(this.kit, "op"));
-    await until(() => (this.kit.desk.info(this.sid)?.pending ?? 0) === this.#open().length);
+    await until(() => (this.kit.records.info(this.sid)?.pending ?? 0) === this.#open().length);
   }
 
   /** Answered once with the one value, refused, canceled, or still there to be answered. */

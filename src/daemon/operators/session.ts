@@ -3,7 +3,7 @@
 import type { TaskId } from "../../protocol/ids.ts";
 import type { OperatorInfo } from "../../protocol/operator/operator-session.ts";
 import type { RequestKind } from "../../protocol/operator/request-id.ts";
-import type { OperatorRow } from "../../store/desk-store.ts";
+import type { OperatorRow } from "../../store/service-records.ts";
 import type { SessionSocket } from "./session-socket.ts";
 
 export interface Request {

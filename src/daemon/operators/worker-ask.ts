@@ -3,11 +3,11 @@
 import { createHash } from "node:crypto";
 
 import type { Tasks } from "../../ports.ts";
-import { Answer } from "../../protocol/ask.ts";
+import { Answer } from "../../protocol/task/ask.ts";
 import { WorkerAskDetails, type WorkerAskPart } from "../../protocol/operator/operator-request.ts";
 import type { WorkerAsk, WorkerAskAnswer } from "../../protocol/operator/worker.ts";
 import type { WaitRow } from "../../store/store.ts";
-import type { EventFeed } from "../event-feed.ts";
+import type { EventFeed } from "../state/event-feed.ts";
 import { stableJson } from "./stable-json.ts";
 import { type Bearers, refuseEnded, type RefusedWorker, refuseWorker, type Worker } from "./worker-bearer.ts";
 

@@ -3,10 +3,10 @@
 import { idInName } from "../../engine/names.ts";
 import type { Clock } from "../../ports.ts";
 import { isHandle } from "../../protocol/operator/handle.ts";
-import { checkClaims, openToken, TokenClaims, type WorkerVerb } from "../../protocol/operator/token.ts";
+import { checkClaims, openToken, TokenClaims, type WorkerVerb } from "../../protocol/operator/capability-token.ts";
 import { type WorkerRefusalReason, workerRefusals } from "../../protocol/operator/worker.ts";
-import { isTerminal } from "../../protocol/task-status.ts";
-import type { DeskStore } from "../../store/desk-store.ts";
+import { isTerminal } from "../../protocol/task/task-status.ts";
+import type { ServiceRecords } from "../../store/service-records.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { Leases } from "./leases.ts";
 import { handleDigest } from "./make-frame.ts";
@@ -33,7 +33,7 @@ export interface WorkerDemand {
 }
 
 export interface Bearers {
-  readonly desk: Pick<DeskStore, "handle">;
+  readonly records: Pick<ServiceRecords, "handle">;
   readonly view: StoreView;
   readonly clock: Clock;
   readonly signingKey: SigningKey;
@@ -67,7 +67,7 @@ export function refuseEnded({ view }: Bearers, { task }: Worker): RefusedWorker 
 }
 
 async function claimsOf(
-  { desk, signingKey }: Bearers,
+  { records, signingKey }: Bearers,
   bearer: string | undefined,
 ): Promise<{ readonly ok: true; readonly claims: TokenClaims } | RefusedWorker> {
   if (bearer === undefined || bearer === "") return refuseWorker("no_bearer");
@@ -76,7 +76,7 @@ async function claimsOf(
     return opened.ok ? opened : refuseWorker(opened.reason);
   }
   // Found by its digest: how long that takes says nothing about the handle.
-  const row = desk.handle(handleDigest(bearer));
+  const row = records.handle(handleDigest(bearer));
   return row === undefined
     ? refuseWorker("unknown_handle")
     : { ok: true, claims: TokenClaims.parse(JSON.parse(row.claims)) };

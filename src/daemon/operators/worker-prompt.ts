@@ -2,10 +2,10 @@
 
 import { z } from "zod";
 
-import { findAgent } from "../../agent/agents.ts";
-import { SharedHistory, TaskInput } from "../../agent/task-input.ts";
-import { InvocationFile } from "../../protocol/invocation-file.ts";
-import { type CompleteMessage, completeMessage, messageText } from "../../protocol/message.ts";
+import { findAgent } from "../../agent/delegation/find-agent.ts";
+import { SharedHistory, TaskInput } from "../../agent/delegation/task-input.ts";
+import { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import { type CompleteMessage, completeMessage, messageText } from "../../protocol/task/message.ts";
 import type { WorkerPrompt } from "../../protocol/operator/worker.ts";
 import type { Store, TaskRow } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";

@@ -1,7 +1,7 @@
 // Which rule of a script answers a request: it follows from the request alone, so a resumed task gets the same reply.
 
-import { messageText, type CompleteMessage, type Part } from "../../protocol/message.ts";
-import type { RehearsalRule, RehearsalScript } from "../../protocol/rehearsal-script.ts";
+import { messageText, type CompleteMessage, type Part } from "../../protocol/task/message.ts";
+import type { RehearsalRule, RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
 import type { ModelRequest } from "../../ports.ts";
 
 /** In the fenced format the results of a turn come as a user's message of this name. */
@@ -9,7 +9,7 @@ const resultsName = "tool_results";
 
 export interface Chosen {
   readonly rule: RehearsalRule;
-  /** Its place in the script, for messages about it. */
+  /** Its moment in the script, for messages about it. */
   readonly index: number;
   readonly said: Heard;
 }
@@ -42,19 +42,19 @@ export function chooseRule(
   return match(script, { agent, turn, used }, messages);
 }
 
-interface Place {
+interface Moment {
   readonly agent: string;
   readonly turn: number;
   readonly used: ReadonlyMap<number, number>;
 }
 
-function match(script: RehearsalScript, place: Place, messages: readonly CompleteMessage[]): Chosen | undefined {
+function match(script: RehearsalScript, moment: Moment, messages: readonly CompleteMessage[]): Chosen | undefined {
   const last = textSinceReply(messages);
   const user = messages.findLast((message) => message.role === "user" && message.name !== resultsName);
   for (const [index, rule] of script.rules.entries()) {
-    if (rule.agent !== undefined && rule.agent !== place.agent) continue;
-    if (rule.turn !== undefined && rule.turn !== place.turn) continue;
-    if (rule.times !== undefined && (place.used.get(index) ?? 0) >= rule.times) continue;
+    if (rule.agent !== undefined && rule.agent !== moment.agent) continue;
+    if (rule.turn !== undefined && rule.turn !== moment.turn) continue;
+    if (rule.times !== undefined && (moment.used.get(index) ?? 0) >= rule.times) continue;
     const groups = groupsOf(rule.last, last);
     if (groups === undefined) continue;
     return { rule, index, said: { last, user: user === undefined ? "" : messageText(user), groups } };

@@ -11,7 +11,7 @@ import {
   type Message,
   messageText,
   userMessage,
-} from "../../protocol/message.ts";
+} from "../../protocol/task/message.ts";
 import { parseToolCalls } from "../../protocol/toolcalls/parse-tool-calls.ts";
 import { rehearsalModel } from "./rehearsal-model.ts";
 

@@ -1,9 +1,9 @@
 // The rehearsal model: plays a script through the same port as any provider, and says that it is a rehearsal.
 
-import type { Usage } from "../../protocol/budget.ts";
+import type { Usage } from "../../protocol/task/budget.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import type { CompleteMessage, Message, Part, ToolCall } from "../../protocol/message.ts";
-import { RehearsalScript, type RehearsalRule } from "../../protocol/rehearsal-script.ts";
+import type { CompleteMessage, Message, Part, ToolCall } from "../../protocol/task/message.ts";
+import { RehearsalScript, type RehearsalRule } from "../../protocol/invocation/rehearsal-script.ts";
 import { renderToolCall } from "../../protocol/toolcalls/render-tool-call.ts";
 import { isJsonObject } from "../../protocol/toolcalls/tool-call.ts";
 import { issuesOf } from "../../protocol/lenient-read.ts";

@@ -1,29 +1,29 @@
 // Turns zod shapes into the JSON Schemas of the OpenAPI document: what has a name of its own is written once, by that name.
 
 import { z } from "zod";
-import * as approval from "../approval-policy.ts";
-import * as ask from "../ask.ts";
-import * as budget from "../budget.ts";
-import * as event from "../event.ts";
-import * as evidence from "../evidence.ts";
-import * as executor from "../executor.ts";
+import * as approval from "../invocation/approval-policy.ts";
+import * as ask from "../task/ask.ts";
+import * as budget from "../task/budget.ts";
+import * as event from "../task/event.ts";
+import * as evidence from "../task/evidence.ts";
+import * as executor from "../invocation/executor.ts";
 import * as failure from "../failure.ts";
 import * as ids from "../ids.ts";
-import * as invocation from "../invocation.ts";
-import * as invocationFile from "../invocation-file.ts";
-import * as invocationResult from "../invocation-result.ts";
-import * as message from "../message.ts";
+import * as invocation from "../invocation/invocation.ts";
+import * as invocationFile from "../invocation/invocation-file.ts";
+import * as invocationResult from "../invocation/invocation-result.ts";
+import * as message from "../task/message.ts";
 import * as frames from "../operator/frames.ts";
 import * as operatorSession from "../operator/operator-session.ts";
 import * as worker from "../operator/worker.ts";
-import * as script from "../rehearsal-script.ts";
-import * as status from "../task-status.ts";
-import * as view from "../task-view.ts";
-import * as tools from "../tool-policy.ts";
-import * as house from "./house.ts";
+import * as script from "../invocation/rehearsal-script.ts";
+import * as status from "../task/task-status.ts";
+import * as view from "../task/task-view.ts";
+import * as tools from "../invocation/tool-policy.ts";
+import * as house from "./catalog.ts";
 import * as problem from "./problem.ts";
 import * as service from "./service.ts";
-import * as work from "./work.ts";
+import * as work from "./task-shapes.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
 /** What is sent may leave out what has a default; what is given has it. */

@@ -12,7 +12,7 @@ import {
   WorkerResult,
   WorkerSubmitQuery,
 } from "../operator/worker.ts";
-import { json, route, taking } from "./route.ts";
+import { json, route, taking } from "./route-shape.ts";
 
 const sessionParams = z.strictObject({ sid: OperatorSid });
 

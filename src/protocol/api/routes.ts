@@ -1,8 +1,8 @@
 // The API: every route there is. The server dispatches by it, the client calls by it, the OpenAPI document is made of it.
 
-import { houseRoutes } from "./house-routes.ts";
+import { catalogRoutes } from "./catalog-routes.ts";
 import { operatorRoutes, workerRoutes } from "./operator-routes.ts";
-import type { RouteSpec } from "./route.ts";
+import type { RouteSpec } from "./route-shape.ts";
 import { keyRoutes, serviceRoutes } from "./service-routes.ts";
 import { askRoutes, taskRoutes } from "./task-routes.ts";
 
@@ -10,7 +10,7 @@ export const routes = {
   ...serviceRoutes,
   ...taskRoutes,
   ...askRoutes,
-  ...houseRoutes,
+  ...catalogRoutes,
   ...operatorRoutes,
   ...workerRoutes,
   ...keyRoutes,

@@ -1,7 +1,7 @@
 // The routes of the service itself and of its keys.
 
 import { z } from "zod";
-import { json, route, taking } from "./route.ts";
+import { json, route, taking } from "./route-shape.ts";
 import * as service from "./service.ts";
 
 export const serviceRoutes = {

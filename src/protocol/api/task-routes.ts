@@ -1,10 +1,10 @@
 // The routes of invocations, tasks, events and asks.
 
-import { Answer } from "../ask.ts";
-import { InvocationFile } from "../invocation-file.ts";
-import { TaskView } from "../task-view.ts";
-import { json, route, taking } from "./route.ts";
-import * as work from "./work.ts";
+import { Answer } from "../task/ask.ts";
+import { InvocationFile } from "../invocation/invocation-file.ts";
+import { TaskView } from "../task/task-view.ts";
+import { json, route, taking } from "./route-shape.ts";
+import * as work from "./task-shapes.ts";
 
 export const taskRoutes = {
   invoke: route({

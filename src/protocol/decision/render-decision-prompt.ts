@@ -12,7 +12,7 @@ const examples: readonly { readonly when: string; readonly decision: z.input<typ
       action: "delegate",
       tasks: [
         {
-          workdir: "/srv/shop",
+          workdir: "/srv/runtime",
           prompt:
             "The total of an empty basket is shown as NaN. Find the cause, fix it and add a test that fails without the fix.",
           checks: ["npm test"],
@@ -26,14 +26,17 @@ const examples: readonly { readonly when: string; readonly decision: z.input<typ
     decision: {
       action: "delegate",
       tasks: [
-        { id: "api", workdir: "/srv/shop", prompt: "Add GET /orders/:id to the HTTP API, with tests.", conf: 0.9 },
-        { id: "docs", workdir: "/srv/shop", prompt: "Describe GET /orders/:id in docs/api.md.", after: ["api"] },
+        { id: "api", workdir: "/srv/runtime", prompt: "Add GET /orders/:id to the HTTP API, with tests.", conf: 0.9 },
+        { id: "docs", workdir: "/srv/runtime", prompt: "Describe GET /orders/:id in docs/api.md.", after: ["api"] },
       ],
     },
   },
   {
     when: "It is not clear what is wanted",
-    decision: { action: "respond", message: "Which shop do you mean: the one in /srv/shop or the one in /srv/outlet?" },
+    decision: {
+      action: "respond",
+      message: "Which runtime do you mean: the one in /srv/runtime or the one in /srv/outlet?",
+    },
   },
 ];
 

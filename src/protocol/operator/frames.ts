@@ -1,7 +1,7 @@
 // The frames of an operator socket, both ways. Fields nobody knows are ignored, so either side may be newer.
 import { z } from "zod";
 import { Time } from "../ids.ts";
-import { TerminalStatus } from "../task-status.ts";
+import { TerminalStatus } from "../task/task-status.ts";
 
 /** A client that offers this subprotocol also gets `error` frames; one that does not sees only the four others. */
 export const operatorSubprotocol = "tutti.v1";

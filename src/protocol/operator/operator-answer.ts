@@ -1,5 +1,5 @@
 // Reads what an operator answers an ask with: our own shape, or the plain value a simpler client sends.
-import { Answer, type Ask } from "../ask.ts";
+import { Answer, type Ask } from "../task/ask.ts";
 
 /**
  * Undefined when it cannot be an answer of that kind; whether it fits the choices or the schema is for whoever takes it.

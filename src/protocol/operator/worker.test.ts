@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tokenRefusals } from "./token.ts";
+import { tokenRefusals } from "./capability-token.ts";
 import {
   submittedOk,
   WorkerAsk,

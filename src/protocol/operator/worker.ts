@@ -1,7 +1,7 @@
 // What travels on the worker routes: prompt, result, submit, events and ask, and the reasons they refuse.
 import { z } from "zod";
-import { CompleteMessage } from "../message.ts";
-import { tokenRefusals } from "./token.ts";
+import { CompleteMessage } from "../task/message.ts";
+import { tokenRefusals } from "./capability-token.ts";
 
 const attempt = z.int().min(1).max(0xffff_ffff);
 

@@ -14,7 +14,7 @@ export interface Cells {
   readonly found: ReadonlyMap<string, unknown>;
 }
 
-interface Place {
+interface SectionSource {
   readonly path: string;
   readonly toon: boolean;
   readonly notes: ReadNotes;
@@ -23,7 +23,7 @@ interface Place {
 /** Free content nested deeper than this would end the stack of whoever walks it. */
 const deepest = 64;
 
-export function openCells(table: FieldTable, value: unknown, place: Place): Cells {
+export function openCells(table: FieldTable, value: unknown, place: SectionSource): Cells {
   const found = new Map<string, unknown>();
   const cells: Cells = { ...place, found };
   if (!isRecord(value)) {

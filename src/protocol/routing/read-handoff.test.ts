@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { defaultPolicy } from "./default-policy.ts";
 import type { Handoff } from "./handoff.ts";
 import { readHandoff } from "./read-handoff.ts";
-import { route } from "./route.ts";
+import { route } from "./route-handoff.ts";
 
 const research = `task_id:
   value: "task-102"

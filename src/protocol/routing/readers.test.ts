@@ -14,7 +14,7 @@ import type { Read } from "./read-notes.ts";
 import { readPolicy } from "./read-policy.ts";
 import { readReview } from "./read-review.ts";
 import { Review } from "./review.ts";
-import { route } from "./route.ts";
+import { route } from "./route-handoff.ts";
 
 const words = fc.constantFrom(
   "latest api",
@@ -259,7 +259,7 @@ test("readers and route load no schema library, which would cost more than all t
       else loaded.add(from);
     }
   };
-  for (const entry of ["read-policy", "read-handoff", "read-review", "route", "default-policy"]) {
+  for (const entry of ["read-policy", "read-handoff", "read-review", "route-handoff", "default-policy"]) {
     load(new URL(`${entry}.ts`, import.meta.url));
   }
   assert.deepEqual(

@@ -53,7 +53,7 @@ export function blankFrom(text: string, at: number, floor: number, floorBlank: b
   return floorBlank ? floor : -1;
 }
 
-export interface Opener {
+export interface Host {
   readonly marker: string;
   readonly info: string;
   readonly form: OpenerForm;
@@ -62,7 +62,7 @@ export interface Opener {
 const longestInfo = 80;
 
 /** What a fence line opens; `at` is on its marker, `lineEnd` where the line ends. */
-export function openerAt(text: string, at: number, lineEnd: number, dialect: Dialect): Opener | undefined {
+export function openerAt(text: string, at: number, lineEnd: number, dialect: Dialect): Host | undefined {
   const from = skipSpace(text, at + 3, lineEnd);
   const to = trimmedEnd(text, from, lineEnd);
   if (from === to || to - from > longestInfo) return undefined;

@@ -1,12 +1,12 @@
 // Reads one fenced block into calls, faults and violations, or decides that it is no call at all.
 import { addCall, addFault, addViolation, type Findings } from "./findings.ts";
-import type { BlockEnd, Opener } from "./fences.ts";
+import type { BlockEnd, Host } from "./fences.ts";
 import { hasArgs, readCall, type CallReading, type CallRules } from "./read-call.ts";
 import { readObjects, type BodyReading } from "./read-objects.ts";
 import type { JsonObject } from "./tool-call.ts";
 
 export interface Block {
-  readonly opener: Opener;
+  readonly opener: Host;
   readonly openerAt: number;
   readonly bodyStart: number;
   readonly bodyEnd: number;

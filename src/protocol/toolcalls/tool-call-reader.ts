@@ -1,7 +1,7 @@
 // Follows a reply while it streams in and says which calls are being written. For display only: what runs is decided
 // by parseToolCalls on the whole reply, which alone knows whether a tag closes or the reply was cut.
 import { dialects, type Dialect, type Profile } from "./dialect.ts";
-import { closeForeign, type ForeignFences, isBareFence, openerAt, type Opener, openForeign, runEnd } from "./fences.ts";
+import { closeForeign, type ForeignFences, isBareFence, openerAt, type Host, openForeign, runEnd } from "./fences.ts";
 import { newFindings } from "./findings.ts";
 import { readBlock } from "./read-block.ts";
 import { closeTag, newOpenTags, openTag, tagReader } from "./reasoning.ts";
@@ -28,7 +28,7 @@ export interface ReaderOptions {
 }
 
 interface OpenBlock {
-  readonly opener: Opener;
+  readonly opener: Host;
   readonly index: number;
   readonly lines: string[];
   /** The beginning of the body, until the name is known. */
@@ -85,7 +85,7 @@ export function createToolCallReader(options: ReaderOptions = {}): ToolCallReade
     else if (dialect.tracksForeignFences) followForeign(visible, at);
   }
 
-  function open(opener: Opener): void {
+  function open(opener: Host): void {
     block = { opener, index: blocks, lines: [], head: opener.form === "json" ? undefined : "" };
     blocks += 1;
     // A json fence may turn out to be data, so nothing is said of it before its end.

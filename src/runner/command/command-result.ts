@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { TuttiError } from "../../protocol/error.ts";
-import { type CommandConfig, commandLine } from "./command-config.ts";
+import { type CommandConfig, commandLine } from "./config.ts";
 
 export const CommandResult = z.strictObject({
   /** Null when a signal ended it. */

@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { TuttiError } from "../../protocol/error.ts";
-import { TreeOperators } from "../../protocol/invocation-file.ts";
+import { TreeOperators } from "../../protocol/invocation/invocation-file.ts";
 import { HookVerdict, operatorKeys, operatorLabel } from "../../protocol/operator/operator-request.ts";
 import type { Durable, Runner } from "../../ports.ts";
 

@@ -1,8 +1,8 @@
 // What reaches a task while its worker is at work: progress and people's words are kept, a worker's question is asked.
 
-import { Answer } from "../../protocol/ask.ts";
+import { Answer } from "../../protocol/task/ask.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import type { CompleteMessage } from "../../protocol/message.ts";
+import type { CompleteMessage } from "../../protocol/task/message.ts";
 import { WorkerAskPart } from "../../protocol/operator/operator-request.ts";
 import { WorkerQuestion } from "../../protocol/operator/worker.ts";
 import type { AskSpec, Durable } from "../../ports.ts";

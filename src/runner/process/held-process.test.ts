@@ -58,7 +58,7 @@ test("a held process we let go of ends without having run anything", async () =>
 
 test("invariant 3: if we are killed before the release, nothing has run and nothing is left", async () => {
   const driver = `
-    import { startHeld } from ${JSON.stringify(new URL("held-process.ts", import.meta.url).href)};
+    import { startHeld } from ${JSON.stringify(new URL("./held-process.ts", import.meta.url).href)};
     const held = await startHeld(${JSON.stringify(touching("c"))});
     console.log(JSON.stringify(held.note));
     setInterval(() => {}, 1000);`;

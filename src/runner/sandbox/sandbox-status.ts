@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { promisify } from "node:util";
 
 import { TuttiError } from "../../protocol/error.ts";
-import { programOf } from "../command/command-place.ts";
+import { programOf } from "../command/resolve-command.ts";
 import { bwrapArgv } from "./bwrap-argv.ts";
 
 export type SandboxStatus =

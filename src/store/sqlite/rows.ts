@@ -2,7 +2,7 @@
 import type { SQLOutputValue } from "node:sqlite";
 
 import { TuttiError } from "../../protocol/error.ts";
-import { TerminalStatus } from "../../protocol/task-status.ts";
+import { TerminalStatus } from "../../protocol/task/task-status.ts";
 import type {
   AnswerRow,
   ClaimRow,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 
-import { codeOf, tempFolder } from "../../../test/engine-kit.ts";
+import { codeOf, tempFolder } from "../../../test/support/engine-kit.ts";
 import { databaseFile, openForReading } from "./database.ts";
 import { migrations } from "./schema.ts";
 import { openStore } from "./sqlite-store.ts";
@@ -47,7 +47,7 @@ test("a database of the first version is brought up to date, and what was open i
   );
   store.dropAnswer(1);
   store.addAnswer({ wait: 2, kind: "expired", at: 3, body: null });
-  store.desk.putSetting("colour", "blue");
+  store.records.putSetting("colour", "blue");
   await store.committed();
   assert.deepEqual(
     view.openWaits().map((wait) => wait.key),

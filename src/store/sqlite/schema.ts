@@ -40,7 +40,7 @@ CREATE INDEX mail_task ON mail (task);
 `;
 
 /**
- * What the desk keeps, and small tables and indexes of what is open, so that looking for it does not read what is over:
+ * What the records keeps, and small tables and indexes of what is open, so that looking for it does not read what is over:
  * a row in `open` for each task without a result, and waits whose `settled` is 0.
  */
 const second = `

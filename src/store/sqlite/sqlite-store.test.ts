@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { seen, tempFolder } from "../../../test/engine-kit.ts";
+import { seen, tempFolder } from "../../../test/support/engine-kit.ts";
 import type { Store } from "../store.ts";
 import { openStore } from "./sqlite-store.ts";
 

@@ -1,17 +1,17 @@
 // The embedded store: queued writes in one commit per tick, prepared reads, names made from integer ids.
 import type { SQLInputValue } from "node:sqlite";
 
-import type { DeskStore } from "../desk-store.ts";
+import type { ServiceRecords } from "../service-records.ts";
 import type { Store } from "../store.ts";
 import { openDatabase, type OpenedDatabase } from "./database.ts";
 import * as row from "./rows.ts";
-import { deskStoreOver } from "./sqlite-desk-store.ts";
+import { serviceRecordsOver } from "./sqlite-service-records.ts";
 import { readsOver } from "./statements.ts";
 import { storageError } from "./storage-error.ts";
 import { Writer } from "./writer.ts";
 
 /** Opens the folder's database for writing; the caller holds the lock. */
-export function openStore(folder: string): Store & { readonly desk: DeskStore } {
+export function openStore(folder: string): Store & { readonly records: ServiceRecords } {
   const opened = openDatabase(folder);
   try {
     return storeOver(opened);
@@ -21,12 +21,12 @@ export function openStore(folder: string): Store & { readonly desk: DeskStore } 
   }
 }
 
-function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { readonly desk: DeskStore } {
+function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { readonly records: ServiceRecords } {
   const writer = new Writer(database, path);
   const next = countersOf(database);
 
   const { all, one } = readsOver(database, path);
-  const desk = deskStoreOver(database, path, writer);
+  const records = serviceRecordsOver(database, path, writer);
   const insert = (table: string, columns: string): ((...values: SQLInputValue[]) => void) => {
     const statement = database.prepare(`INSERT INTO ${table} VALUES (${columns.replaceAll(/[a-z]\w*/g, "?")})`);
     return (...values) => writer.push(statement, values);
@@ -63,7 +63,7 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
   const lastAtOfAll = one("SELECT at AS value FROM log ORDER BY id DESC LIMIT 1", row.numberIn);
 
   return {
-    desk,
+    records,
     salt,
     get failure() {
       return writer.failure;
@@ -132,8 +132,8 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
       return id;
     },
 
-    putSetting: (name, value) => desk.putSetting(name, value),
-    setting: (name) => desk.setting(name),
+    putSetting: (name, value) => records.putSetting(name, value),
+    setting: (name) => records.setting(name),
 
     task: one("SELECT * FROM tasks WHERE id = ?", row.taskIn),
     openTasks: all(openTasks, row.taskIn),

@@ -16,10 +16,10 @@ import {
   tempFolder,
   text,
   world,
-} from "../../../test/engine-kit.ts";
+} from "../../../test/support/engine-kit.ts";
 import { idInName } from "../../engine/names.ts";
-import { userMessage } from "../../protocol/message.ts";
-import { TaskStatus } from "../../protocol/task-status.ts";
+import { userMessage } from "../../protocol/task/message.ts";
+import { TaskStatus } from "../../protocol/task/task-status.ts";
 import type { TaskListing } from "../view.ts";
 import { openStore } from "./sqlite-store.ts";
 import { openView } from "./sqlite-view.ts";

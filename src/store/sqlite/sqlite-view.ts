@@ -1,8 +1,8 @@
 // Looks at a database beside its owner: a read-only connection that takes no lock.
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 
-import type { TaskStatus } from "../../protocol/task-status.ts";
-import { TerminalStatus } from "../../protocol/task-status.ts";
+import type { TaskStatus } from "../../protocol/task/task-status.ts";
+import { TerminalStatus } from "../../protocol/task/task-status.ts";
 import type { StoredEvent } from "../store.ts";
 import type { Page, StoreView, TaskFilter, TaskListing } from "../view.ts";
 import { openForReading } from "./database.ts";

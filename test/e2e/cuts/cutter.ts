@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { ServiceStatus } from "../../../src/protocol/api/service.ts";
 import type { EventReader } from "../event-reader.ts";
-import { count, fault } from "./ledger.ts";
+import { count, fault } from "./cuts-ledger.ts";
 import type { CutOperator } from "./operator.ts";
-import type { World } from "./world.ts";
+import type { World } from "./cuts-world.ts";
 
 export interface Cuttable {
   readonly world: World;

@@ -7,10 +7,10 @@ import { WebSocket } from "ws";
 import type { ClientFrame, ServerFrame, SpawnFrame } from "../../../src/protocol/operator/frames.ts";
 import type { JoinedOperator } from "../../../src/protocol/operator/operator-session.ts";
 import { frameIn } from "../wire-operator.ts";
-import { count, fault } from "./ledger.ts";
-import { type Fetched, placeOf, workOn } from "./worker.ts";
-import { refusal, refusedAgent } from "./work.ts";
-import type { World } from "./world.ts";
+import { count, fault } from "./cuts-ledger.ts";
+import { type Fetched, placeOf, workOn } from "./cuts-worker.ts";
+import { refusal, refusedAgent } from "./cuts-work.ts";
+import type { World } from "./cuts-world.ts";
 
 type Request = Exclude<ServerFrame, { type: "error" | "hook_after" }>;
 

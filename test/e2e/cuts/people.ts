@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { z } from "zod";
 
-import { AskList, Started, WaitList } from "../../../src/protocol/api/work.ts";
-import { count, fault } from "./ledger.ts";
-import { newWork } from "./work.ts";
-import type { World } from "./world.ts";
+import { AskList, Started, WaitList } from "../../../src/protocol/api/task-shapes.ts";
+import { count, fault } from "./cuts-ledger.ts";
+import { newWork } from "./cuts-work.ts";
+import type { World } from "./cuts-world.ts";
 
 const openTrees = 14;
 

@@ -4,7 +4,7 @@ import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { askHandlers } from "./ask-handlers.ts";
 import { eventHandlers } from "./event-handlers.ts";
-import { houseHandlers } from "./house-handlers.ts";
+import { catalogHandlers } from "./catalog-handlers.ts";
 import { operatorHandlers } from "./operator-handlers.ts";
 import { keyHandlers, serviceHandlers } from "./service-handlers.ts";
 import { taskHandlers } from "./task-handlers.ts";
@@ -17,7 +17,7 @@ export function allHandlers(context: HttpContext): Handlers {
     ...taskHandlers(context),
     ...eventHandlers(context),
     ...askHandlers(context),
-    ...houseHandlers(context),
+    ...catalogHandlers(context),
     ...operatorHandlers(context),
     ...workerHandlers(context),
   };

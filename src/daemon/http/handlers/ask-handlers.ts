@@ -1,7 +1,7 @@
 // Questions that wait for a person and calls that wait for their client: listing and settling them.
 
 import type { Delivered } from "../../../client/client.ts";
-import type { Answerer } from "../../../protocol/ask.ts";
+import type { Answerer } from "../../../protocol/task/ask.ts";
 import type { ErrorCode } from "../../../protocol/error.ts";
 import type { Caller } from "../caller.ts";
 import type { HttpContext } from "../context.ts";

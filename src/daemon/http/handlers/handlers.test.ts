@@ -4,13 +4,13 @@ import { after, before, test } from "node:test";
 import { z } from "zod";
 
 import { httpClient } from "../../../client/http-client.ts";
-import type { RouteSpec } from "../../../protocol/api/route.ts";
+import type { RouteSpec } from "../../../protocol/api/route-shape.ts";
 import { type RouteName, routes } from "../../../protocol/api/routes.ts";
-import { Answer } from "../../../protocol/ask.ts";
-import { TaskEvent } from "../../../protocol/event.ts";
-import { named, single } from "../../../protocol/invocation-builders.ts";
+import { Answer } from "../../../protocol/task/ask.ts";
+import { TaskEvent } from "../../../protocol/task/event.ts";
+import { named, single } from "../../../protocol/invocation/invocation-builders.ts";
 import { workerRefusals } from "../../../protocol/operator/worker.ts";
-import { TaskView } from "../../../protocol/task-view.ts";
+import { TaskView } from "../../../protocol/task/task-view.ts";
 import { type CallInit, type Kit, openKit, type Replied } from "../../../../test/support/http-kit.ts";
 
 let kit: Kit;
@@ -360,7 +360,7 @@ test("a refusal of a worker has its reason and its status beside the problem", a
   }
 });
 
-test("the bearer of a worker reaches its desk as it came, an API key is no worker's, and without one nothing is read", async (t) => {
+test("the bearer of a worker reaches its records as it came, an API key is no worker's, and without one nothing is read", async (t) => {
   const none = await kit.call("/v1/worker/result", { json: { task_id: "t" }, headers: { authorization: "" } });
   assert.equal(none.status, 401);
   assert.equal(none.body?.["error"], "no_bearer");

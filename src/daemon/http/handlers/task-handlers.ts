@@ -4,9 +4,9 @@ import { resolve } from "node:path";
 
 import { idInName } from "../../../engine/names.ts";
 import type { TaskId } from "../../../protocol/ids.ts";
-import type { AgentResult } from "../../../protocol/invocation-result.ts";
-import { readInvocationFile } from "../../../protocol/invocation-file.ts";
-import { isTerminal } from "../../../protocol/task-status.ts";
+import type { AgentResult } from "../../../protocol/invocation/invocation-result.ts";
+import { readInvocationFile } from "../../../protocol/invocation/invocation-file.ts";
+import { isTerminal } from "../../../protocol/task/task-status.ts";
 import { boundedPage } from "../bounded-page.ts";
 import type { HttpContext } from "../context.ts";
 import { exportLines } from "../export-lines.ts";

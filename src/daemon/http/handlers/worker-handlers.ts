@@ -1,8 +1,8 @@
-// What workers fetch and post. The desk checks their secret for each verb; here its refusals become HTTP's.
+// What workers fetch and post. The records checks their secret for each verb; here its refusals become HTTP's.
 
 import type { ErrorCode } from "../../../protocol/error.ts";
 import { workerRefusals } from "../../../protocol/operator/worker.ts";
-import type { WorkerReply } from "../../operators/worker-desk.ts";
+import type { WorkerReply } from "../../operators/worker-service.ts";
 import type { Caller } from "../caller.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";

@@ -1,0 +1,47 @@
+// What a project offers its agents: tools, runners, and which calls need approval.
+
+import type { AvailableRunner } from "../core/resolve-executor.ts";
+import { type ApprovalPolicy, defaultApprovalPolicy } from "../protocol/invocation/approval-policy.ts";
+import type { Tool } from "./tools/tool.ts";
+import { ask } from "./tools/ask-person.ts";
+import { echo } from "./tools/echo.ts";
+import { edit } from "./tools/edit.ts";
+import { read } from "./tools/read.ts";
+import { readResult } from "./tools/read-result.ts";
+import { list, search } from "./tools/search.ts";
+import { sleep } from "./tools/sleep.ts";
+import { supervisorTools } from "./tools/supervise.ts";
+import { write, writeFile } from "./tools/write.ts";
+
+export interface AgentEnvironment {
+  readonly tools: readonly Tool[];
+  /** Runners of other kinds than `local`, in order of preference. */
+  readonly runners: readonly AvailableRunner[];
+  /** Runtimes the local loop gives an agent. */
+  readonly runtimes: readonly string[];
+  /** Which calls run, which are asked about, which are refused. */
+  readonly approvals: ApprovalPolicy;
+}
+
+export const builtinTools: readonly Tool[] = [
+  read,
+  write,
+  edit,
+  list,
+  search,
+  readResult,
+  echo,
+  writeFile,
+  sleep,
+  ask,
+  ...supervisorTools,
+];
+
+export function agentEnvironment(parts: Partial<AgentEnvironment> = {}): AgentEnvironment {
+  return {
+    tools: parts.tools ?? builtinTools,
+    runners: parts.runners ?? [],
+    runtimes: parts.runtimes ?? ["local"],
+    approvals: parts.approvals ?? defaultApprovalPolicy,
+  };
+}

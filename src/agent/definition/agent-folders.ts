@@ -1,0 +1,138 @@
+// Loads the agents of a project and of its user from their folders: the project's before the user's, the first of a name wins.
+
+import { isUtf8 } from "node:buffer";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+
+import type { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
+import { type DefinitionIssue, readDefinition } from "./definition.ts";
+
+export interface DefinitionFolder {
+  readonly path: string;
+  readonly of: "project" | "user";
+}
+
+interface LoadedAgent {
+  readonly name: string;
+  readonly file: string;
+  readonly of: DefinitionFolder["of"];
+  readonly definition: AgentDefinition;
+}
+
+interface DefinitionProblem extends DefinitionIssue {
+  readonly file: string;
+}
+
+export interface LoadedDefinitions {
+  /** By name, in the order of the names. */
+  readonly agents: readonly LoadedAgent[];
+  readonly problems: readonly DefinitionProblem[];
+}
+
+/** Categories of agents are folders in folders; deeper than this is something else. */
+const maxDepth = 4;
+const maxBytes = 4 * 1024 * 1024;
+
+/** In order of precedence. */
+export function definitionFolders(places: { readonly project: string; readonly home: string }): DefinitionFolder[] {
+  const folders = (["project", "home"] as const).flatMap((place) =>
+    [".tutti", ".claude"].map((tool): DefinitionFolder => ({
+      path: join(places[place], tool, "agents"),
+      of: place === "home" ? "user" : "project",
+    })),
+  );
+  return folders.filter(({ path }, at) => folders.findIndex((folder) => folder.path === path) === at);
+}
+
+/** A file that is broken now keeps what `before` had of it. Never throws: what cannot be read is a problem. */
+export async function loadDefinitions(
+  folders: readonly DefinitionFolder[],
+  before?: LoadedDefinitions,
+): Promise<LoadedDefinitions> {
+  const agents = new Map<string, LoadedAgent>();
+  const problems: DefinitionProblem[] = [];
+  const mentions: { file: string; agent: string; line: number }[] = [];
+  for (const folder of folders) {
+    for (const file of await markdownIn(folder.path, problems)) {
+      const read = await readOne(file, folder.of);
+      const kept = read.broken ? before?.agents.find((agent) => agent.file === file) : undefined;
+      problems.push(...read.problems);
+      mentions.push(...read.mentions.map((mention) => ({ file, ...mention })));
+      if (kept !== undefined) {
+        const message = `the definition of ${kept.name} from before stays in use`;
+        problems.push({ file, line: 1, level: "warning", message });
+      }
+      const agent = read.agent ?? kept;
+      if (agent === undefined) continue;
+      const first = agents.get(agent.name);
+      if (first === undefined) agents.set(agent.name, agent);
+      else {
+        const message = `there is an agent ${agent.name} already, in ${first.file}; this one is not used`;
+        problems.push({ file, line: 1, level: "warning", message });
+      }
+    }
+  }
+  for (const { file, agent, line } of mentions) {
+    if (agents.has(agent) || agent === "*") continue;
+    problems.push({ file, line, level: "error", message: `there is no agent ${agent}` });
+  }
+  return { agents: [...agents.values()].toSorted((a, b) => compare(a.name, b.name)), problems };
+}
+
+async function markdownIn(folder: string, problems: DefinitionProblem[], depth = 1): Promise<string[]> {
+  let entries;
+  try {
+    entries = await readdir(folder, { withFileTypes: true });
+  } catch (thrown) {
+    // Most people have no such folder.
+    const missing = thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT";
+    if (!missing) problems.push({ file: folder, line: 1, level: "error", message: `cannot be read: ${told(thrown)}` });
+    return [];
+  }
+  const files: string[] = [];
+  for (const entry of entries.toSorted((a, b) => compare(a.name, b.name))) {
+    if (entry.name.startsWith(".")) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && depth < maxDepth) files.push(...(await markdownIn(path, problems, depth + 1)));
+    else if (/\.md$/i.test(entry.name) && (entry.isFile() || entry.isSymbolicLink())) files.push(path);
+  }
+  return files;
+}
+
+interface One {
+  readonly mentions: readonly { readonly agent: string; readonly line: number }[];
+  readonly agent?: LoadedAgent;
+  readonly broken: boolean;
+  readonly problems: readonly DefinitionProblem[];
+}
+
+async function readOne(file: string, of: DefinitionFolder["of"]): Promise<One> {
+  const broken = (message: string): One => ({
+    broken: true,
+    mentions: [],
+    problems: [{ file, line: 1, level: "error", message }],
+  });
+  let bytes;
+  try {
+    const found = await stat(file);
+    if (!found.isFile()) return { broken: false, mentions: [], problems: [] };
+    if (found.size > maxBytes) return broken(`is larger than ${maxBytes} bytes`);
+    bytes = await readFile(file);
+  } catch (thrown) {
+    return broken(`cannot be read: ${told(thrown)}`);
+  }
+  if (!isUtf8(bytes)) return broken("is not UTF-8 text");
+  const reading = readDefinition(bytes.toString("utf8"), { stem: basename(file).slice(0, -".md".length) });
+  const problems = reading.issues.map((issue) => ({ file, ...issue }));
+  if (reading.kind !== "agent") return { broken: reading.kind === "broken", mentions: [], problems };
+  const { name, definition, mentions } = reading;
+  return { agent: { name, file, of, definition }, broken: false, mentions, problems };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function told(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,43 @@
+// What a task of an agent starts from: recorded when it is spawned, so a restart needs nothing else.
+
+import { z } from "zod";
+
+import { TuttiError } from "../../protocol/error.ts";
+import { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import { AgentRef } from "../../protocol/invocation/invocation.ts";
+import { CompleteMessage, Message } from "../../protocol/task/message.ts";
+
+/** Tools by name; `*` is all it has a right to. */
+export const Offer = z.union([z.literal("*"), z.array(z.string()).readonly()]);
+export type Offer = z.infer<typeof Offer>;
+
+export const TaskInput = z.object({
+  agent: AgentRef,
+  /** The first thing said to the task. */
+  message: Message,
+  tools: Offer,
+  context: z.enum(["independent", "inherited"]),
+  /** In a run that was handed over: what the agent before it said to this one. */
+  handed: z.object({ message: Message, from: z.string() }).optional(),
+});
+export type TaskInput = z.infer<typeof TaskInput>;
+
+/** What a spawn stores once for all its children: the caller's conversation, for those that inherit it. */
+export const SharedHistory = z.object({ history: z.array(CompleteMessage) });
+export type SharedHistory = z.infer<typeof SharedHistory>;
+
+const files = new WeakMap<object, InvocationFile>();
+
+/** The agents and settings of a tree, from the input of its root; read once per tree. */
+export function treeFile(rootInput: unknown): InvocationFile {
+  const known = typeof rootInput === "object" && rootInput !== null ? files.get(rootInput) : undefined;
+  if (known !== undefined) return known;
+  const parsed = InvocationFile.safeParse(rootInput);
+  if (!parsed.success) {
+    throw new TuttiError("invalid_input", "the root of this tree holds no invocation, so its agents cannot be found", {
+      cause: parsed.error,
+    });
+  }
+  if (typeof rootInput === "object" && rootInput !== null) files.set(rootInput, parsed.data);
+  return parsed.data;
+}

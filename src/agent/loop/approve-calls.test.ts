@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { builtinTools } from "../agent-environment.ts";
+import { runTool } from "../tools/run.ts";
+import { sandboxCommands } from "../../runner/sandbox/sandbox-commands.ts";
+import { led, leadOf, person } from "../../../test/support/led.ts";
+import { until, world } from "../../../test/support/agent-world.ts";
+
+const unconfined = runTool(sandboxCommands({ confined: false, reason: "", advice: "" }));
+const environment = { tools: [...builtinTools, unconfined] };
+const calls = [
+  { tool: "write", args: { path: "first", content: "x" } },
+  { tool: "run", args: { shell: "echo ran > second; echo out" } },
+];
+
+for (const approved of [true, false]) {
+  test(`an unconfined program is asked about before anything of the turn runs; ${approved ? "a yes runs it" : "a no is told"}`, async (t) => {
+    const w = await world(t, { environment });
+    const root = await w.start({ ...led({ call: calls }), roots: ["."] });
+    const ask = await until(() => w.waits(root)[0]);
+    assert.match(
+      ask.body.ask?.question ?? "",
+      /^May lead call run\? It runs a program, reaches the network; not confined/,
+    );
+    assert.ok(!existsSync(join(w.folder, "first")));
+    const answer = { kind: "approval", approved, ...(approved ? {} : { reason: "not here" }) };
+    assert.deepEqual(await w.engine.deliver(ask.id, answer, person), { outcome: "accepted" });
+    assert.equal((await w.engine.result(root)).status, "completed");
+    assert.equal(readFileSync(join(w.folder, "first"), "utf8"), "x");
+    assert.equal(existsSync(join(w.folder, "second")), approved);
+    const told = JSON.stringify(w.toolResults(leadOf(w, root)));
+    assert.match(told, approved ? /"exit_code":0,.*"stdout":"out\\n".*"confined":false/ : /"refused".*not here/);
+  });
+}

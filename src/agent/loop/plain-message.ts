@@ -1,0 +1,71 @@
+// The schema of messages as the loop makes them: knows the usual ones at a glance, so that no turn pays for taking them apart.
+
+import { CompleteMessage, MessageRole, type Part } from "../../protocol/task/message.ts";
+import type { Schema } from "../../ports.ts";
+
+/** Gives what `CompleteMessage` gives, for every value. */
+export const RecordedMessage: Schema<CompleteMessage> = {
+  parse: (value) => (isPlainMessage(value) ? value : CompleteMessage.parse(value)),
+};
+
+const roles: ReadonlySet<unknown> = new Set(MessageRole.options);
+
+// In the order of the schemas, which is the order of what they return: a request must be the same, to the letter, when
+// its messages were read again after a restart.
+const messageFields = ["id", "name", "role", "parts", "created_at", "agent_id"];
+const partFields = ["part_type", "data"];
+const callFields = ["tool_call_id", "tool_name", "input"];
+const resultFields = ["tool_call_id", "tool_name", "parts"];
+
+/** True only when `CompleteMessage` would return an equal value, field by field; false says nothing. */
+export function isPlainMessage(value: unknown): value is CompleteMessage {
+  if (!isObject(value) || !hasFields(value, messageFields, "agent_id")) return false;
+  const { id, name, role, parts, created_at, agent_id } = value;
+  return (
+    typeof id === "string" &&
+    (name === null || typeof name === "string") &&
+    roles.has(role) &&
+    arePlain(parts) &&
+    Number.isSafeInteger(created_at) &&
+    (agent_id === undefined || typeof agent_id === "string")
+  );
+}
+
+function arePlain(parts: unknown): parts is Part[] {
+  return Array.isArray(parts) && parts.every(isPlainPart);
+}
+
+function isPlainPart(part: unknown): part is Part {
+  if (!isObject(part) || !hasFields(part, partFields)) return false;
+  const { part_type, data } = part;
+  switch (part_type) {
+    case "text":
+      return typeof data === "string";
+    case "data":
+      return true;
+    case "tool_call":
+      return isObject(data) && hasFields(data, callFields) && hasNames(data);
+    case "tool_result":
+      return isObject(data) && hasFields(data, resultFields) && hasNames(data) && arePlain(data["parts"]);
+    default:
+      return false;
+  }
+}
+
+function hasNames({ tool_call_id, tool_name }: Readonly<Record<string, unknown>>): boolean {
+  return typeof tool_call_id === "string" && typeof tool_name === "string";
+}
+
+/** These and no others, in this order; the last one may be optional. */
+function hasFields(value: object, fields: readonly string[], optional?: string): boolean {
+  let count = 0;
+  for (const key in value) {
+    if (key !== fields[count]) return false;
+    count += 1;
+  }
+  return count === fields.length || fields[count] === optional;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,184 @@
+// Reads a model's reply into the one form a conversation is kept in, whatever the format it came in, and finds what went wrong in it.
+
+import { isJsonObject, type ToolCallReply } from "../../protocol/toolcalls/tool-call.ts";
+import { parseToolCalls } from "../../protocol/toolcalls/parse-tool-calls.ts";
+import { toolFeedback } from "../../protocol/toolcalls/tool-feedback.ts";
+import { type Message, messageText, type Part, type ToolCall } from "../../protocol/task/message.ts";
+import type { MalformedCall, ModelFormat, ModelReply } from "../../ports.ts";
+
+export interface ReadingRules {
+  readonly format: ModelFormat;
+  /** Names of the tools the agent is offered. */
+  readonly tools: readonly string[];
+  /** The same, to look them up in. */
+  readonly names: ReadonlySet<string>;
+}
+
+export interface ReadReply {
+  /** What the message holds; calls are parts of it in both formats. */
+  readonly parts: Part[];
+  /** The reply as it was written, where the message does not say all of it. */
+  readonly original?: string;
+}
+
+/** What a model must be told about its reply. */
+export interface Trouble {
+  readonly feedback: string;
+  /** What counts as the same error; empty when telling it is enough. */
+  readonly codes: readonly string[];
+}
+
+/** `prefix` makes the ids of the calls unique in the task. */
+export function readReply(reply: ModelReply, rules: ReadingRules, prefix: string): ReadReply {
+  return rules.format === "fenced" ? readFenced(reply, rules, prefix) : readNative(reply, rules, prefix);
+}
+
+function readFenced({ message, finish }: ModelReply, rules: ReadingRules, prefix: string): ReadReply {
+  const only = message.parts.length === 1 ? message.parts[0] : undefined;
+  const text = only?.part_type === "text" ? only.data : messageText(message);
+  const read = parseToolCalls(text, { tools: rules.names, cut: finish === "length" });
+  const calls = read.calls.map(({ id, name, args }) => callOf(`${prefix}_${id}`, name, args));
+  // A provider may insist on its own calls; they are calls all the same.
+  calls.push(...nativeCalls(message, prefix));
+  const rejected = rejectedIn(read);
+  const parts = textPart(rejected > 0 ? placeholder(calls, rejected) : read.prose);
+  for (const data of calls) parts.push({ part_type: "tool_call", data });
+  const whole = rejected === 0 && read.violations.length === 0 && read.reasoning === "" && read.ignored.length === 0;
+  return whole ? { parts } : { parts, original: text };
+}
+
+function readNative({ message }: ModelReply, rules: ReadingRules, prefix: string): ReadReply {
+  const calls = nativeCalls(message, prefix);
+  if (calls.length > 0) {
+    const parts: Part[] = message.parts.filter((part) => part.part_type !== "tool_call");
+    for (const data of calls) parts.push({ part_type: "tool_call", data });
+    return { parts };
+  }
+  const text = messageText(message);
+  const written = writtenCalls(text, rules);
+  if (written === undefined) return { parts: message.parts };
+  const parts = textPart(placeholder([], written.calls.length + rejectedIn(written)));
+  return { parts, original: text };
+}
+
+/** Undefined when the reply is fine. `original` is what `readReply` gave beside the message. */
+export function troubleIn(
+  reply: Pick<ModelReply, "message" | "finish"> & {
+    readonly original?: string | undefined;
+    readonly malformed?: readonly MalformedCall[] | undefined;
+  },
+  rules: ReadingRules,
+): Trouble | undefined {
+  const cut = reply.finish === "length";
+  if (!cut && reply.original === undefined && reply.malformed === undefined) return undefined;
+  const called = reply.message.parts.some((part) => part.part_type === "tool_call");
+  const said = reply.original === undefined ? undefined : wrongIn(reply.original, rules, cut);
+  const malformed = reply.malformed ?? [];
+  const codes = [
+    ...(said?.codes ?? []),
+    ...(malformed.length > 0 ? ["malformed_call"] : []),
+    ...(cut && !called ? ["cut_reply"] : []),
+  ];
+  const feedback = [
+    ...(said === undefined ? [] : [said.feedback]),
+    ...(malformed.length === 0 ? [] : [notRun(malformed)]),
+    ...(cut ? [called ? cutAfterCalls : cutAnswer] : []),
+    ...(said !== undefined && !called ? [answerHint] : []),
+  ];
+  return feedback.length === 0 ? undefined : { feedback: feedback.join("\n\n"), codes };
+}
+
+const cutAnswer =
+  "Your last reply was cut at its length limit and is not taken as the answer. Give it again, shorter or in several steps.";
+const cutAfterCalls =
+  "Your last reply was cut at its length limit; what came after the cut is lost, and a call that was cut did not run. Write less per reply.";
+const answerHint = "If that text was your answer and not a call, give it with `final`.";
+
+function notRun(malformed: readonly MalformedCall[]): string {
+  const lines = malformed.map(
+    ({ tool_name, text, message }) => `- ${tool_name}: ${message} At: ${JSON.stringify(text.slice(0, 200))}`,
+  );
+  return `Not every call of your last reply could be run:\n${lines.join("\n")}\n\nMake these calls again, with one JSON object as arguments each. The others ran; do not repeat them.`;
+}
+
+function wrongIn(original: string, rules: ReadingRules, cut: boolean): Trouble | undefined {
+  const { format, tools, names: registered } = rules;
+  if (format === "fenced") {
+    const read = parseToolCalls(original, { tools: registered, cut });
+    const feedback = toolFeedback(read, { format, tools });
+    return feedback === undefined ? undefined : { feedback, codes: codesOf(read) };
+  }
+  const read = writtenCalls(original, rules);
+  if (read === undefined) return undefined;
+  const names = [...new Set(read.calls.map(({ name }) => `\`${name}\``))].join(", ");
+  const told = toolFeedback({ ...read, calls: [] }, { format, tools });
+  const feedback =
+    told ??
+    `Your last reply holds a call of ${names} written as text. It did not run. Call tools through the function-calling interface of this conversation, with a JSON object as arguments.`;
+  return { feedback, codes: read.calls.length > 0 ? ["call_as_text"] : codesOf(read) };
+}
+
+/** Calls a model wrote into its text although it can call tools natively; undefined when there are none. */
+function writtenCalls(text: string, { names }: ReadingRules): ToolCallReply | undefined {
+  // Every form of a written call has one of these; most replies have none and need no reading.
+  if (!/[`{<~|]|\[TOOL|tool_/.test(text)) return undefined;
+  const read = parseToolCalls(text, { tools: names });
+  const errors = read.errors.filter((error) => error.code !== "quoted_call");
+  const violations = read.violations.filter((violation) => violation.kind === "other_dialect");
+  const calls = read.calls.filter((call) => names.has(call.name));
+  return errors.length + violations.length + calls.length === 0 ? undefined : { ...read, calls, errors, violations };
+}
+
+function rejectedIn({ errors, violations }: ToolCallReply): number {
+  return violations.length === 0 ? errors.length : errors.length + violations.filter(losesCall).length;
+}
+
+function losesCall({ kind }: ToolCallReply["violations"][number]): boolean {
+  return kind === "other_dialect" || kind === "unregistered_call";
+}
+
+function codesOf({ errors, violations }: ToolCallReply): string[] {
+  const codes = [...errors.map(({ code }) => code), ...violations.filter(losesCall).map(({ kind }) => kind)];
+  return [...new Set<string>(codes)].toSorted();
+}
+
+/** Stands for a malformed reply, so that the model does not see its broken syntax again and repeat it. */
+function placeholder(ran: readonly ToolCall[], rejected: number): string {
+  const shown = ran.slice(0, 20).map((call) => call.tool_name);
+  const names = ran.length === 0 ? "" : ` (${shown.join(", ")})`;
+  return `[Left out: a reply with calls that could not be read. ${ran.length} ran${names}, ${rejected} rejected.]`;
+}
+
+function textPart(text: string): Part[] {
+  return text === "" ? [] : [{ part_type: "text", data: text }];
+}
+
+function callOf(tool_call_id: string, tool_name: string, input: unknown): ToolCall {
+  return { tool_call_id, tool_name, input };
+}
+
+/** Some providers give calls no id, or the same one to several. */
+function nativeCalls(message: Message, prefix: string): ToolCall[] {
+  const calls: ToolCall[] = [];
+  let seen: Set<string> | undefined;
+  for (const part of message.parts) {
+    if (part.part_type !== "tool_call") continue;
+    seen ??= new Set();
+    const { tool_call_id: given, tool_name, input } = part.data;
+    const tool_call_id = given !== "" && !seen.has(given) ? given : `${prefix}_tc_${calls.length}`;
+    seen.add(tool_call_id);
+    calls.push(callOf(tool_call_id, tool_name, decoded(input)));
+  }
+  return calls;
+}
+
+/** Arguments sent as JSON text instead of an object; text that is not an object stays, and the tool refuses it. */
+function decoded(input: unknown): unknown {
+  if (typeof input !== "string") return input;
+  try {
+    const value: unknown = JSON.parse(input);
+    return isJsonObject(value) ? value : input;
+  } catch {
+    return input;
+  }
+}

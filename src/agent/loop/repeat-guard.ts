@@ -1,0 +1,88 @@
+// Notices a model that makes the same call again and again and gets the same result.
+
+import { fingerprint } from "../../core/fingerprint.ts";
+import { resultText } from "../../core/preview.ts";
+import type { CompleteMessage, Part, ToolCall, ToolResult } from "../../protocol/task/message.ts";
+
+/** How often a call gave the same result, counted once per reply. */
+const warnAt = 2;
+const blockAt = 3;
+const stopAt = 4;
+/** Different calls back; a model that goes round in a larger circle is stopped by its turns. */
+const remembered = 100;
+const longestKey = 400;
+
+export interface RepeatGuard {
+  /** Notes the calls of a reply. */
+  reply(message: CompleteMessage): void;
+  /** The result as the model is to see it. */
+  result(result: ToolResult): ToolResult;
+  /** Why the task must stop; undefined while it need not. */
+  readonly stop: string | undefined;
+}
+
+interface Entry {
+  result: ToolResult;
+  count: number;
+  /** The reply that made the call last. */
+  reply: string;
+}
+
+/** `ignores` names tools that are called again for good reason, such as those that wait. */
+export function repeatGuard(ignores: (tool: string) => boolean): RepeatGuard {
+  const entries = new Map<string, Entry>();
+  const calls = new Map<string, string>();
+  let current = "";
+  const guard: { -readonly [K in keyof RepeatGuard]: RepeatGuard[K] } = {
+    stop: undefined,
+    reply(message) {
+      current = message.id;
+      calls.clear();
+      for (const part of message.parts) {
+        if (part.part_type !== "tool_call" || ignores(part.data.tool_name)) continue;
+        calls.set(part.data.tool_call_id, keyOf(part.data));
+      }
+    },
+    result(result) {
+      const key = calls.get(result.tool_call_id);
+      if (key === undefined) return result;
+      const entry = entries.get(key);
+      if (entry !== undefined) entries.delete(key);
+      if (entry === undefined || resultText(entry.result) !== resultText(result)) {
+        if (entries.size >= remembered) forgetOldest(entries);
+        entries.set(key, { result, count: 1, reply: current });
+        return result;
+      }
+      entries.set(key, entry);
+      // A model that makes one call twice in a reply has not seen its result yet.
+      if (entry.reply !== current) entry.count += 1;
+      entry.reply = current;
+      if (entry.count < warnAt) return result;
+      if (entry.count >= stopAt) {
+        guard.stop = `the model called ${result.tool_name} ${entry.count} times with the same arguments and the same result`;
+      }
+      return { ...result, parts: entry.count >= blockAt ? [blocked] : [...result.parts, warning] };
+    },
+  };
+  return guard;
+}
+
+const warning: Part = {
+  part_type: "text",
+  data: "[You made this very call before, and the result is the same. Do not make it again; use what you have or try something else.]",
+};
+const blocked: Part = {
+  part_type: "text",
+  data: "[Withheld: you made this very call twice before, and the result is still the same. Once more and the task is stopped. Do something else, or call `final` and say what is missing.]",
+};
+
+function forgetOldest(entries: Map<string, Entry>): void {
+  const [oldest] = entries.keys();
+  if (oldest !== undefined) entries.delete(oldest);
+}
+
+/** Long arguments are told apart by their fingerprint, so that they are not kept in memory. */
+function keyOf({ tool_name, input }: ToolCall): string {
+  const text = JSON.stringify(input) ?? "";
+  return `${tool_name} ${text.length > longestKey ? fingerprint(text) : text}`;
+}

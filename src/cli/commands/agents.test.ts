@@ -1,0 +1,509 @@
+// The commands over a project as a user meets them: agents, models, doctor, as real processes.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { takeLock } from "../../store/sqlite/lock.ts";
+import { errorTable } from "../../protocol/error.ts";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+const bin = join(root, "bin", "tutti.js");
+const base = mkdtempSync(join(tmpdir(), "tutti-cli-agents-"));
+after(() => rmSync(base, { recursive: true, force: true }));
+
+/** A project and a home of its own, so that nothing of whoever runs the tests is seen. */
+function place() {
+  const folder = mkdtempSync(join(base, "p-"));
+  const project = join(folder, "project");
+  mkdirSync(join(project, ".git"), { recursive: true });
+  mkdirSync(join(folder, "home"));
+  const env = { PATH: process.env["PATH"], HOME: join(folder, "home"), NO_COLOR: "1" };
+  const tutti = (args: readonly string[], more: Record<string, string> = {}) => {
+    const child = spawnSync(process.execPath, [bin, ...args], {
+      cwd: project,
+      encoding: "utf8",
+      timeout: 60_000,
+      env: { ...env, ...more },
+    });
+    return { status: child.status, out: child.stdout, err: child.stderr };
+  };
+  const write = (path: string, text: string): string => {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return file;
+  };
+  return { folder, project, env, tutti, write, state: join(folder, "state") };
+}
+
+const greeter = "---\nname: greeter\ndescription: Greets\ntools: echo\n---\nGreet.\n";
+const script = (...rules: object[]): string => JSON.stringify({ rules });
+
+describe("agents list, show and check", () => {
+  test("list what there is, and say how to make one when there is nothing", () => {
+    const { tutti, write } = place();
+    assert.match(tutti(["agents", "list"]).out, /no agents yet; make one with `tutti agents new NAME`/);
+    write("project/.claude/agents/greeter.md", greeter);
+    write("home/.tutti/agents/mine.md", "---\ndescription: Of the user\nmodel: x/y\n---\nb");
+    const { status, out } = tutti(["agents", "list"]);
+    assert.equal(status, 0);
+    assert.match(out, /^greeter {2}Greets \(project\)\nmine {5}Of the user \(user, x\/y\)\n$/);
+    const listed = JSON.parse(tutti(["agents", "list", "--json"]).out) as { agents: { name: string }[] };
+    assert.deepEqual(
+      listed.agents.map(({ name }) => name),
+      ["greeter", "mine"],
+    );
+  });
+
+  test("show one whole, from any folder of the project; one that is not there has status 4 and the others' names", () => {
+    const { tutti, write, project } = place();
+    write("project/.tutti/agents/greeter.md", greeter);
+    mkdirSync(join(project, "deep", "er"), { recursive: true });
+    const { status, out } = tutti(["agents", "show", "greeter", "--cwd", "deep/er"]);
+    assert.equal(status, 0);
+    assert.match(out, /greeter \(project\)[\s\S]*tools +echo[\s\S]*Greet\./);
+    const lost = tutti(["agents", "show", "nobody"]);
+    assert.equal(lost.status, errorTable.not_found.exit);
+    assert.match(lost.err, /no agent nobody; there are: greeter/);
+  });
+
+  test("check prints one line per problem with file and line, and ends with status 3 only for mistakes", () => {
+    const { tutti, write } = place();
+    write("project/.claude/agents/greeter.md", greeter.replace("tools: echo", "tools: Read, WebFetch\ncolor: red"));
+    const fine = tutti(["agents", "check"]);
+    assert.equal(fine.status, 0);
+    assert.match(fine.out, /^\.claude\/agents\/greeter\.md:4: warning: .*WebFetch/m);
+    assert.match(fine.out, /^1 agent, 0 errors, 2 warnings$/m);
+    write("project/.tutti/agents/broken.md", "---\nname: broken\nmax_turns: many\n---\nb");
+    const wrong = tutti(["agents", "check"]);
+    assert.equal(wrong.status, errorTable.invalid_input.exit);
+    assert.match(wrong.out, /^\.tutti\/agents\/broken\.md:3: error: max_turns: /m);
+    const asJson = tutti(["agents", "check", "--json"]);
+    assert.equal(asJson.status, errorTable.invalid_input.exit);
+    assert.equal((JSON.parse(asJson.out) as { problems: unknown[] }).problems.length, 3);
+  });
+
+  test("a tool that nothing brings is a warning", () => {
+    const { tutti, write } = place();
+    write("project/.tutti/agents/a.md", "---\nname: a\ndescription: d\ntools: reed\n---\nb");
+    assert.match(tutti(["agents", "check"]).out, /warning: no tool reed is built in/);
+  });
+
+  test("check --watch tells every change and ends well when it is told to", async () => {
+    const { write, project, env } = place();
+    const child = spawn(process.execPath, [bin, "agents", "check", "--watch"], { cwd: project, env });
+    let out = "";
+    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+    const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+    const until = async (pattern: RegExp): Promise<void> => {
+      for (const end = Date.now() + 20_000; !pattern.test(out); await sleep(20)) {
+        assert.ok(Date.now() < end, `${pattern} never came:\n${out}`);
+      }
+    };
+    try {
+      await until(/0 agents/);
+      write("project/.tutti/agents/greeter.md", greeter);
+      await until(/1 agent, 0 errors/);
+      write("project/.tutti/agents/greeter.md", "---\nname: [\n---\nb");
+      await until(/greeter\.md:\d: error: is not YAML[\s\S]*stays in use[\s\S]*1 agent, 1 error/);
+      write("project/.tutti/agents/greeter.md", greeter);
+      await until(/stays in use[\s\S]*1 agent, 0 errors, 0 warnings/);
+    } finally {
+      child.kill("SIGTERM");
+    }
+    assert.equal(await ended, 0);
+  });
+});
+
+describe("agents new", () => {
+  test("writes a file that passes the check, and never writes over one", () => {
+    const { tutti, project } = place();
+    const made = tutti(["agents", "new", "helper"]);
+    assert.equal(made.status, 0);
+    const file = join(project, ".tutti", "agents", "helper.md");
+    assert.ok(made.out.includes(file));
+    assert.match(tutti(["agents", "check"]).out, /^1 agent, 0 errors, 0 warnings$/m);
+    writeFileSync(file, `${readFileSync(file, "utf8")}mine`);
+    const again = tutti(["agents", "new", "helper"]);
+    assert.equal(again.status, errorTable.conflict.exit);
+    assert.match(readFileSync(file, "utf8"), /mine$/);
+  });
+
+  test("writes to the user's folder with --user, and refuses a name that is a path", () => {
+    const { tutti, env, folder } = place();
+    assert.equal(tutti(["agents", "new", "all", "--user"]).status, 0);
+    assert.ok(existsSync(join(env.HOME, ".tutti", "agents", "all.md")));
+    for (const name of ["../out", "a/b", "_base", "a\nb", "a: b"]) {
+      assert.equal(tutti(["agents", "new", name]).status, errorTable.usage.exit, name);
+    }
+    assert.ok(!existsSync(join(folder, "project", ".tutti", "out.md")));
+  });
+});
+
+describe("agents run", () => {
+  test("shows what is said and called as it goes, those below indented, and prints the result alone on standard output", () => {
+    const { tutti, folder, state } = place();
+    cpSync(join(root, "examples", "project"), join(folder, "example"), { recursive: true });
+    const args = ["agents", "run", "lead", "What is this?", "--cwd", join(folder, "example")];
+    const { status, out, err } = tutti([...args, "--script", join(folder, "example", "script.json"), "--state", state]);
+    assert.equal(status, 0, err);
+    assert.equal(out, "A list of three instruments in one file.\n");
+    assert.match(err, /^tsk_\S+ rehearsal\/script: a rehearsal, no model is called\n/);
+    assert.match(err, /^ {2}I look around first\.$/m);
+    assert.match(err, /^ {2}→ list \{"path":"\."\}\n {2}← list /m);
+    assert.match(err, /^ {2}▸ counter: How many lines has notes\.txt\?$/m);
+    assert.match(err, /^ {4}→ read \{"path":"notes\.txt"\}$/m);
+    assert.match(err, /^ {4}✓ 3$/m);
+    assert.equal(err.match(/I look around first\./g)?.length, 1);
+    assert.match(err, /rehearsal: a script was played, no model was called\n$/);
+  });
+
+  test("as JSON says task, status, result, cost and whether it was a rehearsal, and nothing else", () => {
+    const { tutti, write, state } = place();
+    write("project/.tutti/agents/greeter.md", greeter);
+    write(
+      "project/s.json",
+      script({ final: { hello: "{{user}}" }, spend: { input: 10, output: 5, money_micro_usd: 20 } }),
+    );
+    const { status, out, err } = tutti([
+      "agents",
+      "run",
+      "greeter",
+      "you",
+      "--script",
+      "s.json",
+      "--state",
+      state,
+      "--json",
+    ]);
+    assert.equal(status, 0, err);
+    assert.equal(err, "");
+    const { task, ms, ...rest } = JSON.parse(out) as Record<string, unknown>;
+    assert.match(String(task), /^tsk_/);
+    assert.equal(typeof ms, "number");
+    assert.deepEqual(rest, {
+      status: "completed",
+      result: { hello: "you" },
+      tokens: 15,
+      money_micro_usd: 20,
+      unpriced: false,
+      rehearsal: true,
+    });
+  });
+
+  test("that fails ends with status 8 and says why on standard error", () => {
+    const { tutti, write, state } = place();
+    write("project/.tutti/agents/greeter.md", greeter);
+    write("project/s.json", script({ fail: { code: "refused", message: "not today" } }));
+    const { status, out, err } = tutti(["agents", "run", "greeter", "hi", "--script", "s.json", "--state", state]);
+    assert.equal(status, errorTable.task_failed.exit);
+    assert.equal(out, "");
+    assert.match(err, /✗ .*not today/);
+  });
+
+  test("with a model whose key is missing names the variable to set", () => {
+    const { tutti, write, state } = place();
+    write("project/.tutti/agents/greeter.md", greeter.replace("tools: echo", "model: sonnet"));
+    const { status, err } = tutti(["agents", "run", "greeter", "hi", "--state", state]);
+    assert.equal(status, errorTable.task_failed.exit);
+    assert.match(err, /ANTHROPIC_API_KEY/);
+  });
+
+  test("of what is not there is told in one line: the agent, the folder, the script, the prompt, a broken definition", () => {
+    const { tutti, write, state } = place();
+    write("project/.tutti/agents/greeter.md", greeter);
+    write("project/.tutti/agents/broken.md", "---\nname: broken\ncontext: no\n---\nb");
+    write("project/s.json", "{");
+    const cases: [string[], number, RegExp][] = [
+      [["nobody", "hi"], errorTable.not_found.exit, /no agent nobody; there are: greeter/],
+      [["broken", "hi"], errorTable.invalid_input.exit, /broken\.md:3: context/],
+      [["greeter", " "], errorTable.usage.exit, /blank/],
+      [["greeter", "hi", "--cwd", "nowhere"], errorTable.not_found.exit, /no folder nowhere/],
+      [["greeter", "hi", "--script", "s.json"], errorTable.invalid_input.exit, /script is not JSON/],
+      [["greeter", "hi", "--script", "no.json"], errorTable.not_found.exit, /no file no\.json/],
+    ];
+    for (const [args, expected, message] of cases) {
+      const { status, err } = tutti(["agents", "run", ...args, "--state", state]);
+      assert.equal(status, expected, err);
+      assert.match(err, message);
+      assert.equal(err.trimEnd().split("\n").length, 1, err);
+    }
+  });
+
+  test("killed in the middle goes on when the same command is given again, and does nothing twice", async () => {
+    const { tutti, write, state, project, env } = place();
+    write("project/.tutti/agents/greeter.md", greeter.replace("tools: echo", "tools: write"));
+    const slow = script(
+      { turn: 0, call: [{ tool: "write", args: { path: "made.txt", content: "x" } }] },
+      { turn: 1, delay_ms: 3_000, final: "done" },
+    );
+    write("project/s.json", slow);
+    const args = ["agents", "run", "greeter", "hi", "--script", "s.json", "--state", state];
+    const child = spawn(process.execPath, [bin, ...args], { cwd: project, env });
+    let seen = "";
+    child.stderr.on("data", (chunk: Buffer) => (seen += chunk.toString()));
+    const ended = new Promise((resolve) => child.on("exit", resolve));
+    for (const end = Date.now() + 20_000; !seen.includes("← write"); await sleep(20)) assert.ok(Date.now() < end, seen);
+    child.kill("SIGKILL");
+    await ended;
+    const made = statSync(join(project, "made.txt")).mtimeMs;
+    const again = tutti(args);
+    assert.equal(again.status, 0, again.err);
+    assert.equal(again.out, "done\n");
+    assert.match(again.err, /going on with tsk_/);
+    assert.equal(again.err.match(/→ write/g)?.length, 1);
+    assert.equal(statSync(join(project, "made.txt")).mtimeMs, made);
+  });
+
+  test("text of a model cannot move the cursor or change the title of a terminal", () => {
+    const { tutti, write, state } = place();
+    write("project/.tutti/agents/greeter.md", greeter);
+    write("project/s.json", script({ say: "a\u001b]0;title\u0007b\u001b[2Jc\u009bd", final: 1 }));
+    const { err } = tutti(["agents", "run", "greeter", "hi", "--script", "s.json", "--state", state]);
+    assert.match(err, /a\]0;titleb\[2Jcd/);
+    // oxlint-disable-next-line no-control-regex
+    assert.doesNotMatch(err, /[\u001b\u0007\u009b]/);
+  });
+});
+
+const hasScript = spawnSync("sh", ["-c", "command -v script timeout"]).status === 0;
+const noScript = hasScript ? false : "there is no `script` to make a terminal";
+
+describe("agents run on a terminal", { skip: noScript }, () => {
+  /** What the terminal shows; `answer` is typed once something is asked. */
+  async function onTerminal(rules: object[], answer: string): Promise<{ status: number | null; shown: string }> {
+    const { write, state, project, env } = place();
+    write("project/.tutti/agents/greeter.md", greeter.replace("tools: echo", "tools: ask, echo, run"));
+    write("project/s.json", script(...rules));
+    const words = [process.execPath, bin, "agents", "run", "greeter", "hi", "--script", "s.json", "--state", state];
+    const line = words.map((word) => `'${word}'`).join(" ");
+    const child = spawn("timeout", ["40", "script", "-qec", line, "/dev/null"], {
+      cwd: project,
+      env: { ...env, TERM: "xterm" },
+    });
+    let shown = "";
+    let answered = false;
+    child.stdout.on("data", (chunk: Buffer) => {
+      shown += chunk.toString();
+      if (answered || !shown.includes("> ")) return;
+      answered = true;
+      child.stdin.write(answer);
+    });
+    const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
+    return { status, shown };
+  }
+
+  test("an approval is asked for inline, and the answer goes to the agent", async () => {
+    const rules = [
+      { turn: 0, say: "May I?", ask: { question: "Delete it all?", kind: "approval" } },
+      { turn: 1, last: { regex: '"approved":\\s*true|approved|yes' }, final: "deleted" },
+      { final: "kept" },
+    ];
+    const { status, shown } = await onTerminal(rules, "y\r");
+    assert.equal(status, 0, shown);
+    assert.match(shown, /Delete it all\?[\s\S]*\[y\/N\]/);
+    assert.match(shown, /deleted/);
+  });
+
+  test("Ctrl-C at a question leaves the run for later with status 130", async () => {
+    const rules = [{ turn: 0, ask: { question: "Well?", kind: "question" } }, { final: "over" }];
+    const { status, shown } = await onTerminal(rules, "\u0003");
+    assert.equal(status, 130, shown);
+    assert.match(shown, /what was under way is kept/);
+  });
+});
+
+describe("models", () => {
+  test("without any key lists the rehearsal as the default and which variables to set", () => {
+    const { tutti } = place();
+    const { status, out } = tutti(["models", "--offline"]);
+    assert.equal(status, 0);
+    assert.match(out, /✓ rehearsal\/script .*default/);
+    assert.match(out, /– anthropic\/\S+ .*no key: set ANTHROPIC_API_KEY/);
+  });
+
+  test("with a config asks the provider whether it is there, and shows aliases, price and format", async () => {
+    const { write, project, env } = place();
+    const server = createServer((_, reply) => {
+      reply.setHeader("content-type", "application/json");
+      reply.end(JSON.stringify({ data: [{ id: "tiny" }] }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    write(
+      "project/tutti.config.ts",
+      `const port: number = ${port};
+      export default { models: {
+        default: "fast",
+        aliases: { fast: "mine/tiny" },
+        providers: { mine: { kind: "openai-compatible", base_url: \`http://127.0.0.1:\${port}/v1\`, key_env: null } },
+        prices: { "mine/tiny": { input: 1000000, output: 2000000 } },
+      } };`,
+    );
+    const child = spawn(process.execPath, [bin, "models", "--json"], { cwd: project, env });
+    let out = "";
+    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+    await new Promise((resolve) => child.on("close", resolve));
+    server.close();
+    const tiny = (JSON.parse(out) as Record<string, unknown>[]).find(({ model }) => model === "mine/tiny");
+    assert.deepEqual(tiny, {
+      model: "mine/tiny",
+      aliases: ["fast"],
+      default: true,
+      provider: "mine",
+      key_env: null,
+      key: true,
+      reachable: { ok: true, said: "" },
+      format: "fenced",
+      price: { input_micro_usd: 1_000_000, output_micro_usd: 2_000_000 },
+    });
+  });
+});
+
+describe("the config", () => {
+  test("brings tools of the project's own, which an agent then calls once it is allowed to", () => {
+    const { tutti, write, state } = place();
+    write("project/.tutti/agents/greeter.md", greeter.replace("tools: echo", "tools: shout"));
+    write(
+      "project/s.json",
+      script({ turn: 0, call: [{ tool: "shout", args: { text: "hey" } }] }, { final: "{{last}}" }),
+    );
+    write(
+      "project/tutti.config.mjs",
+      `const input = { "~standard": { version: 1, vendor: "own", validate: (value) => ({ value }) } };
+       export default {
+         approvals: { tools: { shout: "free" } },
+         tools: [{ name: "shout", description: "Shouts", input, parameters: { type: "object" }, effects: ["read"],
+                   run: ({ text }) => text.toUpperCase() }],
+       };`,
+    );
+    const { status, out, err } = tutti(["agents", "run", "greeter", "hi", "--script", "s.json", "--state", state]);
+    assert.equal(status, 0, err);
+    assert.match(out, /HEY/);
+  });
+
+  test("with a tool that is none is refused with the file and the tool", () => {
+    const { tutti, write, state } = place();
+    write("project/.tutti/agents/greeter.md", greeter);
+    write("project/tutti.config.mjs", "export const tools = [{ name: 'shout' }]");
+    const { status, err } = tutti(["agents", "run", "greeter", "hi", "--state", state]);
+    assert.equal(status, errorTable.invalid_input.exit);
+    assert.match(err, /tutti\.config\.mjs: the tool shout: /);
+  });
+
+  const refused: [string, string, RegExp][] = [
+    ["tutti.config.json", '{"modles": {}}', /tutti\.config\.json: .*modles/],
+    ["tutti.config.json", "{", /tutti\.config\.json cannot be used: /],
+    ["tutti.config.json", '{"models":{"aliases":{"a":1}}}', /tutti\.config\.json: models\.aliases\.a: /],
+    ["tutti.config.mjs", "throw new Error('no luck')", /tutti\.config\.mjs cannot be used: no luck/],
+    ["tutti.config.ts", "export default { approvals: { read: 'never' } }", /tutti\.config\.ts: approvals\.read: /],
+  ];
+  for (const [name, text, message] of refused) {
+    test(`${name} with ${text} is refused with its file and path`, () => {
+      const { tutti, write } = place();
+      write(`project/${name}`, text);
+      const { status, err } = tutti(["models", "--offline"]);
+      assert.equal(status, errorTable.invalid_input.exit);
+      assert.match(err, message);
+      assert.equal(err.trimEnd().split("\n").length, 1, err);
+    });
+  }
+
+  test("there twice is refused, since nobody could tell which one holds", () => {
+    const { tutti, write } = place();
+    write("project/tutti.config.json", "{}");
+    write("project/tutti.config.js", "export default {}");
+    assert.match(tutti(["models", "--offline"]).err, /two configs/);
+  });
+});
+
+describe("doctor", () => {
+  const findings = (out: string): Record<string, { state: string; said: string; todo?: string }> =>
+    Object.fromEntries(
+      (JSON.parse(out) as { findings: { what: string; state: string; said: string }[] }).findings.map((each) => [
+        each.what,
+        each,
+      ]),
+    );
+
+  test("in an empty project ends well and says what to do about what is missing; the state folder is not made", () => {
+    const { tutti, state } = place();
+    const { status, out } = tutti(["doctor", "--state", state]);
+    assert.equal(status, 0);
+    for (const what of ["node", "state", "config", "models", "agents", "git", "bubblewrap"]) {
+      assert.match(out, new RegExp(`^(ok  |warn|fail) ${what} `, "m"));
+    }
+    assert.match(out, /tutti agents new NAME/);
+    assert.ok(!existsSync(state));
+  });
+
+  test("says who uses the state folder, which is no failure", () => {
+    const { tutti, state } = place();
+    mkdirSync(state);
+    const lock = takeLock(state);
+    try {
+      const { status, out } = tutti(["doctor", "--state", state, "--json"]);
+      assert.equal(status, 0);
+      assert.equal(findings(out)["state"]?.state, "warn");
+      assert.match(findings(out)["state"]?.said ?? "", new RegExp(`process ${process.pid}`));
+    } finally {
+      lock.release();
+    }
+    assert.equal(findings(tutti(["doctor", "--state", state, "--json"]).out)["state"]?.state, "ok");
+  });
+
+  test("fails for a state folder that cannot be and for a config that cannot be read, each with its own status", () => {
+    const { tutti, write } = place();
+    const file = write("file", "");
+    const impossible = tutti(["doctor", "--state", join(file, "state"), "--json"]);
+    assert.equal(impossible.status, errorTable.read_only.exit);
+    assert.equal(findings(impossible.out)["state"]?.state, "fail");
+    write("diary/tutti.db", "no database ".repeat(1_000));
+    const diary = tutti(["doctor", "--state", join(file, "..", "diary"), "--json"]);
+    assert.equal(diary.status, errorTable.corrupt.exit);
+    assert.equal(findings(diary.out)["database"]?.state, "fail");
+    assert.match(findings(diary.out)["database"]?.todo ?? "", /move it away/);
+    write("project/tutti.config.json", "[]");
+    const broken = tutti(["doctor", "--json"]);
+    assert.equal(broken.status, errorTable.invalid_input.exit);
+    assert.equal(findings(broken.out)["config"]?.state, "fail");
+  });
+
+  test(
+    "tells of a state folder it may not write in",
+    { skip: process.getuid?.() === 0 && "root writes anywhere" },
+    () => {
+      const { tutti, state } = place();
+      mkdirSync(state);
+      chmodSync(state, 0o500);
+      assert.equal(findings(tutti(["doctor", "--state", state, "--json"]).out)["state"]?.state, "fail");
+    },
+  );
+
+  test("tells which agent's model lacks a key, and which definitions are wrong", () => {
+    const { tutti, write } = place();
+    write("project/.tutti/agents/a.md", "---\nname: a\nmodel: openai/gpt-6-sol\n---\nb");
+    write("project/.tutti/agents/b.md", "---\nname: [\n---\nb");
+    const { status, out } = tutti(["doctor"]);
+    assert.equal(status, 0);
+    assert.match(out, /warn models .*agent a: .*OPENAI_API_KEY/);
+    assert.match(out, /warn agents .*1 wrong: .*b\.md:\d/);
+    assert.doesNotMatch(tutti(["doctor"], { OPENAI_API_KEY: "x" }).out, /agent a:/);
+  });
+});

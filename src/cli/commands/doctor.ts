@@ -1,0 +1,33 @@
+// `tutti doctor`: what is there, what is missing, and what to do about it.
+import type { Host } from "../../host/host.ts";
+import type { Finding } from "../../host/project.ts";
+import { errorTable } from "../../protocol/error.ts";
+import { bold, dim, paint, writeLine } from "../terminal/output.ts";
+import { printable } from "../terminal/printable.ts";
+import { stateFolder } from "../state-folder.ts";
+
+export interface DoctorOptions {
+  readonly cwd?: string;
+  readonly state?: string;
+  readonly json?: boolean;
+}
+
+const marks: Readonly<Record<Finding["state"], string>> = {
+  ok: paint("green", "ok  "),
+  warn: paint("yellow", "warn"),
+  fail: paint("red", "fail"),
+};
+
+/** Ends well unless something fails without which nothing works. */
+export async function doctorCommand(host: Host, options: DoctorOptions): Promise<void> {
+  const project = await host.project(options.cwd ?? process.cwd());
+  const findings = await project.doctor({ state: stateFolder(options.state) });
+  const failed = findings.find((finding) => finding.state === "fail");
+  if (failed !== undefined) process.exitCode = errorTable[failed.code ?? "io"].exit;
+  if (options.json === true) return writeLine(JSON.stringify({ ok: failed === undefined, findings }));
+  const width = Math.max(0, ...findings.map(({ what }) => what.length));
+  for (const { what, state, said, todo } of findings) {
+    await writeLine(`${marks[state]} ${bold(what.padEnd(width))}  ${printable(said)}`);
+    if (todo !== undefined) await writeLine(`${" ".repeat(width + 7)}${dim(printable(todo))}`);
+  }
+}

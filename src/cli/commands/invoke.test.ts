@@ -1,0 +1,275 @@
+// `tutti invoke` as a person meets it: what it prints, how it ends, what is left when it is stopped or killed.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+
+import { z } from "zod";
+
+import { RootView, TaskView } from "../../protocol/task/task-view.ts";
+import { bench, type Bench } from "../../../test/support/tutti-process.ts";
+
+const Printed = z.object({ task: z.string(), status: z.string(), result: z.unknown(), rehearsal: z.boolean() });
+const example = (name: string): string => join("examples", "invocations", `${name}.json`);
+const roots = (b: Bench): RootView[] => z.array(RootView).parse(JSON.parse(b.run("tasks", "--json").out));
+
+function message(text: string): unknown {
+  return { role: "user", parts: [{ part_type: "text", data: text }] };
+}
+
+/** Every target is a shell command that leaves a line in the ledger when it begins. */
+function commands(b: Bench, scripts: Readonly<Record<string, string>>): unknown {
+  const ledger = join(b.folder, "ledger");
+  return {
+    invocation: {
+      targets: Object.entries(scripts).map(([name, script]) => ({
+        agent: { type: "named", agent_id: "worker" },
+        message: message(name),
+        executor: {
+          kind: "force",
+          type: "remote",
+          runner: { kind: "command", config: { shell: `echo ${name} >> '${ledger}'; ${script}` } },
+        },
+      })),
+      join: "all",
+    },
+    agents: { worker: { instructions: "works" } },
+    roots: [b.folder],
+  };
+}
+
+const ledgerOf = (b: Bench): string[] => readFileSync(join(b.folder, "ledger"), "utf8").trim().split("\n").toSorted();
+
+describe("every example runs as it is", () => {
+  const wanted = [
+    { name: "single", status: 0, says: /✓ tsk_\w+ hello\.txt is written\./ },
+    {
+      name: "all",
+      status: 8,
+      says: /North: snow\.\n.*South: quiet\.\n.*Plains\.\n✗ .* that part of the map is missing/,
+    },
+    { name: "handover", status: 0, says: /✓ tsk_\w+ The lamp works again\./ },
+    { name: "detached", status: 0, says: /✓ tsk_\w+ one is done\.\n✓ tsk_\w+ two is done\./ },
+    { name: "supervise", status: 0, says: /✓ tsk_\w+ The checker says: All is well/ },
+    { name: "command", status: 0, says: /"stdout":"3\\n"/ },
+  ];
+  for (const { name, status, says } of wanted) {
+    test(`${name}.json`, (t) => {
+      const b = bench(t);
+      const ended = b.run("invoke", example(name));
+      assert.equal(ended.status, status, ended.err);
+      assert.match(ended.out, says);
+      assert.match(ended.err, /task\.created/, "progress is told on standard error");
+      assert.equal(/a rehearsal: the replies came from a script/.test(ended.err), name !== "command");
+      if (name === "single") {
+        const files = readdirSync(b.folder, { recursive: true, encoding: "utf8" });
+        assert.ok(files.some((file) => file.endsWith("hello.txt")));
+      }
+    });
+  }
+
+  test("the examples that need an answer are tried on a terminal; there is no other", () => {
+    const files = readdirSync(join(import.meta.dirname, "..", "..", "..", "examples", "invocations"));
+    const tried = [...wanted.map(({ name }) => name), "ask", "external"].map((name) => `${name}.json`);
+    assert.deepEqual(files.toSorted(), tried.toSorted());
+  });
+});
+
+describe("what is printed", () => {
+  test("--json is one object and nothing else; --quiet is the result and nothing else", (t) => {
+    const b = bench(t);
+    const json = b.run("invoke", "--json", example("all"));
+    assert.deepEqual([json.status, json.err], [8, ""]);
+    const printed = Printed.parse(JSON.parse(json.out));
+    assert.deepEqual([printed.status, printed.rehearsal], ["completed", true]);
+    const quiet = b.run("invoke", "--quiet", example("single"));
+    assert.deepEqual([quiet.status, quiet.err], [0, ""]);
+    assert.match(quiet.out, /^✓ tsk_\w+ hello\.txt is written\.\n$/);
+  });
+
+  test("a field the file's format does not know is warned about, and the rest runs", (t) => {
+    const b = bench(t);
+    const file = z
+      .record(z.string(), z.unknown())
+      .parse(JSON.parse(readFileSync(join(b.folder, example("single")), "utf8")));
+    const invocation = z.record(z.string(), z.unknown()).parse(file["invocation"]);
+    const ended = b.run("invoke", b.file("odd.json", { ...file, invocation: { ...invocation, colour: "blue" } }));
+    assert.equal(ended.status, 0, ended.err);
+    assert.match(ended.err, /^warning: .*colour/m);
+  });
+
+  test("text that would move the cursor or change the terminal's title is printed without its codes", (t) => {
+    const b = bench(t);
+    const ended = b.run(
+      "invoke",
+      b.file("codes.json", {
+        invocation: { targets: [{ agent: { type: "named", agent_id: "a" }, message: message("go") }] },
+        agents: { a: { instructions: "a" } },
+        script: { rules: [{ final: "be\u001b]0;title\u0007fore\u001b[2Jafter" }] },
+      }),
+    );
+    assert.equal(ended.status, 0, ended.err);
+    assert.ok(!`${ended.out}${ended.err}`.includes("\u001b"));
+  });
+});
+
+describe("what it refuses", () => {
+  test("a bad file ends with status 3 and names the place; one that is not there with 4; nothing is started", (t) => {
+    const b = bench(t);
+    const bad = b.run("invoke", b.file("bad.json", { invocation: { targets: [{ agent: { type: "named" } }] } }));
+    assert.equal(bad.status, 3);
+    assert.match(bad.err, /^tutti: .*invocation\.targets\[0\]\.message: .*\n$/);
+    const noJson = b.run("invoke", "examples/reply.txt");
+    assert.deepEqual([noJson.status, noJson.err.split("\n").length], [3, 2]);
+    const none = b.run("invoke", "nowhere.json");
+    assert.deepEqual([none.status, none.err], [4, "tutti: there is no file nowhere.json\n"]);
+    assert.deepEqual(roots(b), []);
+  });
+});
+
+describe("run again", () => {
+  test("a finished invocation starts anew; an unfinished one is found by its bytes, and --new starts another", async (t) => {
+    const b = bench(t);
+    b.run("invoke", "--quiet", example("single"));
+    b.run("invoke", "--quiet", example("single"));
+    assert.equal(roots(b).length, 2);
+    for (const [args, count] of [
+      [[], 3],
+      [[], 3],
+      [["--new"], 4],
+    ] as const) {
+      const asking = b.start("invoke", ...args, example("ask"));
+      await asking.said(/waiting for an answer to ask_\w+; run the same command on a terminal/);
+      asking.child.kill("SIGINT");
+      await asking.ended;
+      assert.equal(roots(b).length, count);
+    }
+  });
+
+  test("invariant 3: killed in the middle, it goes on where it was, and nothing in the ledger is done twice", async (t) => {
+    const b = bench(t);
+    const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+    // The last ones outlive by far the moment in which the fifth has ended.
+    const took = (index: number): string => (index < 4 ? "true" : index < 8 ? "sleep 0.4" : "sleep 2");
+    const scripts = Object.fromEntries(names.map((name, index) => [name, took(index)]));
+    const file = b.file("many.json", commands(b, scripts));
+    const first = b.start("invoke", file);
+    await first.said(/task\.completed(?:[^]*task\.completed){4}/);
+    first.child.kill("SIGKILL");
+    assert.equal((await first.ended).status, null);
+    const again = b.run("invoke", file);
+    assert.match(again.err, /going on with tsk_\w+, which was not finished; --new starts another/);
+    assert.equal(roots(b).length, 1);
+    assert.deepEqual(ledgerOf(b), names);
+    const marks = again.out
+      .trim()
+      .split("\n")
+      .map((line) => line.slice(0, 1));
+    assert.equal(marks.length, names.length);
+    assert.deepEqual(marks.slice(0, 4), ["✓", "✓", "✓", "✓"]);
+    // One that was under way may or may not have happened: that is said, and it is not done a second time.
+    if (marks.includes("✗")) assert.match(again.out, /it is not done a second time/);
+    assert.equal(again.status, marks.includes("✗") ? 8 : 0);
+  });
+
+  test("Ctrl-C leaves it durable, cancels nothing, ends with 130 and says how to go on", async (t) => {
+    const b = bench(t);
+    const asking = b.start("invoke", example("ask"));
+    await asking.said(/ask\.raised/);
+    asking.child.kill("SIGINT");
+    const { status, out, err } = await asking.ended;
+    assert.deepEqual([status, out], [130, ""]);
+    assert.match(err, /what was under way is kept, run the same command again to go on\n$/);
+    assert.deepEqual(
+      roots(b).map((view) => view.status),
+      ["running"],
+    );
+    assert.match(b.run("tasks").out, /\? ask_\w+ {2}question: Which colour/);
+  });
+
+  test("--detach returns at once with the task's id and how to follow it; a daemon does the work", async (t) => {
+    const b = bench(t);
+    const left = b.run("invoke", "--detach", example("detached"));
+    assert.equal(left.status, 0, left.err);
+    const [id = ""] = left.out.split("\n");
+    assert.match(left.out, /^tsk_\w+\n$/);
+    assert.match(left.err, /started a daemon at http:\/\/127\.0\.0\.1:\d+; `tutti down --state/);
+    assert.match(left.err, new RegExp(`follow it with \`tutti logs -f ${id} --state`));
+    assert.equal((await b.start("logs", "-f", id).ended).status, 0);
+    const { tree } = z.object({ tree: z.array(TaskView) }).parse(JSON.parse(b.run("show", "--json", id).out));
+    assert.deepEqual(
+      tree.map((view) => view.status),
+      ["completed", "completed", "completed"],
+    );
+  });
+
+  test("what was detached in a tree and is not over is found by the same bytes", async (t) => {
+    const b = bench(t);
+    const text = readFileSync(join(b.folder, example("detached")), "utf8").replace(
+      /"delay_ms": \d+/,
+      '"delay_ms": 2000',
+    );
+    const file = b.file("slow.json", JSON.parse(text));
+    const working = b.start("invoke", file);
+    await working.said(/task\.completed +started 2, not waited for/);
+    working.child.kill("SIGINT");
+    assert.equal((await working.ended).status, 130);
+    const [root] = roots(b);
+    assert.equal(root?.status, "completed");
+    assert.match(b.run("tasks").out, /✓ tsk_\w+ {2}invocation {2}completed .* took .*, 2 still to be done\n$/);
+    const again = b.run("invoke", file);
+    assert.equal(again.status, 0, again.err);
+    assert.match(again.out, /one is done\.\n.*two is done\./);
+    assert.equal(roots(b).length, 1, "the same bytes find the tree whose tasks still run");
+    assert.equal(roots(b)[0]?.open, 0);
+    assert.doesNotMatch(b.run("tasks").out, /still to be done/);
+  });
+});
+
+const hasScript = spawnSync("sh", ["-c", "command -v script timeout"]).status === 0;
+
+describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to make a terminal with" }, () => {
+  test("questions are asked inline, a wrong answer again, and the answers are used", async (t) => {
+    const b = bench(t);
+    const asking = b.onTerminal("invoke", example("ask"));
+    await asking.said(/Which colour should the balloons have\? \(red \| blue\)[^]*> /);
+    asking.child.stdin?.write("green\r");
+    await asking.said(/must be one of: red, blue[^]*> /);
+    asking.child.stdin?.write("red\r");
+    await asking.said(/May I order red balloons\? \[y\/N\][^]*> /);
+    asking.child.stdin?.write("yep\r");
+    await asking.said(/answer y or n; a reason may follow a no[^]*May I order red balloons\?[^]*> /);
+    asking.child.stdin?.write("y\r");
+    const { status, out } = await asking.ended;
+    assert.equal(status, 0, out);
+    assert.match(out, /✓ tsk_\w+ Ordered\./);
+  });
+
+  test("Ctrl-D at a question says that it stays open and how to answer it, and the next start asks again", async (t) => {
+    const b = bench(t);
+    const asking = b.onTerminal("invoke", example("ask"));
+    await asking.said(/Which colour[^]*> /);
+    asking.child.stdin?.write("\u0004");
+    await asking.said(
+      /ask_\w+ stays open; to answer it, end this with Ctrl-C and run the same command again on a term/,
+    );
+    asking.child.stdin?.write("\u0003");
+    assert.equal((await asking.ended).status, 130);
+    const again = b.onTerminal("invoke", example("ask"));
+    await again.said(/Which colour[^]*> /);
+    again.child.stdin?.write("\u0003");
+    assert.equal((await again.ended).status, 130);
+  });
+
+  test("the result of a client's tool is asked for inline, and listed with its call", async (t) => {
+    const b = bench(t);
+    const asking = b.onTerminal("invoke", example("external"));
+    await asking.said(/Result of weather \(JSON, or text\)\r?\n\{"city":"Oslo"\}\r?\n[^]*> /);
+    assert.match(b.run("tasks").out, /\n\n\? ask_\w+ {2}external tool: weather \{"city":"Oslo"\} tsk_\w+\n$/);
+    asking.child.stdin?.write("rain\r");
+    const { status, out } = await asking.ended;
+    assert.equal(status, 0, out);
+    assert.match(out, /✓ tsk_\w+ Take a coat\./);
+  });
+});

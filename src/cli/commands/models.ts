@@ -1,0 +1,47 @@
+// `tutti models`: which models can be used here, what they cost, and how they call tools.
+import type { Host } from "../../host/host.ts";
+import type { ModelView } from "../../protocol/api/catalog.ts";
+import { bold, dim, paint, writeLine } from "../terminal/output.ts";
+import { printable } from "../terminal/printable.ts";
+
+export interface ModelsOptions {
+  readonly cwd?: string;
+  readonly json?: boolean;
+  readonly offline?: boolean;
+}
+
+const perMillion = 1_000_000;
+
+export async function modelsCommand(host: Host, options: ModelsOptions): Promise<void> {
+  const project = await host.project(options.cwd ?? process.cwd());
+  const models = await project.models({ probe: options.offline !== true });
+  if (options.json === true) return writeLine(JSON.stringify(models));
+  const width = Math.max(0, ...models.map(({ model }) => model.length));
+  for (const model of models) await writeLine(lineOf(model, width));
+  await writeLine(
+    dim("prices in US dollars per million tokens, input/output; a name here is what `model:` of an agent takes"),
+  );
+}
+
+function lineOf(view: ModelView, width: number): string {
+  const usable = view.key && view.reachable?.ok !== false;
+  const mark = usable ? paint("green", "✓") : paint("yellow", "–");
+  const notes = [
+    view.format,
+    view.price === null
+      ? "price unknown"
+      : `$${view.price.input_micro_usd / perMillion}/$${view.price.output_micro_usd / perMillion}`,
+    keyNote(view),
+    ...(view.reachable === undefined
+      ? []
+      : [view.reachable.ok ? "reachable" : `not reachable: ${view.reachable.said}`]),
+    ...(view.aliases.length === 0 ? [] : [`also ${view.aliases.join(", ")}`]),
+  ].filter((note) => note !== "");
+  const name = view.default ? bold(view.model.padEnd(width)) : view.model.padEnd(width);
+  return `${mark} ${name}  ${dim(printable(notes.join(", ")))}${view.default ? " default" : ""}`;
+}
+
+function keyNote({ key, key_env }: ModelView): string {
+  if (key_env === null) return "";
+  return key ? "key set" : `no key: set ${key_env}`;
+}

@@ -1,0 +1,32 @@
+// `tutti operators`: who has joined to gate tasks, answer questions and do work.
+import type { Host } from "../../host/host.ts";
+import { paint, writeLine } from "../terminal/output.ts";
+import { printable } from "../terminal/printable.ts";
+import { withDaemon } from "../connect.ts";
+import { writeTable } from "../terminal/table.ts";
+import { duration } from "../terminal/task-tree.ts";
+
+export interface OperatorsOptions {
+  readonly state?: string;
+  readonly json?: boolean;
+}
+
+export async function operatorsCommand(host: Host, options: OperatorsOptions): Promise<void> {
+  await withDaemon(host, options, async (tutti) => {
+    const operators = await tutti.operators();
+    if (options.json === true) return writeLine(JSON.stringify(operators));
+    if (operators.length === 0) return writeLine("no operator has joined");
+    const now = Date.now();
+    await writeTable(
+      operators.map(({ sid, roles, connected, pending, last_seen }) => ({
+        mark: connected ? paint("green", "●") : paint("dim", "○"),
+        cells: [
+          sid,
+          printable(roles.join(", ")),
+          connected ? "connected" : `seen ${duration(now - last_seen)} ago`,
+          pending === 0 ? "" : `${pending} waiting`,
+        ],
+      })),
+    );
+  });
+}

@@ -1,0 +1,52 @@
+// `tutti route`: says which model gets a handoff, by which policy and why.
+import { TuttiError } from "../../protocol/error.ts";
+import { defaultPolicy } from "../../protocol/routing/default-policy.ts";
+import type { Policy } from "../../protocol/routing/policy.ts";
+import { readHandoff } from "../../protocol/routing/read-handoff.ts";
+import type { Read } from "../../protocol/routing/read-notes.ts";
+import { readPolicy } from "../../protocol/routing/read-policy.ts";
+import { route, type RouteDecision } from "../../protocol/routing/route-handoff.ts";
+import { type BatchRecord, runBatch } from "../batch.ts";
+import { readText } from "../input.ts";
+import type { RouteOptions } from "../declare/protocol-commands.ts";
+import { bold, dim, warn, writeLine } from "../terminal/output.ts";
+
+export async function routeCommand(file: string | undefined, options: RouteOptions): Promise<void> {
+  const { limit } = options;
+  const policy =
+    options.policy === undefined ? defaultPolicy : unwrap(readPolicy(await readText(options.policy, limit)));
+  if (options.jsonl === true) {
+    await runBatch((record) => ({ ...routeRecord(record, policy) }), { file, limit });
+    return;
+  }
+  const decision = decide(policy, await readText(file, limit));
+  await writeLine(options.json === true ? JSON.stringify(decision) : show(decision));
+}
+
+/** A record's own policy stands in for the command's. */
+function routeRecord(record: BatchRecord, policy: Policy): RouteDecision {
+  if (record["handoff"] === undefined) throw new TuttiError("invalid_input", "`handoff` is missing");
+  const own = record["policy"] ?? undefined;
+  return decide(own === undefined ? policy : unwrap(readPolicy(own)), record["handoff"]);
+}
+
+function decide(policy: Policy, handoff: unknown): RouteDecision {
+  const routed = route(policy, unwrap(readHandoff(handoff)));
+  if (!routed.ok) throw new TuttiError("invalid_input", routed.error.message, { details: { ...routed.error } });
+  return routed.value;
+}
+
+function unwrap<T>(read: Read<T>): T {
+  for (const warning of read.warnings) warn(warning);
+  if (!read.ok) throw read.error;
+  return read.value;
+}
+
+function show({ model, reason, matched_by, words }: RouteDecision): string {
+  const why = words.length === 0 ? matched_by : `${matched_by} (${words.join(", ")})`;
+  return [
+    `${dim("model")}       ${bold(model)}`,
+    `${dim("reason")}      ${reason}`,
+    `${dim("matched by")}  ${why}`,
+  ].join("\n");
+}

@@ -1,0 +1,78 @@
+// `tutti parse toolcalls`: shows what the tool-call parser makes of a reply.
+import { TuttiError } from "../../protocol/error.ts";
+import { parseToolCalls } from "../../protocol/toolcalls/parse-tool-calls.ts";
+import type { ToolCallReply } from "../../protocol/toolcalls/tool-call.ts";
+import { type BatchRecord, inputOf, runBatch } from "../batch.ts";
+import { readText } from "../input.ts";
+import type { ToolCallOptions } from "../declare/protocol-commands.ts";
+import { bold, dim, indent, writeLine } from "../terminal/output.ts";
+import { printable } from "../terminal/printable.ts";
+
+export async function parseToolCallsCommand(file: string | undefined, options: ToolCallOptions): Promise<void> {
+  const { profile, limit } = options;
+  if (options.jsonl === true) {
+    await runBatch((record) => ({ ...parseToolCalls(inputOf(record, limit), { profile, ...settingsOf(record) }) }), {
+      file,
+      limit,
+    });
+    return;
+  }
+  const { tools, cut } = options;
+  const reply = parseToolCalls(await readText(file, limit), {
+    profile,
+    ...(tools === undefined ? {} : { tools }),
+    ...(cut === undefined ? {} : { cut }),
+  });
+  await writeLine(options.json === true ? JSON.stringify(reply) : show(reply));
+}
+
+function settingsOf(record: BatchRecord): { tools?: readonly string[]; cut?: boolean } {
+  const tools = record["tools"] ?? undefined;
+  const cut = record["cut"] ?? undefined;
+  if (tools !== undefined && !isStrings(tools))
+    throw new TuttiError("invalid_input", "`tools` must be a list of strings");
+  if (cut !== undefined && typeof cut !== "boolean")
+    throw new TuttiError("invalid_input", "`cut` must be true or false");
+  return { ...(tools === undefined ? {} : { tools }), ...(cut === undefined ? {} : { cut }) };
+}
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+/** For people, so without the codes a model may have put in; `--json` has every byte. */
+function show(reply: ToolCallReply): string {
+  const lines = [
+    ...section(
+      "calls",
+      reply.calls.map((call) => `${dim(printable(call.id))} ${bold(printable(call.name))} ${json(call.args)}`),
+    ),
+    ...section(
+      "errors",
+      reply.errors.map(
+        ({ line, code, message, excerpt }) =>
+          `line ${line}: ${bold(code)}: ${printable(message)}\n${dim(indent(printable(excerpt).trimEnd()))}`,
+      ),
+    ),
+    ...section(
+      "violations",
+      reply.violations.map((violation) => `${bold(violation.kind)}: ${printable(violation.message)}`),
+    ),
+    ...section(
+      "ignored, inside reasoning",
+      reply.ignored.map((call) => `${printable(call.name)} ${json(call.args)}`),
+    ),
+    ...section("prose", reply.prose === "" ? [] : [printable(reply.prose)]),
+    ...section("reasoning", reply.reasoning === "" ? [] : [printable(reply.reasoning)]),
+  ];
+  return lines.length === 0 ? "nothing: the reply is empty" : lines.join("\n");
+}
+
+function section(title: string, items: readonly string[]): string[] {
+  if (items.length === 0) return [];
+  return [`${title}:`, ...items.map(indent)];
+}
+
+function json(value: unknown): string {
+  return printable(JSON.stringify(value));
+}

@@ -1,0 +1,79 @@
+// `tutti status`: is a daemon running, who works on the state, and what is to be done.
+import type { Host } from "../../host/host.ts";
+import type { ServiceStatus } from "../../protocol/api/service.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { bold, dim, warn, writeLine } from "../terminal/output.ts";
+import { commandLine } from "../connect.ts";
+import { stateFolder } from "../state-folder.ts";
+import { listed } from "./tasks.ts";
+import { duration } from "../terminal/task-tree.ts";
+
+export interface StatusOptions {
+  readonly state?: string;
+  readonly json?: boolean;
+}
+
+type Work = Pick<ServiceStatus, "tasks" | "asks">;
+
+export async function statusCommand(host: Host, options: StatusOptions): Promise<void> {
+  const folder = stateFolder(options.state);
+  const tutti = await host.connect(folder);
+  if (tutti === undefined) return notRunning(host, folder, options);
+  try {
+    const status = await tutti.status();
+    if (options.json === true) return await writeLine(JSON.stringify({ running: true, ...status }));
+    const { url, pid, version, started_at, operators, paused, parked } = status;
+    const since = duration(Date.now() - started_at);
+    await writeLine(`${bold("running")} at ${bold(url ?? "")} ${dim(`(process ${pid}, ${version}, for ${since})`)}`);
+    await writeLine(line("state", folder));
+    await writeLine(line("work", `${workLine(status)}${paused ? "; paused, nothing new begins" : ""}`));
+    await writeLine(line("operators", `${operators.joined} joined, ${operators.connected} connected`));
+    for (const { task, runner } of parked) warn(`${task} stays as it is: this Tutti has no runner ${runner}`);
+  } finally {
+    await tutti.close();
+  }
+}
+
+async function notRunning(host: Host, folder: string, options: StatusOptions): Promise<void> {
+  const worker = await host.worker(folder);
+  const work = await workIn(host, folder);
+  if (options.json === true) {
+    const none = { tasks: null, asks: null };
+    return writeLine(JSON.stringify({ running: false, state: folder, worker: worker ?? null, ...(work ?? none) }));
+  }
+  await writeLine(`${bold("not running")}; start it with \`${commandLine(options.state, "up")}\``);
+  await writeLine(line("state", work === undefined ? `${folder}, nothing there yet` : folder));
+  if (work !== undefined) await writeLine(line("work", workLine(work)));
+  if (worker !== undefined) await writeLine(line("by", `process ${worker.pid}, since ${worker.since}, no daemon`));
+}
+
+/** Undefined when there is no state. */
+async function workIn(host: Host, folder: string): Promise<Work | undefined> {
+  try {
+    const reader = host.look(folder);
+    try {
+      const count = async (status: keyof Work["tasks"]): Promise<number> =>
+        (await listed(reader, { limit: Infinity, below: true, status })).length;
+      const tasks = {
+        pending: await count("pending"),
+        running: await count("running"),
+        input_required: await count("input_required"),
+      };
+      return { tasks, asks: (await reader.asks()).length };
+    } finally {
+      await reader.close();
+    }
+  } catch (thrown) {
+    if (thrown instanceof TuttiError && thrown.code === "not_found") return undefined;
+    throw thrown;
+  }
+}
+
+function workLine({ tasks: { pending, running, input_required }, asks }: Work): string {
+  const waiting = asks === 0 ? "" : `, ${asks} ${asks === 1 ? "question" : "questions"} open`;
+  return `${running} running, ${pending} pending, ${input_required} waiting for input${waiting}`;
+}
+
+function line(name: string, text: string): string {
+  return `  ${dim(name.padEnd(9))} ${text}`;
+}

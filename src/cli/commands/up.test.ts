@@ -1,0 +1,339 @@
+// The daemon as a person meets it through the commands: up and down, work through it, questions, pause, keys.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+
+import { z } from "zod";
+
+import { ServiceStatus } from "../../protocol/api/service.ts";
+import { TaskView } from "../../protocol/task/task-view.ts";
+import { example, openIn, up, waiting } from "../../../test/support/daemon-bench.ts";
+import { bench, type Bench, type Ended } from "../../../test/support/tutti-process.ts";
+
+const treeOf = (b: Bench, task: string): TaskView[] =>
+  z.object({ tree: z.array(TaskView) }).parse(JSON.parse(b.run("show", "--json", task).out)).tree;
+
+const told = ({ status, err }: Ended, wanted: number, says: RegExp): void => {
+  assert.equal(status, wanted, err);
+  assert.match(err, says);
+  assert.equal(err.trimEnd().split("\n").length, 1, err);
+};
+
+describe("up and down", () => {
+  test("in the foreground says where it is, what it found, where the key is and how to stop; a signal ends it well", async (t) => {
+    const b = bench(t);
+    const serving = b.start("up", "--port", "0");
+    const [, url = ""] = await serving.said(/tutti up at (http:\/\/127\.0\.0\.1:\d+) \(process \d+, .*\)/);
+    const [said] = await serving.said(/ {2}state .*\n {2}key .*admin\.key.*\n {2}work .*\n {2}stop .*Ctrl-C.*\n/);
+    assert.ok(said.includes(b.state));
+    assert.equal((await fetch(`${url}/healthz`)).status, 200);
+    assert.equal(statSync(join(b.state, "admin.key")).mode & 0o077, 0);
+    const again = b.run("up");
+    assert.deepEqual([again.status, again.err], [0, ""]);
+    assert.match(again.out, new RegExp(`^tutti already running at ${url} `));
+    serving.child.kill("SIGTERM");
+    assert.equal((await serving.ended).status, 0);
+    assert.ok(!existsSync(join(b.state, "daemon.json")));
+  });
+
+  test("--detach returns when it answers; down ends it, and none is told as none", (t) => {
+    const b = bench(t);
+    const first = up(b);
+    assert.equal(first.existed, false);
+    assert.deepEqual([up(b).pid, up(b).existed], [first.pid, true]);
+    const running = ServiceStatus.extend({ running: z.literal(true) }).parse(JSON.parse(b.run("status", "--json").out));
+    assert.deepEqual([running.url, running.pid], [first.url, first.pid]);
+    assert.match(b.run("status").out, new RegExp(`^running at ${first.url} `));
+    assert.deepEqual(JSON.parse(b.run("down", "--json").out), { stopped: true });
+    assert.deepEqual(JSON.parse(b.run("down", "--json").out), { stopped: false });
+    assert.equal(b.run("down").out, "no daemon was running\n");
+    const status: unknown = JSON.parse(b.run("status", "--json").out);
+    assert.partialDeepStrictEqual(status, { running: false, worker: null, asks: 0 });
+  });
+
+  test("what is asked of it in the wrong way is told before it starts", (t) => {
+    const b = bench(t);
+    const cases: [string[], number, RegExp][] = [
+      [["--host", "0.0.0.0"], 5, /--tls-cert and --tls-key, or --insecure/],
+      [["--tls-cert", "x"], 2, /both/],
+      [["--port", "99999"], 2, /port/],
+      [["--grace", "soon"], 2, /seconds/],
+      [["--log-level", "loud"], 2, /loud is no log level/],
+    ];
+    for (const [args, status, says] of cases) {
+      const ended = b.run("up", ...args);
+      assert.equal(ended.status, status, `${args.join(" ")}: ${ended.err}`);
+      assert.match(ended.err, says);
+    }
+    assert.ok(!existsSync(join(b.state, "daemon.json")));
+  });
+
+  test("status of a state that is not there, and of one a command works on, starts nothing", async (t) => {
+    const b = bench(t);
+    assert.match(b.run("status").out, /^not running; start it with `tutti up --state .*\n.*nothing there yet\n$/);
+    assert.ok(!existsSync(b.state));
+    const asking = b.start("invoke", example("ask"));
+    await asking.said(/ask\.raised/);
+    const status: unknown = JSON.parse(b.run("status", "--json").out);
+    assert.partialDeepStrictEqual(status, {
+      running: false,
+      worker: { pid: asking.child.pid },
+      tasks: { running: 1, input_required: 1 },
+      asks: 1,
+    });
+    // A daemon cannot take the state from it, and says who has it.
+    const answered = b.run("answer", openIn(b).asks[0]?.id ?? "", "red");
+    told(answered, 7, new RegExp(`process ${asking.child.pid}`));
+    asking.child.kill("SIGKILL");
+    await asking.ended;
+  });
+});
+
+describe("work through the daemon", () => {
+  test("invoke and agents run go through the one that runs, with the same words and statuses", (t) => {
+    const b = bench(t);
+    const { pid } = up(b);
+    const all = b.run("invoke", example("all"));
+    assert.equal(all.status, 8, all.err);
+    assert.match(all.out, /North: snow\.\n.*South: quiet\.\n.*Plains\.\n✗ .* that part of the map is missing/);
+    assert.match(all.err, /task\.created[^]*5 tasks, .* a rehearsal/);
+    const json = b.run("invoke", "--json", example("single"));
+    assert.deepEqual([json.status, json.err], [0, ""]);
+    assert.partialDeepStrictEqual(JSON.parse(json.out), { status: "completed", rehearsal: true });
+    const script = join("examples", "project", "script.json");
+    const place = ["--cwd", join("examples", "project"), "--script", script];
+    const run = b.run("agents", "run", "lead", "What is this?", ...place);
+    assert.deepEqual([run.status, run.out], [0, "A list of three instruments in one file.\n"], run.err);
+    assert.match(run.err, /^ {2}I look around first\.$/m);
+    assert.match(run.err, /^ {4}✓ 3$/m);
+    const bad = b.run("invoke", b.file("bad.json", { invocation: { targets: [{ agent: { type: "named" } }] } }));
+    told(bad, 3, /^tutti: .*invocation\.targets\[0\]\.message: /);
+    told(b.run("invoke", join("examples", "reply.txt")), 3, /is not JSON/);
+    assert.equal(z.object({ pid: z.number() }).parse(JSON.parse(b.run("status", "--json").out)).pid, pid);
+    for (const command of ["show", "logs", "export", "cancel"]) {
+      told(b.run(command, "tsk_0_1"), 4, /^tutti: there is no task tsk_0_1$/m);
+    }
+  });
+
+  test("Ctrl-C leaves the work running and says how to follow it again", async (t) => {
+    const b = bench(t);
+    up(b);
+    const asking = b.start("invoke", example("ask"));
+    const [, ask = ""] = await asking.said(
+      /waiting for an answer to (ask_\w+); `tutti answer ask_\w+ … --state .*` gives it/,
+    );
+    asking.child.kill("SIGINT");
+    const { status, err } = await asking.ended;
+    assert.equal(status, 130);
+    const [, task = ""] = /the daemon goes on with it, follow it with `tutti logs -f (tsk_\w+) --state/.exec(err) ?? [];
+    assert.equal(b.run("answer", ask, "blue").status, 0);
+    const again = b.start("invoke", example("ask"));
+    await again.said(new RegExp(`going on with ${task}, which was not finished`));
+    const [, next = ""] = await again.said(/waiting for an answer to (ask_\w+)/);
+    assert.equal(b.run("answer", next, "n: too dear").status, 0);
+    const ended = await again.ended;
+    assert.equal(ended.status, 0, ended.err);
+    assert.match(ended.out, /Nothing was ordered\./);
+  });
+
+  test("a daemon that is killed in the middle is waited for, and what follows is whole", async (t) => {
+    const b = bench(t);
+    const first = up(b);
+    const asking = b.start("invoke", example("ask"));
+    const [, ask = ""] = await asking.said(/waiting for an answer to (ask_\w+)/);
+    process.kill(first.pid, "SIGKILL");
+    const second = up(b, []);
+    assert.deepEqual([second.url, second.resumed > 0], [first.url, true], "the same place, with what was unfinished");
+    assert.equal(b.run("answer", ask, "red").status, 0);
+    const [, next = ""] = await asking.said(new RegExp(`waiting for an answer to (?!${ask})(ask_\\w+)`));
+    assert.equal(b.run("answer", next, "y").status, 0);
+    const { status, out, err } = await asking.ended;
+    assert.equal(status, 0, err);
+    assert.match(out, /Ordered\./);
+    assert.equal(err.match(/task\.created +planner/g)?.length, 1, "nothing is told twice");
+  });
+
+  test("logs -f takes up what nobody works on, and without a task tells of everything", async (t) => {
+    const b = bench(t);
+    const asking = b.start("invoke", example("ask"));
+    await asking.said(/ask\.raised/);
+    asking.child.kill("SIGINT");
+    await asking.ended;
+    const all = b.start("logs", "-f");
+    await all.said(/nobody worked on it: started a daemon at/);
+    const [, ask = ""] = await all.said(/ask\.raised +(ask_\w+)/);
+    assert.equal(b.run("answer", ask, "red").status, 0);
+    const [, next = ""] = await all.said(new RegExp(`ask\\.raised +(?!${ask})(ask_\\w+)`));
+    assert.equal(b.run("answer", next, "yes").status, 0);
+    await all.said(/task\.completed +Ordered\.[^]*task\.completed +Ordered\./);
+    all.child.kill("SIGINT");
+    await all.ended;
+    assert.match(b.run("logs").out, /^[\d:.]+ tsk_\w+ task\.created[^]*Ordered\.\n$/);
+  });
+});
+
+describe("questions", () => {
+  test("are listed and answered by whoever comes; a wrong answer says what would be right, a late one that it is late", async (t) => {
+    const b = bench(t);
+    const { task, ask } = await waiting(b, "ask");
+    assert.match(
+      b.run("asks").out,
+      new RegExp(`\\? ${ask} {2}question: Which colour .* \\(red \\| blue\\) +23 h .* left`),
+    );
+    assert.equal(openIn(b).asks[0]?.id, ask);
+    assert.match(b.run("asks").out, /^[^\n]*\n$/, "how to answer is no result");
+    told(b.run("answer", ask, "green"), 3, /must be one of: red, blue; right would be "red" \| "blue"/);
+    told(b.run("answer", ask), 2, /say the answer: tutti answer ask_\w+ --state \S+ "red" \| "blue"/);
+    told(b.run("answer", ask, "red", "--json-value", '"red"'), 2, /not both/);
+    told(b.run("answer", ask, "--json-value", "{"), 2, /not JSON/);
+    assert.deepEqual(JSON.parse(b.run("answer", ask, "--json", "--json-value", '"red"').out), { ask, accepted: true });
+    told(b.run("answer", ask, "blue"), 4, /is not open: it was answered, .*`tutti asks --state \S+`/);
+    const following = b.start("logs", "-f", task);
+    const [, approval = ""] = await following.said(new RegExp(`ask\\.raised +(?!${ask})(ask_\\w+) approval`));
+    told(b.run("answer", approval, "perhaps"), 3, /answer y or n; a reason may follow a no/);
+    told(b.run("answer", approval, "--json-value", "1"), 3, /true or false/);
+    assert.equal(b.run("answer", approval, "--json-value", "true").status, 0);
+    const { status, out } = await following.ended;
+    assert.equal(status, 0);
+    assert.match(out, /ask\.answered +ask_\w+ by \S.*: red[^]*task\.completed +Ordered\.\n$/);
+    assert.equal(b.run("asks").out, "nothing is asked\n");
+  });
+
+  test("the result of a client's own tool is given the same way", async (t) => {
+    const b = bench(t);
+    const { task, ask } = await waiting(b, "external");
+    assert.match(b.run("asks", task).out, /external tool: weather \{"city":"Oslo"\}/);
+    assert.equal(openIn(b).waits[0]?.id, ask);
+    assert.equal(b.run("answer", ask, "rain").status, 0);
+    const { out } = await b.start("logs", "-f", task).ended;
+    assert.match(out, /Take a coat\./);
+  });
+});
+
+describe("a task", () => {
+  test("hears what it is told, and is canceled with all below it", async (t) => {
+    const b = bench(t);
+    const { task } = await waiting(b, "ask");
+    const child = treeOf(b, task)[1]?.id ?? "";
+    assert.equal(b.run("message", child, "Make", "it", "quick.").status, 0);
+    told(b.run("message", child, " "), 2, /blank/);
+    assert.deepEqual(JSON.parse(b.run("cancel", task, "--reason", "no party", "--json").out), {
+      canceled: [task, child],
+    });
+    assert.deepEqual(
+      treeOf(b, task).map(({ status, result }) => [status, result]),
+      [
+        ["canceled", "no party"],
+        ["canceled", "no party"],
+      ],
+    );
+    assert.match(b.run("cancel", task).out, /is over; there was nothing to cancel/);
+    assert.equal(b.run("message", child, "Hello?").status, 7);
+  });
+});
+
+describe("pause", () => {
+  test("begins nothing new until resume, over a restart too", async (t) => {
+    const b = bench(t);
+    assert.match(b.run("pause").out, /^paused: steps under way finish, nothing new begins until `tutti resume/);
+    b.run("down");
+    const [task = ""] = b.run("invoke", "--detach", example("single")).out.split("\n");
+    assert.partialDeepStrictEqual(JSON.parse(b.run("status", "--json").out), { paused: true, tasks: { pending: 1 } });
+    assert.match(b.run("status").out, /1 pending.*paused, nothing new begins/);
+    assert.deepEqual(JSON.parse(b.run("resume", "--json").out), { paused: false });
+    assert.match((await b.start("logs", "-f", task).ended).out, /task\.completed +hello\.txt is written\.\n$/);
+  });
+});
+
+describe("keys and operators", () => {
+  test("a key is shown once, opens what its role may, and nothing once it is revoked; the last admin key stays", async (t) => {
+    const b = bench(t);
+    const { url } = up(b);
+    const added = b.run("keys", "add", "metrics", "--role", "viewer");
+    assert.equal(added.status, 0, added.err);
+    const key = added.out.trim();
+    assert.match(key, /^tk_[\w-]{43}$/);
+    const asked = (method: string, path: string): Promise<number> =>
+      fetch(`${url}${path}`, { method, headers: { authorization: `Bearer ${key}` } }).then(({ status }) => status);
+    assert.deepEqual([await asked("GET", "/v1/tasks"), await asked("POST", "/v1/pause")], [200, 403]);
+    const listed = b.run("keys", "list");
+    assert.match(listed.out, /^id +name +role +made\n/);
+    assert.ok(!listed.out.includes(key));
+    const keys = z
+      .array(z.object({ id: z.string(), name: z.string(), role: z.string() }))
+      .parse(JSON.parse(b.run("keys", "list", "--json").out));
+    const id = keys.find(({ name }) => name === "metrics")?.id ?? "";
+    assert.equal(b.run("keys", "revoke", id).status, 0);
+    assert.equal(await asked("GET", "/v1/tasks"), 401);
+    assert.match(b.run("keys", "list").out, /metrics +viewer .* revoked .* ago/);
+    told(b.run("keys", "revoke", keys.find(({ role }) => role === "admin")?.id ?? ""), 7, /last admin key/);
+    told(b.run("keys", "revoke", "key_none"), 4, /no key key_none/);
+    assert.equal(b.run("keys", "add", "x", "--role", "king").status, 2);
+    told(b.run("keys", "add", " ", "--role", "viewer"), 2, /cannot be called/);
+  });
+
+  test("operators are listed with their names, whether they are connected and what waits for them", async (t) => {
+    const b = bench(t);
+    const { url } = up(b);
+    assert.equal(b.run("operators").out, "no operator has joined\n");
+    const key = readFileSync(join(b.state, "admin.key"), "utf8").trim();
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const joined = await fetch(`${url}/v1/operators`, { method: "POST", headers, body: '{"roles":["builder"]}' });
+    assert.equal(joined.status, 200);
+    assert.match(b.run("operators").out, /^○ op-[0-9a-f-]+ {2}builder {2}seen .* ago\n$/);
+    assert.partialDeepStrictEqual(JSON.parse(b.run("operators", "--json").out), [{ roles: ["builder"], pending: 0 }]);
+  });
+});
+
+describe("who is in the way", () => {
+  test("the commands that a command names go to the state it was given", async (t) => {
+    const b = bench(t);
+    up(b);
+    const invoking = b.start("invoke", "--quiet", example("ask"));
+    const [, command = ""] = await invoking.said(/waiting for an answer to ask_\w+; `(.*)` gives it/);
+    assert.match(command, /^tutti answer ask_\w+ … --state \S+$/);
+    assert.ok(command.endsWith(b.state));
+    invoking.child.kill("SIGKILL");
+  });
+
+  test("prune names the daemon and how to stop it, and doctor finds nothing wrong with one that answers", (t) => {
+    const b = bench(t);
+    const { url } = up(b);
+    told(b.run("prune", "--older", "1d"), 7, new RegExp(`the daemon at ${url} works on .*\`tutti down --state `));
+    assert.match(b.run("doctor").out, new RegExp(`^ok +state .*worked on by the daemon at ${url}$`, "m"));
+  });
+});
+
+test("with the key gone under a daemon that runs, whoever only looks is warned and sees the folder", (t) => {
+  const b = bench(t);
+  up(b);
+  b.run("invoke", "--quiet", example("single"));
+  rmSync(join(b.state, "admin.key"));
+  const looked = b.run("tasks");
+  assert.equal(looked.status, 0, looked.err);
+  assert.match(looked.err, /admin\.key is gone.*what follows is read from/);
+  assert.match(looked.out, /✓ tsk_\w+ {2}invocation {2}completed/);
+  told(b.run("cancel", "tsk_0_1"), 5, /admin\.key is gone/);
+});
+
+describe("what is not there", () => {
+  test("a file that cannot be used is refused before a daemon is started for it", (t) => {
+    const b = bench(t);
+    writeFileSync(join(b.folder, "empty.json"), "{}");
+    told(b.run("invoke", "--detach", "empty.json"), 3, /the invocation cannot be used: .*invocation: is missing/);
+    assert.ok(!existsSync(b.state));
+  });
+
+  test("is said without starting a daemon or making a state", (t) => {
+    const b = bench(t);
+    for (const args of [["cancel", "tsk_0_1"], ["message", "tsk_0_1", "x"], ["answer", "ask_0_1", "y"], ["asks"]]) {
+      told(b.run(...args), 4, /^tutti: there is no state in /);
+    }
+    told(b.run("prune", "--older", "1d"), 4, /^tutti: there is no state in /);
+    assert.ok(!existsSync(b.state));
+    writeFileSync(join(b.folder, "file"), "");
+    told(b.run("agents", "run", "lead", "x", "--cwd", "/nope"), 4, /^tutti: there is no folder \/nope$/m);
+    told(b.run("agents", "run", "lead", "x", "--cwd", "file"), 3, /^tutti: file is a file; name a folder$/m);
+  });
+});

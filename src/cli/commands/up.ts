@@ -1,0 +1,113 @@
+// `tutti up`: runs the daemon here, or starts it in a process of its own.
+import { join } from "node:path";
+
+import type { Host, RunningDaemon, UpOptions } from "../../host/host.ts";
+import type { ServiceStatus } from "../../protocol/api/service.ts";
+import { toTuttiError, TuttiError } from "../../protocol/error.ts";
+import { bold, dim, writeLine } from "../terminal/output.ts";
+import { commandLine } from "../connect.ts";
+import { stateFolder } from "../state-folder.ts";
+
+export interface UpCommandOptions {
+  readonly state?: string;
+  readonly json?: boolean;
+  readonly detach?: boolean;
+  readonly host?: string;
+  readonly port?: number;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly insecure?: boolean;
+  readonly publicUrl?: string;
+  readonly logLevel?: string;
+  readonly grace?: number;
+  readonly cwd?: string;
+}
+
+type How = "here" | "detached" | "already";
+
+export async function upCommand(host: Host, options: UpCommandOptions): Promise<void> {
+  const up = upOptions(options);
+  const found = await host.find(up.state);
+  if (found !== undefined) return tell(host, found, { how: "already", options });
+  if (options.detach === true) {
+    const { daemon, existed } = await host.start(up);
+    return tell(host, daemon, { how: existed ? "already" : "detached", options });
+  }
+  // Told while it serves; what cannot be told then is no reason to stop serving.
+  let telling: Promise<void> = Promise.resolve();
+  await host.serve(up, (daemon) => {
+    telling = tell(host, daemon, { how: "here", options }).catch((thrown: unknown) =>
+      console.error(`tutti: up at ${daemon.url}, and ${toTuttiError(thrown).message}`),
+    );
+  });
+  await telling;
+}
+
+function upOptions(options: UpCommandOptions): UpOptions {
+  const { host, port, tlsCert: cert, tlsKey: key, insecure, publicUrl, logLevel, grace } = options;
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new TuttiError("usage", "TLS takes both: --tls-cert FILE and --tls-key FILE");
+  }
+  return {
+    state: stateFolder(options.state),
+    from: options.cwd ?? process.cwd(),
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port }),
+    ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }),
+    ...(insecure === undefined ? {} : { insecure }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(logLevel === undefined ? {} : { logLevel }),
+    ...(grace === undefined ? {} : { graceMs: Math.round(grace * 1_000) }),
+  };
+}
+
+async function tell(
+  host: Host,
+  daemon: RunningDaemon,
+  { how, options }: { readonly how: How; readonly options: UpCommandOptions },
+): Promise<void> {
+  const folder = stateFolder(options.state);
+  const status = await statusOf(host, folder);
+  const key_file = join(folder, "admin.key");
+  if (options.json === true) {
+    const { url, pid, version, started_at } = daemon;
+    const resumed = status?.resumed ?? 0;
+    const all = { url, pid, version, started_at, state: folder, key_file, existed: how === "already", resumed };
+    return writeLine(JSON.stringify(all));
+  }
+  const said = how === "already" ? "already running at" : "up at";
+  await writeLine(`${bold("tutti")} ${said} ${bold(daemon.url)} ${dim(`(process ${daemon.pid}, ${daemon.version})`)}`);
+  const lines = [
+    ["state", folder],
+    ["key", `${key_file}, readable by you alone; the command line finds it`],
+    ["work", workOf(status)],
+    [
+      "stop",
+      `${how === "here" ? "Ctrl-C, or " : ""}\`${commandLine(options.state, "down")}\`; what runs then goes on at the next start`,
+    ],
+  ];
+  for (const [name = "", text = ""] of lines) await writeLine(`  ${dim(name.padEnd(6))} ${text}`);
+}
+
+function workOf(status: ServiceStatus | undefined): string {
+  if (status === undefined) return "not known";
+  const { tasks, asks, resumed, paused } = status;
+  const open = tasks.pending + tasks.running + tasks.input_required;
+  const parts = [
+    resumed === 0
+      ? `${open} unfinished tasks`
+      : `${open} unfinished tasks, ${resumed} of them taken up where they were`,
+    ...(asks === 0 ? [] : [`${asks} waiting for an answer`]),
+    ...(paused ? ["paused"] : []),
+  ];
+  return open === 0 && !paused ? "nothing to do yet" : parts.join("; ");
+}
+
+async function statusOf(host: Host, folder: string): Promise<ServiceStatus | undefined> {
+  const tutti = await host.connect(folder);
+  try {
+    return await tutti?.status();
+  } finally {
+    await tutti?.close();
+  }
+}

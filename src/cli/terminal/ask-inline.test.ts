@@ -1,0 +1,68 @@
+// The commands on a terminal: what is asked inline, what is left, and what stays on the screen.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { describe, test } from "node:test";
+
+import { example, openIn, up, waiting } from "../../../test/support/daemon-bench.ts";
+import { bench } from "../../../test/support/tutti-process.ts";
+
+const hasScript = spawnSync("sh", ["-c", "command -v script timeout"]).status === 0;
+
+describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to make a terminal with" }, () => {
+  test("a question that is answered elsewhere vanishes, and the next one is asked", async (t) => {
+    const b = bench(t);
+    up(b);
+    const asking = b.onTerminal("invoke", example("ask"));
+    await asking.said(/Which colour should the balloons have\?[^]*> /);
+    assert.equal(b.run("answer", openIn(b).asks[0]?.id ?? "", "red").status, 0);
+    await asking.said(/ask_\w+ was answered by \S+[^]*May I order red balloons\? \[y\/N\][^]*> /);
+    asking.child.stdin?.write("y\r");
+    const { status, out } = await asking.ended;
+    assert.equal(status, 0, out);
+    assert.match(out, /Ordered\./);
+    assert.match(out, /2 of 2 done, .* tokens, \$.*, rehearsal/, "the live tree tells cost and time");
+  });
+
+  test("answer without words asks for them", async (t) => {
+    const b = bench(t);
+    const { ask } = await waiting(b, "ask");
+    const asking = b.onTerminal("answer", ask);
+    await asking.said(/Which colour should the balloons have\? \(red \| blue\)[^]*> /);
+    asking.child.stdin?.write("blue\r");
+    const { status, out } = await asking.ended;
+    assert.equal(status, 0, out);
+    assert.match(out, /is answered/);
+  });
+
+  test("answer that is left with Ctrl-C or Ctrl-D leaves the question open, and is no fault of ours", async (t) => {
+    const b = bench(t);
+    const { ask } = await waiting(b, "ask");
+    for (const key of ["\u0003", "\u0004"]) {
+      const asking = b.onTerminal("answer", ask);
+      await asking.said(/Which colour should the balloons have\? \(red \| blue\)[^]*> /);
+      asking.child.stdin?.write(key);
+      const { status, out } = await asking.ended;
+      assert.equal(status, 130, out);
+      assert.match(out, new RegExp(`tutti: ${ask} stays open\\s*$`));
+    }
+    assert.equal(openIn(b).asks[0]?.id, ask);
+  });
+
+  test("how to follow what was left stays readable below the live tree", async (t) => {
+    const b = bench(t);
+    up(b);
+    const asking = b.onTerminal("invoke", example("ask"));
+    await asking.said(/Which colour should the balloons have\?[^]*> /);
+    asking.child.stdin?.write("\u0004");
+    await asking.said(/stays open; to answer it, run `tutti answer ask_\w+ … --state [^]*0 of 2 done/);
+    asking.child.stdin?.write("\u0003");
+    const { status, out } = await asking.ended;
+    assert.equal(status, 130, out);
+    const redraws = out.split("\u001b[3A").slice(0, -1);
+    assert.ok(redraws.length > 0 && redraws.every((before) => before.endsWith("\r")), "an echoed key shifts nothing");
+    assert.match(
+      out,
+      /0 of 2 done[^\n]*\n[^\n]*\n?tutti: left; the daemon goes on with it, follow it with `[^`]*`\s*$/,
+    );
+  });
+});

@@ -1,0 +1,100 @@
+// One line per event, for logs and progress.
+import type { TaskEvent } from "../../protocol/task/event.ts";
+import { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
+import { messageText } from "../../protocol/task/message.ts";
+import { bold, dim } from "./output.ts";
+import { printable } from "./printable.ts";
+import { money } from "./task-tree.ts";
+
+/** Text longer than this is cut in a line; `--json` has all of it. */
+const longest = 160;
+const typeWidth = "task.input_required".length;
+
+export function eventLine(event: TaskEvent): string {
+  const time = new Date(event.at).toISOString().slice(11, 23);
+  const type = `${bold(event.type)}${" ".repeat(Math.max(0, typeWidth - event.type.length))}`;
+  return `${dim(time)} ${dim(event.task)} ${type} ${short(describe(event))}`.trimEnd();
+}
+
+function describe(event: TaskEvent): string {
+  switch (event.type) {
+    case "task.created":
+      return `${event.data.agent} (${event.data.runner})${event.data.prompt === undefined ? "" : `: ${event.data.prompt}`}`;
+    case "task.completed":
+      return resultText(event.data.content);
+    case "task.failed":
+      return event.data.error.message;
+    case "task.canceled":
+      return event.data.reason;
+    case "message.added": {
+      const { message } = event.data;
+      const calls = message.parts.flatMap((part) =>
+        part.part_type === "tool_call" ? [`${part.data.tool_name} ${plain(part.data.input)}`] : [],
+      );
+      const results = message.parts.flatMap((part) =>
+        part.part_type === "tool_result"
+          ? [`${part.data.tool_name} → ${messageText(part.data) || plain(part.data.parts.map((each) => each.data))}`]
+          : [],
+      );
+      const who = message.name === "rehearsal" ? `${message.role} (rehearsal)` : message.role;
+      return `${who}: ${[messageText(message), ...calls, ...results].filter((text) => text !== "").join(" | ")}`;
+    }
+    case "step.finished":
+      return `${event.data.key} ${event.data.outcome}${event.data.error === undefined ? "" : `: ${event.data.error.message}`}`;
+    case "task.handed_over":
+      return `${event.data.from_agent} → ${event.data.to_agent}${event.data.reason === undefined ? "" : `: ${event.data.reason}`}`;
+    case "run.started":
+      return `${event.data.agent}, attempt ${event.attempt ?? 1}, run ${event.run ?? 1}`;
+    case "attempt.ended":
+      return `attempt ${event.attempt ?? 1} ${event.data.outcome}: ${event.data.reason}`;
+    case "task.input_required":
+      return event.data.ask;
+    case "ask.raised":
+      return `${event.data.ask.id} ${event.data.ask.kind}: ${event.data.ask.question}`;
+    case "ask.answered":
+      return `${event.data.ask} by ${event.data.by.name}: ${plain(answerText(event.data.answer))}`;
+    case "ask.expired":
+      return `${event.data.ask}: ${event.data.meaning.replace("_", " ")}`;
+    case "ask.withdrawn":
+      return event.data.ask;
+    case "ask.reopened":
+      return `${event.data.ask}: ${event.data.reason}`;
+    case "wait.opened":
+      return `${event.data.wait} ${event.data.label}`;
+    case "wait.settled":
+      return `${event.data.wait} ${event.data.outcome}`;
+    case "wait.reopened":
+      return `${event.data.wait}: ${event.data.reason}`;
+    case "budget.reached":
+      return `${event.data.limit}: ${event.data.wanted} wanted, ${event.data.allowed} allowed`;
+    case "budget.settled":
+      return `${event.data.key}${event.data.presumed === true ? ", presumed sent" : ""}: ${event.data.spent.input_tokens + event.data.spent.output_tokens} tokens, ${money(event.data.spent.money_micro_usd ?? 0)}`;
+    default:
+      return Object.keys(event.data).length === 0 ? "" : plain(event.data);
+  }
+}
+
+/** What an invocation ended with is told by its tasks' own lines; here only how many there were. */
+function resultText(content: unknown): string {
+  const { data } = InvocationResult.safeParse(content);
+  if (data === undefined) return plain(content);
+  if (data.kind === "scalar") return plain(data.result.content);
+  if (data.kind === "task_ids") return `started ${data.task_ids.length}, not waited for`;
+  const failed = data.results.filter((result) => result.status !== "completed").length;
+  return `${data.results.length} results${failed === 0 ? "" : `, ${failed} of them not completed`}`;
+}
+
+function answerText(answer: Extract<TaskEvent, { type: "ask.answered" }>["data"]["answer"]): unknown {
+  if (answer.kind === "question") return answer.value;
+  if (answer.kind === "budget") return answer.go_on ? "go on" : "stop";
+  return answer.approved ? "yes" : `no${answer.reason === undefined ? "" : `, ${answer.reason}`}`;
+}
+
+function plain(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function short(text: string): string {
+  const line = printable(text).replaceAll(/\s+/g, " ");
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+}

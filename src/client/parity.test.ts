@@ -1,0 +1,149 @@
+// The same interface in process and over the wire: whatever a front does, it is told the same.
+import assert from "node:assert/strict";
+import { describe, test, type TestContext } from "node:test";
+
+import type { FollowItem, Tutti } from "./client.ts";
+import { httpClient } from "./http-client.ts";
+import { type Kit, openKit } from "../../test/support/http-kit.ts";
+import { TuttiError } from "../protocol/error.ts";
+import { until } from "../../test/support/agent-world.ts";
+
+const by = { kind: "person", name: "me" } as const;
+const ask = {
+  invocation: {
+    targets: [
+      {
+        agent: { type: "named", agent_id: "a" },
+        message: { role: "user", parts: [{ part_type: "text", data: "go" }] },
+      },
+    ],
+  },
+  agents: { a: { instructions: "a", tools: ["ask"] } },
+  script: { rules: [{ turn: 0, ask: { question: "Which?", choices: ["x", "y"] } }, { final: "{{last}}" }] },
+};
+
+async function both(t: TestContext): Promise<{ kit: Kit; sides: Record<string, Tutti> }> {
+  const kit = await openKit();
+  t.after(() => kit.close());
+  const remote = httpClient({ url: kit.http.url, key: kit.key });
+  t.after(() => remote.close());
+  return { kit, sides: { here: kit.state.client, there: remote } };
+}
+
+/** What a call gives, or how it fails. */
+async function outcome(call: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return { given: await call() };
+  } catch (thrown) {
+    if (!(thrown instanceof TuttiError)) throw thrown;
+    const { code, message, retry } = thrown;
+    return { code, message, retry };
+  }
+}
+
+async function openAsk(tutti: Tutti, task: string): Promise<string> {
+  for (const end = Date.now() + 10_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 5))) {
+    const [found] = await tutti.asks(task);
+    if (found !== undefined) return found.id;
+  }
+  throw new Error("nothing was asked");
+}
+
+describe("in process and over the wire", () => {
+  test("what is looked at looks the same, and what is wrong is wrong in the same words", async (t) => {
+    const { kit, sides } = await both(t);
+    const { here, there } = sides as { here: Tutti; there: Tutti };
+    const { task } = await here.invoke(JSON.stringify(ask), { folder: kit.folder });
+    const id = await openAsk(there, task);
+    const looks: Record<string, (tutti: Tutti) => Promise<unknown>> = {
+      tasks: (tutti) => tutti.tasks({ limit: 1 }),
+      below: (tutti) => tutti.tasks({ limit: 10, roots: "false", status: "input_required" }),
+      task: (tutti) => tutti.task(task),
+      "no task": (tutti) => tutti.task("tsk_0_1"),
+      tree: (tutti) => tutti.tree(task),
+      "no tree": (tutti) => tutti.tree("tsk_0_1"),
+      events: (tutti) => tutti.events({ after: 0, limit: 100 }),
+      "a page of events": (tutti) => tutti.events({ task, after: 1, limit: 2 }),
+      messages: async (tutti) => tutti.messages((await tutti.tree(task))[1]?.id ?? "", { limit: 10 }),
+      steps: async (tutti) => tutti.steps((await tutti.tree(task))[1]?.id ?? "", { limit: 10 }),
+      asks: (tutti) => tutti.asks(),
+      "asks of it": (tutti) => tutti.asks(task),
+      "asks of none": (tutti) => tutti.asks("tsk_0_1"),
+      waits: (tutti) => tutti.waits(),
+      keys: (tutti) => tutti.keys(),
+      operators: (tutti) => tutti.operators(),
+      status: (tutti) => tutti.status(),
+      "cancel of none": (tutti) => tutti.cancel("tsk_0_1", "x"),
+      "a message to none": (tutti) => tutti.tell("tsk_0_1", "x"),
+      "an answer to none": (tutti) => tutti.answer("ask_0_1", { kind: "question", value: "x" }, by),
+      "an answer of another kind": (tutti) => tutti.answer(id, { kind: "approval", approved: true }, by),
+      "an answer that is no choice": (tutti) => tutti.answer(id, { kind: "question", value: "z" }, by),
+      "a result for a question": (tutti) => tutti.settle(id, "x", by),
+      "no invocation": (tutti) => tutti.invoke('{"invocation":{"targets":[]}}', { folder: kit.folder }),
+      "no JSON": (tutti) => tutti.invoke("{", { folder: kit.folder }),
+      "the same again": (tutti) => tutti.invoke(JSON.stringify(ask), { folder: kit.folder }),
+      "a revoked key that is none": (tutti) => tutti.revokeKey("key_none"),
+      route: (tutti) => tutti.route({ handoff: "nothing" }),
+    };
+    for (const [name, look] of Object.entries(looks)) {
+      assert.deepEqual(await outcome(() => look(there)), await outcome(() => look(here)), name);
+    }
+  });
+
+  test("following tells the same events, and ends with the tree; results, late answers and endings are the same", async (t) => {
+    const { kit, sides } = await both(t);
+    const told: Record<string, unknown> = {};
+    for (const [name, tutti] of Object.entries(sides)) {
+      const { task } = await tutti.invoke(JSON.stringify(ask), { folder: kit.folder, anew: true });
+      const following = Array.fromAsync(tutti.follow({ task, live: true }), (said: FollowItem) => said);
+      const id = await openAsk(tutti, task);
+      const ended = Promise.all([tutti.result(task), tutti.settled(task)]);
+      assert.deepEqual(await tutti.answer(id, { kind: "question", value: "x" }, by), { accepted: true });
+      const [result] = await ended;
+      const events = (await following).flatMap((said) => ("event" in said ? [said.event] : []));
+      assert.deepEqual(
+        events,
+        await kit.state.client.events({ task, after: 0, limit: 1_000 }),
+        "what was followed is what is kept",
+      );
+      const late = await tutti.answer(id, { kind: "question", value: "y" }, by);
+      told[name] = {
+        types: events.map(({ type }) => type),
+        status: result.status,
+        late: late.accepted ? late : late.code,
+        canceled: await tutti.cancel(task, "too late"),
+        told: await outcome(() => tutti.tell(task, "x")).then((each) => (each as { code?: string }).code),
+      };
+    }
+    assert.deepEqual(told["there"], told["here"]);
+  });
+
+  test("an idempotency key gives the same task, finished or not, and is a conflict with another body", async (t) => {
+    const { kit, sides } = await both(t);
+    for (const [name, tutti] of Object.entries(sides)) {
+      const options = { folder: kit.folder, key: `once-${name}` };
+      const first = await tutti.invoke(JSON.stringify(ask), options);
+      const again = await tutti.invoke(JSON.stringify(ask), options);
+      assert.deepEqual([again.task, again.existed], [first.task, true]);
+      await assert.rejects(
+        tutti.invoke(JSON.stringify({ ...ask, roots: [kit.folder] }), options),
+        (thrown) => thrown instanceof TuttiError && thrown.code === "conflict",
+      );
+      await tutti.cancel(first.task, "done with it");
+      assert.equal((await tutti.invoke(JSON.stringify(ask), options)).task, first.task);
+    }
+  });
+
+  test("pause and resume hold for both", async (t) => {
+    const { kit, sides } = await both(t);
+    const { here, there } = sides as { here: Tutti; there: Tutti };
+    await there.pause();
+    assert.equal((await here.status()).paused, true);
+    const { task } = await there.invoke(JSON.stringify(ask), { folder: kit.folder });
+    assert.equal((await there.task(task)).status, "pending");
+    await here.resume();
+    assert.equal((await there.status()).paused, false);
+    await openAsk(there, task);
+    await until(() => kit.state.engine.counts().input_required === 1);
+  });
+});

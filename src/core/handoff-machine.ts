@@ -1,0 +1,322 @@
+// The way of one task from its first handoff envelope to its end: who has it, how often it may go round, what is next.
+
+import type { Handoff } from "../protocol/routing/handoff.ts";
+import type { Policy } from "../protocol/routing/policy.ts";
+import type { Review } from "../protocol/routing/review.ts";
+import { effectiveThreshold, isEscalation, route, type RouteDecision } from "../protocol/routing/route-handoff.ts";
+import { trimSpace } from "../protocol/white-space.ts";
+import { judgeReview, namesRisk, reviewNeed } from "./review-verdict.ts";
+
+type HandoffPhase =
+  /** No envelope yet. */
+  | "received"
+  /** The envelope cannot be routed; somebody was asked for a better one. */
+  | "repairing"
+  | "working"
+  | "verifying"
+  | "reviewing"
+  /** The router was asked what becomes of the task: a new envelope, giving it up, or a person. */
+  | "deciding"
+  | "done"
+  | "failed"
+  | "abandoned"
+  | "needs_human";
+
+/** Kept with the task: counters in an envelope would be in the hands of those they bound. */
+export interface HandoffState {
+  readonly phase: HandoffPhase;
+  /** Hash of the handoff in force: the last that could be routed. */
+  readonly hash: string;
+  /** The model whose turn it is. */
+  readonly turn?: string;
+  /** What routing said of the envelope in force. */
+  readonly routed?: {
+    readonly decision: RouteDecision;
+    readonly threshold: number;
+    readonly namesRisk: boolean;
+  };
+  /** Who did the work that is being verified or reviewed. */
+  readonly worker?: string;
+  readonly counters: {
+    readonly hops: number;
+    readonly repairs: number;
+    readonly retries: number;
+    readonly revisions: number;
+    readonly questions: number;
+  };
+}
+
+export type HandoffEvent =
+  | { readonly type: "envelope"; readonly handoff: Handoff; readonly hash: string }
+  /** A reply that should have been an envelope or a review and could not be read as one. */
+  | { readonly type: "unreadable"; readonly problem: string; readonly hash: string }
+  | { readonly type: "worked" }
+  | { readonly type: "stuck"; readonly evidence: readonly string[] }
+  | { readonly type: "verified"; readonly outcome: "pass" | "none" | "fail"; readonly evidence: readonly string[] }
+  | { readonly type: "reviewed"; readonly review: Review; readonly hash: string }
+  | { readonly type: "escalated"; readonly reason: string }
+  | { readonly type: "abandoned"; readonly reason: string };
+
+/**
+ * What has to happen now. Evidence of a failure travels here and never in an envelope: "mismatch" among the failed
+ * checks would read as a contradiction and take the task from whoever should mend it.
+ */
+type HandoffNext =
+  | {
+      readonly do: "work";
+      readonly model: string;
+      readonly evidence: readonly string[];
+      /** Acceptance criteria a review added. */
+      readonly criteria: readonly string[];
+    }
+  | { readonly do: "verify" }
+  | { readonly do: "review"; readonly model: string; readonly missing: readonly "conf"[] }
+  | { readonly do: "repair"; readonly model: string; readonly problem: string; readonly fields: readonly string[] }
+  | { readonly do: "decide"; readonly model: string; readonly reason: string; readonly evidence: readonly string[] }
+  | { readonly do: "ask_human"; readonly reason: string; readonly evidence: readonly string[] }
+  | { readonly do: "end" }
+  | { readonly do: "nothing"; readonly reason: string };
+
+interface HandoffTransition {
+  readonly from: HandoffPhase;
+  readonly to: HandoffPhase;
+  /** Of the envelope or review that caused it, else of the handoff in force. */
+  readonly hash: string;
+  readonly decision: string;
+  readonly reason: string;
+}
+
+interface HandoffStep {
+  readonly state: HandoffState;
+  readonly next: HandoffNext;
+  /** Absent if the event changed nothing. */
+  readonly transition?: HandoffTransition;
+}
+
+/** A hop gives the task to a model: to work, to repair an envelope, to decide. */
+export const handoffLimits = { hops: 8, repairs: 1, retries: 1, revisions: 2, questions: 1 };
+
+export const newHandoffState: HandoffState = {
+  phase: "received",
+  hash: "",
+  counters: { hops: 0, repairs: 0, retries: 0, revisions: 0, questions: 0 },
+};
+
+/** An event that does not belong to the phase, a late or repeated one included, changes nothing and is told so. */
+export function advanceHandoff(policy: Policy, state: HandoffState, event: HandoffEvent): HandoffStep {
+  const step = answer(policy, state, event);
+  if (step.transition === undefined || !("hash" in event)) return step;
+  return { ...step, transition: { ...step.transition, hash: event.hash } };
+}
+
+function answer(policy: Policy, state: HandoffState, event: HandoffEvent): HandoffStep {
+  const { phase } = state;
+  switch (event.type) {
+    case "envelope":
+      if (takesEnvelopes(phase)) return receive(policy, state, event);
+      break;
+    case "unreadable":
+      if (takesEnvelopes(phase)) return repair(policy, state, { message: event.problem });
+      if (phase === "reviewing") return decide(policy, state, { reason: `unreadable review: ${event.problem}` });
+      break;
+    case "worked":
+      if (phase === "working") {
+        return move(state, { to: "verifying", decision: "verify", reason: "the work is done", next: { do: "verify" } });
+      }
+      break;
+    case "stuck":
+      if (phase === "working") return mend(policy, state, { reason: "the work failed", evidence: event.evidence });
+      break;
+    case "verified":
+      if (phase === "verifying") return afterChecks(policy, state, event);
+      break;
+    case "reviewed":
+      if (phase === "reviewing") return afterReview(policy, state, event.review);
+      break;
+    case "escalated":
+      if (phase === "working") return decide(policy, state, { reason: event.reason });
+      if (phase === "deciding" || phase === "repairing") return askHuman(state, { reason: event.reason });
+      break;
+    case "abandoned":
+      if (phase === "deciding") return end(state, "abandoned", event.reason);
+      break;
+  }
+  return { state, next: { do: "nothing", reason: `"${event.type}" changes nothing while ${phase}` } };
+}
+
+/** A worker may pass its task on, so an envelope is taken from it too. */
+function takesEnvelopes(phase: HandoffPhase): boolean {
+  return phase === "received" || phase === "repairing" || phase === "deciding" || phase === "working";
+}
+
+interface Grounds {
+  readonly reason: string;
+  readonly evidence?: readonly string[];
+}
+
+function receive(policy: Policy, state: HandoffState, event: HandoffEvent & { type: "envelope" }): HandoffStep {
+  const { handoff, hash } = event;
+  const from = trimSpace(handoff.from_model ?? "");
+  const routed = route(policy, handoff);
+  if (!routed.ok) return repair(policy, state, { ...routed.error, from });
+  const decision = routed.value;
+  if (decision.matched_by === "contradiction") {
+    const grounds = { reason: `the handoff contradicts itself: ${decision.words.join(", ")}` };
+    if (policy.gate.if_conflict_or_missing === "ask") return askHuman(state, grounds);
+    if (policy.gate.if_conflict_or_missing === "fail") return end(state, "failed", grounds.reason);
+  }
+  // Whoever decided or worked wrote the envelope, whatever it says; a repaired one is still its first sender's.
+  const author = state.phase === "deciding" || state.phase === "working" ? state.turn : from;
+  if (isEscalation(decision) && (from === decision.model || author === decision.model)) {
+    return askHuman(state, { reason: `${decision.model} would get its own handoff back: ${decision.reason}` });
+  }
+  const threshold = effectiveThreshold(policy, handoff);
+  return work(
+    { ...state, hash, routed: { decision, threshold, namesRisk: namesRisk(handoff) } },
+    { model: decision.model, decision: "route", reason: decision.reason },
+  );
+}
+
+interface Problem {
+  readonly message: string;
+  readonly fields?: readonly string[];
+  readonly from?: string;
+}
+
+/** How sure a sender is only the sender can say, so that question goes to it; all else the router repairs. */
+function repair(policy: Policy, state: HandoffState, { message, fields = [], from = "" }: Problem): HandoffStep {
+  const { if_conflict_or_missing: otherwise } = policy.gate;
+  if (otherwise === "fail") return end(state, "failed", message);
+  if (otherwise === "ask") return askHuman(state, { reason: message });
+  if (state.counters.repairs >= handoffLimits.repairs) return end(state, "failed", `still not usable: ${message}`);
+  const onlyConfidence = fields.length > 0 && fields.every((field) => field === "conf");
+  const model = onlyConfidence && from !== "" ? from : policy.policy.router;
+  return hop(counted(state, "repairs"), {
+    to: "repairing",
+    turn: model,
+    decision: "repair",
+    reason: message,
+    next: { do: "repair", model, problem: message, fields },
+  });
+}
+
+/** The builder gets one more try, unless the task was given to the router on purpose. */
+function mend(policy: Policy, state: HandoffState, grounds: Grounds): HandoffStep {
+  const { router, build } = policy.policy;
+  switch (policy.gate.if_test_failure) {
+    case "fail":
+      return end(state, "failed", grounds.reason);
+    case "ask":
+      return askHuman(state, grounds);
+    case "reroute_to_router":
+      return decide(policy, state, grounds);
+    case "reroute_to_builder_once_then_router": {
+      const escalated = state.routed !== undefined && isEscalation(state.routed.decision);
+      if (escalated || state.worker === router || state.counters.retries >= handoffLimits.retries) {
+        return decide(policy, state, grounds);
+      }
+      return work(counted(state, "retries"), { ...grounds, model: build, decision: "retry" });
+    }
+  }
+}
+
+function afterChecks(policy: Policy, state: HandoffState, event: HandoffEvent & { type: "verified" }): HandoffStep {
+  const { outcome, evidence } = event;
+  if (outcome === "fail") return mend(policy, state, { reason: "verification failed", evidence });
+  // A task that reached its checks was routed; if that is not on record, it is not taken for safe.
+  const need =
+    state.routed === undefined
+      ? { needed: true, reason: "how it was routed is not known" }
+      : reviewNeed(policy.review, { ...state.routed, checks: outcome });
+  if (!need.needed) return end(state, "done", need.reason);
+  const model = reviewer(policy, state.worker);
+  return move(
+    { ...state, turn: model },
+    { to: "reviewing", decision: "review", reason: need.reason, next: { do: "review", model, missing: [] } },
+  );
+}
+
+/** The router, unless it did the work and another model is there to escalate to. */
+function reviewer({ policy }: Policy, worker: string | undefined): string {
+  return worker === policy.router ? policy.escalate_to : policy.router;
+}
+
+function afterReview(policy: Policy, state: HandoffState, review: Review): HandoffStep {
+  const { verdict, reason } = judgeReview(review, state.routed?.threshold ?? effectiveThreshold(policy, {}));
+  const evidence = review.review.findings ?? [];
+  switch (verdict) {
+    case "approve":
+      return end(state, "done", reason);
+    case "escalate":
+      return decide(policy, state, { reason, evidence });
+    case "revise": {
+      if (state.counters.revisions >= handoffLimits.revisions || state.worker === undefined) {
+        return decide(policy, state, { reason: `${reason}, and there were ${state.counters.revisions}`, evidence });
+      }
+      const criteria = review.review.required ?? [];
+      return work(counted(state, "revisions"), { model: state.worker, decision: "revise", reason, evidence, criteria });
+    }
+    case "ask": {
+      if (state.counters.questions >= handoffLimits.questions) return decide(policy, state, { reason, evidence });
+      const model = state.turn ?? policy.policy.router;
+      return move(counted(state, "questions"), {
+        to: "reviewing",
+        decision: "ask",
+        reason,
+        next: { do: "review", model, missing: ["conf"] },
+      });
+    }
+  }
+}
+
+interface Assignment extends Grounds {
+  readonly model: string;
+  readonly decision: string;
+  readonly criteria?: readonly string[];
+}
+
+function work(state: HandoffState, assignment: Assignment): HandoffStep {
+  const { model, decision, reason, evidence = [], criteria = [] } = assignment;
+  const next = { do: "work", model, evidence, criteria } as const;
+  return hop({ ...state, worker: model }, { to: "working", turn: model, decision, reason, next });
+}
+
+function decide(policy: Policy, state: HandoffState, { reason, evidence = [] }: Grounds): HandoffStep {
+  const model = policy.policy.router;
+  const next = { do: "decide", model, reason, evidence } as const;
+  return hop(state, { to: "deciding", turn: model, decision: "decide", reason, next });
+}
+
+function askHuman(state: HandoffState, { reason, evidence = [] }: Grounds): HandoffStep {
+  const next = { do: "ask_human", reason, evidence } as const;
+  return move(state, { to: "needs_human", decision: "ask_human", reason, next });
+}
+
+function end(state: HandoffState, to: "done" | "failed" | "abandoned", reason: string): HandoffStep {
+  return move(state, { to, decision: to, reason, next: { do: "end" } });
+}
+
+interface Move {
+  readonly to: HandoffPhase;
+  readonly decision: string;
+  readonly reason: string;
+  readonly next: HandoffNext;
+}
+
+/** Every way round leads through here, so no task goes round without end. */
+function hop(state: HandoffState, { turn, ...onward }: Move & { turn: string }): HandoffStep {
+  if (state.counters.hops >= handoffLimits.hops) {
+    const evidence = "evidence" in onward.next ? onward.next.evidence : [];
+    return askHuman(state, { reason: `after ${state.counters.hops} hops: ${onward.reason}`, evidence });
+  }
+  return move({ ...counted(state, "hops"), turn }, onward);
+}
+
+function move(state: HandoffState, { to, decision, reason, next }: Move): HandoffStep {
+  const transition = { from: state.phase, to, hash: state.hash, decision, reason };
+  return { state: { ...state, phase: to }, next, transition };
+}
+
+function counted(state: HandoffState, counter: keyof HandoffState["counters"]): HandoffState {
+  return { ...state, counters: { ...state.counters, [counter]: state.counters[counter] + 1 } };
+}

@@ -1,0 +1,46 @@
+// What there is to work with: agents, runners, models, and what the routing policy would decide.
+
+import { isAbsolute } from "node:path";
+
+import type { Project } from "../../../host/project.ts";
+import { TuttiError } from "../../../protocol/error.ts";
+import type { Caller } from "../caller.ts";
+import type { HttpContext } from "../context.ts";
+import type { Handlers } from "../handler.ts";
+
+type AgentEnvironment = "agents" | "agent" | "runners" | "models" | "route";
+
+export function catalogHandlers(context: HttpContext): Pick<Handlers, AgentEnvironment> {
+  const projectAt = async (folder: string | undefined, caller: Caller): Promise<Pick<Project, "agents" | "models">> => {
+    if (folder === undefined) return context.project(context.from);
+    if (!isAbsolute(folder)) {
+      throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
+    }
+    // A project's config is code that is run, and may send providers' keys where it likes: choosing one is more than reading.
+    if (caller.kind !== "key" || caller.role === "viewer") {
+      throw new TuttiError(
+        "refused",
+        "a viewer sees the service's own project; leave `folder` out, or use an operator's key",
+      );
+    }
+    return context.project(folder);
+  };
+  return {
+    async agents({ query, caller }) {
+      const { agents, problems } = await (await projectAt(query.folder, caller)).agents();
+      return { value: { agents: [...agents], problems: [...problems] } };
+    },
+    async agent({ params, query, caller }) {
+      const { agents } = await (await projectAt(query.folder, caller)).agents();
+      const found = agents.find(({ name }) => name === params.name);
+      if (found === undefined) throw new TuttiError("not_found", `there is no agent ${params.name}`);
+      return { value: found };
+    },
+    runners: () => ({ value: { runners: [...context.runners] } }),
+    async models({ query, caller }) {
+      const models = await (await projectAt(query.folder, caller)).models({ probe: query.probe === "true" });
+      return { value: { models: models.map((model) => ({ ...model, aliases: [...model.aliases] })) } };
+    },
+    route: async ({ body }) => ({ value: await context.state.client.route(body) }),
+  };
+}

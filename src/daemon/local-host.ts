@@ -1,0 +1,30 @@
+// How the command line gets at a state folder: what it needs is loaded when it is asked for.
+
+import type { Host } from "../host/host.ts";
+import { takeLock } from "../store/sqlite/lock.ts";
+import { pruneTrees } from "../store/sqlite/prune-trees.ts";
+import { openView } from "../store/sqlite/sqlite-view.ts";
+import { openReader } from "./state/reader.ts";
+
+export const localHost: Host = {
+  look: (folder) => openReader(openView(folder)),
+  async work(folder, { from = process.cwd() } = {}) {
+    const { openState } = await import("./state/open-state.ts");
+    return (await openState(folder, { from })).client;
+  },
+  find: async (folder) => (await import("./lifecycle/find-daemon.ts")).findDaemon(folder),
+  worker: async (folder) => (await import("./lifecycle/who-works.ts")).whoWorks(folder),
+  connect: async (folder) => (await import("./lifecycle/find-daemon.ts")).connectDaemon(folder),
+  start: async (options) => (await import("./lifecycle/start-daemon.ts")).startDaemon(options),
+  serve: async (options, onUp) => (await import("./lifecycle/serve-daemon.ts")).serveDaemon(options, onUp),
+  stop: async (folder, options) => (await import("./lifecycle/stop-daemon.ts")).stopDaemon(folder, options),
+  prune(folder, options) {
+    const lock = takeLock(folder);
+    try {
+      return pruneTrees(folder, options);
+    } finally {
+      lock.release();
+    }
+  },
+  project: async (from) => (await import("./project/open-project.ts")).openProject(from),
+};

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { Socket } from "node:net";
+import { test } from "node:test";
+import { WebSocket, WebSocketServer } from "ws";
+
+import {
+  connected,
+  joined,
+  type Kit,
+  openKit,
+  operatorTask,
+  tempFolder,
+  until,
+} from "../../../test/support/operator-kit.ts";
+import { openForReading } from "../../store/sqlite/database.ts";
+import { OpenRequests } from "./open-requests.ts";
+import { newSession } from "./session.ts";
+import { SessionSocket } from "./session-socket.ts";
+
+function handlesOf(kit: Kit): number {
+  const { database, close } = openForReading(kit.folder);
+  try {
+    return Number(database.prepare("SELECT COUNT(*) AS count FROM handles").get()?.["count"]);
+  } finally {
+    close();
+  }
+}
+
+test("a peer that says farewell and does not hang up is sent nothing, and nothing is made for it over and over", async (t) => {
+  const kit = await openKit(t, tempFolder(t));
+  const { sid } = await joined(kit, "builder");
+  const peer = await connected(kit, sid);
+  // Its side of the connection stays open: the server waits for its end.
+  const raw: unknown = Reflect.get(peer.socket, "_socket");
+  assert.ok(raw instanceof Socket);
+  peer.socket.close();
+  raw.pause();
+  await until(() => kit.records.info(sid)?.connected === false);
+  await kit.engine.start(operatorTask({ operator: "builder" }));
+  await until(() => kit.records.info(sid)?.pending === 1);
+  for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(handlesOf(kit), 0);
+  const again = await connected(kit, sid);
+  await again.next("spawn");
+  assert.equal(handlesOf(kit), 1);
+  peer.socket.terminate();
+});
+
+test("a request that is settled is remembered neither by the connection it went out on nor by its address", async (t) => {
+  const kit = await openKit(t, tempFolder(t));
+  const peer = await connected(kit, (await joined(kit)).sid);
+  await kit.engine.start(operatorTask({ operator: "builder" }));
+  await until(() => kit.view.openWaits().length === 2);
+  const row = kit.view.openWaits().find(({ key }) => key === "spawn") ?? assert.fail();
+  const requests = new OpenRequests(kit.view);
+  const session = newSession({ sid: "op-1", digest: "", roles: [], created_at: 0, seen_at: 0, api_key: "key_1" });
+  session.socket = new SessionSocket(peer.socket, { onText: () => {}, onClose: () => {}, now: () => 0 });
+  const request = requests.take(row) ?? assert.fail();
+  requests.lay(request);
+  assert.deepEqual(requests.looseFor("builder"), [request]);
+  requests.give(request, session);
+  session.socket.sent.add(row.id);
+  requests.settle(row.id);
+  assert.deepEqual([session.requests.size, session.socket.sent.size, requests.looseFor("builder").length], [0, 0, 0]);
+});
+
+test("what is for anybody and has not gone out when a peer is dropped goes to another", async (t) => {
+  const kit = await openKit(t, tempFolder(t));
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+  t.after(() => server.close());
+  await once(server, "listening");
+  const address = server.address();
+  assert.ok(typeof address === "object" && address !== null);
+  const client = new WebSocket(`ws://127.0.0.1:${address.port}`);
+  const [stalled]: WebSocket[] = await once(server, "connection");
+  assert.ok(stalled !== undefined);
+  // Never reads enough for more than the first batch.
+  Object.defineProperty(stalled, "bufferedAmount", { value: 1024 * 1024 });
+  const { sid } = await joined(kit);
+  kit.records.connect(sid, stalled);
+  const tasks = new Set<string>();
+  for (let count = 0; count < 40; count += 1) tasks.add((await kit.engine.start(operatorTask())).task);
+  await until(() => kit.records.info(sid)?.pending === 40);
+  const peer = await connected(kit, (await joined(kit)).sid);
+  client.terminate();
+  await until(() => kit.records.info(sid)?.connected === false);
+  const held = kit.records.info(sid)?.pending ?? 0;
+  assert.ok(held > 0 && held < 40, "what has gone out stays");
+  for (let count = held; count < 40; count += 1) {
+    const { task_id, redelivered } = await peer.next("spawn");
+    assert.deepEqual([tasks.delete(task_id), redelivered], [true, undefined]);
+  }
+});

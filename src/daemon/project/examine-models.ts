@@ -1,0 +1,45 @@
+// What the doctor says of models: whether there is one to call, and whether every agent's own can be called.
+
+import type { LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
+import type { Finding } from "../../host/project.ts";
+import type { ModelsConfig } from "../../model/models-config.ts";
+import { requireKey, resolveModel } from "../../model/resolve-model.ts";
+import { toTuttiError } from "../../protocol/error.ts";
+import { modelNames } from "./project-models.ts";
+
+/** Without a config that can be read there is nothing to say. */
+export async function modelsFindings(
+  config: ModelsConfig | undefined,
+  { agents }: LoadedDefinitions,
+): Promise<Finding[]> {
+  if (config === undefined) return [];
+  const what = "models";
+  let names;
+  try {
+    names = modelNames(config);
+  } catch (thrown) {
+    return [{ what, state: "warn", said: toTuttiError(thrown).message, todo: "correct `models` in the config" }];
+  }
+  const { fallback, resolve } = names;
+  const wrong = (name: string): string | undefined => {
+    try {
+      const model = resolve(name);
+      if (!model.startsWith("rehearsal/")) requireKey(resolveModel({ config, env: process.env }, model).provider);
+      return undefined;
+    } catch (thrown) {
+      return toTuttiError(thrown).message;
+    }
+  };
+  const findings = agents.flatMap(({ name, definition }): Finding[] => {
+    const why = definition.model === undefined ? undefined : wrong(definition.model);
+    return why === undefined
+      ? []
+      : [{ what, state: "warn", said: `agent ${name}: ${why}`, todo: "see `tutti models`" }];
+  });
+  const why = wrong(fallback);
+  if (why !== undefined) return [{ what, state: "warn", said: `the default ${fallback}: ${why}` }, ...findings];
+  if (!fallback.startsWith("rehearsal/")) return [{ what, state: "ok", said: `default ${fallback}` }, ...findings];
+  const todo =
+    "set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or a default in tutti.config; see `tutti models`";
+  return [{ what, state: "warn", said: "no model is set up, so agents are rehearsed from scripts", todo }, ...findings];
+}

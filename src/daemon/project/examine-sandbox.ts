@@ -1,0 +1,11 @@
+// What the doctor says of confining programs.
+
+import type { Finding } from "../../host/project.ts";
+import { probeSandbox } from "../../runner/sandbox/sandbox-status.ts";
+
+export async function sandboxFinding(): Promise<Finding> {
+  const what = "bubblewrap";
+  const status = await probeSandbox();
+  if (status.confined) return { what, state: "ok", said: `${status.version}, programs are confined` };
+  return { what, state: "warn", said: status.reason, todo: status.advice };
+}

@@ -1,0 +1,104 @@
+// Which model an agent of a project gets, and the models there are to choose from.
+
+import { systemClock } from "../../engine/clock.ts";
+import type { ModelListing } from "../../model/list-models.ts";
+import type { ModelsConfig } from "../../model/models-config.ts";
+import { models } from "../../model/model-registry.ts";
+import type { ModelView } from "../../protocol/api/catalog.ts";
+import { canonicalName, resolveModel, resolveProvider } from "../../model/resolve-model.ts";
+
+/** The model that plays a script, and the one there is when nothing is set up. */
+const rehearsal = "rehearsal/script";
+
+/** What an agent gets that names no model, by the first provider there is a key for. */
+const preferred = ["anthropic/claude-sonnet-5-5", "openai/gpt-6-sol", "google/gemini-3.8-flash"];
+
+/** Names that stand in definitions people already have. An alias of the config goes before them. */
+const shortNames: Readonly<Record<string, string>> = {
+  fable: "anthropic/claude-fable-5-1",
+  opus: "anthropic/claude-opus-5-5",
+  sonnet: "anthropic/claude-sonnet-5-5",
+  haiku: "anthropic/claude-haiku-5-5",
+};
+
+export interface ModelNames {
+  readonly rehearsal: string;
+  /** Of an agent that names none. */
+  readonly fallback: string;
+  /** Aliases and short names become `provider/model`. */
+  readonly resolve: (name: string) => string;
+}
+
+export function modelNames(config: ModelsConfig, env: NodeJS.ProcessEnv = process.env): ModelNames {
+  const resolve = (asked: string): string => {
+    const name = canonicalName(config, asked);
+    if (name.includes("/")) return name;
+    if (Object.hasOwn(shortNames, name)) return shortNames[name] ?? name;
+    return name.startsWith("claude-") ? `anthropic/${name}` : name;
+  };
+  const withKey = preferred.find((name) => {
+    const provider = resolveProvider({ config, env }, name.slice(0, name.indexOf("/")));
+    return provider.key !== undefined;
+  });
+  return { rehearsal, fallback: resolve(config.default ?? withKey ?? rehearsal), resolve };
+}
+
+/** How long a provider has to answer whether it is there. */
+const probeMs = 5_000;
+
+/** The rehearsal, what is set up, and the preferred model of every provider that only lacks a key. */
+export async function listModels(config: ModelsConfig, { probe }: { readonly probe: boolean }): Promise<ModelView[]> {
+  const { env } = process;
+  const { fallback, resolve } = modelNames(config, env);
+  const all = models({ config, env, clock: systemClock });
+  const signal = AbortSignal.timeout(2 * probeMs);
+  const listed = await all.list(probe ? { probe: { timeoutMs: probeMs, signal } } : {});
+  const found = listed.map((listing) => viewOf(listing, fallback));
+  const missing = preferred.filter((name) => !found.some((view) => view.model === name));
+  const named = [...new Set([fallback, ...missing])].filter(
+    (name) => name !== rehearsal && !found.some((view) => view.model === name),
+  );
+  const others = named.map((name): ModelView => {
+    const { provider, price, format } = resolveModel({ config, env }, name);
+    const listing = { name, aliases: [], provider: provider.name, keyEnv: provider.keyEnv, price, format };
+    return viewOf({ ...listing, configured: provider.key !== undefined || provider.keyEnv.length === 0 }, fallback);
+  });
+  const views = [rehearsalView(fallback), ...found, ...others];
+  return views.map((view) => {
+    const short = Object.keys(shortNames).filter((name) => resolve(name) === view.model);
+    return { ...view, aliases: [...new Set([...view.aliases, ...short])] };
+  });
+}
+
+type Listed = Pick<
+  ModelListing,
+  "name" | "aliases" | "provider" | "configured" | "keyEnv" | "price" | "format" | "probe"
+>;
+
+function viewOf(listing: Listed, fallback: string): ModelView {
+  const { name, aliases, provider, configured, keyEnv, probe, price, format } = listing;
+  return {
+    model: name,
+    aliases: [...aliases],
+    default: name === fallback,
+    provider,
+    key_env: keyEnv.length === 0 ? null : keyEnv.join(" or "),
+    key: configured,
+    ...(probe === undefined ? {} : { reachable: { ok: probe.reachable, said: probe.problem ?? "" } }),
+    format,
+    price: price === null ? null : { input_micro_usd: price.input, output_micro_usd: price.output },
+  };
+}
+
+function rehearsalView(fallback: string): ModelView {
+  return {
+    model: rehearsal,
+    aliases: [],
+    default: fallback === rehearsal,
+    provider: "rehearsal",
+    key_env: null,
+    key: true,
+    format: "native",
+    price: { input_micro_usd: 0, output_micro_usd: 0 },
+  };
+}

@@ -1,0 +1,144 @@
+// The keys of the API: who may call, by digest; made, listed and revoked here.
+
+import { hash, randomBytes, randomUUID } from "node:crypto";
+
+import type { KeyView, MadeKey, NewKey } from "../../protocol/api/service.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { ServiceRecords, KeyRow } from "../../store/service-records.ts";
+import { newAdminKey, readAdminKey } from "./admin-key.ts";
+
+export interface KeysOptions {
+  readonly records: Pick<ServiceRecords, "keys" | "addKey" | "revokeKey" | "setting" | "putSetting">;
+  /** Resolves when what was queued is on disk. */
+  readonly committed: () => Promise<void>;
+  readonly now?: () => number;
+}
+
+/** Who a key speaks for. */
+export type KeyHolder = Pick<KeyRow, "id" | "name" | "role">;
+
+const adminName = "admin";
+/** The setting that holds the id of the key that stands in the file. */
+const fileKey = "admin_key";
+
+export class Keys {
+  readonly #options: KeysOptions;
+  readonly #rows = new Map<string, KeyRow>();
+  /**
+   * Live keys by the SHA-256 of the key. How long a look-up takes depends on the digest of what was presented and of what
+   * is kept, and nobody can choose a key by its digest: there is nothing to be learned byte by byte.
+   */
+  readonly #live = new Map<string, KeyRow>();
+  readonly #onRevoked = new Set<(id: string) => void>();
+
+  constructor(options: KeysOptions) {
+    this.#options = options;
+    for (const row of options.records.keys()) this.#keep(row);
+  }
+
+  /** The holder of a live key; undefined for anything else. */
+  find(key: string): KeyHolder | undefined {
+    return this.#live.get(digestOf(key));
+  }
+
+  /** Revoked ones too. */
+  list(): KeyView[] {
+    return [...this.#rows.values()].map(viewOf);
+  }
+
+  async add({ name, role }: NewKey): Promise<MadeKey> {
+    const key = newKey();
+    const row = this.#make(key, { name, role });
+    await this.#options.committed();
+    return { ...viewOf(row), key };
+  }
+
+  /** Holds from the next request on, before it is on disk; revoking twice changes nothing. */
+  async revoke(id: string): Promise<void> {
+    const row = this.#rows.get(id);
+    if (row === undefined) throw new TuttiError("not_found", `there is no key ${id}`);
+    if (row.revoked_at !== null) return this.#options.committed();
+    const admins = [...this.#live.values()].filter(({ role }) => role === "admin");
+    if (row.role === "admin" && admins.length === 1) {
+      throw new TuttiError("conflict", `${id} is the last admin key; make another before you revoke it`);
+    }
+    this.#revoke(row);
+    await this.#options.committed();
+  }
+
+  onRevoked(listener: (id: string) => void): () => void {
+    this.#onRevoked.add(listener);
+    return () => this.#onRevoked.delete(listener);
+  }
+
+  /**
+   * The admin key of the file, made with it at the first start. One the store does not know, as after a crash between the
+   * two writes, is taken in again; one that was revoked is not, and a new one takes its place. The key the file had before
+   * is revoked then: who removes the file does so because others may know what was in it.
+   */
+  async ensureAdmin(file: string): Promise<string> {
+    const found = readAdminKey(file);
+    const row = found === undefined ? undefined : this.#rowOf(found);
+    const { records, committed } = this.#options;
+    const last = records.setting(fileKey);
+    if (found !== undefined && row?.revoked_at === null) {
+      if (last !== row.id) records.putSetting(fileKey, row.id);
+      return found;
+    }
+    const key = found !== undefined && row === undefined ? found : newAdminKey(file, newKey());
+    const { id } = this.#make(key, { name: adminName, role: "admin" });
+    records.putSetting(fileKey, id);
+    const before = last === undefined ? undefined : this.#rows.get(last);
+    if (before?.revoked_at === null) this.#revoke(before);
+    await committed();
+    return key;
+  }
+
+  #revoke(row: KeyRow): void {
+    const at = this.#now();
+    this.#keep({ ...row, revoked_at: at });
+    this.#options.records.revokeKey(row.id, at);
+    for (const listener of this.#onRevoked) listener(row.id);
+  }
+
+  #make(key: string, { name, role }: NewKey): KeyRow {
+    const row: KeyRow = {
+      id: `key_${randomUUID()}`,
+      name,
+      role,
+      digest: digestOf(key),
+      created_at: this.#now(),
+      revoked_at: null,
+    };
+    this.#options.records.addKey(row);
+    this.#keep(row);
+    return row;
+  }
+
+  #keep(row: KeyRow): void {
+    this.#rows.set(row.id, row);
+    if (row.revoked_at === null) this.#live.set(row.digest, row);
+    else this.#live.delete(row.digest);
+  }
+
+  #rowOf(key: string): KeyRow | undefined {
+    const digest = digestOf(key);
+    return [...this.#rows.values()].find((row) => row.digest === digest);
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)();
+  }
+}
+
+function newKey(): string {
+  return `tk_${randomBytes(32).toString("base64url")}`;
+}
+
+function digestOf(key: string): string {
+  return hash("sha256", key);
+}
+
+function viewOf({ id, name, role, created_at, revoked_at }: KeyRow): KeyView {
+  return { id, name, role, created_at, revoked_at };
+}

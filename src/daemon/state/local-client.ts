@@ -1,0 +1,124 @@
+// Tutti in this process: the interface every front is given, over the engine and the store themselves.
+
+import type { Delivered, Tutti } from "../../client/client.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { idInName } from "../../engine/names.ts";
+import type { WaitBody } from "../../engine/waits.ts";
+import type { ServiceStatus } from "../../protocol/api/service.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { AskId } from "../../protocol/ids.ts";
+import { userMessage } from "../../protocol/task/message.ts";
+import { isOperatorLabel } from "../../protocol/operator/operator-request.ts";
+import type { LiveDelta } from "../../protocol/task/event.ts";
+import type { Store } from "../../store/store.ts";
+import type { StoreView } from "../../store/view.ts";
+import type { EventFeed } from "./event-feed.ts";
+import { explainRoute } from "../project/explain-route.ts";
+import { follow, type FollowSource } from "./follow-feed.ts";
+import type { Keys } from "./api-keys.ts";
+import { asyncReads, viewsOver } from "./reader.ts";
+import type { OperatorHub } from "../operators/operator-hub.ts";
+import { invocationStarter } from "./start-invocation.ts";
+import type { ProjectRuntimes } from "../project/project-runtimes.ts";
+
+export interface LocalClientDeps {
+  readonly store: Store;
+  readonly view: StoreView;
+  readonly engine: Engine;
+  readonly feed: EventFeed;
+  readonly runtimes: ProjectRuntimes;
+  readonly keys: Keys;
+  readonly operators: OperatorHub;
+  readonly onLive: (listener: (delta: LiveDelta) => void) => () => void;
+  /** What the process knows of itself. */
+  readonly facts: () => Pick<
+    ServiceStatus,
+    "instance" | "version" | "url" | "pid" | "state" | "started_at" | "resumed" | "parked"
+  >;
+  readonly close: () => Promise<void>;
+}
+
+export function localClient(deps: LocalClientDeps): Tutti {
+  const { store, view, engine, feed, keys, operators } = deps;
+  const views = viewsOver(view);
+  const source: FollowSource = {
+    read: ({ after, limit, task }) =>
+      feed.read({ after, limit, ...(task === undefined ? {} : { task }) }).map(({ event }) => event),
+    subtree: (task) => views.subtree(task),
+    onMore: (listener) => feed.subscribe(listener),
+    onLive: deps.onLive,
+    failure: () => engine.halted,
+  };
+  /** Which of the two a wait is; the other's route must not settle it. */
+  const wantsAnswer = (wait: AskId): boolean | undefined => {
+    const id = idInName(store.salt, wait);
+    const row = id === undefined ? undefined : view.wait(id);
+    if (row === undefined) return undefined;
+    const { ask, label = "" }: WaitBody = JSON.parse(row.body);
+    if (isOperatorLabel(label)) throw new TuttiError("refused", `${wait} is for an operator to settle`);
+    return ask !== undefined;
+  };
+  const deliver = async (wait: AskId, value: unknown, by: Parameters<Tutti["answer"]>[2]): Promise<Delivered> => {
+    const delivery = await engine.deliver(wait, value, by);
+    return delivery.outcome === "accepted"
+      ? { accepted: true }
+      : { accepted: false, code: delivery.outcome, message: delivery.message };
+  };
+  return {
+    ...asyncReads(views),
+    url: undefined,
+    follow: (options) => follow(source, options),
+    async status() {
+      const joined = operators.list();
+      return {
+        ...deps.facts(),
+        paused: engine.paused,
+        tasks: engine.counts(),
+        asks: views.asks().length,
+        operators: { joined: joined.length, connected: joined.filter(({ connected }) => connected).length },
+        seq: feed.position,
+      };
+    },
+    invoke: invocationStarter(deps),
+    result: (task, signal) => engine.result(task, signal),
+    settled: (task, signal) => within(engine.settled(task), signal),
+    async answer(ask, answer, by) {
+      if (wantsAnswer(ask) === false) return unknown(ask, "is the result of a tool, not a question");
+      return deliver(ask, answer, by);
+    },
+    async settle(wait, value, by) {
+      if (wantsAnswer(wait) === true) return unknown(wait, "is a question; answer it as one");
+      return deliver(wait, value, by);
+    },
+    cancel: (task, reason) => engine.cancel(task, reason),
+    tell: (task, text) => engine.message(task, userMessage(text)),
+    pause: () => engine.pause(),
+    resume: () => engine.resume(),
+    route: async (question) => explainRoute(question),
+    operators: async () => operators.list(),
+    keys: async () => keys.list(),
+    addKey: (key) => keys.add(key),
+    revokeKey: (id) => keys.revoke(id),
+    close: deps.close,
+  };
+}
+
+function unknown(id: string, why: string): Delivered {
+  return { accepted: false, code: "unknown", message: `${id} ${why}` };
+}
+
+/** Waiting can be given up; what is waited for goes on. */
+async function within(done: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return done;
+  signal.throwIfAborted();
+  let aborted: (() => void) | undefined;
+  const given = new Promise<never>((_, reject) => {
+    aborted = () => reject(signal.reason);
+    signal.addEventListener("abort", aborted);
+  });
+  try {
+    await Promise.race([done, given]);
+  } finally {
+    if (aborted !== undefined) signal.removeEventListener("abort", aborted);
+  }
+}

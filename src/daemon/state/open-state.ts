@@ -1,0 +1,160 @@
+// Opens a state folder for work: builds every implementation, puts them together, and takes up what was left unfinished.
+
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { systemClock } from "../../engine/clock.ts";
+import { Engine } from "../../engine/engine.ts";
+import type { LiveDelta } from "../../protocol/task/event.ts";
+import type { TaskId } from "../../protocol/ids.ts";
+import { commandRunner } from "../../runner/command/runner.ts";
+import { gated } from "../../runner/operator/gate.ts";
+import { operatorRunner } from "../../runner/operator/runner.ts";
+import { cleanUp } from "../../runner/process/clean-up.ts";
+import { makeFolder } from "../../store/sqlite/database.ts";
+import { takeLock } from "../../store/sqlite/lock.ts";
+import { openStore } from "../../store/sqlite/sqlite-store.ts";
+import { openView } from "../../store/sqlite/sqlite-view.ts";
+import type { Config } from "../project/project-config.ts";
+import { eventFeed } from "./event-feed.ts";
+import { Keys } from "./api-keys.ts";
+import { localClient } from "./local-client.ts";
+import { OperatorHub } from "../operators/operator-hub.ts";
+import type { ServiceLog } from "../operators/service-log.ts";
+import { Leases } from "../operators/leases.ts";
+import { openSigningKey } from "../operators/signing-key.ts";
+import { workerService } from "../operators/worker-service.ts";
+import { SecretKeeper } from "../secrets/secret-keeper.ts";
+import { collectSecrets } from "../secrets/collect-secrets.ts";
+import { openProjectRuntimes } from "../project/project-runtimes.ts";
+import type { State } from "./state.ts";
+import { version } from "../version.ts";
+
+export interface OpenOptions {
+  /** The folder whose project's config holds for trees that name none. */
+  readonly from: string;
+  readonly log?: ServiceLog;
+}
+
+const noLog: ServiceLog = { info: () => undefined, warn: () => undefined };
+
+export async function openState(folder: string, { from, log = noLog }: OpenOptions): Promise<State> {
+  const clock = systemClock;
+  const secrets = new SecretKeeper();
+  const onConfig = ({ models, notifications }: Config): void => {
+    const variables = notifications.webhook === undefined ? [] : [notifications.webhook.secret_env];
+    secrets.add(collectSecrets({ env: process.env, models, variables }));
+  };
+  const runtimes = openProjectRuntimes({ state: folder, home: from, clock, onConfig });
+  // A config that cannot be used is told before anything is touched.
+  await runtimes.of(from);
+  makeFolder(folder);
+  const lock = takeLock(folder);
+  const opened: (() => void)[] = [() => lock.release()];
+  try {
+    const keyFile = join(folder, "signing.key");
+    const signingKey = await openSigningKey(keyFile);
+    secrets.add([{ name: "signing key", value: readFileSync(keyFile, "utf8").trim() }]);
+    const store = openStore(folder);
+    opened.unshift(() => store.close());
+    const { records } = store;
+    const committed = (): Promise<void> => store.committed();
+    const redact = (text: string): string => secrets.redact(text);
+    const live = liveRelay(secrets);
+    const leases = new Leases({ salt: store.salt, records, committed, clock });
+    const parked: { task: TaskId; runner: string }[] = [];
+    const engine = new Engine({
+      store,
+      clock,
+      redact,
+      runners: {
+        invocation: runtimes.runner("invocation"),
+        local: gated(runtimes.runner("local")),
+        command: gated(commandRunner),
+        operator: gated(operatorRunner(leases)),
+      },
+      cleanUp,
+      onParked: (task, runner) => parked.push({ task, runner }),
+      onLive: live.tell,
+    });
+    const view = openView(folder);
+    opened.unshift(() => view.close());
+    const feed = eventFeed(store, view);
+    opened.unshift(() => feed.close());
+    const keys = new Keys({ records, committed });
+    const resumed = await engine.recover();
+    let url: string | null = null;
+    const base = { records, committed, view, feed, engine, clock, leases, signingKey, log };
+    const operators = new OperatorHub({ ...base, baseUrl: () => url ?? "http://127.0.0.1" });
+    const workers = workerService({ ...base, store });
+    // In the tick of the revocation, so in its commit: there is no instant in which the key is gone and its operators are not.
+    keys.onRevoked((id) => {
+      operators
+        .revoked(id)
+        .catch((thrown: unknown) => log.warn({ err: thrown }, "sessions of a revoked key could not be ended"));
+    });
+    const facts = { instance: randomUUID(), version, pid: process.pid, state: folder, started_at: clock.now() };
+    let closing: Promise<void> | undefined;
+    const close = (graceMs: number): Promise<void> => (closing ??= closeAll({ engine, operators }, graceMs, opened));
+    return {
+      folder,
+      store,
+      records,
+      view,
+      engine,
+      feed,
+      operators,
+      workers,
+      keys,
+      redact,
+      client: localClient({
+        store,
+        view,
+        engine,
+        feed,
+        runtimes,
+        keys,
+        operators,
+        onLive: live.on,
+        facts: () => ({ ...facts, url, resumed, parked }),
+        close: () => close(0),
+      }),
+      onLive: live.on,
+      listening: (at) => (url = at),
+      close: ({ graceMs = 0 } = {}) => close(graceMs),
+    };
+  } catch (thrown) {
+    for (const shut of opened) shut();
+    throw thrown;
+  }
+}
+
+async function closeAll(
+  { engine, operators }: { readonly engine: Engine; readonly operators: OperatorHub },
+  graceMs: number,
+  opened: readonly (() => void)[],
+): Promise<void> {
+  try {
+    await operators.close();
+    await (graceMs > 0 ? engine.drain(graceMs) : engine.stop());
+  } finally {
+    for (const shut of opened) shut();
+  }
+}
+
+/** Text on its way, to whoever listens, without secrets. Nobody listening costs nothing. */
+function liveRelay(secrets: SecretKeeper) {
+  const listeners = new Set<(delta: LiveDelta) => void>();
+  const tell = (delta: LiveDelta): void => {
+    if (listeners.size === 0) return;
+    const { task, attempt, run, key, channel } = delta;
+    const text = secrets.stream.push(`${task} ${attempt} ${run} ${key} ${channel}`, delta.text);
+    if (text !== "") for (const listener of listeners) listener({ ...delta, text });
+  };
+  const on = (listener: (delta: LiveDelta) => void): (() => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+  return { tell, on };
+}

@@ -1,0 +1,33 @@
+// An opened state folder: everything that works on it, put together once and used by the in-process client and the server.
+
+import type { Tutti } from "../../client/client.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { LiveDelta } from "../../protocol/task/event.ts";
+import type { ServiceRecords } from "../../store/service-records.ts";
+import type { Store } from "../../store/store.ts";
+import type { StoreView } from "../../store/view.ts";
+import type { EventFeed } from "./event-feed.ts";
+import type { Keys } from "./api-keys.ts";
+import type { OperatorHub } from "../operators/operator-hub.ts";
+import type { WorkerService } from "../operators/worker-service.ts";
+
+export interface State {
+  readonly folder: string;
+  readonly store: Store;
+  readonly records: ServiceRecords;
+  readonly view: StoreView;
+  readonly engine: Engine;
+  readonly feed: EventFeed;
+  readonly operators: OperatorHub;
+  readonly workers: WorkerService;
+  readonly keys: Keys;
+  readonly client: Tutti;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
+  /** Text on its way, redacted. */
+  onLive(listener: (delta: LiveDelta) => void): () => void;
+  /** Says where workers reach the service, once it listens. */
+  listening(url: string): void;
+  /** Lets steps under way finish within `graceMs`, then leaves the rest to the next start. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}

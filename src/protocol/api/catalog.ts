@@ -1,0 +1,80 @@
+// What travels on the routes that tell what there is to work with: agents, runners, models, and the routing policy.
+
+import { z } from "zod";
+import { AgentDefinition } from "../invocation/invocation-file.ts";
+
+export const FolderQuery = z.strictObject({
+  /** A folder in the project; where the service was started when absent. */
+  folder: z.string().min(1).max(4096).optional(),
+});
+
+export const AgentView = z.strictObject({
+  name: z.string(),
+  file: z.string(),
+  of: z.enum(["project", "user"]),
+  definition: AgentDefinition,
+});
+export type AgentView = z.infer<typeof AgentView>;
+
+/** One line of a file that is wrong, or that does not do what its author may think. */
+export const AgentProblem = z.strictObject({
+  file: z.string(),
+  line: z.int(),
+  level: z.enum(["error", "warning"]),
+  message: z.string(),
+});
+export type AgentProblem = z.infer<typeof AgentProblem>;
+
+export const AgentList = z.strictObject({ agents: z.array(AgentView), problems: z.array(AgentProblem) });
+export type AgentList = z.infer<typeof AgentList>;
+
+export const AgentParams = z.strictObject({ name: z.string().min(1).max(256) });
+
+export const RunnerView = z.strictObject({
+  kind: z.string(),
+  /** The runtime it gives an agent. */
+  runtime: z.string(),
+});
+export const RunnerList = z.strictObject({ runners: z.array(RunnerView) });
+
+export const ModelView = z.strictObject({
+  model: z.string(),
+  /** Short names for it. */
+  aliases: z.array(z.string()),
+  /** What agents get that name none. */
+  default: z.boolean(),
+  provider: z.string(),
+  /** The variable that holds the key; null when none is needed. */
+  key_env: z.string().nullable(),
+  key: z.boolean(),
+  /** Absent when nobody looked. */
+  reachable: z.strictObject({ ok: z.boolean(), said: z.string() }).optional(),
+  format: z.enum(["native", "fenced"]),
+  /** Per million tokens; null is unknown. */
+  price: z.strictObject({ input_micro_usd: z.number(), output_micro_usd: z.number() }).nullable(),
+});
+export type ModelView = z.infer<typeof ModelView>;
+
+export const ModelsQuery = FolderQuery.extend({
+  /** `true`: the providers are asked whether they are there. */
+  probe: z.enum(["true", "false"]).optional(),
+});
+export const ModelList = z.strictObject({ models: z.array(ModelView) });
+
+/** TOON or JSON text, or the object itself. */
+export const PolicyQuestion = z.strictObject({
+  handoff: z.union([z.string(), z.record(z.string(), z.unknown())]),
+  /** The built-in policy when absent. */
+  policy: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
+});
+export type PolicyQuestion = z.infer<typeof PolicyQuestion>;
+
+export const PolicyDecision = z.strictObject({
+  model: z.string(),
+  reason: z.string(),
+  /** What made it decide, and the words that did. */
+  matched_by: z.string(),
+  words: z.array(z.string()),
+  warnings: z.array(z.string()),
+});
+export type PolicyDecision = z.infer<typeof PolicyDecision>;

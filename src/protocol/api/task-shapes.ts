@@ -1,0 +1,178 @@
+// What travels on the routes of invocations, tasks, asks and events.
+
+import { z } from "zod";
+import { Ask } from "../task/ask.ts";
+import { TaskEvent } from "../task/event.ts";
+import { Failure } from "../failure.ts";
+import { AskId, TaskId, Time } from "../ids.ts";
+import { AgentResult } from "../invocation/invocation-result.ts";
+import { CompleteMessage } from "../task/message.ts";
+import { Ordinal } from "../task/task.ts";
+import { TaskStatus } from "../task/task-status.ts";
+import { TaskView } from "../task/task-view.ts";
+
+/** A number in a query, which holds only text. */
+const count = (most: number, usual: number) => z.coerce.number().int().min(1).max(most).default(usual);
+const flag = z.enum(["true", "false"]);
+
+export const Started = z.strictObject({
+  task: TaskId,
+  /** It was there already: the same idempotency key, or the same invocation that has not finished. */
+  existed: z.boolean(),
+  warnings: z.array(z.string()),
+});
+export type Started = z.infer<typeof Started>;
+
+export const InvocationQuery = z.strictObject({
+  /** An absolute path; where relative roots of the invocation begin, and whose project's config holds. */
+  folder: z.string().min(1).max(4096).optional(),
+  /** Another one even if the same has not finished. */
+  anew: flag.optional(),
+});
+
+/** The same key again gives the task that was made with it, finished or not; with another body it is a conflict. */
+export const IdempotencyHeaders = z.object({
+  "idempotency-key": z
+    .string()
+    .min(1)
+    .max(255)
+    .regex(/^[\x21-\x7e]+$/, "must be printable ASCII without spaces")
+    .optional(),
+});
+
+export const TaskParams = z.strictObject({ task: TaskId });
+export const AskParams = z.strictObject({ ask: AskId });
+export const WaitParams = z.strictObject({ wait: AskId });
+
+export const TaskListQuery = z.strictObject({
+  limit: count(200, 50),
+  /** `next` of the page before. */
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, "must be the `next` of a page")
+    .optional(),
+  status: TaskStatus.optional(),
+  agent: z.string().min(1).max(256).optional(),
+  runner: z.string().min(1).max(64).optional(),
+  parent: TaskId.optional(),
+  /** `false`: tasks below the roots too. */
+  roots: flag.optional(),
+});
+export type TaskListQuery = z.input<typeof TaskListQuery>;
+
+export const ListedTask = TaskView.extend({
+  /** Of a root: tasks of its tree that have not ended. */
+  open: z.int().nonnegative().optional(),
+});
+export type ListedTask = z.infer<typeof ListedTask>;
+
+export const TaskPage = z.strictObject({
+  tasks: z.array(ListedTask),
+  /** The cursor of the next page; null on the last. */
+  next: z.string().nullable(),
+});
+export type TaskPage = z.infer<typeof TaskPage>;
+
+export const TaskTree = z.strictObject({ tasks: z.array(TaskView) });
+
+export const PageQuery = z.strictObject({
+  /** A sequence; what comes after it. */
+  after: z.coerce.number().int().min(0).default(0),
+  limit: count(1000, 100),
+});
+export type PageQuery = z.input<typeof PageQuery>;
+
+export const MessagePage = z.strictObject({
+  messages: z.array(z.strictObject({ seq: z.int(), attempt: Ordinal, run: Ordinal, message: CompleteMessage })),
+  next: z.int().nullable(),
+});
+export type MessagePage = z.infer<typeof MessagePage>;
+
+export const StepView = z.strictObject({
+  seq: z.int(),
+  at: Time,
+  attempt: Ordinal,
+  run: Ordinal,
+  key: z.string(),
+  outcome: z.enum(["ok", "failed", "unknown"]),
+  tokens: z.int(),
+  money_micro_usd: z.int(),
+  /** What it gave; of one that failed, its error. */
+  value: z.unknown(),
+});
+export const StepPage = z.strictObject({ steps: z.array(StepView), next: z.int().nullable() });
+export type StepPage = z.infer<typeof StepPage>;
+
+export const EventsQuery = z.strictObject({
+  ...PageQuery.shape,
+  /** Only this task and those below it. */
+  task: TaskId.optional(),
+  /** `true`: text on its way too, as events named `live`; only in a stream. */
+  live: flag.optional(),
+});
+/** The subtree is the path's. */
+export const TaskEventsQuery = EventsQuery.omit({ task: true });
+export const StreamHeaders = z.object({ "last-event-id": z.string().max(32).optional() });
+
+export const EventPage = z.strictObject({ events: z.array(TaskEvent), next: z.int().nullable() });
+export type EventPage = z.infer<typeof EventPage>;
+
+export const ResultQuery = z.strictObject({
+  /** How long the request may stay open for the task to end. */
+  wait_ms: z.coerce.number().int().min(0).max(60_000).default(0),
+});
+/** 200 with a result, 202 without one. */
+export const TaskOutcome = z.discriminatedUnion("ended", [
+  z.strictObject({ ended: z.literal(true), settled: z.boolean(), result: AgentResult }),
+  z.strictObject({ ended: z.literal(false), status: TaskStatus }),
+]);
+export type TaskOutcome = z.infer<typeof TaskOutcome>;
+
+export const CancelTask = z.strictObject({ reason: z.string().trim().min(1).max(1000).default("canceled by request") });
+export const CanceledTasks = z.strictObject({ canceled: z.array(TaskId) });
+
+export const TellTask = z.strictObject({
+  text: z
+    .string()
+    .max(1_000_000)
+    .refine((text) => text.trim() !== "", "is blank"),
+});
+export const Told = z.strictObject({ told: z.literal(true) });
+
+export const OpenAsk = Ask.options[0];
+export type OpenAsk = z.infer<typeof OpenAsk>;
+
+/** A wait that an outside party settles by its id: the result of a tool that the client carries out. */
+export const OpenWait = z.strictObject({
+  id: AskId,
+  task: TaskId,
+  root: TaskId,
+  label: z.string(),
+  /** The call whose result is waited for, when it is that of a client's tool. */
+  call: z.strictObject({ tool_name: z.string(), input: z.unknown() }).optional(),
+  deadline: Time,
+});
+export type OpenWait = z.infer<typeof OpenWait>;
+
+/** Of the task and those below it; of all when absent. */
+export const OpenQuery = z.strictObject({ task: TaskId.optional() });
+export const AskList = z.strictObject({ asks: z.array(OpenAsk) });
+export const WaitList = z.strictObject({ waits: z.array(OpenWait) });
+
+export const WaitValue = z.strictObject({ value: z.unknown() });
+/** `provisional`: it came before the task was back at its question after a restart; if it does not fit, it is asked again. */
+export const Delivered = z.strictObject({ accepted: z.literal(true), provisional: z.boolean().optional() });
+
+/** How an export line is told apart. */
+export const ExportLine = z.looseObject({ record: z.enum(["task", "event"]) });
+
+/** The last event of a stream that ends: why, and how to go on. */
+export const StreamEnd = z.discriminatedUnion("reason", [
+  /** The subtree is over; there will be no more. */
+  z.strictObject({ reason: z.literal("settled"), after: z.int() }),
+  /** The reader was too slow; it can go on from `after`. */
+  z.strictObject({ reason: z.literal("shed"), after: z.int() }),
+  /** The service is stopping or cannot go on. */
+  z.strictObject({ reason: z.literal("error"), after: z.int(), error: Failure }),
+]);
+export type StreamEnd = z.infer<typeof StreamEnd>;

@@ -1,0 +1,34 @@
+// What an invocation gives back, by how the caller waited, and the snapshot of a task that supervision tools return.
+
+import { z } from "zod";
+import { Executor } from "./executor.ts";
+import { TaskStatus } from "../task/task-status.ts";
+
+export const AgentResult = z.object({
+  /** What the task produced, text or structured; null when it produced nothing. */
+  content: z.unknown(),
+  task_id: z.string(),
+  status: TaskStatus,
+});
+export type AgentResult = z.infer<typeof AgentResult>;
+
+/** `scalar` answers join single, `vector` all and `task_ids` detached; positions are the targets'. */
+export const InvocationResult = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("scalar"), result: AgentResult }),
+  z.object({ kind: z.literal("vector"), results: z.array(AgentResult) }),
+  z.object({ kind: z.literal("task_ids"), task_ids: z.array(z.string()) }),
+]);
+export type InvocationResult = z.infer<typeof InvocationResult>;
+
+export const TaskSnapshot = z.object({
+  task_id: z.string(),
+  agent_id: z.string(),
+  status: TaskStatus,
+  executor: Executor,
+  started_at: z.int(),
+  last_event_at: z.int(),
+  ended_at: z.int().nullable().default(null),
+  /** The last thing said while it runs, the result once it is done. */
+  preview: z.string().optional(),
+});
+export type TaskSnapshot = z.infer<typeof TaskSnapshot>;

@@ -1,0 +1,133 @@
+// What happened, in order, kept: the one stream every screen and every restart reads.
+
+import { z } from "zod";
+import { Answer, Answerer, Ask } from "./ask.ts";
+import { Budget, BudgetLimit, Usage } from "./budget.ts";
+import { Evidence } from "./evidence.ts";
+import { Failure } from "../failure.ts";
+import { Goal, GoalStatus } from "./goal.ts";
+import { AskId, GoalId, TaskId, Time } from "../ids.ts";
+import { CompleteMessage } from "./message.ts";
+import { Ordinal } from "./task.ts";
+
+/** The global sequence, without reuse: a reader that returns with the last one it saw misses nothing (invariant 9). */
+export const EventSeq = z.int().positive();
+
+function taskEvent<const T extends string, D extends z.ZodType>(type: T, data: D) {
+  return z.strictObject({
+    seq: EventSeq,
+    at: Time,
+    task: TaskId,
+    root: TaskId,
+    /** The attempt and run it happened in, where it happened in one. */
+    attempt: Ordinal.optional(),
+    run: Ordinal.optional(),
+    type: z.literal(type),
+    data,
+  });
+}
+
+function goalEvent<const T extends string, D extends z.ZodType>(type: T, data: D) {
+  return z.strictObject({ seq: EventSeq, at: Time, goal: GoalId, type: z.literal(type), data });
+}
+
+const nothing = z.strictObject({});
+const stepKey = z.string().min(1);
+
+/** The only events that end a task; each task has exactly one of them (invariant 2). */
+const terminalEvents = [
+  taskEvent("task.completed", z.strictObject({ content: z.unknown() })),
+  taskEvent("task.failed", z.strictObject({ error: Failure, content: z.unknown().optional() })),
+  taskEvent("task.canceled", z.strictObject({ reason: z.string() })),
+] as const;
+
+const lifeEvents = [
+  taskEvent(
+    "task.created",
+    z.strictObject({
+      agent: z.string(),
+      runner: z.string(),
+      parent: TaskId.nullable(),
+      depth: z.int().nonnegative(),
+      detached: z.boolean(),
+      /** The text it begins with, where it begins with one. */
+      prompt: z.string().optional(),
+    }),
+  ),
+  taskEvent("task.started", nothing),
+  taskEvent("task.input_required", z.strictObject({ ask: AskId })),
+  taskEvent("task.resumed", nothing),
+  taskEvent(
+    "task.handed_over",
+    z.strictObject({ from_agent: z.string(), to_agent: z.string(), reason: z.string().optional(), hop: Ordinal }),
+  ),
+  taskEvent("run.started", z.strictObject({ agent: z.string().min(1) })),
+  /** Given up from inside; the next attempt follows. `unknown`: it may have been carried out. */
+  taskEvent("attempt.ended", z.strictObject({ outcome: z.enum(["unknown", "failed"]), reason: z.string() })),
+] as const;
+
+const workEvents = [
+  taskEvent("message.added", z.strictObject({ message: CompleteMessage })),
+  taskEvent(
+    "step.finished",
+    z.strictObject({
+      key: stepKey,
+      outcome: z.enum(["ok", "failed", "unknown"]),
+      error: Failure.optional(),
+      tokens: z.int().nonnegative(),
+      money_micro_usd: z.int().nonnegative(),
+    }),
+  ),
+  taskEvent("evidence.added", z.strictObject({ evidence: Evidence })),
+] as const;
+
+const limitEvents = [
+  taskEvent("ask.raised", z.strictObject({ ask: Ask })),
+  taskEvent("ask.answered", z.strictObject({ ask: AskId, answer: Answer, by: Answerer })),
+  taskEvent("ask.expired", z.strictObject({ ask: AskId, meaning: z.enum(["no_answer", "denied", "stop"]) })),
+  taskEvent("ask.withdrawn", z.strictObject({ ask: AskId })),
+  /** The answer came while nobody could check it, and turned out not to fit: it is asked again. */
+  taskEvent("ask.reopened", z.strictObject({ ask: AskId, reason: z.string() })),
+  /** A wait that asks nobody: an outside party settles it by its id. */
+  taskEvent("wait.opened", z.strictObject({ wait: AskId, label: z.string() })),
+  taskEvent("wait.settled", z.strictObject({ wait: AskId, outcome: z.enum(["answered", "expired", "withdrawn"]) })),
+  taskEvent("wait.reopened", z.strictObject({ wait: AskId, reason: z.string() })),
+  /** `presumed`: the call was perhaps under way when the process died, and is booked as sent. */
+  taskEvent("budget.settled", z.strictObject({ key: stepKey, spent: Usage, presumed: z.boolean().optional() })),
+  taskEvent("budget.reached", z.strictObject({ limit: BudgetLimit, allowed: z.number(), wanted: z.number() })),
+  taskEvent("budget.raised", z.strictObject({ budget: Budget })),
+] as const;
+
+const goalEvents = [
+  goalEvent("goal.created", z.strictObject({ goal: Goal })),
+  goalEvent("goal.linked", z.strictObject({ task: TaskId })),
+  goalEvent("goal.noted", z.strictObject({ text: z.string().min(1) })),
+  goalEvent("goal.changed", z.strictObject({ status: GoalStatus, reason: z.string() })),
+] as const;
+
+export const TaskEvent = z.discriminatedUnion("type", [
+  ...lifeEvents,
+  ...terminalEvents,
+  ...workEvents,
+  ...limitEvents,
+]);
+export type TaskEvent = z.infer<typeof TaskEvent>;
+
+export const GoalEvent = z.discriminatedUnion("type", goalEvents);
+export type GoalEvent = z.infer<typeof GoalEvent>;
+
+export const TuttiEvent = z.discriminatedUnion("type", [TaskEvent, GoalEvent]);
+export type TuttiEvent = z.infer<typeof TuttiEvent>;
+
+/** Text on its way. Not an event: it has no sequence, is never kept and never replayed; the message that follows is. */
+export const LiveDelta = z.strictObject({
+  task: TaskId,
+  root: TaskId,
+  attempt: Ordinal,
+  run: Ordinal,
+  /** The step that streams. */
+  key: stepKey,
+  channel: z.enum(["text", "reasoning", "tool"]),
+  text: z.string(),
+});
+export type LiveDelta = z.infer<typeof LiveDelta>;

@@ -1,0 +1,154 @@
+// A state folder with a real engine on it, the rehearsal as its model, and ways to look at what happened.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LiveDelta } from "../../src/protocol/task/event.ts";
+import type { TestContext } from "node:test";
+
+import type { AgentEnvironment } from "../../src/agent/agent-environment.ts";
+import { systemClock } from "../../src/engine/clock.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import { rehearsalModel } from "../../src/model/rehearsal/rehearsal-model.ts";
+import type { Model, NewTask, Runner } from "../../src/ports.ts";
+import { type InvocationFile, readInvocationFile } from "../../src/protocol/invocation/invocation-file.ts";
+import type { InvocationResult, AgentResult } from "../../src/protocol/invocation/invocation-result.ts";
+import { CompleteMessage } from "../../src/protocol/task/message.ts";
+import { invocationRunner } from "../../src/runner/invocation/runner.ts";
+import { invocationTask } from "../../src/runner/invocation/root-task.ts";
+import { localRunner } from "../../src/runner/local/runner.ts";
+import type { Store, StoredEvent } from "../../src/store/store.ts";
+import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
+
+export interface WorldOptions {
+  readonly environment?: Partial<AgentEnvironment>;
+  readonly model?: (file: InvocationFile) => Model;
+  readonly runners?: Readonly<Record<string, Runner>>;
+  readonly folder?: string;
+  readonly onLive?: (delta: LiveDelta) => void;
+}
+
+export class World {
+  readonly folder: string;
+  readonly engine: Engine;
+  readonly store: Store;
+
+  constructor(folder: string, options: WorldOptions = {}) {
+    this.folder = folder;
+    this.store = openStore(folder);
+    const environment = options.environment ?? {};
+    const model = options.model ?? ((file: InvocationFile) => rehearsalModel(file.script ?? { rules: [] }));
+    this.engine = new Engine({
+      store: this.store,
+      clock: systemClock,
+      runners: {
+        local: localRunner({ ...environment, model }),
+        invocation: invocationRunner(environment),
+        ...options.runners,
+      },
+      ...(options.onLive === undefined ? {} : { onLive: options.onLive }),
+    });
+  }
+
+  async start(file: unknown): Promise<string> {
+    return (await this.engine.start(this.taskOf(file))).task;
+  }
+
+  taskOf(file: unknown): NewTask {
+    const reading = readInvocationFile(JSON.stringify(file));
+    if (!reading.ok) throw new Error(JSON.stringify(reading.issues));
+    return invocationTask(reading.file, { folder: this.folder });
+  }
+
+  /** Runs to the end of the root and returns what the invocation gave. */
+  async invoke(file: unknown): Promise<InvocationResult> {
+    const root = await this.engine.result(await this.start(file));
+    if (root.status !== "completed") throw new Error(`the root ${root.status}: ${JSON.stringify(root.content)}`);
+    return root.content as InvocationResult;
+  }
+
+  async scalar(file: unknown): Promise<AgentResult> {
+    const result = await this.invoke(file);
+    if (result.kind !== "scalar") throw new Error(`a ${result.kind}`);
+    return result.result;
+  }
+
+  /** The engine's failure of the root, which must fail. */
+  async refused(file: unknown): Promise<{ code: string; message: string }> {
+    const root = await this.engine.result(await this.start(file));
+    if (root.status !== "failed") throw new Error(`the root ${root.status}`);
+    return root.content as { code: string; message: string };
+  }
+
+  events(task: string): StoredEvent[] {
+    return this.store.eventsOf(idOf(task), 0, 100_000);
+  }
+
+  messages(task: string): CompleteMessage[] {
+    return this.store.messages(idOf(task), 1).map((body) => {
+      const value = JSON.parse(body);
+      return CompleteMessage.parse(value.message ?? value);
+    });
+  }
+
+  /** What the tools of a task gave back, in the order of the calls. */
+  toolResults(task: string): unknown[] {
+    const results = this.messages(task).flatMap((message) =>
+      message.parts.flatMap((part) => (part.part_type === "tool_result" ? [part.data] : [])),
+    );
+    const inOrder = results.toSorted((a, b) => a.tool_call_id.localeCompare(b.tool_call_id, "en", { numeric: true }));
+    return inOrder.map((result) => result.parts[0]?.data);
+  }
+
+  tree(root: string): { id: string; agent: string; depth: number; parent: number | null }[] {
+    return this.store.tree(idOf(root)).map((row) => ({
+      id: `tsk_${this.store.salt}_${row.id.toString(36)}`,
+      agent: row.agent,
+      depth: row.depth,
+      parent: row.parent,
+    }));
+  }
+
+  /** The ids of all waits raised in the tree, open ones too. */
+  waits(
+    root: string,
+  ): { id: string; body: { ask?: { question: string; kind: string }; label?: string; details?: unknown } }[] {
+    return this.store.waitsOf(idOf(root)).map((row) => ({
+      id: `ask_${this.store.salt}_${row.id.toString(36)}`,
+      body: JSON.parse(row.body),
+    }));
+  }
+
+  async close(): Promise<void> {
+    await this.engine.stop();
+    this.store.close();
+  }
+}
+
+export function idOf(task: string): number {
+  return Number.parseInt(task.split("_")[2] ?? "", 36);
+}
+
+export function tempFolder(context: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-"));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function world(context: TestContext, options: WorldOptions = {}): Promise<World> {
+  const made = new World(options.folder ?? tempFolder(context), options);
+  context.after(() => made.close());
+  await made.engine.recover();
+  return made;
+}
+
+/** Polls until `look` gives something; fails after five seconds. */
+export async function until<T>(look: () => T | undefined | false): Promise<T> {
+  const end = Date.now() + 5_000;
+  for (;;) {
+    const found = look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > end) throw new Error("it did not happen in five seconds");
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

@@ -1,0 +1,146 @@
+// What tests of the engine share: a state folder, an engine over real SQLite, loops given as functions, and a crash without a kill.
+
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { setImmediate as nextTick } from "node:timers/promises";
+
+import { z } from "zod";
+
+import { Engine, type EngineOptions } from "../../src/engine/engine.ts";
+import { type FakeClock, fakeClock } from "../../src/engine/fake-clock.ts";
+import { askName } from "../../src/engine/names.ts";
+import type { Answerer } from "../../src/protocol/task/ask.ts";
+import type { Clock, Durable, NewTask } from "../../src/ports.ts";
+import { databaseFile, openForReading } from "../../src/store/sqlite/database.ts";
+import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
+import type { Store, StoredEvent } from "../../src/store/store.ts";
+
+export type Loop = (durable: Durable) => Promise<unknown>;
+/** By the name of the agent. */
+export type Loops = Readonly<Record<string, Loop>>;
+
+export interface World<C extends Clock = FakeClock> {
+  readonly folder: string;
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly clock: C;
+  stop(): Promise<void>;
+}
+
+export const text = z.string();
+export const anything = z.unknown();
+export const person: Answerer = { kind: "person", name: "Ada" };
+export const ask = { kind: "question", question: "which?" } as const;
+export const answer = (value: string) => ({ kind: "question" as const, value });
+
+export function task(agent: string, more: Partial<NewTask> = {}): NewTask {
+  return { runner: { kind: "loop", config: {} }, agent, input: null, rights: { tools: "*", roots: [] }, ...more };
+}
+
+/** Removed when the test ends. */
+export function tempFolder(t: Pick<TestContext, "after">): string {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function world(
+  folder: string,
+  loops: Loops,
+  options: Partial<Omit<EngineOptions, "clock">> & { readonly clock?: FakeClock } = {},
+): World {
+  const clock = options.clock ?? fakeClock();
+  return { ...worldAt(folder, loops, { ...options, clock }), clock };
+}
+
+export function worldAt(
+  folder: string,
+  loops: Loops,
+  options: Partial<EngineOptions> & { readonly clock: Clock },
+): World<Clock> {
+  const store = openStore(folder);
+  const loop = (durable: Durable): Promise<unknown> => {
+    const found = loops[durable.agent];
+    if (found === undefined) throw new Error(`no loop for ${durable.agent}`);
+    return found(durable);
+  };
+  const engine = new Engine({ store, runners: { loop }, ...options });
+  const stop = async (): Promise<void> => {
+    await engine.stop();
+    store.close();
+  };
+  return { folder, store, engine, clock: options.clock, stop };
+}
+
+/** Lets loops and commits that are under way go on for a while. */
+export async function settle(turns = 20): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await nextTick();
+}
+
+/** What a kill at this moment would leave: the files as they are, without what is queued. */
+export function leftBy(world: World, t: Pick<TestContext, "after">): string {
+  const copy = tempFolder(t);
+  for (const suffix of ["", "-wal"]) {
+    const from = `${databaseFile(world.folder)}${suffix}`;
+    if (existsSync(from)) copyFileSync(from, `${databaseFile(copy)}${suffix}`);
+  }
+  return copy;
+}
+
+/** As another process would see it: committed rows only. */
+export function seen(folder: string, sql: string): Record<string, unknown>[] {
+  const { database, close } = openForReading(folder);
+  try {
+    return database.prepare(sql).all();
+  } finally {
+    close();
+  }
+}
+
+export function events(store: Store): StoredEvent[] {
+  return store.eventsAfter(0, 1_000_000);
+}
+
+export const terminalTypes: readonly string[] = ["task.completed", "task.failed", "task.canceled"];
+
+/** Ids of open asks and waits, oldest first. */
+export function openWaits({ folder, store }: World): string[] {
+  const open = seen(folder, "SELECT id FROM waits WHERE id NOT IN (SELECT wait FROM answers) ORDER BY id");
+  return open.map((row) => askName(store.salt, Number(row["id"])));
+}
+
+/** Kills the world where it stands and starts another on what is left, at the same time on the clock. */
+export async function killed(
+  before: World,
+  t: Pick<TestContext, "after">,
+  loops: Loops,
+  options: Partial<Omit<EngineOptions, "clock">> = {},
+): Promise<World> {
+  const folder = leftBy(before, t);
+  await before.stop();
+  const after = world(folder, loops, { ...options, clock: before.clock });
+  t.after(() => after.stop());
+  await after.engine.recover();
+  return after;
+}
+
+/** A promise that can be settled from outside: something a step waits on. */
+export function gate<T = void>(): { readonly opened: Promise<T>; readonly open: (value: T) => void } {
+  const { promise, resolve } = Promise.withResolvers<T>();
+  return { opened: promise, open: resolve };
+}
+
+/** Starts one tree and returns its name. */
+export async function started(world: World, agent: string, more: Partial<NewTask> = {}): Promise<string> {
+  return (await world.engine.start(task(agent, more))).task;
+}
+
+/** The code a promise is rejected with. */
+export async function codeOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => "no error",
+    (thrown: unknown) => (thrown instanceof Error && "code" in thrown ? String(thrown.code) : String(thrown)),
+  );
+}
