@@ -61,7 +61,7 @@ export interface StepContext {
   readonly key: string;
   /** What an earlier, interrupted try noted; only a repeatable step can see one. */
   readonly noted: unknown;
-  /** Durable, on the claim, when it resolves: a pid, a remote id. Given to recovery. */
+  /** Durable when it resolves: a pid, a remote id. Given to recovery when the step was cut off. */
   note(value: unknown): Promise<void>;
   /** Text on its way: shown, not kept. */
   live(channel: "text" | "reasoning" | "tool", text: string): void;
@@ -260,6 +260,13 @@ export interface Model {
 /** Kind of runner → what runs its tasks. */
 export type RunnerRegistry = Readonly<Record<string, Runner>>;
 
+/** Runners that depend on the tree they work for, as on the project whose config holds there. */
+export interface TreeRunners {
+  readonly kinds: readonly string[];
+  /** Called once for each tree, by the first of its tasks that needs one; it may ask a person through that task. */
+  resolve(durable: Durable): Promise<RunnerRegistry>;
+}
+
 // ---- the outside face
 
 /** What was first: an answer, the deadline, or nobody needing one any more. */
@@ -274,17 +281,20 @@ export type Delivery =
   | { readonly outcome: "unknown"; readonly message: string }
   | { readonly outcome: "invalid"; readonly message: string };
 
+export interface StartOptions {
+  /** The same key again finds the task that was started with it, while that is not over, unless `anew`. */
+  readonly key?: string;
+  readonly anew?: boolean;
+  /**
+   * The same key again gives the task that was started with it, over or not; with another content it is a `conflict`.
+   * Takes the place of `key`.
+   */
+  readonly once?: { readonly key: string; readonly content: string };
+}
+
 export interface Tasks {
-  /** Returns once the task is durable. The same `key` again finds the unfinished task instead, unless `anew`. */
-  start(
-    task: NewTask,
-    options?: {
-      readonly key?: string;
-      readonly anew?: boolean;
-      /** Keys that find it too, from the same commit on. */
-      readonly also?: readonly string[];
-    },
-  ): Promise<{ readonly task: TaskId; readonly existed: boolean }>;
+  /** Returns once the task is durable. */
+  start(task: NewTask, options?: StartOptions): Promise<{ readonly task: TaskId; readonly existed: boolean }>;
   /** Settles a wait; the first answer wins. */
   deliver(wait: AskId, value: unknown, by: Answerer): Promise<Delivery>;
   message(task: TaskId, message: Message): Promise<void>;

@@ -4,22 +4,13 @@ import { test } from "node:test";
 import { left } from "../core/account.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { allot, giveBack } from "./allotment.ts";
-import { liveTask, type LiveTask, rootAccounts, rootBudget, type Tree } from "./live.ts";
+import { liveTask, type LiveTask, newTree } from "./live-task.ts";
+import { rootAccounts, rootBudget } from "./payer.ts";
 import { Slots } from "./slots.ts";
 
 function taskIn(parent?: LiveTask): LiveTask {
   const budget = rootBudget({ tokens: 100, money_micro_usd: 50 });
-  const tree: Tree = parent?.tree ?? {
-    root: 1,
-    budget,
-    tasks: 1,
-    slots: new Slots(1).queue(() => 1),
-    given: undefined,
-    startedAt: 0,
-    budgetAsk: undefined,
-    exhausted: undefined,
-    unpriced: false,
-  };
+  const tree = parent?.tree ?? newTree({ root: 1, budget, tasks: 1, startedAt: 0 }, new Slots(1));
   const made = liveTask({
     id: 1,
     name: "tsk_0_1",

@@ -3,7 +3,8 @@
 import { type Account, accountKinds, hold, left, newAccount, settle } from "../core/account.ts";
 import type { Budget } from "../protocol/task/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
-import { type Accounts, type LiveTask, payer } from "./live.ts";
+import type { Accounts, LiveTask } from "./live-task.ts";
+import { payer } from "./payer.ts";
 
 /**
  * The accounts of each child: one for every limit it has, none for what it draws on from above. All of them are held, or

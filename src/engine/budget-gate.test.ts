@@ -25,7 +25,7 @@ import {
 } from "../../test/support/engine-kit.ts";
 import type { Budget, Usage } from "../protocol/task/budget.ts";
 import type { Durable } from "../ports.ts";
-import { idInName } from "./names.ts";
+import { idInName } from "../store/names.ts";
 
 const never = new Promise<never>(() => undefined);
 const again = { repeatable: true, schema: text } as const;

@@ -7,8 +7,12 @@ import type { Answer } from "../protocol/task/ask.ts";
 import { BudgetLimit, type Usage } from "../protocol/task/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { TaskId } from "../protocol/ids.ts";
-import { askedTime, type Limits, type LiveTask, type Payer, payer, payerAbove } from "./live.ts";
-import type { Kernel } from "./kernel.ts";
+import type { AnswerRow } from "../store/store.ts";
+import { type LiveTask, stoppedTime } from "./live-task.ts";
+import { type Limits, type Payer, payer, payerAbove } from "./payer.ts";
+import type { Recorder } from "./recorder.ts";
+import type { Slots } from "./slots.ts";
+import { answerIn } from "./wait-body.ts";
 
 /** What a budget ask is about, kept as its details. */
 export const LimitReached = z.object({
@@ -35,9 +39,9 @@ export function tryHold(task: LiveTask, usage: Usage): boolean {
 }
 
 /** Asks about the limit that is in the way; the caller tries again. Throws `over_budget` when the person says no or nothing. */
-export async function passUsage(kernel: Kernel, task: LiveTask, usage: Usage, ask: BudgetAsker): Promise<void> {
+export async function passUsage(recorder: Recorder, task: LiveTask, usage: Usage, ask: BudgetAsker): Promise<void> {
   const reached = obstacle(task, usage);
-  if (reached !== undefined) await passLimit(kernel, task, reached, ask);
+  if (reached !== undefined) await passLimit(recorder, task, reached, ask);
 }
 
 export function settleUsage(task: LiveTask, held: Usage, used: Usage): void {
@@ -70,20 +74,20 @@ function highestInTheWay(from: Payer, kind: AccountKind, missing: number): Limit
 }
 
 /** Working time of the tree; time in which a person was asked does not count. */
-export function isOverTime(kernel: Kernel, task: LiveTask): boolean {
-  return workedTime(kernel, task) > task.tree.budget.time_ms;
+export function isOverTime(recorder: Recorder, task: LiveTask): boolean {
+  return workedTime(recorder, task) > task.tree.budget.time_ms;
 }
 
-export async function passTime(kernel: Kernel, task: LiveTask, ask: BudgetAsker): Promise<void> {
-  while (isOverTime(kernel, task)) {
-    const reached = { allowed: task.tree.budget.time_ms, wanted: workedTime(kernel, task), unpriced: false };
-    await passLimit(kernel, task, { limit: "time_ms", ...reached }, ask);
+export async function passTime(recorder: Recorder, task: LiveTask, ask: BudgetAsker): Promise<void> {
+  while (isOverTime(recorder, task)) {
+    const reached = { allowed: task.tree.budget.time_ms, wanted: workedTime(recorder, task), unpriced: false };
+    await passLimit(recorder, task, { limit: "time_ms", ...reached }, ask);
   }
 }
 
-function workedTime(kernel: Kernel, task: LiveTask): number {
-  const now = kernel.clock.now();
-  return now - task.tree.startedAt - askedTime(rootOf(task), now);
+function workedTime(recorder: Recorder, task: LiveTask): number {
+  const now = recorder.clock.now();
+  return now - task.tree.startedAt - stoppedTime(rootOf(task), now);
 }
 
 /** To be asked again right before the tasks are made: while one spawn waits, another may take the place. */
@@ -91,15 +95,15 @@ export function isOverTasks(task: LiveTask, count: number): boolean {
   return task.tree.tasks + count > task.tree.budget.tasks;
 }
 
-export async function passTasks(kernel: Kernel, task: LiveTask, count: number, ask: BudgetAsker): Promise<void> {
+export async function passTasks(recorder: Recorder, task: LiveTask, count: number, ask: BudgetAsker): Promise<void> {
   if (!isOverTasks(task, count)) return;
   const { tree } = task;
   const reached = { allowed: tree.budget.tasks, wanted: tree.tasks + count, unpriced: false };
-  await passLimit(kernel, task, { limit: "tasks", ...reached }, ask);
+  await passLimit(recorder, task, { limit: "tasks", ...reached }, ask);
 }
 
 /** One ask per tree at a time: whoever comes second waits for its outcome and looks again. */
-async function passLimit(kernel: Kernel, task: LiveTask, reached: LimitReached, ask: BudgetAsker): Promise<void> {
+async function passLimit(recorder: Recorder, task: LiveTask, reached: LimitReached, ask: BudgetAsker): Promise<void> {
   const { tree } = task;
   if (tree.exhausted !== undefined) throw tree.exhausted;
   if (tree.budgetAsk !== undefined) {
@@ -107,7 +111,7 @@ async function passLimit(kernel: Kernel, task: LiveTask, reached: LimitReached, 
     return;
   }
   const { limit, allowed, wanted } = reached;
-  kernel.emit(task, "budget.reached", { limit, allowed, wanted });
+  recorder.emit(task, "budget.reached", { limit, allowed, wanted });
   const asking = ask(reached);
   tree.budgetAsk = asking;
   try {
@@ -120,6 +124,19 @@ async function passLimit(kernel: Kernel, task: LiveTask, reached: LimitReached, 
 
 function isExhausted(tree: LiveTask["tree"]): tree is LiveTask["tree"] & { exhausted: TuttiError } {
   return tree.exhausted !== undefined;
+}
+
+/** Applies the answer to a budget ask when it comes, whether or not the loop that asked is there to hear it. */
+export function decideBudget(
+  { recorder, slots }: { readonly recorder: Recorder; readonly slots: Slots },
+  task: LiveTask,
+  details: unknown,
+  answer: AnswerRow,
+): void {
+  const raised = applyAnswer(task, LimitReached.parse(details), answerIn(answer));
+  if (!raised) return;
+  recorder.emit(task, "budget.raised", { budget: task.tree.budget });
+  slots.next();
 }
 
 /** What the answer to a budget ask does, the same when it comes and after a restart; undefined: nobody answered in time. */

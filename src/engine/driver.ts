@@ -2,13 +2,13 @@
 
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { toFailure } from "../protocol/failure.ts";
-import type { Runner, RunnerRegistry } from "../ports.ts";
-import { DurableRun, HandedOver, TriedAgain } from "./durable-run.ts";
-import type { Forest } from "./forest.ts";
-import type { LiveTask } from "./live.ts";
-import type { RunPlace } from "./run-core.ts";
 import type { TaskRow } from "../store/store.ts";
-import { type RunBody, runBodyIn, TaskBody } from "./task-body.ts";
+import { DurableRun, HandedOver, TriedAgain } from "./durable-run.ts";
+import { cancelTask, endTask } from "./end-task.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import type { LiveTask } from "./live-task.ts";
+import type { RunInfo } from "./run-core.ts";
+import { type RunBody, runBodyIn, taskBodyIn } from "./task-body.ts";
 
 /** Ends a run whose attempt was given up. */
 class NextAttempt {}
@@ -24,38 +24,19 @@ interface KnownRun {
 }
 
 export class Driver {
-  readonly #forest: Forest;
-  readonly #runners: RunnerRegistry;
+  readonly #parts: EngineParts;
   /** Runs begun in this process by a handover or a retry: nothing of them can have been recorded before. */
   readonly #made = new WeakMap<LiveTask, KnownRun>();
-  #loops = 0;
 
-  constructor(forest: Forest, runners: RunnerRegistry) {
-    this.#forest = forest;
-    this.#runners = runners;
-  }
-
-  /** Loops that have not returned. */
-  get loops(): number {
-    return this.#loops;
-  }
-
-  knows(kind: string): boolean {
-    return Object.hasOwn(this.#runners, kind);
-  }
-
-  runnerOf(kind: string): Runner {
-    const runner = this.knows(kind) ? this.#runners[kind] : undefined;
-    if (runner !== undefined) return runner;
-    const known = Object.keys(this.#runners).join(", ");
-    throw new TuttiError("not_found", `there is no runner of kind ${kind}; there are: ${known}`);
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
   }
 
   launch(task: LiveTask): void {
-    const { slots } = this.#forest;
+    const { slots } = this.#parts;
     const begin = (): void => {
       task.stop = undefined;
-      if (task.result === undefined && this.#forest.halted === undefined) void this.#drive(task);
+      if (task.result === undefined && this.#halted(task) === undefined) void this.#drive(task);
       else slots.give(task.tree.slots);
     };
     const ticket = slots.take(task.tree.slots, begin);
@@ -67,6 +48,10 @@ export class Driver {
     }
   }
 
+  #halted({ tree }: LiveTask): TuttiError | undefined {
+    return tree.halted ?? this.#parts.store.failure;
+  }
+
   /** The loop that runs is ended; the task starts over as its next attempt. */
   nextAttempt(task: LiveTask): void {
     this.#beginAttempt(task);
@@ -75,72 +60,69 @@ export class Driver {
 
   /** What belongs to the attempt goes with it: nobody of the next hears its children and its answers. */
   #beginAttempt(task: LiveTask): void {
-    for (const child of task.children ?? []) this.#forest.cancel(child, "the attempt it belonged to was given up");
-    this.#forest.waits.withdrawAll(task);
-    const last = this.#made.get(task) ?? this.#forest.store.lastRun(task.id);
+    const { store, waits } = this.#parts;
+    for (const child of task.children ?? []) {
+      cancelTask(this.#parts, child, "the attempt it belonged to was given up");
+    }
+    waits.withdrawAll(task);
+    const last = this.#made.get(task) ?? store.lastRun(task.id);
     const attempt = (last?.attempt ?? 0) + 1;
-    task.run = this.#forest.store.addRun({ task: task.id, attempt, run: 1, body: null });
+    task.run = store.addRun({ task: task.id, attempt, run: 1, body: null });
     this.#made.set(task, { id: task.run, attempt, run: 1, body: null });
   }
 
   async #drive(task: LiveTask): Promise<void> {
-    const forest = this.#forest;
-    this.#loops += 1;
+    const parts = this.#parts;
+    task.tree.loops += 1;
     task.running = true;
     let run: DurableRun | undefined;
-    let driven: RunPlace | undefined;
+    let driven: RunInfo | undefined;
     let again = false;
     try {
-      const { place, config } = this.#place(task);
-      driven = place;
-      this.#needsNoInput(task);
-      if (place.fresh || task.status === "pending") this.#announce(task, place);
-      task.status = "running";
-      const current = new DurableRun(forest, task, place);
+      const { info, config } = this.#runOf(task);
+      driven = info;
+      if (info.fresh || task.status === "pending") this.#announce(task, info);
+      const current = new DurableRun(parts, task, info);
       run = current;
       task.stop = (reason) => current.end(reason);
-      const content = await this.runnerOf(task.kind)(current, config);
-      again = this.#isGivenUp(task, place);
-      if (!again && task.result === undefined && forest.halted === undefined) {
-        this.#needsNoInput(task);
+      const content = await parts.runners.run(task, current, config);
+      again = this.#isGivenUp(task, info);
+      if (!again && task.result === undefined && this.#halted(task) === undefined) {
         task.stop = undefined;
-        forest.end(task, "completed", { content: content ?? null });
+        endTask(parts, task, "completed", { content: content ?? null });
       }
     } catch (thrown) {
       again = (driven !== undefined && this.#isGivenUp(task, driven)) || this.#caught(task, thrown);
     } finally {
-      this.#loops -= 1;
       task.running = false;
       task.stop = undefined;
-      if (run === undefined) forest.slots.give(task.tree.slots);
+      if (run === undefined) parts.slots.give(task.tree.slots);
       else run.end(loopReturned);
       if (again) this.launch(task);
+      this.#returned(task);
     }
   }
 
-  /** Its loop begins, or has gone on without the answer it waited for. */
-  #needsNoInput(task: LiveTask): void {
-    if (task.status !== "input_required") return;
-    task.status = "running";
-    this.#forest.emit(task, "task.resumed");
+  #returned({ tree }: LiveTask): void {
+    tree.loops -= 1;
+    if (tree.loops === 0) tree.onLoopsReturned?.();
   }
 
-  #announce(task: LiveTask, place: RunPlace): void {
-    if (place.attempt === 1 && place.run === 1) this.#forest.emit(task, "task.started");
-    else this.#forest.emit(task, "run.started", { agent: task.agent });
+  #announce(task: LiveTask, { attempt, run }: RunInfo): void {
+    const { recorder } = this.#parts;
+    if (attempt === 1 && run === 1) recorder.emit(task, "task.started");
+    else recorder.emit(task, "run.started", { agent: task.agent });
   }
 
   /** A retry began another attempt under the loop: how the loop ended, even well, is not the task's outcome any more. */
-  #isGivenUp(task: LiveTask, place: RunPlace): boolean {
+  #isGivenUp(task: LiveTask, { id }: RunInfo): boolean {
     const current = this.#made.get(task);
-    return (
-      current !== undefined && current.id !== place.id && this.#forest.halted === undefined && task.result === undefined
-    );
+    return current !== undefined && current.id !== id && this.#halted(task) === undefined && task.result === undefined;
   }
 
   /** True when the task goes on with another run. */
   #caught(task: LiveTask, thrown: unknown): boolean {
-    if (this.#forest.halted !== undefined || task.result !== undefined) return false;
+    if (this.#halted(task) !== undefined || task.result !== undefined) return false;
     if (thrown instanceof NextAttempt) return true;
     try {
       if (thrown instanceof HandedOver) {
@@ -149,29 +131,28 @@ export class Driver {
       }
       if (thrown instanceof TriedAgain) {
         const { outcome = "unknown", reason } = thrown.why;
-        this.#forest.emit(task, "attempt.ended", { outcome, reason });
+        this.#parts.recorder.emit(task, "attempt.ended", { outcome, reason });
         this.#beginAttempt(task);
         return true;
       }
-      this.#forest.end(task, "failed", { error: toFailure(toTuttiError(thrown)) });
+      endTask(this.#parts, task, "failed", { error: toFailure(toTuttiError(thrown)) });
     } catch (failure) {
       // Recording the end failed: the store has stopped, and the task goes on at the next start.
-      if (this.#forest.halted === undefined) throw failure;
+      if (this.#halted(task) === undefined) throw failure;
     }
     return false;
   }
 
   #handOver(task: LiveTask, { to }: HandedOver): void {
-    const { store, waits } = this.#forest;
+    const { store, waits, recorder } = this.#parts;
     // Nobody of the next run can hear an answer to this one's questions.
     waits.withdrawAll(task);
-    this.#needsNoInput(task);
     const last = this.#made.get(task) ?? store.lastRun(task.id);
-    const input = this.#forest.cleanValue(to.input) ?? null;
+    const input = recorder.cleanValue(to.input) ?? null;
     const body: RunBody = { agent: to.agent, input, rights: to.rights ?? task.rights };
     const [attempt, run] = [last?.attempt ?? 1, (last?.run ?? 1) + 1];
     const reason = to.reason === undefined ? {} : { reason: to.reason };
-    this.#forest.emit(task, "task.handed_over", {
+    recorder.emit(task, "task.handed_over", {
       from_agent: task.agent,
       to_agent: to.agent,
       ...reason,
@@ -182,29 +163,29 @@ export class Driver {
   }
 
   /** The run to drive: the last one recorded, or the first one ever. */
-  #place(task: LiveTask): { place: RunPlace; config: unknown } {
-    const { store } = this.#forest;
+  #runOf(task: LiveTask): { info: RunInfo; config: unknown } {
+    const { store } = this.#parts;
     // The agent of a task whose record is held is its own: no handover can have come before its first run.
     const { body, shared: line, agent } = takeRecord(task) ?? this.#storedTask(task);
-    const { input, config, rights } = TaskBody.parse(JSON.parse(body));
+    const { input, config, rights } = taskBodyIn(body);
     const shared: unknown = line === null ? undefined : JSON.parse(store.logById(line)?.body ?? "null");
     const made = this.#made.get(task) ?? (task.fresh ? { id: task.run, attempt: 1, run: 1, body: null } : undefined);
     const run = made ?? this.#stored(task);
     const fresh = made !== undefined;
     task.agent = run.body?.agent ?? agent;
     task.rights = run.body?.rights ?? rights;
-    const place = { id: run.id, attempt: run.attempt, run: run.run, fresh, input: run.body?.input ?? input, shared };
-    return { place, config };
+    const info = { id: run.id, attempt: run.attempt, run: run.run, fresh, input: run.body?.input ?? input, shared };
+    return { info, config };
   }
 
   #storedTask(task: LiveTask): TaskRow {
-    const row = this.#forest.store.task(task.id);
+    const row = this.#parts.store.task(task.id);
     if (row === undefined) throw new TuttiError("corrupt", `the task ${task.name} is not in the store`);
     return row;
   }
 
   #stored(task: LiveTask): KnownRun {
-    const found = this.#forest.store.lastRun(task.id);
+    const found = this.#parts.store.lastRun(task.id);
     if (found === undefined) throw new TuttiError("corrupt", `the task ${task.name} has no run in the store`);
     return { ...found, body: runBodyIn(found.body) };
   }

@@ -4,7 +4,7 @@ import { narrow, type Rights } from "../core/rights.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { AgentResult, TaskSnapshot } from "../protocol/invocation/invocation-result.ts";
-import { CompleteMessage, completeMessage, type Message } from "../protocol/task/message.ts";
+import { type CompleteMessage, completeMessage, type Message } from "../protocol/task/message.ts";
 import { maxHandovers } from "../protocol/task/task.ts";
 import type {
   Durable,
@@ -20,10 +20,12 @@ import type {
   Waited,
   WaitOptions,
 } from "../ports.ts";
-import type { Kernel } from "./kernel.ts";
-import type { LiveTask } from "./live.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import type { LiveTask } from "./live-task.ts";
+import { messageIn } from "./recorded-message.ts";
 import { cancelChild, joinChildren, sendMail, snapshotChildren, spawnChildren } from "./run-children.ts";
-import { RunCore, type RunPlace } from "./run-core.ts";
+import { rootRecord } from "./root-record.ts";
+import { RunCore, type RunInfo } from "./run-core.ts";
 import { budgetAsker, runStep } from "./run-step.ts";
 import { awaitAnswer, openWait, receiveMail, selectFirst, sleepFor, withdrawWait } from "./run-waits.ts";
 
@@ -56,23 +58,23 @@ export class DurableRun implements Durable {
   readonly shared: unknown;
   readonly #core: RunCore;
 
-  constructor(kernel: Kernel, task: LiveTask, place: RunPlace) {
-    this.#core = new RunCore(kernel, task, place);
+  constructor(parts: EngineParts, task: LiveTask, info: RunInfo) {
+    this.#core = new RunCore(parts, task, info);
     this.task = task.name;
-    this.attempt = place.attempt;
-    this.run = place.run;
+    this.attempt = info.attempt;
+    this.run = info.run;
     this.agent = task.agent;
     this.rights = task.rights;
-    this.input = place.input;
-    this.shared = place.shared;
+    this.input = info.input;
+    this.shared = info.shared;
   }
 
   get rootInput(): unknown {
-    return this.#core.kernel.rootOf(this.#core.task).input;
+    return rootRecord(this.#core.parts.store, this.#core.task.tree).input;
   }
 
   get rootConfig(): unknown {
-    return this.#core.kernel.rootOf(this.#core.task).config;
+    return rootRecord(this.#core.parts.store, this.#core.task.tree).config;
   }
 
   get signal(): AbortSignal {
@@ -85,13 +87,13 @@ export class DurableRun implements Durable {
   }
 
   async restore<T>(schema: Schema<T>): Promise<{ state: T; messages: CompleteMessage[] } | undefined> {
-    const { kernel, place, task } = this.#core;
+    const { parts, info, task } = this.#core;
     this.#core.check();
-    const state = place.fresh ? null : (kernel.store.lastState(place.id)?.state ?? null);
+    const state = info.fresh ? null : (parts.store.lastState(info.id)?.state ?? null);
     if (state === null) return undefined;
     return {
       state: schema.parse(JSON.parse(state)),
-      messages: kernel.store.messages(task.id, this.attempt).map(messageIn),
+      messages: parts.store.messages(task.id, this.attempt).map(messageIn),
     };
   }
 
@@ -140,7 +142,7 @@ export class DurableRun implements Durable {
     this.#core.use(key);
     const recorded = this.#core.recorded(key);
     if (recorded !== undefined) return Number(recorded.body);
-    const now = this.#core.kernel.clock.now();
+    const now = this.#core.parts.clock.now();
     this.#core.record(key, { kind: "noted", body: String(now) });
     return now;
   }
@@ -153,15 +155,15 @@ export class DurableRun implements Durable {
 
   async messages(): Promise<CompleteMessage[]> {
     await this.#core.committed();
-    return this.#core.kernel.store.messages(this.#core.task.id, this.attempt).map(messageIn);
+    return this.#core.parts.store.messages(this.#core.task.id, this.attempt).map(messageIn);
   }
 
   say(key: string, message: Message): CompleteMessage {
     this.#core.use(key);
     const recorded = this.#core.recorded(key);
     if (recorded !== undefined) return messageIn(recorded.body ?? "null");
-    const complete = completeMessage(message, { id: this.#idOf(key), now: this.#core.kernel.clock.now() });
-    const body = this.#core.kernel.clean(JSON.stringify(complete));
+    const complete = completeMessage(message, { id: this.#idOf(key), now: this.#core.parts.clock.now() });
+    const body = this.#core.parts.recorder.clean(JSON.stringify(complete));
     this.#core.record(key, { kind: "noted", body, event: "message.added" });
     return messageIn(body);
   }
@@ -199,11 +201,4 @@ export class DurableRun implements Durable {
   #idOf(key: string): string {
     return `${this.task}.${this.attempt}.${this.run}.${key}`;
   }
-}
-
-/** A step that holds a message is the message itself, or has it as `message`. */
-function messageIn(body: string): CompleteMessage {
-  const value: unknown = JSON.parse(body);
-  const held = typeof value === "object" && value !== null && "message" in value ? value.message : value;
-  return CompleteMessage.parse(held);
 }

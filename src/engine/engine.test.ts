@@ -228,7 +228,7 @@ test("invariant 9: a reader that comes back with the last event it saw misses no
       page.length > 0;
       page = store.eventsAfter(read.at(-1) ?? 0, 3)
     ) {
-      read.push(...page.map((event) => event.id));
+      read.push(...page.map((event) => event.seq));
     }
   };
   w.store.onCommit(() => follow(w.store));
@@ -239,9 +239,9 @@ test("invariant 9: a reader that comes back with the last event it saw misses no
   for (const name of names) await w.engine.result(name);
   await w.engine.idle();
   await settle();
-  const all = events(w.store).map((event) => event.id);
+  const all = events(w.store).map((event) => event.seq);
   assert.deepEqual(
-    read.filter((id) => id <= (all.at(-1) ?? 0)),
+    read.filter((seq) => seq <= (all.at(-1) ?? 0)),
     all,
   );
   assert.equal(new Set(all).size, all.length);

@@ -1,35 +1,48 @@
-// The engine: what the outside may do to tasks, and how the whole of them starts and stops.
+// The engine: what the outside may do to tasks, and how trees of tasks are taken over, released and stopped.
 
-import { type Answerer, readAnswer } from "../protocol/task/ask.ts";
 import { TuttiError } from "../protocol/error.ts";
-import type { LiveDelta } from "../protocol/task/event.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
+import { issuesText } from "../protocol/lenient-read.ts";
+import { type Answerer, readAnswer } from "../protocol/task/ask.ts";
+import type { LiveDelta } from "../protocol/task/event.ts";
 import { completeMessage, type Message } from "../protocol/task/message.ts";
-import type { Clock, Delivery, NewTask, RunnerRegistry, Tasks } from "../ports.ts";
-import type { Store } from "../store/store.ts";
+import { isTerminal } from "../protocol/task/task-status.ts";
+import type { Clock, Delivery, NewTask, RunnerRegistry, StartOptions, Tasks, TreeRunners } from "../ports.ts";
+import type { OpenStatus, Store } from "../store/store.ts";
+import { addRoot } from "./add-tasks.ts";
 import { Driver } from "./driver.ts";
-import { Forest } from "./forest.ts";
-import type { LiveTask } from "./live.ts";
-import { idInName, taskName } from "./names.ts";
+import { cancelTask, watchDeadline } from "./end-task.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import type { LiveTask, Tree } from "./live-task.ts";
+import { LiveTasks } from "./live-tasks.ts";
+import { idInName, taskName } from "../store/names.ts";
 import { resultIn } from "./outcome.ts";
-import { recover } from "./recovery.ts";
-import { problemOf, settledIn } from "./waits.ts";
+import { PauseSwitch } from "./pause-switch.ts";
+import { Recorder, type Redact } from "./recorder.ts";
+import { recoverTree } from "./recovery.ts";
+import { Runners } from "./runners.ts";
+import { Slots } from "./slots.ts";
+import { settledIn } from "./wait-body.ts";
+import { problemOf, Waits } from "./waits.ts";
 
 export interface EngineOptions {
   readonly store: Store;
   readonly clock: Clock;
+  /** Runners that are the same for all trees. */
   readonly runners: RunnerRegistry;
+  /** Runners that are resolved for each tree. */
+  readonly treeRunners?: TreeRunners;
   /** Tasks that run at the same time, over all trees. */
   readonly slots?: number;
-  /** Ends what an interrupted step left behind, from the note on its claim; awaited before the task goes on. */
+  /** Ends what an interrupted step left behind, from what it noted; awaited before its tree goes on. */
   readonly cleanUp?: (note: unknown) => Promise<void>;
-  /** Told of each task found at the start whose kind nobody here runs. */
+  /** Told of each task of a recovered tree whose kind nobody here runs. */
   readonly onParked?: (task: TaskId, kind: string) => void;
-  /** Shown, not kept. */
+  /** Text that is being written: shown, not kept. */
   readonly onLive?: (delta: LiveDelta) => void;
   /** Takes out of every text that is recorded what must not be kept, before anybody gets it; valid JSON must stay valid. */
-  readonly redact?: (text: string) => string;
+  readonly redact?: Redact;
 }
 
 const defaultSlots = 64;
@@ -37,89 +50,144 @@ const defaultSlots = 64;
 const graceMs = 5_000;
 
 export class Engine implements Tasks {
-  readonly #forest: Forest;
+  readonly #parts: EngineParts;
   readonly #driver: Driver;
-  readonly #store: Store;
-  readonly #clock: Clock;
-  readonly #cleanUp: EngineOptions["cleanUp"];
-  readonly #onParked: EngineOptions["onParked"];
+  readonly #options: EngineOptions;
   readonly #offCommit: () => void;
   /** Whoever waits from outside, to be told when the engine cannot go on. */
   readonly #onHalt = new Set<(reason: TuttiError) => void>();
-  #onIdle: (() => void)[] = [];
-  /** By key, while the store cannot tell yet. */
-  readonly #starting = new Map<string, LiveTask>();
+  #stopped: TuttiError | undefined;
+  /** Started in this tick: by key, while the store cannot tell yet. */
+  readonly #starting = new Map<string, { readonly task: LiveTask; readonly content: string }>();
 
   constructor(options: EngineOptions) {
-    this.#store = options.store;
-    this.#clock = options.clock;
-    this.#cleanUp = options.cleanUp;
-    this.#onParked = options.onParked;
-    this.#forest = new Forest({
-      store: options.store,
-      clock: options.clock,
-      slots: options.slots ?? defaultSlots,
-      checkRunner: (kind) => this.#driver.runnerOf(kind),
+    const { store, clock, onLive } = options;
+    this.#options = options;
+    const recorder = new Recorder(store, clock, options.redact);
+    const slots = new Slots(options.slots ?? defaultSlots);
+    const tasks = new LiveTasks();
+    this.#parts = {
+      store,
+      clock,
+      recorder,
+      slots,
+      tasks,
+      waits: new Waits(recorder, slots),
+      pause: new PauseSwitch({ store, clock, slots, tasks: () => tasks.all() }),
+      runners: new Runners(options.runners, options.treeRunners),
       launch: (task) => this.#driver.launch(task),
-      onLive: (delta) => options.onLive?.(delta),
-      onEmpty: () => this.#tellIdle(),
-      redact: options.redact,
+      onLive: (delta) => onLive?.(delta),
+    };
+    this.#driver = new Driver(this.#parts);
+    this.#offCommit = store.onCommit(() => {
+      if (store.failure !== undefined) this.#halt(store.failure);
     });
-    this.#driver = new Driver(this.#forest, options.runners);
-    this.#offCommit = options.store.onCommit(() => {
-      if (options.store.failure !== undefined) this.#halt(options.store.failure);
-    });
+  }
+
+  // ---- trees: taken over, released, stopped
+
+  /** Takes over every unfinished tree of the store; to be called once, before anything else. Returns how many tasks go on. */
+  async recover(): Promise<number> {
+    const { store, clock } = this.#parts;
+    const downSince = store.lastEventAt(null) ?? clock.now();
+    const found = await Promise.all(store.unfinishedTrees().map((root) => this.adopt(root, { downSince })));
+    return found.reduce((sum, count) => sum + count, 0);
   }
 
   /**
-   * Resumes every task that is not over; to be called once, before anything else. Returns how many. A task of a kind nobody
-   * here runs, recorded perhaps by a newer version, is left as it is: failing it would be an end that never changes.
+   * Takes over one tree and goes on with it; returns how many of its tasks go on. A task of a kind that nobody here runs,
+   * recorded perhaps by a newer version, is left as it is: failing it would be an end that never changes.
    */
-  async recover(): Promise<number> {
-    const found = recover(this.#forest, (task) => this.#forest.adopt(task));
-    await Promise.all(found.notes.map(async (note) => this.#cleanUp?.(note)));
-    const known = found.tasks.filter((task) => this.#driver.knows(task.kind));
+  async adopt(root: number, { downSince }: { readonly downSince: number }): Promise<number> {
+    this.#check();
+    const parts = this.#parts;
+    const { tasks, notes } = recoverTree(parts, root, downSince);
+    for (const task of tasks) {
+      parts.tasks.add(task);
+      watchDeadline(parts, task);
+    }
+    await Promise.all(notes.map(async (note) => this.#options.cleanUp?.(note)));
+    const open = tasks.filter((task) => task.result === undefined);
+    const known = open.filter((task) => parts.runners.knows(task.kind));
     for (const task of known) this.#driver.launch(task);
-    for (const task of found.tasks) if (!known.includes(task)) this.#onParked?.(task.name, task.kind);
+    for (const task of open) if (!known.includes(task)) this.#options.onParked?.(task.name, task.kind);
     return known.length;
   }
 
-  /** Resolves when no task is left and all of it is on disk; rejects when the engine cannot go on. */
-  idle(): Promise<void> {
-    if (this.#forest.halted !== undefined) return Promise.reject(this.#forest.halted);
-    if (this.#forest.size === 0) return this.#store.committed();
-    return new Promise((resolve, reject) => {
-      this.#onHalt.add(reject);
-      this.#onIdle.push(() => {
-        this.#onHalt.delete(reject);
-        this.#store.committed().then(resolve, reject);
-      });
-    });
-  }
-
-  /** Resolves when the task and all below it are over and on disk; rejects when the engine cannot go on. */
-  settled(task: TaskId): Promise<void> {
-    const live = this.#forest.find(task);
-    if (this.#forest.halted !== undefined) return Promise.reject(this.#forest.halted);
-    if (live === undefined) return this.#store.committed();
-    return new Promise((resolve, reject) => {
-      this.#onHalt.add(reject);
-      (live.onSettled ??= new Set()).add(() => {
-        this.#onHalt.delete(reject);
-        this.#store.committed().then(resolve, reject);
-      });
-    });
+  /** Ends the loops of one tree without recording an end, and forgets the tree: another process may take it over. */
+  async release(root: TaskId): Promise<void> {
+    const tree = this.#parts.tasks.find(root)?.tree;
+    if (tree === undefined) return;
+    haltTree(this.#parts, tree, new TuttiError("stopped", `the tree of ${root} was released; it goes on elsewhere`));
+    await this.#loopsReturned([tree]);
+    this.#parts.tasks.release(tree);
+    await this.#parts.store.committed();
   }
 
   /** Ends every loop without recording an end: the store keeps the tasks for the next start. */
   async stop(): Promise<void> {
-    this.#forest.stopped ??= new TuttiError("stopped", "Tutti is being stopped; the task goes on at the next start");
-    this.#halt(this.#forest.stopped);
-    const giveUp = Date.now() + graceMs;
-    while (this.#driver.loops > 0 && Date.now() < giveUp) await new Promise((resolve) => setTimeout(resolve, 1));
+    const { store, tasks } = this.#parts;
+    this.#stopped ??= new TuttiError("stopped", "Tutti is being stopped; the task goes on at the next start");
+    this.#halt(this.#stopped);
+    await this.#loopsReturned([...tasks.trees()]);
     this.#offCommit();
-    if (this.#store.failure === undefined) await this.#store.committed();
+    if (store.failure === undefined) await store.committed();
   }
+
+  /** Resolves when the loops of the trees have returned, or have had their time. */
+  async #loopsReturned(trees: readonly Tree[]): Promise<void> {
+    const running = trees.filter((tree) => tree.loops > 0);
+    if (running.length === 0) return;
+    const returned = Promise.all(
+      running.map((tree) => new Promise<void>((resolve) => (tree.onLoopsReturned = resolve))),
+    );
+    let callOff: (() => void) | undefined;
+    const late = new Promise<void>((resolve) => {
+      callOff = this.#parts.clock.timer(graceMs, resolve);
+    });
+    await Promise.race([returned, late]);
+    callOff?.();
+  }
+
+  #halt(reason: TuttiError): void {
+    for (const tree of this.#parts.tasks.trees()) haltTree(this.#parts, tree, reason);
+    for (const reject of this.#onHalt) reject(reason);
+    this.#onHalt.clear();
+  }
+
+  /** Why nothing goes on any more; undefined while it does. */
+  get halted(): TuttiError | undefined {
+    return this.#stopped ?? this.#parts.store.failure;
+  }
+
+  /** Resolves when no task is left and all of it is on disk; rejects when the engine cannot go on. */
+  idle(): Promise<void> {
+    const { store, tasks } = this.#parts;
+    if (this.halted !== undefined) return Promise.reject(this.halted);
+    if (tasks.size === 0) return store.committed();
+    return this.#whenTold((resolve) => tasks.onceEmpty(resolve));
+  }
+
+  /** Resolves when the task and all below it are over and on disk; rejects when the engine cannot go on. */
+  settled(task: TaskId): Promise<void> {
+    const { store, tasks } = this.#parts;
+    const live = tasks.find(task);
+    if (this.halted !== undefined) return Promise.reject(this.halted);
+    if (live === undefined) return store.committed();
+    return this.#whenTold((resolve) => (live.onSettled ??= new Set()).add(resolve));
+  }
+
+  #whenTold(subscribe: (resolve: () => void) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#onHalt.add(reject);
+      subscribe(() => {
+        this.#onHalt.delete(reject);
+        this.#parts.store.committed().then(resolve, reject);
+      });
+    });
+  }
+
+  // ---- pause
 
   /**
    * No new work begins from now on, over restarts too: no task is started and no step; what is under way finishes. Waits,
@@ -127,119 +195,123 @@ export class Engine implements Tasks {
    */
   async pause(): Promise<void> {
     this.#check();
-    await this.#forest.pause.begin();
+    await this.#parts.pause.begin();
   }
 
   async resume(): Promise<void> {
     this.#check();
-    await this.#forest.pause.end();
+    await this.#parts.pause.end();
   }
 
   get paused(): boolean {
-    return this.#forest.pause.isOn;
+    return this.#parts.pause.isOn;
   }
 
   /** Begins nothing more, lets the steps under way end within the time given, and stops. False when some did not. */
-  async drain(graceMs: number): Promise<boolean> {
+  async drain(within: number): Promise<boolean> {
     let callOff: (() => void) | undefined;
     const late = new Promise<false>((resolve) => {
-      callOff = this.#clock.timer(graceMs, () => resolve(false));
+      callOff = this.#parts.clock.timer(within, () => resolve(false));
     });
-    const drained = await Promise.race([this.#forest.pause.drain().then(() => true), late]);
+    const drained = await Promise.race([this.#parts.pause.drain().then(() => true), late]);
     callOff?.();
     await this.stop();
     return drained;
   }
 
   /** Tasks that are not over, by status. */
-  counts(): { readonly pending: number; readonly running: number; readonly input_required: number } {
+  counts(): Readonly<Record<OpenStatus, number>> {
     const counts = { pending: 0, running: 0, input_required: 0 };
-    const { waits } = this.#forest;
-    for (const { result, status, waits: open } of this.#forest.all()) {
-      if (result !== undefined) continue;
-      // Asked about by a loop that waits for other things besides, it needs input as well.
-      if ([...(open ?? [])].some((id) => waits.get(id)?.body.ask !== undefined)) counts.input_required += 1;
-      else counts[status === "pending" ? "pending" : "running"] += 1;
-    }
+    for (const { status } of this.#parts.tasks.all()) if (!isTerminal(status)) counts[status] += 1;
     return counts;
   }
 
-  /** Why nothing goes on any more; undefined while it does. */
-  get halted(): TuttiError | undefined {
-    return this.#forest.halted;
-  }
+  // ---- what the outside does to tasks
 
-  async start(task: NewTask, options: Parameters<Tasks["start"]>[1] = {}): Promise<{ task: TaskId; existed: boolean }> {
+  async start(task: NewTask, options: StartOptions = {}): Promise<{ task: TaskId; existed: boolean }> {
     this.#check();
-    const found = options.anew === true ? undefined : options.key;
-    const known = found === undefined ? undefined : this.#store.taskOfKey(found);
-    // A root that has its result is found too, as long as something below it goes on.
-    const unfinished = known === undefined ? undefined : this.#forest.find(taskName(this.#store.salt, known));
-    if (unfinished !== undefined) return { task: unfinished.name, existed: true };
-    const starting = found === undefined ? undefined : this.#starting.get(found);
-    if (starting !== undefined) {
-      await this.#store.committed();
-      return { task: starting.name, existed: true };
+    const { store } = this.#parts;
+    const { once } = options;
+    const key = once?.key ?? options.key;
+    const content = once?.content ?? "";
+    const known = key === undefined || options.anew === true ? undefined : this.#startedWith(key, once !== undefined);
+    if (known !== undefined) {
+      if (known.content !== content) throw usedForOther();
+      await store.committed();
+      return { task: known.task, existed: true };
     }
-    const made = this.#forest.addRoot(task);
-    if (options.key !== undefined) {
-      for (const key of [options.key, ...(options.also ?? [])]) this.#store.bindKey(key, made.id);
-      this.#starting.set(options.key, made);
+    const made = addRoot(this.#parts, task);
+    if (key !== undefined) {
+      store.bindKey(key, { task: made.id, content });
+      this.#starting.set(key, { task: made, content });
     }
-    await this.#store.committed();
-    if (options.key !== undefined && this.#starting.get(options.key) === made) this.#starting.delete(options.key);
+    await store.committed();
+    if (key !== undefined && this.#starting.get(key)?.task === made) this.#starting.delete(key);
     this.#driver.launch(made);
     return { task: made.name, existed: false };
   }
 
+  /** The task that was started with the key; one that is over, with all below it, counts only if `finished` does. */
+  #startedWith(key: string, finished: boolean): { readonly task: TaskId; readonly content: string } | undefined {
+    const { store, tasks } = this.#parts;
+    const starting = this.#starting.get(key);
+    if (starting !== undefined) return { task: starting.task.name, content: starting.content };
+    const bound = store.boundKey(key);
+    if (bound === undefined) return undefined;
+    const task = taskName(store.salt, bound.task);
+    return finished || tasks.find(task) !== undefined ? { task, content: bound.content } : undefined;
+  }
+
   async deliver(wait: AskId, answer: unknown, by: Answerer): Promise<Delivery> {
     this.#check();
-    const value = this.#forest.cleanValue(answer);
-    const id = idInName(this.#store.salt, wait);
-    const open = id === undefined ? undefined : this.#forest.waits.get(id);
+    const { store, waits, recorder } = this.#parts;
+    const value = recorder.cleanValue(answer);
+    const id = idInName(store.salt, wait);
+    const open = id === undefined ? undefined : waits.get(id);
     if (id === undefined || open === undefined) return this.#whyNotOpen(wait, id);
     const problem = problemWith(open, value);
     if (problem !== undefined) return { outcome: "invalid", message: problem };
     const unverified = open.schema === undefined ? { unverified: true } : {};
-    const settled = this.#forest.waits.settle(id, "answered", JSON.stringify({ value, by, ...unverified }));
+    const settled = waits.settle(id, "answered", JSON.stringify({ value, by, ...unverified }));
     if (!settled) return this.#whyNotOpen(wait, id);
-    await this.#store.committed();
+    await store.committed();
     return open.schema === undefined ? { outcome: "accepted", provisional: true } : { outcome: "accepted" };
   }
 
   async message(task: TaskId, message: Message): Promise<void> {
     const live = this.#liveOr(task);
-    const now = this.#clock.now();
-    const complete = completeMessage(message, { id: `${task}.mail.${crypto.randomUUID()}`, now });
-    this.#store.addMail(live.id, this.#forest.clean(JSON.stringify(complete)));
-    await this.#store.committed();
+    const { store, clock, recorder } = this.#parts;
+    const complete = completeMessage(message, { id: `${task}.mail.${crypto.randomUUID()}`, now: clock.now() });
+    store.addMail(live.id, recorder.clean(JSON.stringify(complete)));
+    await store.committed();
     for (const wake of live.onMail ?? []) wake();
   }
 
   async cancel(task: TaskId, reason: string): Promise<TaskId[]> {
     this.#check();
-    const live = this.#forest.find(task);
+    const live = this.#parts.tasks.find(task);
     if (live === undefined) {
       await this.#endedResult(task);
       return [];
     }
-    const canceled = this.#forest.cancel(live, reason);
-    await this.#store.committed();
+    const canceled = cancelTask(this.#parts, live, reason);
+    await this.#parts.store.committed();
     return canceled.map((each) => each.name);
   }
 
   async retry(task: TaskId): Promise<void> {
     const live = this.#liveOr(task);
     this.#driver.nextAttempt(live);
-    await this.#store.committed();
+    await this.#parts.store.committed();
   }
 
   result(task: TaskId, signal?: AbortSignal): Promise<AgentResult> {
-    const live = this.#forest.find(task);
+    const { store, tasks } = this.#parts;
+    const live = tasks.find(task);
     if (live === undefined) return this.#endedResult(task);
     const known = live.result;
-    if (known !== undefined) return this.#store.committed().then(() => known);
-    if (this.#forest.halted !== undefined) return Promise.reject(this.#forest.halted);
+    if (known !== undefined) return store.committed().then(() => known);
+    if (this.halted !== undefined) return Promise.reject(this.halted);
     return new Promise((resolve, reject) => {
       const off = (): void => {
         this.#onHalt.delete(leave);
@@ -253,7 +325,7 @@ export class Engine implements Tasks {
       const aborted = (): void => leave(signal?.reason);
       const give = (result: AgentResult): void => {
         off();
-        this.#store.committed().then(() => resolve(result), reject);
+        store.committed().then(() => resolve(result), reject);
       };
       (live.joiners ??= new Set()).add(give);
       this.#onHalt.add(leave);
@@ -264,14 +336,15 @@ export class Engine implements Tasks {
 
   /** A task that has just ended is gone from memory and perhaps not yet on disk. */
   async #endedResult(task: TaskId): Promise<AgentResult> {
-    await this.#store.committed();
+    await this.#parts.store.committed();
     const known = this.#storedResult(task);
     if (known === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
     return known;
   }
 
   #whyNotOpen(wait: AskId, id: number | undefined): Delivery {
-    const answer = id === undefined ? undefined : (this.#forest.waits.settled(id) ?? this.#store.answer(id));
+    const { store, waits } = this.#parts;
+    const answer = id === undefined ? undefined : (waits.settled(id) ?? store.answer(id));
     if (answer === undefined) return { outcome: "unknown", message: `there is no open question ${wait}` };
     const said = { answered: "was answered already", expired: "expired before", withdrawn: "is no longer asked" };
     const message = `${wait} ${said[answer.kind]}; this answer changes nothing`;
@@ -279,14 +352,15 @@ export class Engine implements Tasks {
   }
 
   #storedResult(name: TaskId): AgentResult | undefined {
-    const id = idInName(this.#store.salt, name);
-    const row = id === undefined ? undefined : this.#store.result(id);
+    const { store } = this.#parts;
+    const id = idInName(store.salt, name);
+    const row = id === undefined ? undefined : store.result(id);
     return row === undefined ? undefined : resultIn(row, name);
   }
 
   #liveOr(task: TaskId): LiveTask {
     this.#check();
-    const live = this.#forest.find(task);
+    const live = this.#parts.tasks.find(task);
     if (live !== undefined && live.result === undefined) return live;
     if (live !== undefined || this.#storedResult(task) !== undefined) {
       throw new TuttiError("conflict", `the task ${task} is over`);
@@ -294,29 +368,27 @@ export class Engine implements Tasks {
     throw new TuttiError("not_found", `there is no task ${task}`);
   }
 
-  #halt(reason: TuttiError): void {
-    this.#forest.waits.close();
-    for (const task of this.#forest.all()) {
-      task.callOffDeadline?.();
-      task.stop?.(reason);
-    }
-    for (const reject of this.#onHalt) reject(reason);
-    this.#onHalt.clear();
-  }
-
-  #tellIdle(): void {
-    const waiting = this.#onIdle;
-    this.#onIdle = [];
-    for (const resolve of waiting) resolve();
-  }
-
   #check(): void {
-    if (this.#forest.halted !== undefined) throw this.#forest.halted;
+    if (this.halted !== undefined) throw this.halted;
   }
 }
 
+/** Ends the loops of a tree and calls off its timers; nothing of that is recorded. */
+function haltTree({ waits }: EngineParts, tree: Tree, reason: TuttiError): void {
+  tree.halted ??= reason;
+  for (const task of tree.live) {
+    waits.release(task);
+    task.callOffDeadline?.();
+    task.stop?.(reason);
+  }
+}
+
+function usedForOther(): TuttiError {
+  return new TuttiError("conflict", "this idempotency key was used for another invocation; use a new key for new work");
+}
+
 /** Why a value cannot settle a wait, which then stays open; undefined when it can. */
-function problemWith(open: NonNullable<ReturnType<Forest["waits"]["get"]>>, value: unknown): string | undefined {
+function problemWith(open: NonNullable<ReturnType<Waits["get"]>>, value: unknown): string | undefined {
   const { ask } = open.body;
   if (ask !== undefined) {
     const { kind, choices, answer_schema } = ask;
@@ -326,7 +398,7 @@ function problemWith(open: NonNullable<ReturnType<Forest["waits"]["get"]>>, valu
       ...(choices === undefined ? {} : { choices: [...choices] }),
     };
     const reading = readAnswer(asked, value);
-    if (!reading.ok) return reading.issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ");
+    if (!reading.ok) return issuesText(reading.issues);
   }
   return open.schema === undefined ? undefined : problemOf(open.schema, value);
 }

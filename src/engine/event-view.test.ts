@@ -35,7 +35,7 @@ const go = { kind: "budget", go_on: true };
 function viewed(w: World): TaskEvent[] {
   const view = openView(w.folder);
   try {
-    return w.store.eventsAfter(0, 10_000).map((event) => TaskEvent.parse(eventView(view, event)));
+    return view.eventsAfter(0, 10_000).map((event) => TaskEvent.parse(eventView(view.salt, event)));
   } finally {
     view.close();
   }

@@ -1,91 +1,88 @@
-// Turns a stored line into the event readers are given: what it points at is put in place.
+// Turns a stored event and the rows it points at into the event that readers are given.
 
-import type { Answer, Ask } from "../protocol/task/ask.ts";
-import { defaultAskMs } from "../protocol/task/ask.ts";
+import { z } from "zod";
+
+import { type Ask, defaultAskMs } from "../protocol/task/ask.ts";
 import { TaskEvent } from "../protocol/task/event.ts";
 import { Message, messageText } from "../protocol/task/message.ts";
-import type { StoredEvent, WaitRow } from "../store/store.ts";
-import type { StoreView } from "../store/view.ts";
-import { askName, idInName, taskName } from "./names.ts";
-import type { WaitBody } from "./waits.ts";
+import { askName, taskName } from "../store/names.ts";
+import type { TaskRow, WaitRow } from "../store/store.ts";
+import type { EventRecord } from "../store/view.ts";
+import { taskBodyIn } from "./task-body.ts";
+import { storedAnswerIn, waitBodyIn } from "./wait-body.ts";
 
-export function eventView(view: StoreView, event: StoredEvent): TaskEvent {
+export function eventView(salt: string, event: EventRecord): TaskEvent {
   return TaskEvent.parse({
-    seq: event.id,
+    seq: event.seq,
     at: event.at,
-    task: taskName(view.salt, event.task),
-    root: taskName(view.salt, event.root),
+    task: taskName(salt, event.task),
+    root: taskName(salt, event.root),
     attempt: event.attempt,
     run: event.run,
     type: event.type,
-    data: dataOf(view, event),
+    data: dataOf(salt, event),
   });
 }
 
-function dataOf(view: StoreView, event: StoredEvent): unknown {
-  const body: unknown = event.body === null ? {} : JSON.parse(event.body);
+function dataOf(salt: string, event: EventRecord): unknown {
   switch (event.type) {
     case "task.created":
-      return createdData(view, event.task);
+      return createdData(salt, event.made);
     case "task.completed":
     case "task.failed":
     case "task.canceled":
-      return JSON.parse(view.result(event.task)?.body ?? "{}");
-    case "message.added":
+      return JSON.parse(event.result?.body ?? "{}");
+    case "message.added": {
+      const body = bodyOf(event);
       return typeof body === "object" && body !== null && "message" in body
         ? { message: body.message }
         : { message: body };
+    }
     case "step.finished":
       return {
         key: event.key,
         outcome: event.kind,
-        ...(event.kind === "ok" ? {} : { error: body }),
+        ...(event.kind === "ok" ? {} : { error: bodyOf(event) }),
         tokens: event.tokens,
         money_micro_usd: event.money,
       };
     case "ask.raised":
-      return { ask: askIn(view, body) };
+      return { ask: event.wait === undefined ? undefined : askView(salt, event.wait) };
     case "ask.answered":
-      return answeredData(view, body);
+      return answeredData(salt, event);
     default:
-      return body;
+      return bodyOf(event);
   }
 }
 
-function createdData(view: StoreView, id: number): unknown {
-  const task = view.taskRow(id);
+function bodyOf({ body }: EventRecord): unknown {
+  return body === null ? {} : JSON.parse(body);
+}
+
+function createdData(salt: string, task: TaskRow | undefined): unknown {
+  if (task === undefined) return {};
   return {
-    agent: task?.agent ?? "",
-    runner: task?.kind ?? "",
-    parent: task?.parent === null || task?.parent === undefined ? null : taskName(view.salt, task.parent),
-    depth: task?.depth ?? 0,
-    detached: task?.detached ?? false,
-    ...promptIn(task?.body),
+    agent: task.agent,
+    runner: task.kind,
+    parent: task.parent === null ? null : taskName(salt, task.parent),
+    depth: task.depth,
+    detached: task.detached,
+    ...promptIn(task),
   };
 }
 
-/** An agent's task begins with a message; other runners' inputs are their own. */
-function promptIn(body: string | undefined): { readonly prompt?: string } {
-  const { input }: { input?: unknown } = JSON.parse(body ?? "{}");
-  if (typeof input !== "object" || input === null || !("message" in input)) return {};
-  const message = Message.safeParse(input.message);
-  return message.success ? { prompt: messageText(message.data) } : {};
-}
+const StartsWithMessage = z.object({ message: Message });
 
-function waitIn(view: StoreView, body: unknown): WaitRow | undefined {
-  const name = typeof body === "object" && body !== null && "ask" in body ? String(body.ask) : "";
-  const id = idInName(view.salt, name);
-  return id === undefined ? undefined : view.wait(id);
-}
-
-function askIn(view: StoreView, body: unknown): Ask | undefined {
-  const row = waitIn(view, body);
-  return row === undefined ? undefined : askView(view.salt, row);
+/** An agent's task begins with a message; the inputs of other runners are their own. */
+function promptIn({ body }: TaskRow): { readonly prompt?: string } {
+  const held = StartsWithMessage.safeParse(taskBodyIn(body).input);
+  return held.success ? { prompt: messageText(held.data.message) } : {};
 }
 
 /** The open ask of a wait; undefined for a wait that asks nobody. */
 export function askView(salt: string, row: WaitRow): Extract<Ask, { status: "open" }> | undefined {
-  const { ask }: WaitBody = JSON.parse(row.body);
+  if (row.ask === null) return undefined;
+  const { ask } = waitBodyIn(row);
   if (ask === undefined) return undefined;
   return {
     id: askName(salt, row.id),
@@ -102,10 +99,11 @@ export function askView(salt: string, row: WaitRow): Extract<Ask, { status: "ope
   };
 }
 
-function answeredData(view: StoreView, body: unknown): unknown {
+/** An answer that may have to go again stands in the event itself; any other stands with its wait. */
+function answeredData(salt: string, event: EventRecord): unknown {
+  const body = bodyOf(event);
   if (typeof body === "object" && body !== null && "answer" in body) return body;
-  const row = waitIn(view, body);
-  const answer = row === undefined ? undefined : view.answer(row.id);
-  const settled: { value?: Answer; by?: unknown } = JSON.parse(answer?.body ?? "{}");
-  return { ask: row === undefined ? undefined : askName(view.salt, row.id), answer: settled.value, by: settled.by };
+  const given = event.answer === undefined ? undefined : storedAnswerIn(event.answer);
+  const ask = event.wait === undefined ? undefined : askName(salt, event.wait.id);
+  return { ask, answer: given?.value, by: given?.by };
 }

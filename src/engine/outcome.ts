@@ -1,20 +1,26 @@
 // What a task ended with, as it is recorded and as its parent and the outside are given it.
 
+import { z } from "zod";
+
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { ResultRow } from "../store/store.ts";
 
-/** One of the three, by how it ended. */
-export interface Outcome {
-  readonly content?: unknown;
-  readonly error?: unknown;
-  readonly reason?: unknown;
-}
+/** One of the three, by how the task ended. */
+export const Outcome = z.object({
+  content: z.unknown().optional(),
+  error: z.unknown().optional(),
+  reason: z.unknown().optional(),
+});
+export type Outcome = Readonly<z.infer<typeof Outcome>>;
 
 export function contentOf(outcome: Outcome): unknown {
   return outcome.content ?? outcome.error ?? outcome.reason ?? null;
 }
 
+export function outcomeIn({ body }: Pick<ResultRow, "body">): Outcome {
+  return Outcome.parse(JSON.parse(body));
+}
+
 export function resultIn(row: ResultRow, name: string): AgentResult {
-  const outcome: Outcome = JSON.parse(row.body);
-  return { content: contentOf(outcome), task_id: name, status: row.status };
+  return { content: contentOf(outcomeIn(row)), task_id: name, status: row.status };
 }

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import type { Clock } from "../ports.ts";
 import type { Store } from "../store/store.ts";
-import { type LiveTask, stopClock } from "./live.ts";
+import { type LiveTask, stopClock } from "./live-task.ts";
 import type { Slots } from "./slots.ts";
 
 const settingName = "paused";
@@ -46,7 +46,7 @@ interface PauseDeps {
   readonly tasks: () => Iterable<LiveTask>;
 }
 
-export class Pause {
+export class PauseSwitch {
   readonly #deps: PauseDeps;
   #pauses: Pauses;
   #draining = false;

@@ -1,67 +1,59 @@
-// What a start finds in the store: the tasks that are not over, what they spent, waited for and left under way.
+// What a process finds of a tree in the store when it takes it over: its tasks, what they spent, waited for and left under way.
 
 import { accountKinds, hold, newAccount, raise, settle } from "../core/account.ts";
-import { applyAnswer, LimitReached } from "./budget-gate.ts";
-import type { Kernel } from "./kernel.ts";
-import {
-  countAsk,
-  liveTask,
-  type LiveTask,
-  payer,
-  payerAbove,
-  rootAccounts,
-  rootBudget,
-  stopClock,
-  type Tree,
-} from "./live.ts";
-import { taskName } from "./names.ts";
+import { isLifeEvent, nextStatus } from "../core/task-state.ts";
+import { TuttiError } from "../protocol/error.ts";
 import type { TaskStatus } from "../protocol/task/task-status.ts";
+import type { AnswerRow, EventType, TaskRow } from "../store/store.ts";
+import { applyAnswer, LimitReached } from "./budget-gate.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import { countAsk, liveTask, type LiveTask, newTree, stopClock, type Tree } from "./live-task.ts";
+import { taskName } from "../store/names.ts";
 import { resultIn } from "./outcome.ts";
 import { clockStops, pausesIn } from "./pause-switch.ts";
-import type { AnswerRow, TaskRow } from "../store/store.ts";
-import { TaskBody } from "./task-body.ts";
-import { answerIn, type WaitBody } from "./waits.ts";
+import { payer, payerAbove, rootAccounts, rootBudget } from "./payer.ts";
+import { type TaskBody, taskBodyIn } from "./task-body.ts";
+import { answerIn, type WaitBody, waitBodyIn } from "./wait-body.ts";
 
-export interface Recovered {
-  /** Not over, parents first. */
+export interface RecoveredTree {
+  /** All that are in memory now: those that are not over, and what stands above them. Parents first. */
   readonly tasks: readonly LiveTask[];
   /** What interrupted steps noted; whatever it names has to be ended before the tasks go on. */
   readonly notes: readonly unknown[];
 }
 
-/** Begins the claim of a sleep or a select, which holds a time and is no note of a step: no JSON begins so. */
-export const dueMark = "@";
-
-export function recover(kernel: Kernel, adopt: (task: LiveTask) => void): Recovered {
-  const { store } = kernel;
+/** `downSince`: when somebody last worked on the tree. The time from then until now counts against nobody. */
+export function recoverTree(parts: EngineParts, root: number, downSince: number): RecoveredTree {
+  const { store } = parts;
   const known = new Map<number, LiveTask>();
-  const tasks: LiveTask[] = [];
-  for (const row of store.openTasks()) {
-    const task = placed(kernel, row, known);
+  for (const row of store.openTasks(root)) {
+    const task = taskOf(parts, row, known);
     known.set(row.id, task);
     const result = store.result(row.id);
-    if (result === undefined) {
-      tasks.push(task);
-      task.status = statusAfter(store.lastLife(row.id));
-    } else {
-      task.status = result.status;
-      task.result = resultIn(result, task.name);
-    }
+    task.status = statusAfter(store.lifeEvents(row.id), task.name);
+    if (result !== undefined) task.result = resultIn(result, task.name);
   }
-  for (const root of [...known.values()].filter((task) => task.parent === undefined)) restoreTree(kernel, root, known);
-  for (const task of known.values()) adopt(task);
-  return { tasks, notes: store.openNotes().map((note): unknown => JSON.parse(note)) };
+  const first = known.get(root);
+  if (first !== undefined) restoreTree(parts, { root: first, known, downSince });
+  return { tasks: [...known.values()], notes: store.openNotes(root).map((note): unknown => JSON.parse(note)) };
 }
 
-/** What its events say it was doing when the process ended. */
-function statusAfter(lastLife: string | undefined): TaskStatus {
-  if (lastLife === undefined || lastLife === "task.created") return "pending";
-  return lastLife === "task.input_required" ? "input_required" : "running";
+/** Folds a task's events, the same way their recording moved its status (invariant 2). */
+function statusAfter(events: readonly EventType[], name: string): TaskStatus {
+  let status: TaskStatus = "pending";
+  for (const event of events) {
+    if (!isLifeEvent(event)) continue;
+    const moved = nextStatus(status, event);
+    if (!moved.ok)
+      throw new TuttiError("corrupt", `the events of ${name} do not follow from each other: ${moved.reason}`);
+    ({ status } = moved);
+  }
+  return status;
 }
 
-function placed(kernel: Kernel, row: TaskRow, known: ReadonlyMap<number, LiveTask>): LiveTask {
-  const { store } = kernel;
-  const body = TaskBody.parse(JSON.parse(row.body));
+function taskOf(parts: EngineParts, row: TaskRow, known: ReadonlyMap<number, LiveTask>): LiveTask {
+  const { store } = parts;
+  const body = taskBodyIn(row.body);
   const parent = row.parent === null ? undefined : known.get(row.parent);
   const task = liveTask({
     id: row.id,
@@ -69,42 +61,37 @@ function placed(kernel: Kernel, row: TaskRow, known: ReadonlyMap<number, LiveTas
     run: store.lastRun(row.id)?.id ?? 0,
     fresh: false,
     parent,
-    tree: parent?.tree ?? newTree(kernel, row, body),
+    tree: parent?.tree ?? treeOf(parts, row, body),
     kind: row.kind,
     agent: row.agent,
     rights: body.rights,
     createdAt: row.created_at,
     deadline: row.deadline,
   });
-  const { budget } = body;
   if (parent === undefined) task.accounts = rootAccounts(task.tree.budget);
   else {
     for (const kind of accountKinds) {
-      const limit = budget?.[kind];
+      const limit = body.budget?.[kind];
       if (limit !== undefined) task.accounts = { ...task.accounts, [kind]: newAccount(limit) };
     }
   }
   return task;
 }
 
-function newTree(kernel: Kernel, row: TaskRow, body: TaskBody): Tree {
-  const tree: Tree = {
-    root: row.id,
-    budget: rootBudget(body.budget ?? {}),
-    tasks: kernel.store.tree(row.id).length,
-    slots: kernel.slots.queue(() => tree.budget.concurrency),
-    given: undefined,
-    startedAt: row.created_at,
-    budgetAsk: undefined,
-    exhausted: undefined,
-    unpriced: false,
-  };
-  return tree;
+function treeOf({ store, slots }: EngineParts, row: TaskRow, body: TaskBody): Tree {
+  const tasks = store.tree(row.id).length;
+  return newTree({ root: row.id, budget: rootBudget(body.budget ?? {}), tasks, startedAt: row.created_at }, slots);
+}
+
+interface FoundTree {
+  readonly root: LiveTask;
+  readonly known: ReadonlyMap<number, LiveTask>;
+  readonly downSince: number;
 }
 
 /** Spending, raised limits, open waits and the time people were asked, as they were when the process ended. */
-function restoreTree(kernel: Kernel, root: LiveTask, known: ReadonlyMap<number, LiveTask>): void {
-  const { store, clock } = kernel;
+function restoreTree(parts: EngineParts, { root, known, downSince }: FoundTree): void {
+  const { store, clock, waits } = parts;
   const parents = new Map(store.tree(root.id).map((row) => [row.id, row.parent]));
   const nearest = (id: number): LiveTask => {
     for (let at: number | null | undefined = id; at !== null && at !== undefined; at = parents.get(at)) {
@@ -120,33 +107,31 @@ function restoreTree(kernel: Kernel, root: LiveTask, known: ReadonlyMap<number, 
       from.set(settle(from.account, 0, used[kind]));
     }
   }
-  holdAllotments([...known.values()].filter((task) => task.tree === root.tree && task.parent !== undefined));
+  holdAllotments([...known.values()].filter((task) => task.parent !== undefined));
   const decisions: Decision[] = [];
   const clockMoves: { at: number; move: () => void }[] = [];
   for (const wait of store.waitsOf(root.id)) {
     const task = nearest(wait.task);
     const answer = store.answer(wait.id);
-    if (answer === undefined) kernel.waits.adopt(wait, task);
-    const body: WaitBody = JSON.parse(wait.body);
-    if (body.ask === undefined) continue;
+    if (answer === undefined) waits.adopt(wait, task);
+    if (wait.ask === null) continue;
     clockMoves.push({ at: wait.raised_at, move: () => countAsk(task, 1, wait.raised_at) });
     if (answer === undefined) continue;
     clockMoves.push({ at: answer.at, move: () => countAsk(task, -1, answer.at) });
-    decisions.push(...decisionIn(body, task, answer));
+    if (wait.ask === "budget") decisions.push(...decisionIn(waitBodyIn(wait), task, answer));
   }
   applyDecisions(decisions, known);
   const pauses = pausesIn(store);
   for (const task of known.values()) {
-    if (task.tree !== root.tree) continue;
     for (const { at, change } of clockStops(pauses, task.createdAt)) {
       clockMoves.push({ at, move: () => stopClock(task, change, at) });
     }
   }
   for (const { move } of clockMoves.toSorted((a, b) => a.at - b.at)) move();
   // Nobody worked while no process ran: that time does not count either, unless an open ask has stopped the clock already.
-  const lastSeen = Math.max(store.lastEventAt(null) ?? clock.now(), pauses.past.at(-1)?.[1] ?? 0);
+  const lastSeen = Math.max(downSince, pauses.past.at(-1)?.[1] ?? 0);
   const down = Math.max(0, clock.now() - lastSeen);
-  for (const task of known.values()) if (task.tree === root.tree && task.asks === 0) task.askedFor += down;
+  for (const task of known.values()) if (task.clockStops === 0) task.stoppedFor += down;
 }
 
 /** Deepest first, so that what a carve-out holds for one below it is known when it is held itself. */

@@ -1,15 +1,19 @@
 // What a run does with tasks below its own: spawn, join, cancel, write to, look at.
 
+import { z } from "zod";
+
 import { type ErrorCode, errorTable, toTuttiError, TuttiError } from "../protocol/error.ts";
 import { Failure, toFailure } from "../protocol/failure.ts";
-import type { TaskId } from "../protocol/ids.ts";
-import type { AgentResult, TaskSnapshot } from "../protocol/invocation/invocation-result.ts";
+import { TaskId } from "../protocol/ids.ts";
+import { type AgentResult, TaskSnapshot } from "../protocol/invocation/invocation-result.ts";
 import { completeMessage, type Message } from "../protocol/task/message.ts";
 import type { NewTask } from "../ports.ts";
 import { isOverTasks, isOverTime, passTasks, passTime } from "./budget-gate.ts";
 import { fingerprint } from "../core/fingerprint.ts";
-import type { LiveTask } from "./live.ts";
-import { idInName } from "./names.ts";
+import { addChildren } from "./add-tasks.ts";
+import { cancelTask } from "./end-task.ts";
+import type { LiveTask } from "./live-task.ts";
+import { idInName } from "../store/names.ts";
 import { resultIn } from "./outcome.ts";
 import type { RunCore } from "./run-core.ts";
 import { snapshotsOf } from "./snapshot.ts";
@@ -23,34 +27,35 @@ export async function spawnChildren(
 ): Promise<TaskId[]> {
   core.use(key);
   const { children, shared } = spawn;
-  const { kernel, task } = core;
+  const { parts, task } = core;
+  const { recorder } = parts;
   const input = fingerprint([children, shared ?? null]);
   const recorded = core.recorded(key, input);
   if (recorded?.kind === "failed") throw refusalIn(recorded.body);
   if (recorded !== undefined) return namesIn(recorded.body);
   let made: LiveTask[];
   try {
-    if (isOverTime(kernel, task)) await core.interruptible(passTime(kernel, task, ask));
+    if (isOverTime(recorder, task)) await core.interruptible(passTime(recorder, task, ask));
     while (isOverTasks(task, children.length)) {
-      await core.interruptible(passTasks(kernel, task, children.length, ask));
+      await core.interruptible(passTasks(recorder, task, children.length, ask));
     }
     core.check();
-    made = kernel.addChildren(task, children, () =>
+    made = addChildren(parts, task, children, () =>
       shared === undefined
         ? null
-        : core.record(`${key}!shared`, { kind: "noted", body: kernel.clean(JSON.stringify(shared)) }),
+        : core.record(`${key}!shared`, { kind: "noted", body: recorder.clean(JSON.stringify(shared)) }),
     );
   } catch (thrown) {
     core.check();
     // Recorded, so that a loop that went on without the children does so after a restart too.
-    const body = kernel.clean(JSON.stringify(toFailure(toTuttiError(thrown))));
+    const body = recorder.clean(JSON.stringify(toFailure(toTuttiError(thrown))));
     core.record(key, { kind: "failed", input, body });
     throw refusalIn(body);
   }
   const names = made.map((child) => child.name);
   core.record(key, { kind: "spawned", input, body: JSON.stringify(names) });
   await core.committed();
-  for (const child of made) if (child.result === undefined) kernel.launch(child);
+  for (const child of made) if (child.result === undefined) parts.launch(child);
   return names;
 }
 
@@ -61,7 +66,7 @@ export async function joinChildren(core: RunCore, ids: readonly TaskId[]): Promi
   const missing: { index: number; child: LiveTask }[] = [];
   const gone: { index: number; id: TaskId }[] = [];
   ids.forEach((id, index) => {
-    const child = core.kernel.find(id);
+    const child = core.parts.tasks.find(id);
     if (child === undefined) gone.push({ index, id });
     else if (ownChild(core, child).result === undefined) missing.push({ index, child });
     else if (child.result !== undefined) results[index] = child.result;
@@ -96,11 +101,11 @@ export async function cancelChild(core: RunCore, key: string, id: TaskId): Promi
   core.use(key);
   const recorded = core.recorded(key);
   if (recorded !== undefined) return namesIn(recorded.body);
-  if (core.kernel.find(id) === undefined) await core.committed();
-  const child = core.kernel.find(id);
+  if (core.parts.tasks.find(id) === undefined) await core.committed();
+  const child = core.parts.tasks.find(id);
   if (child === undefined) storedResult(core, id);
   const canceled =
-    child === undefined ? [] : core.kernel.cancel(ownChild(core, child), `canceled by ${core.task.name}`);
+    child === undefined ? [] : cancelTask(core.parts, ownChild(core, child), `canceled by ${core.task.name}`);
   const names = canceled.map((task) => task.name);
   core.record(key, { kind: "noted", body: JSON.stringify(names) });
   await core.committed();
@@ -110,13 +115,13 @@ export async function cancelChild(core: RunCore, key: string, id: TaskId): Promi
 export async function sendMail(core: RunCore, key: string, id: TaskId, message: Message): Promise<void> {
   core.use(key);
   if (core.recorded(key) !== undefined) return;
-  const { kernel, task } = core;
-  const child = kernel.find(id);
+  const { parts, task } = core;
+  const child = parts.tasks.find(id);
   if (child === undefined || child.result !== undefined) {
     throw new TuttiError("conflict", `the task ${id} is over; a message cannot reach it`);
   }
-  const complete = completeMessage(message, { id: `${task.name}.${key}`, now: kernel.clock.now() });
-  kernel.store.addMail(ownChild(core, child).id, kernel.clean(JSON.stringify(complete)));
+  const complete = completeMessage(message, { id: `${task.name}.${key}`, now: parts.clock.now() });
+  parts.store.addMail(ownChild(core, child).id, parts.recorder.clean(JSON.stringify(complete)));
   core.record(key, { kind: "noted", body: null });
   await core.committed();
   for (const wake of child.onMail ?? []) wake();
@@ -129,9 +134,9 @@ export async function snapshotChildren(
 ): Promise<TaskSnapshot[]> {
   core.use(key);
   const recorded = core.recorded(key);
-  if (recorded !== undefined) return JSON.parse(recorded.body ?? "[]");
+  if (recorded !== undefined) return z.array(TaskSnapshot).parse(JSON.parse(recorded.body ?? "[]"));
   await core.committed();
-  const snapshots = snapshotsOf(core.kernel, core.task, ids);
+  const snapshots = snapshotsOf(core.parts, core.task, ids);
   core.record(key, { kind: "noted", body: JSON.stringify(snapshots) });
   return snapshots;
 }
@@ -143,7 +148,7 @@ export function ownChild(core: RunCore, task: LiveTask): LiveTask {
 }
 
 export function storedResult(core: RunCore, name: TaskId): AgentResult {
-  const { store } = core.kernel;
+  const { store } = core.parts;
   const id = idInName(store.salt, name);
   const row = id === undefined ? undefined : store.result(id);
   if (id === undefined || row === undefined) throw new TuttiError("not_found", `there is no task ${name}`);
@@ -166,5 +171,5 @@ function isCode(code: string): code is ErrorCode {
 }
 
 function namesIn(body: string | null): TaskId[] {
-  return JSON.parse(body ?? "[]");
+  return z.array(TaskId).parse(JSON.parse(body ?? "[]"));
 }

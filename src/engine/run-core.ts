@@ -1,13 +1,13 @@
-// What every durable operation of a run stands on: its keys, its records, its slot, and how it is ended from outside.
+// What every durable operation of a run is built on: its keys, its records, its slot, and how it is ended from outside.
 
 import type { Usage } from "../protocol/task/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
-import type { StepKind, LogRow } from "../store/store.ts";
-import type { Kernel } from "./kernel.ts";
-import type { LiveTask } from "./live.ts";
+import type { EventType, LogRow, StepKind } from "../store/store.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import type { LiveTask } from "./live-task.ts";
 
-/** Where a run stands in its task, and whether anything of it can already be in the store. */
-export interface RunPlace {
+/** Which run of its task it is, what it was given, and whether anything of it can already be in the store. */
+export interface RunInfo {
   readonly id: number;
   readonly attempt: number;
   readonly run: number;
@@ -22,8 +22,10 @@ interface Record {
   readonly input?: number;
   readonly body: string | null;
   readonly used?: Usage;
-  /** What readers of events see of it; nothing when absent. */
-  readonly event?: string;
+  /** The event that readers are shown for it; none when absent. */
+  readonly event?: EventType;
+  /** The message from outside that was taken. */
+  readonly mail?: number;
   /** Tells of the time before the restart; the run has not got any further by it. */
   readonly presumed?: true;
 }
@@ -31,9 +33,9 @@ interface Record {
 export const nothingUsed: Usage = { input_tokens: 0, output_tokens: 0, money_micro_usd: 0 };
 
 export class RunCore {
-  readonly kernel: Kernel;
+  readonly parts: EngineParts;
   readonly task: LiveTask;
-  readonly place: RunPlace;
+  readonly info: RunInfo;
   #controller: AbortController | undefined;
   /** Every key the loop has used, so that a key used twice is an error and never two rows. */
   readonly #keys = new Set<string>();
@@ -46,16 +48,16 @@ export class RunCore {
   #steps = 0;
   #waits = 0;
   #resuming: boolean;
-  /** Questions its chains wait on; the task needs input while there is one. */
-  asking = 0;
+  /** The batch its last record was queued in. */
+  #recordedIn = 0;
   /** The last message it has taken from the mail, recorded or about to be. */
   mailTaken: number | undefined;
 
-  constructor(kernel: Kernel, task: LiveTask, place: RunPlace) {
-    this.kernel = kernel;
+  constructor(parts: EngineParts, task: LiveTask, info: RunInfo) {
+    this.parts = parts;
     this.task = task;
-    this.place = place;
-    this.#resuming = !place.fresh;
+    this.info = info;
+    this.#resuming = !info.fresh;
   }
 
   /** Made when somebody looks at it: most runs end without. */
@@ -78,13 +80,19 @@ export class RunCore {
     this.#controller?.abort(reason);
     for (const reject of this.#pending) reject(reason);
     this.#pending.clear();
-    if (this.#holdsSlot) this.kernel.slots.give(this.task.tree.slots);
+    if (this.#holdsSlot) this.parts.slots.give(this.task.tree.slots);
     this.#holdsSlot = false;
+  }
+
+  /** Why no loop of the tree may go on; undefined while they may. */
+  get halted(): TuttiError | undefined {
+    return this.task.tree.halted ?? this.parts.store.failure;
   }
 
   check(): void {
     if (this.#ended !== undefined) throw this.#ended.reason;
-    if (this.kernel.halted !== undefined) throw this.kernel.halted;
+    const { halted } = this;
+    if (halted !== undefined) throw halted;
   }
 
   // ---- keys and records
@@ -105,8 +113,8 @@ export class RunCore {
 
   /** What was recorded under the key before a restart. */
   recorded(key: string, input = 0): LogRow | undefined {
-    if (this.place.fresh) return undefined;
-    const step = this.kernel.store.logAt(this.place.id, key);
+    if (this.info.fresh) return undefined;
+    const step = this.parts.store.logAt(this.info.id, key);
     if (step !== undefined && step.input !== input) throw otherInput(key);
     return step;
   }
@@ -119,10 +127,12 @@ export class RunCore {
   record(key: string, what: Record): number {
     if (what.presumed !== true) this.#resuming = false;
     const used = what.used ?? nothingUsed;
-    const line = this.kernel.store.addLog({
-      run: this.place.id,
+    const { store } = this.parts;
+    this.#recordedIn = store.batch;
+    const line = store.addLog({
+      run: this.info.id,
       key,
-      at: this.kernel.clock.now(),
+      at: this.parts.clock.now(),
       kind: what.kind,
       type: what.event ?? null,
       input: what.input ?? 0,
@@ -130,6 +140,7 @@ export class RunCore {
       money: used.money_micro_usd ?? 0,
       body: what.body,
       state: this.#state,
+      mail: what.mail ?? null,
     });
     this.#state = null;
     return line;
@@ -145,8 +156,13 @@ export class RunCore {
     if (this.#state !== null) this.record(`!saved:${crypto.randomUUID()}`, { kind: "saved", body: null });
   }
 
+  /** Resolves when all that the run has recorded is on disk; undefined, at once, when it is already. */
+  recordsDurable(): Promise<void> | undefined {
+    return this.parts.store.isDurable(this.#recordedIn) ? undefined : this.committed();
+  }
+
   async committed(): Promise<void> {
-    await this.kernel.store.committed();
+    await this.parts.store.committed();
     this.check();
   }
 
@@ -155,7 +171,7 @@ export class RunCore {
   /** A step begins, and needs a slot: undefined when the run holds one. Whatever comes of it, `endStep` has to follow. */
   beginStep(): Promise<void> | undefined {
     this.#steps += 1;
-    return this.#holdsSlot && !this.kernel.slots.paused ? undefined : this.#permitted();
+    return this.#holdsSlot && !this.parts.slots.paused ? undefined : this.#permitted();
   }
 
   endStep(): void {
@@ -196,7 +212,7 @@ export class RunCore {
 
   /** A slot is held and nothing is paused: the step may begin. */
   async #permitted(): Promise<void> {
-    const { slots } = this.kernel;
+    const { slots } = this.parts;
     while (slots.paused || !this.#holdsSlot) {
       await (slots.paused ? this.#rest(() => slots.resumed()) : this.#takeSlot());
       // Ended meanwhile, it has given back what it got.
@@ -237,14 +253,14 @@ export class RunCore {
   #giveSlot(): void {
     if (!this.#holdsSlot || this.#steps > 0) return;
     this.#holdsSlot = false;
-    this.kernel.slots.give(this.task.tree.slots);
+    this.parts.slots.give(this.task.tree.slots);
   }
 
   /** Chains that need a slot at the same time wait for the same one. */
   #takeSlot(): Promise<void> {
     if (this.#slotComing !== undefined) return this.#slotComing;
     let arrived: (() => void) | undefined;
-    const ticket = this.kernel.slots.take(this.task.tree.slots, () => arrived?.());
+    const ticket = this.parts.slots.take(this.task.tree.slots, () => arrived?.());
     if (ticket === undefined) {
       this.#holdsSlot = true;
       return Promise.resolve();

@@ -77,19 +77,19 @@ test("invariant 1: a step that may not be repeated and was cut off is of unknown
   assert.equal(third.store.failure, undefined);
 });
 
-test("invariant 1: the claim is on disk before the body of a step that may not be repeated runs", async (t) => {
+test("invariant 1: the start of a step that may not be repeated is on disk before its body runs", async (t) => {
   const folder = tempFolder(t);
-  let claims: unknown;
+  let starts: unknown;
   const w = world(folder, {
     one: (d) =>
       d.step("pay", once, () => {
-        claims = seen(folder, "SELECT key FROM claims").map((row) => row["key"]);
+        starts = seen(folder, "SELECT key FROM step_starts").map((row) => row["key"]);
         return "paid";
       }),
   });
   t.after(() => w.stop());
   await w.engine.result(await started(w, "one"));
-  assert.deepEqual(claims, ["pay"]);
+  assert.deepEqual(starts, ["pay"]);
 });
 
 test("a repeatable step runs again with the same idempotency key and is given what the first try noted", async (t) => {

@@ -9,7 +9,7 @@ import type { Schema, StepContext, StepOptions, Wait } from "../ports.ts";
 import type { LogRow } from "../store/store.ts";
 import { type BudgetAsker, isOverTime, passTime, passUsage, settleUsage, tryHold } from "./budget-gate.ts";
 import { fingerprint } from "../core/fingerprint.ts";
-import { taskName } from "./names.ts";
+import { taskName } from "../store/names.ts";
 import { nothingUsed, otherInput, type RunCore } from "./run-core.ts";
 import { awaitAnswer, openWaitAt } from "./run-waits.ts";
 
@@ -27,6 +27,9 @@ export async function runStep<T>(core: RunCore, key: string, options: StepOption
   try {
     if (slot !== undefined) await slot;
     if (!isWithinLimits(core, options)) await passLimits(core, step);
+    // A paid call never runs ahead of what the run recorded before it: a crash would pay for those steps a second time.
+    const recording = options.reserve === undefined ? undefined : core.recordsDurable();
+    if (recording !== undefined) await recording;
     return await perform(core, step, body);
   } finally {
     core.endStep();
@@ -43,18 +46,19 @@ interface Performed<T> {
 
 /** The usual case, without waiting: true when there is time and the reservation is held. */
 function isWithinLimits<T>(core: RunCore, { reserve }: StepOptions<T>): boolean {
-  return !isOverTime(core.kernel, core.task) && (reserve === undefined || tryHold(core.task, reserve));
+  return !isOverTime(core.parts.recorder, core.task) && (reserve === undefined || tryHold(core.task, reserve));
 }
 
 /** Waits for a person at each limit in the way, until the reservation is held. */
 async function passLimits<T>(core: RunCore, { key, input, options }: Performed<T>): Promise<void> {
-  const { kernel, task } = core;
+  const { task } = core;
+  const { recorder } = core.parts;
   const { reserve } = options;
   const ask = budgetAsker(core, key);
   try {
-    if (isOverTime(kernel, task)) await core.resting(() => passTime(kernel, task, ask));
+    if (isOverTime(recorder, task)) await core.resting(() => passTime(recorder, task, ask));
     while (reserve !== undefined && !tryHold(task, reserve)) {
-      await core.resting(() => passUsage(kernel, task, reserve, ask));
+      await core.resting(() => passUsage(recorder, task, reserve, ask));
     }
   } catch (thrown) {
     core.check();
@@ -64,28 +68,28 @@ async function passLimits<T>(core: RunCore, { key, input, options }: Performed<T
 
 async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>): Promise<T> {
   const { key, input, options } = step;
-  const { store } = core.kernel;
-  let claimed = step.noted !== null;
-  const claim = (note: string | null): void => {
-    if (claimed) store.noteClaim(core.place.id, key, note ?? "null");
-    else store.addClaim({ run: core.place.id, key, input, body: note });
-    claimed = true;
+  const { store, recorder } = core.parts;
+  let started = step.noted !== null;
+  const noteStart = (note: string | null): void => {
+    if (started) store.noteStepStart(core.info.id, key, note ?? "null");
+    else store.addStepStart({ run: core.info.id, key, input, note });
+    started = true;
   };
   let text: string;
   let outcome: T;
   try {
     if (!options.repeatable) {
-      claim(null);
+      noteStart(null);
       await store.committed();
       core.check();
     }
     const given = await bounded(core, step, (signal) =>
-      body(new Context(core, { key, noted: step.noted, signal, claim })),
+      body(new Context(core, { key, noted: step.noted, signal, noteStart })),
     );
     // The caller gets what a resume would give: what JSON keeps of it.
     const copy = jsonCopy(given);
     const whole = JSON.stringify(copy ?? given) ?? "null";
-    text = core.kernel.clean(whole);
+    text = recorder.clean(whole);
     outcome = options.schema.parse(copy === undefined || text !== whole ? JSON.parse(text) : copy);
   } catch (thrown) {
     const failure = toFailure(toTuttiError(thrown));
@@ -110,21 +114,21 @@ function recordFailure(
   what: { readonly input: number; readonly failure: Failure; readonly used: Usage },
 ): TuttiError {
   const { input, failure, used } = what;
-  const body = core.kernel.clean(JSON.stringify(failure));
+  const body = core.parts.recorder.clean(JSON.stringify(failure));
   core.record(key, { kind: "failed", input, body, used, event: "step.finished" });
   return failedStep(Failure.parse(JSON.parse(body)));
 }
 
 /** The run was ended under the call: no outcome is recorded, but what it used stays used after a restart too. */
 function keepSpent(core: RunCore, key: string, used: Usage): void {
-  if (core.kernel.halted === undefined) core.record(`${key}!spent`, { kind: "noted", body: null, used });
+  if (core.halted === undefined) core.record(`${key}!spent`, { kind: "noted", body: null, used });
 }
 
 interface ContextOptions {
   readonly key: string;
   readonly noted: string | null;
   readonly signal: () => AbortSignal;
-  readonly claim: (note: string) => void;
+  readonly noteStart: (note: string) => void;
 }
 
 /** A class, since one is made for every step and most bodies look at nothing of it: its parts are made when they are asked for. */
@@ -142,8 +146,8 @@ class Context implements StepContext {
   }
 
   get key(): string {
-    const { task, place } = this.#core;
-    return `${task.name}/${place.attempt}.${place.run}/${this.#options.key}`;
+    const { task, info } = this.#core;
+    return `${task.name}/${info.attempt}.${info.run}/${this.#options.key}`;
   }
 
   get noted(): unknown {
@@ -153,15 +157,15 @@ class Context implements StepContext {
 
   async note(value: unknown): Promise<void> {
     this.#core.check();
-    this.#options.claim(JSON.stringify(value));
+    this.#options.noteStart(JSON.stringify(value));
     await this.#core.committed();
   }
 
   live(channel: Parameters<StepContext["live"]>[0], text: string): void {
-    const { kernel, task, place } = this.#core;
-    const root = taskName(kernel.store.salt, task.tree.root);
-    const { attempt, run } = place;
-    kernel.live({ task: task.name, root, attempt, run, key: this.#options.key, channel, text });
+    const { parts, task, info } = this.#core;
+    const root = taskName(parts.store.salt, task.tree.root);
+    const { attempt, run } = info;
+    parts.onLive({ task: task.name, root, attempt, run, key: this.#options.key, channel, text });
   }
 }
 
@@ -189,7 +193,7 @@ async function timed<T>(
     const either = AbortSignal.any([core.signal, limit.signal]);
     const given = Promise.resolve(body(() => either));
     const over = new Promise<never>((_, reject) => {
-      callOff = core.kernel.clock.timer(timeout, () => {
+      callOff = core.parts.clock.timer(timeout, () => {
         reject(late);
         limit.abort(late);
       });
@@ -207,10 +211,10 @@ function settle<T>(core: RunCore, options: StepOptions<T>, used: Usage): void {
 
 /** The note of an earlier try; records and throws `outcome_unknown` when a try that may not be repeated was cut off. */
 function earlierNote<T>(core: RunCore, key: string, input: number, options: StepOptions<T>): string | null {
-  if (core.place.fresh) return null;
-  const claim = core.kernel.store.claim(core.place.id, key);
-  if (claim !== undefined && claim.input !== input) throw otherInput(key);
-  if (claim !== undefined && !options.repeatable) {
+  if (core.info.fresh) return null;
+  const start = core.parts.store.stepStart(core.info.id, key);
+  if (start !== undefined && start.input !== input) throw otherInput(key);
+  if (start !== undefined && !options.repeatable) {
     const failure: Failure = {
       code: "outcome_unknown",
       message: `the process ended while ${key} was under way; it may have happened, and it is not done a second time`,
@@ -220,7 +224,7 @@ function earlierNote<T>(core: RunCore, key: string, input: number, options: Step
     throw failedStep(failure);
   }
   if (core.isResuming && options.reserve !== undefined) presumeSent(core, key, options.reserve);
-  return claim === undefined ? null : (claim.body ?? "null");
+  return start === undefined ? null : (start.note ?? "null");
 }
 
 /**
@@ -228,22 +232,22 @@ function earlierNote<T>(core: RunCore, key: string, input: number, options: Step
  * not fit within the limit was not: all that were sent did.
  */
 function presumeSent(core: RunCore, key: string, reserved: Usage): void {
-  const { kernel, task, place } = core;
+  const { parts, task, info } = core;
   if (askedBeforeItWasSent(core, key)) return;
   let name = `${key}!presumed`;
-  for (let count = 2; kernel.store.logAt(place.id, name) !== undefined; count += 1) name = `${key}!presumed${count}`;
+  for (let count = 2; parts.store.logAt(info.id, name) !== undefined; count += 1) name = `${key}!presumed${count}`;
   if (!tryHold(task, reserved)) return;
   settleUsage(task, reserved, reserved);
   core.record(name, { kind: "noted", body: null, used: reserved, presumed: true });
-  kernel.emit(task, "budget.settled", { key, spent: reserved, presumed: true });
+  parts.recorder.emit(task, "budget.settled", { key, spent: reserved, presumed: true });
 }
 
 /** The process ended while the person was asked whether the call may be made at all. */
-function askedBeforeItWasSent({ kernel, place }: RunCore, key: string): boolean {
+function askedBeforeItWasSent({ parts, info }: RunCore, key: string): boolean {
   for (let count = 0; ; count += 1) {
-    const wait = kernel.store.wait(place.id, `${key}!budget${count}`);
+    const wait = parts.store.wait(info.id, `${key}!budget${count}`);
     if (wait === undefined) return false;
-    if (kernel.waits.wasOpenAtStart(wait.id)) return true;
+    if (parts.waits.wasOpenAtStart(wait.id)) return true;
   }
 }
 
@@ -251,7 +255,7 @@ function askedBeforeItWasSent({ kernel, place }: RunCore, key: string): boolean 
 export function budgetAsker(core: RunCore, key: string): BudgetAsker {
   let count = 0;
   return async (reached) => {
-    const { store } = core.kernel;
+    const { store } = core.parts;
     const nameOf = (): string => `${key}!budget${count}`;
     for (; isSettled(core, nameOf()); count += 1);
     const whose = reached.account === undefined ? "" : ` that ${reached.account} was given`;
@@ -268,9 +272,9 @@ export function budgetAsker(core: RunCore, key: string): BudgetAsker {
 }
 
 function isSettled(core: RunCore, key: string): boolean {
-  if (core.place.fresh) return false;
-  const wait = core.kernel.store.wait(core.place.id, key);
-  return wait !== undefined && core.kernel.store.answer(wait.id) !== undefined;
+  if (core.info.fresh) return false;
+  const wait = core.parts.store.wait(core.info.id, key);
+  return wait !== undefined && core.parts.store.answer(wait.id) !== undefined;
 }
 
 function outcomeOf<T>(step: LogRow, schema: Schema<T>): T {

@@ -1,16 +1,17 @@
 // How a run waits: for answers, for messages, for time, and for the first of several things.
 
-import { defaultAskMs } from "../protocol/task/ask.ts";
+import { z } from "zod";
+
+import { Answerer, defaultAskMs } from "../protocol/task/ask.ts";
 import { TuttiError } from "../protocol/error.ts";
-import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
+import { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import { CompleteMessage } from "../protocol/task/message.ts";
 import type { Schema, Selected, Source, Wait, Waited, WaitOptions } from "../ports.ts";
 import type { AnswerRow } from "../store/store.ts";
-import { askName, idInName } from "./names.ts";
+import { askName, idInName } from "../store/names.ts";
 import type { RunCore } from "./run-core.ts";
 import { ownChild, storedResult } from "./run-children.ts";
-import { dueMark } from "./recovery.ts";
-import { storedAnswerIn } from "./waits.ts";
+import { storedAnswerIn } from "./wait-body.ts";
 
 export async function openWait<T>(core: RunCore, key: string, options: WaitOptions<T>): Promise<Wait<T>> {
   core.use(key);
@@ -19,61 +20,49 @@ export async function openWait<T>(core: RunCore, key: string, options: WaitOptio
 
 /** The key is in use already, or follows from one that is. */
 export async function openWaitAt<T>(core: RunCore, key: string, options: WaitOptions<T>): Promise<Wait<T>> {
-  const { kernel, place, task } = core;
-  const known = place.fresh ? undefined : kernel.store.wait(place.id, key);
+  const { parts, info, task } = core;
+  const { store, waits } = parts;
+  const known = info.fresh ? undefined : store.wait(info.id, key);
   if (known !== undefined) {
-    kernel.waits.verify(known, task, options.schema);
-    return { id: askName(kernel.store.salt, known.id), schema: options.schema };
+    waits.verify(known, task, options.schema);
+    return { id: askName(store.salt, known.id), schema: options.schema };
   }
-  const now = kernel.clock.now();
+  const now = parts.clock.now();
   const { ask, label, details } = options;
-  const id = kernel.waits.open(
+  const id = waits.open(
     task,
-    { run: place.id, key, raised_at: now, due: now + (options.within ?? defaultAskMs) },
+    { run: info.id, key, raised_at: now, due: now + (options.within ?? defaultAskMs) },
     {
       ...(ask === undefined ? {} : { ask }),
       ...(label === undefined ? {} : { label }),
       ...(details === undefined ? {} : { details }),
     },
   );
-  kernel.waits.expect(id, options.schema);
+  waits.expect(id, options.schema);
   core.flushState();
   await core.committed();
-  return { id: askName(kernel.store.salt, id), schema: options.schema };
+  return { id: askName(store.salt, id), schema: options.schema };
 }
 
-/** The task shows that it needs input while the question is open. */
 export async function awaitAnswer<T>(core: RunCore, wait: Wait<T>): Promise<Waited<T>> {
-  const { kernel, task } = core;
   const id = waitId(core, wait);
-  const asked = kernel.waits.get(id)?.body.ask !== undefined;
-  if (asked) {
-    core.asking += 1;
-    task.status = "input_required";
-    kernel.emit(task, "task.input_required", { ask: wait.id });
-  }
-  const answer = await core.waiting<AnswerRow>((resolve) => kernel.waits.listen(id, wait.schema, resolve));
-  if (asked) core.asking -= 1;
-  if (asked && core.asking === 0) {
-    task.status = "running";
-    kernel.emit(task, "task.resumed");
-  }
+  const answer = await core.waiting<AnswerRow>((resolve) => core.parts.waits.listen(id, wait.schema, resolve));
   return waitedIn(answer, wait.schema);
 }
 
 export async function withdrawWait(core: RunCore, key: string, wait: Wait<unknown>): Promise<void> {
   core.use(key);
-  core.kernel.waits.settle(waitId(core, wait), "withdrawn", null);
+  core.parts.waits.settle(waitId(core, wait), "withdrawn", null);
   await core.committed();
 }
 
 export async function selectFirst(core: RunCore, key: string, sources: readonly Source[]): Promise<Selected> {
   core.use(key);
   const recorded = core.recorded(key);
-  if (recorded !== undefined) return selectedIn(recorded.body ?? "", recorded.kind === "received");
+  if (recorded !== undefined) return RecordedSelect.parse(JSON.parse(recorded.body ?? "null"));
   const start = startOf(core, key, sources);
   // A child that has just ended is gone from memory and perhaps not yet on disk.
-  if (sources.some((source) => "child" in source && core.kernel.find(source.child) === undefined))
+  if (sources.some((source) => "child" in source && core.parts.tasks.find(source.child) === undefined))
     await core.committed();
   const selected = await core.waiting<Selected>((resolve) => firstOf(core, { sources, start }, resolve));
   const body = JSON.stringify(selected);
@@ -117,9 +106,9 @@ function listen(
   win: (selected: Selected) => void,
 ): () => void {
   const { source, index } = at;
-  const { kernel } = core;
+  const { tasks, waits, clock } = core.parts;
   if ("child" in source) {
-    const child = kernel.find(source.child);
+    const child = tasks.find(source.child);
     const deliver = (value: AgentResult): void => win({ index, kind: "child", value });
     if (child !== undefined && ownChild(core, child).result === undefined) return onResult(child, deliver);
     deliver(child?.result ?? storedResult(core, source.child));
@@ -127,13 +116,13 @@ function listen(
   }
   if ("wait" in source) {
     const { schema } = source.wait;
-    return kernel.waits.listen(waitId(core, source.wait), schema, (answer) =>
+    return waits.listen(waitId(core, source.wait), schema, (answer) =>
       win({ index, kind: "wait", value: waitedIn(answer, schema) }),
     );
   }
   if ("message" in source) return onMail(core, (value) => win({ index, kind: "message", value }));
   const due = at.start + source.after;
-  return kernel.clock.timer(Math.max(0, due - kernel.clock.now()), () => win({ index, kind: "after" }));
+  return clock.timer(Math.max(0, due - clock.now()), () => win({ index, kind: "after" }));
 }
 
 /** When a select's clocks began: fixed when it was first reached, so a restart does not start them anew. */
@@ -142,11 +131,11 @@ function startOf(core: RunCore, key: string, sources: readonly Source[]): number
 }
 
 function dueAfter(core: RunCore, key: string, ms: number): number {
-  const { kernel, place } = core;
-  const claim = place.fresh ? undefined : kernel.store.claim(place.id, key);
-  if (claim !== undefined) return Number(claim.body?.slice(dueMark.length));
-  const due = kernel.clock.now() + ms;
-  kernel.store.addClaim({ run: place.id, key, input: 0, body: `${dueMark}${due}` });
+  const { parts, info } = core;
+  const known = info.fresh ? undefined : parts.store.timer(info.id, key);
+  if (known !== undefined) return known;
+  const due = parts.clock.now() + ms;
+  parts.store.addTimer(info.id, key, due);
   core.flushState();
   return due;
 }
@@ -154,8 +143,8 @@ function dueAfter(core: RunCore, key: string, ms: number): number {
 export async function sleepFor(core: RunCore, key: string, ms: number): Promise<void> {
   core.use(key);
   const due = dueAfter(core, key, ms);
-  const remaining = due - core.kernel.clock.now();
-  if (remaining > 0) await core.waiting<void>((resolve) => core.kernel.clock.timer(remaining, resolve));
+  const remaining = due - core.parts.clock.now();
+  if (remaining > 0) await core.waiting<void>((resolve) => core.parts.clock.timer(remaining, resolve));
 }
 
 // ---- mail
@@ -167,7 +156,7 @@ export async function receiveMail(
 ): Promise<CompleteMessage | undefined> {
   core.use(key);
   const recorded = core.recorded(key);
-  if (recorded !== undefined) return mailIn(recorded.body ?? "");
+  if (recorded !== undefined) return RecordedMail.parse(JSON.parse(recorded.body ?? "null")) ?? undefined;
   const message = options.block
     ? await core.waiting<CompleteMessage>((resolve) => onMail(core, resolve))
     : nextMail(core);
@@ -194,7 +183,7 @@ function onMail(core: RunCore, deliver: (message: CompleteMessage) => void): () 
 }
 
 function nextMail(core: RunCore): CompleteMessage | undefined {
-  const next = core.kernel.store.nextMail(core.task.id, mailTaken(core));
+  const next = core.parts.store.nextMail(core.task.id, mailTaken(core));
   if (next === undefined) return undefined;
   core.mailTaken = next.id;
   return CompleteMessage.parse(JSON.parse(next.body));
@@ -202,9 +191,9 @@ function nextMail(core: RunCore): CompleteMessage | undefined {
 
 /** The last message this run has taken, or any run of the task has recorded. */
 function mailTaken(core: RunCore): number {
-  const { fresh, attempt, run } = core.place;
+  const { fresh, attempt, run } = core.info;
   const isFirst = fresh && attempt === 1 && run === 1;
-  core.task.mailTaken ??= isFirst ? 0 : (core.kernel.store.lastMailTaken(core.task.id) ?? 0);
+  core.task.mailTaken ??= isFirst ? 0 : (core.parts.store.lastMailTaken(core.task.id) ?? 0);
   core.mailTaken ??= core.task.mailTaken;
   return core.mailTaken;
 }
@@ -213,26 +202,26 @@ function mailTaken(core: RunCore): number {
 function recordMail(core: RunCore, key: string, body: string): void {
   const taken = mailTaken(core);
   core.task.mailTaken = Math.max(core.task.mailTaken ?? 0, taken);
-  core.record(key, { kind: "received", body: `${taken} ${body}` });
+  core.record(key, { kind: "received", body, mail: taken });
 }
 
 // ---- reading back
 
-/** A record that took mail begins with the id of the message, so that the store can find the last one. */
-function afterMailId(body: string): string {
-  return body.slice(body.indexOf(" ") + 1);
-}
+const RecordedMail = CompleteMessage.nullable();
 
-function selectedIn(body: string, tookMail: boolean): Selected {
-  return JSON.parse(tookMail ? afterMailId(body) : body);
-}
-
-function mailIn(body: string): CompleteMessage | undefined {
-  return CompleteMessage.nullable().parse(JSON.parse(afterMailId(body))) ?? undefined;
-}
+const RecordedSelect: Schema<Selected> = z.discriminatedUnion("kind", [
+  z.object({ index: z.int(), kind: z.literal("child"), value: AgentResult }),
+  z.object({
+    index: z.int(),
+    kind: z.literal("wait"),
+    value: z.union([z.object({ expired: z.literal(true) }), z.object({ value: z.unknown(), by: Answerer })]),
+  }),
+  z.object({ index: z.int(), kind: z.literal("message"), value: CompleteMessage }),
+  z.object({ index: z.int(), kind: z.literal("after") }),
+]);
 
 function waitId(core: RunCore, wait: Wait<unknown>): number {
-  const id = idInName(core.kernel.store.salt, wait.id);
+  const id = idInName(core.parts.store.salt, wait.id);
   if (id === undefined) throw new TuttiError("not_found", `there is no wait ${wait.id}`);
   return id;
 }

@@ -1,17 +1,26 @@
 // What supervision sees of a task: its state now, and the last thing it said or its result.
 
+import { z } from "zod";
+
 import { TuttiError } from "../protocol/error.ts";
 import type { Executor } from "../protocol/invocation/executor.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { TaskSnapshot } from "../protocol/invocation/invocation-result.ts";
-import type { TaskRow } from "../store/store.ts";
-import type { Kernel } from "./kernel.ts";
-import type { LiveTask } from "./live.ts";
-import { idInName, taskName } from "./names.ts";
+import type { ResultRow, TaskRow } from "../store/store.ts";
+import { messageText } from "../protocol/task/message.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import type { LiveTask } from "./live-task.ts";
+import { idInName, taskName } from "../store/names.ts";
+import { outcomeIn } from "./outcome.ts";
+import { messageIn } from "./recorded-message.ts";
 
 /** Of the named descendants, or of all of them; `refused` for a task of somebody else. */
-export function snapshotsOf(kernel: Kernel, owner: LiveTask, ids: readonly TaskId[] | "descendants"): TaskSnapshot[] {
-  const { store } = kernel;
+export function snapshotsOf(
+  parts: EngineParts,
+  owner: LiveTask,
+  ids: readonly TaskId[] | "descendants",
+): TaskSnapshot[] {
+  const { store } = parts;
   const rows = store.tree(owner.tree.root);
   const below = new Set<number>([owner.id]);
   const own = rows.filter((row) => {
@@ -19,21 +28,21 @@ export function snapshotsOf(kernel: Kernel, owner: LiveTask, ids: readonly TaskI
     if (inside) below.add(row.id);
     return inside;
   });
-  if (ids === "descendants") return own.map((row) => snapshotOf(kernel, row));
+  if (ids === "descendants") return own.map((row) => snapshotOf(parts, row));
   return ids.map((name) => {
     const id = idInName(store.salt, name);
     const row = own.find((candidate) => candidate.id === id);
     if (row === undefined) throw new TuttiError("refused", `${name} is not a task of ${owner.name}`);
-    return snapshotOf(kernel, row);
+    return snapshotOf(parts, row);
   });
 }
 
-function snapshotOf(kernel: Kernel, row: TaskRow): TaskSnapshot {
-  const { store } = kernel;
+function snapshotOf(parts: EngineParts, row: TaskRow): TaskSnapshot {
+  const { store, tasks } = parts;
   const name = taskName(store.salt, row.id);
-  const live = kernel.find(name);
+  const live = tasks.find(name);
   const result = store.result(row.id);
-  const preview = result === undefined ? store.lastText(row.id) : previewOf(result.body);
+  const preview = result === undefined ? lastText(store, row.id) : previewOf(result);
   return {
     task_id: name,
     agent_id: live?.agent ?? row.agent,
@@ -52,9 +61,15 @@ function executorOf(kind: string): Executor {
 
 const previewLength = 500;
 
-function previewOf(body: string): string {
-  const { content, error, reason }: { content?: unknown; error?: { message?: unknown }; reason?: unknown } =
-    JSON.parse(body);
-  const shown = content ?? error?.message ?? reason ?? "";
-  return (typeof shown === "string" ? shown : JSON.stringify(shown)).slice(0, previewLength);
+function lastText(store: EngineParts["store"], task: number): string | undefined {
+  const body = store.lastMessage(task);
+  return body === undefined ? undefined : messageText(messageIn(body)).slice(0, previewLength);
+}
+
+const Told = z.object({ message: z.unknown() });
+
+function previewOf(row: ResultRow): string {
+  const { content, error, reason } = outcomeIn(row);
+  const shown = content ?? Told.safeParse(error).data?.message ?? reason ?? "";
+  return (typeof shown === "string" ? shown : (JSON.stringify(shown) ?? "")).slice(0, previewLength);
 }

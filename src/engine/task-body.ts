@@ -9,7 +9,7 @@ const StoredRights = z.object({
   roots: z.array(z.string()).readonly(),
 });
 
-export const TaskBody = z.object({
+const TaskBody = z.object({
   input: z.unknown(),
   config: z.unknown(),
   rights: StoredRights,
@@ -17,7 +17,11 @@ export const TaskBody = z.object({
 });
 export type TaskBody = z.infer<typeof TaskBody>;
 
-export const RunBody = z.object({ agent: z.string(), input: z.unknown(), rights: StoredRights });
+export function taskBodyIn(body: string): TaskBody {
+  return TaskBody.parse(JSON.parse(body));
+}
+
+const RunBody = z.object({ agent: z.string(), input: z.unknown(), rights: StoredRights });
 export type RunBody = z.infer<typeof RunBody>;
 
 /** Null in the first run of an attempt, whose agent and input are the task's. */

@@ -36,6 +36,15 @@ export function issuesOf(error: z.ZodError): ReadIssue[] {
   return error.issues.map((issue) => ({ path: pathText(issue.path), message: issue.message }));
 }
 
+/** One issue as a person reads it: the path first, unless it is about the value as a whole. */
+export function issueText({ path, message }: ReadIssue): string {
+  return path === "" ? message : `${path}: ${message}`;
+}
+
+export function issuesText(issues: readonly ReadIssue[]): string {
+  return issues.map(issueText).join("; ");
+}
+
 function tidy(schema: z.core.$ZodType, value: unknown, path: Path, found: Findings): unknown {
   if (path.length > deepest) {
     found.issues.push({ path: pathText(path.slice(0, 6)) + "…", message: "is nested too deeply" });

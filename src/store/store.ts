@@ -1,7 +1,12 @@
 // What the engine needs from a store: rows that are queued in order and durable when `committed` resolves.
 
 import type { TuttiError } from "../protocol/error.ts";
-import type { TerminalStatus } from "../protocol/task/task-status.ts";
+import type { AskKind } from "../protocol/task/ask.ts";
+import type { TaskEvent } from "../protocol/task/event.ts";
+import type { TaskStatus, TerminalStatus } from "../protocol/task/task-status.ts";
+
+export type EventType = TaskEvent["type"];
+export type OpenStatus = Exclude<TaskStatus, TerminalStatus>;
 
 /** Inside, everything is an integer row; names are for the outside. */
 export interface TaskRow {
@@ -16,7 +21,7 @@ export interface TaskRow {
   readonly deadline: number | null;
   /** Row of the log whose body is the spawn's shared content. */
   readonly shared: number | null;
-  /** `{input, config, rights, budget, key?}` as JSON. */
+  /** `{input, config, rights, budget}` as JSON. */
   readonly body: string;
 }
 
@@ -25,15 +30,15 @@ export interface RunRow {
   readonly task: number;
   readonly attempt: number;
   readonly run: number;
-  /** `{agent, input, rights}` of a handover as JSON; null in the first run, whose input is the task's. */
+  /** `{agent, input, rights}` of a handover as JSON; null in the first run of an attempt, whose input is the task's. */
   readonly body: string | null;
 }
 
 export type StepKind = "ok" | "failed" | "unknown" | "spawned" | "selected" | "received" | "noted" | "saved" | "event";
 
 /**
- * One line of the log: what was recorded under a key, what happened, or both at once, so that content stands once. The id
- * is the global sequence of events.
+ * One line of the log: what was recorded under a key, what happened, or both at once, so that content is kept once. Its id
+ * names the row; where it stands among all events is `StoredEvent.seq`, which the store gives when it commits.
  */
 export interface LogRow {
   readonly id: number;
@@ -42,8 +47,8 @@ export interface LogRow {
   readonly key: string;
   readonly at: number;
   readonly kind: StepKind;
-  /** What readers of events see of it; null for what only the run itself looks up. */
-  readonly type: string | null;
+  /** The event that readers are shown for this line; null for what only the run itself looks up. */
+  readonly type: EventType | null;
   /** Fingerprint of the input; 0 when there is none. */
   readonly input: number;
   readonly tokens: number;
@@ -51,13 +56,17 @@ export interface LogRow {
   readonly body: string | null;
   /** The run's state as of this line. */
   readonly state: string | null;
+  /** The message from outside that the run took with this line. */
+  readonly mail: number | null;
 }
 
-export interface ClaimRow {
+/** Written before the body of a step that may not be repeated runs, or when a step notes something. */
+export interface StepStart {
   readonly run: number;
   readonly key: string;
   readonly input: number;
-  readonly body: string | null;
+  /** What the step noted, as JSON; null when it noted nothing. */
+  readonly note: string | null;
 }
 
 export interface WaitRow {
@@ -68,7 +77,9 @@ export interface WaitRow {
   readonly key: string;
   readonly raised_at: number;
   readonly due: number;
-  /** `{ask?, label?}` as JSON. */
+  /** What kind of ask it is; null for a wait that an outside party settles by its id. */
+  readonly ask: AskKind | null;
+  /** `{ask?, label?, details?}` as JSON. */
   readonly body: string;
 }
 
@@ -76,7 +87,7 @@ export interface AnswerRow {
   readonly wait: number;
   readonly kind: "answered" | "expired" | "withdrawn";
   readonly at: number;
-  /** `{value, by}` as JSON. */
+  /** `{value, by, unverified?}` as JSON; null unless it was answered. */
   readonly body: string | null;
 }
 
@@ -96,13 +107,14 @@ export interface ResultRow {
 
 /** An event as it is read back. */
 export interface StoredEvent {
-  readonly id: number;
+  /** Its place among all events of the store, in the order of their commits. */
+  readonly seq: number;
   readonly task: number;
   readonly root: number;
   readonly attempt: number;
   readonly run: number;
   readonly at: number;
-  readonly type: string;
+  readonly type: EventType;
   readonly key: string;
   readonly kind: StepKind;
   readonly tokens: number;
@@ -116,6 +128,12 @@ export interface Spent {
   readonly money: number;
 }
 
+/** The task that was started under a key, and a fingerprint of what it was started for. */
+export interface KeyBinding {
+  readonly task: number;
+  readonly content: string;
+}
+
 type WithoutId<T> = Omit<T, "id">;
 
 /**
@@ -126,62 +144,71 @@ export interface Store {
   /** Random, made with the store; part of every name it gives. */
   readonly salt: string;
   readonly failure: TuttiError | undefined;
+  /** Names the batch that is being queued. A record is durable once `isDurable` is true for the batch it was queued in. */
+  readonly batch: number;
+  isDurable(batch: number): boolean;
   committed(): Promise<void>;
   /** Called after every commit, and once when writing failed for good. */
   onCommit(listener: () => void): () => void;
   close(): void;
 
-  /** A root has no `root` yet: it is its own. */
+  /** A root task has no `root` yet: it is its own. A new task is `pending`. */
   addTask(task: Omit<TaskRow, "id" | "root"> & { readonly root: number | null }): number;
-  /** The key finds this task from now on. */
-  bindKey(key: string, task: number): void;
+  /** The status of a task that is not over; `addResult` sets the final one. */
+  setStatus(task: number, status: OpenStatus): void;
+  /** The key finds this task from now on, in place of any other. */
+  bindKey(key: string, binding: KeyBinding): void;
   addResult(result: ResultRow): void;
   addRun(run: WithoutId<RunRow>): number;
   addLog(line: WithoutId<LogRow>): number;
-  addClaim(claim: ClaimRow): void;
-  noteClaim(run: number, key: string, body: string): void;
+  addStepStart(start: StepStart): void;
+  noteStepStart(run: number, key: string, note: string): void;
+  /** When a sleep or the clocks of a select are due. */
+  addTimer(run: number, key: string, due: number): void;
   addWait(wait: WithoutId<WaitRow>): number;
   addAnswer(answer: AnswerRow): void;
   /** The wait is open again. */
   dropAnswer(wait: number): void;
   addMail(task: number, body: string): number;
   /** A line that is only an event; its key is made up. */
-  addEvent(event: Pick<LogRow, "run" | "at" | "body"> & { readonly type: string }): number;
+  addEvent(event: Pick<LogRow, "run" | "at" | "body"> & { readonly type: EventType }): void;
 
   /** Kept beside the tasks, by name. */
   putSetting(name: string, value: string): void;
   setting(name: string): string | undefined;
 
   task(id: number): TaskRow | undefined;
-  /** Tasks without a result and all their ancestors, parents first. */
-  openTasks(): TaskRow[];
+  /** Roots of the trees that need a process: with a task that is not over, or with a note of a step that was cut off. */
+  unfinishedTrees(): number[];
+  /** Tasks of the tree without a result and all their ancestors, parents first. */
+  openTasks(root: number): TaskRow[];
   tree(root: number): TaskRow[];
-  taskOfKey(key: string): number | undefined;
+  boundKey(key: string): KeyBinding | undefined;
   result(task: number): ResultRow | undefined;
   lastRun(task: number): RunRow | undefined;
   logAt(run: number, key: string): LogRow | undefined;
   logById(id: number): LogRow | undefined;
   lastState(run: number): LogRow | undefined;
-  claim(run: number, key: string): ClaimRow | undefined;
+  stepStart(run: number, key: string): StepStart | undefined;
+  timer(run: number, key: string): number | undefined;
   wait(run: number, key: string): WaitRow | undefined;
-  waitById(id: number): WaitRow | undefined;
   waitsOf(root: number): WaitRow[];
   answer(wait: number): AnswerRow | undefined;
   nextMail(task: number, after: number): MailRow | undefined;
   lastMailTaken(task: number): number | undefined;
   /** Bodies of the messages of one attempt of a task, in order. */
   messages(task: number, attempt: number): string[];
-  /** The last event that bears on its status. */
-  lastLife(task: number): string | undefined;
+  /** Body of the last message of the task. */
+  lastMessage(task: number): string | undefined;
+  /** The types of the task's events that move its status, in order. */
+  lifeEvents(task: number): EventType[];
   /** Of one task, or of all. */
   lastEventAt(task: number | null): number | undefined;
-  /** The text of the last message, shortened. */
-  lastText(task: number): string | undefined;
   /**
-   * What steps noted whose outcome is not known: it was under way when the process ended. Of tasks that are over and of
-   * attempts that were given up too, since a cancel does not wait for what it ends.
+   * What steps of the tree noted whose outcome is not known: they were under way when the process ended. Steps of tasks
+   * that are over and of attempts that were given up are among them, since a cancel does not wait for what it ends.
    */
-  openNotes(): string[];
+  openNotes(root: number): string[];
   spentOf(root: number): Spent[];
   eventsAfter(after: number, limit: number): StoredEvent[];
   eventsOf(task: number, after: number, limit: number): StoredEvent[];

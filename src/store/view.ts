@@ -27,6 +27,17 @@ export interface TaskFilter {
   readonly roots?: boolean;
 }
 
+/** An event with the rows it points at, so that it can be shown without another read. */
+export interface EventRecord extends StoredEvent {
+  /** Of `task.created`: the task. */
+  readonly made?: TaskRow;
+  /** Of an event that ends a task: its result. */
+  readonly result?: ResultRow;
+  /** Of an ask's events: what is asked, and the answer where it was answered. */
+  readonly wait?: WaitRow;
+  readonly answer?: AnswerRow;
+}
+
 /** What comes after a sequence, at most so many. */
 export interface Page {
   readonly after: number;
@@ -51,9 +62,9 @@ export interface StoreView {
   answer(wait: number): AnswerRow | undefined;
   openWaits(): WaitRow[];
   /** Of the task and all below it, in order. */
-  events(task: number, after: number, limit: number): StoredEvent[];
+  events(task: number, after: number, limit: number): EventRecord[];
   /** Of everything, in order. */
-  eventsAfter(after: number, limit: number): StoredEvent[];
+  eventsAfter(after: number, limit: number): EventRecord[];
   /** The sequence of the last event; 0 when there is none. */
   lastEvent(): number;
   /** Outcomes of the task's own steps, of all its attempts, in order. */

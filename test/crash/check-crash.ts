@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 
-import { taskName } from "../../src/engine/names.ts";
+import { taskName } from "../../src/store/names.ts";
 import { openForReading, type OpenedDatabase } from "../../src/store/sqlite/database.ts";
 import { readLedger } from "./crash-ledger.ts";
 import { expected } from "./crash-loops.ts";

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { systemClock } from "../../src/engine/clock.ts";
 import { Engine } from "../../src/engine/engine.ts";
-import { askName, taskName } from "../../src/engine/names.ts";
+import { askName, taskName } from "../../src/store/names.ts";
 import { toTuttiError } from "../../src/protocol/error.ts";
 import { userMessage } from "../../src/protocol/task/message.ts";
 import { openForReading } from "../../src/store/sqlite/database.ts";
@@ -54,7 +54,7 @@ function outside(work: () => Promise<void>): void {
   void soon();
 }
 
-function answerTo(id: string, kind: string | undefined): unknown {
+function answerTo(id: string, kind: unknown): unknown {
   if (kind === "budget") return { kind, go_on: false };
   return kind === "approval" ? { kind, approved: true } : { kind: "question", value: `answer to ${id}` };
 }
@@ -62,8 +62,8 @@ function answerTo(id: string, kind: string | undefined): unknown {
 function reply(wait: number): void {
   const id = askName(store.salt, wait);
   outside(async () => {
-    const { ask }: { ask?: { kind?: string } } = JSON.parse(store.waitById(wait)?.body ?? "{}");
-    const delivery = await engine.deliver(id, answerTo(id, ask?.kind), person);
+    const kind = reader.prepare("SELECT ask FROM waits WHERE id = ?").get(wait)?.["ask"];
+    const delivery = await engine.deliver(id, answerTo(id, kind), person);
     if (delivery.outcome === "accepted") acks.write(["answer", String(wait)]);
     else if (delivery.outcome !== "late") throw new Error(`${id}: ${delivery.outcome}`);
   });
@@ -108,7 +108,7 @@ async function runTree(agent: string, key: string): Promise<void> {
 let eventsSeen = number("SELECT MAX(id) AS value FROM log");
 store.onCommit(() => {
   for (const event of store.eventsAfter(eventsSeen, 10_000)) {
-    eventsSeen = event.id;
+    eventsSeen = event.seq;
     if (event.type !== "ask.raised") continue;
     const { ask }: { ask: string } = JSON.parse(event.body ?? "{}");
     reply(Number.parseInt(ask.slice(ask.lastIndexOf("_") + 1), 36));

@@ -10,7 +10,7 @@ import { z } from "zod";
 
 import { Engine, type EngineOptions } from "../../src/engine/engine.ts";
 import { type FakeClock, fakeClock } from "../../src/engine/fake-clock.ts";
-import { askName } from "../../src/engine/names.ts";
+import { askName } from "../../src/store/names.ts";
 import type { Answerer } from "../../src/protocol/task/ask.ts";
 import type { Clock, Durable, NewTask } from "../../src/ports.ts";
 import { databaseFile, openForReading } from "../../src/store/sqlite/database.ts";

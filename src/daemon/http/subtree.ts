@@ -1,6 +1,6 @@
 // A task and all below it as a stream of events sees them: which events are theirs, and when the last of them is over.
 
-import { idInName, taskName } from "../../engine/names.ts";
+import { idInName, taskName } from "../../store/names.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { idInName } from "../../engine/names.ts";
+import { idInName } from "../../store/names.ts";
 import { AskKind } from "../../protocol/task/ask.ts";
 import { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";

@@ -141,7 +141,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
 
 /** The sequence of the last event of a type; 0 when there is none. */
 function lastOf({ store }: AgentEnvironment, type: string): number {
-  return store.eventsAfter(0, 10_000).findLast((event) => event.type === type)?.id ?? 0;
+  return store.eventsAfter(0, 10_000).findLast((event) => event.type === type)?.seq ?? 0;
 }
 
 function waiting({ store }: AgentEnvironment) {
@@ -284,7 +284,7 @@ test("invariant 3: a kill after the event or between two tries loses no notice, 
   const second = await killed(first, t);
   // While nobody notifies, something happens; the next start tells it.
   await second.start("works");
-  await until("the end of the work", () => second.store.openTasks().length === 1);
+  await until("the end of the work", () => second.store.unfinishedTrees().length === 1);
   const third = await killed(second, t);
   hook.state.reply = status(200);
   const before = hook.got.length;
@@ -308,7 +308,7 @@ test("the very first start tells nothing of what was before, and neither does a 
   await first.close();
   await at.notify({}).close();
   await at.start("fails");
-  await until("the end of it", () => at.store.openTasks().length === 1);
+  await until("the end of it", () => at.store.unfinishedTrees().length === 1);
   at.notify(hook.config);
   await at.start("works");
   await until("the next notice", () => hook.got.length === 2);

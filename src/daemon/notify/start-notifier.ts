@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTick } from "node:timers/promises";
 
-import { idInName } from "../../engine/names.ts";
+import { idInName } from "../../store/names.ts";
 import type { Environment } from "../../model/resolve-model.ts";
 import type { Clock } from "../../ports.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";

@@ -1,6 +1,6 @@
 // What a gate is told when a task it let start has ended: once, over a connection that is there, and never again.
 
-import { idInName } from "../../engine/names.ts";
+import { idInName } from "../../store/names.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { HookAfterFrame } from "../../protocol/operator/frames.ts";
 import { HookVerdict, operatorKeys } from "../../protocol/operator/operator-request.ts";

@@ -1,6 +1,6 @@
 // How long the worker of an attempt may be silent: kept in the store, so that a restart neither forgets nor hurries it.
 
-import { idInName } from "../../engine/names.ts";
+import { idInName } from "../../store/names.ts";
 import type { Clock } from "../../ports.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { leaseAfterProgress } from "../../protocol/operator/lease.ts";

@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { askView } from "../../engine/event-view.ts";
-import { taskName } from "../../engine/names.ts";
+import { taskName } from "../../store/names.ts";
 import { TreeOperators } from "../../protocol/invocation/invocation-file.ts";
 import { isOperatorLabel, OperatorRequest } from "../../protocol/operator/operator-request.ts";
 import type { WaitRow } from "../../store/store.ts";

@@ -2,7 +2,7 @@
 
 import type { WebSocket } from "ws";
 
-import { askName, idInName } from "../../engine/names.ts";
+import { askName, idInName } from "../../store/names.ts";
 import type { Clock, Tasks } from "../../ports.ts";
 import { toTuttiError } from "../../protocol/error.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";

@@ -1,6 +1,6 @@
 // Brings requests to the operators that hold them: in order, what they carry on disk first, no faster than they read.
 
-import { askName } from "../../engine/names.ts";
+import { askName } from "../../store/names.ts";
 import type { Tasks } from "../../ports.ts";
 import { toTuttiError } from "../../protocol/error.ts";
 import type { ServerFrame } from "../../protocol/operator/frames.ts";

@@ -1,7 +1,7 @@
 // Takes an operator's frame to the wait it answers; the first answer wins, and a frame that cannot be used is named.
 
 import { askView } from "../../engine/event-view.ts";
-import { askName } from "../../engine/names.ts";
+import { askName } from "../../store/names.ts";
 import type { Tasks } from "../../ports.ts";
 import type { ClientFrame, ErrorFrame } from "../../protocol/operator/frames.ts";
 import { matchReply, type NotOpen } from "../../protocol/operator/match-reply.ts";

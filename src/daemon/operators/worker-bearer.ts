@@ -1,6 +1,6 @@
 // Who a worker is and what it may do: every call of the worker routes passes here first, for its own verb.
 
-import { idInName } from "../../engine/names.ts";
+import { idInName } from "../../store/names.ts";
 import type { Clock } from "../../ports.ts";
 import { isHandle } from "../../protocol/operator/handle.ts";
 import { checkClaims, openToken, TokenClaims, type WorkerVerb } from "../../protocol/operator/capability-token.ts";

@@ -1,6 +1,6 @@
 // What a worker may do with its task. Whether it may is decided before anything else.
 
-import { askName } from "../../engine/names.ts";
+import { askName } from "../../store/names.ts";
 import type { Delivery, Tasks } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { Message } from "../../protocol/task/message.ts";
@@ -27,7 +27,7 @@ import { admitWorker, refuseEnded, type RefusedWorker, refuseWorker, type Worker
 import { workerPrompt } from "./worker-prompt.ts";
 
 export interface WorkerServiceOptions extends Asking {
-  readonly store: Pick<Store, "logById" | "taskOfKey" | "bindKey">;
+  readonly store: Pick<Store, "logById" | "boundKey" | "bindKey">;
   /** Resolves when what was queued is on disk. */
   readonly committed: () => Promise<void>;
   readonly engine: Pick<Tasks, "deliver" | "message">;
@@ -127,10 +127,10 @@ async function progress(
   const { engine, store, leases, clock, signingKey, committed, posting } = options;
   leases.progressed(task, claims.attempt);
   const name = key === undefined ? undefined : `worker ${claims.task} ${claims.attempt} ${key}`;
-  if (name === undefined || !(posting.has(name) || store.taskOfKey(name) !== undefined)) {
+  if (name === undefined || !(posting.has(name) || store.boundKey(name) !== undefined)) {
     // Queued in order in this tick, the key with them, so all of it is kept or nothing.
     if (name !== undefined) {
-      store.bindKey(name, task);
+      store.bindKey(name, { task, content: "" });
       posting.add(name);
     }
     try {

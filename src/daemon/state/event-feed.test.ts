@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import { codeOf, tempFolder } from "../../../test/support/engine-kit.ts";
-import { taskName } from "../../engine/names.ts";
+import { taskName } from "../../store/names.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { openView } from "../../store/sqlite/sqlite-view.ts";
 import type { Store } from "../../store/store.ts";
@@ -52,11 +52,19 @@ const row = {
   body: "{}",
 } as const;
 
-/** A task with its run; its events are told one by one. */
+const emitted = new WeakMap<Store, number>();
+
+/** A task with its run; its events are told one by one, and `happen` returns the sequence the event will have. */
 function addTask(store: Store, parent: number | null = null): { readonly id: number; readonly happen: () => number } {
   const id = store.addTask({ ...row, parent, root: parent });
   const run = store.addRun({ task: id, attempt: 1, run: 1, body: null });
-  return { id, happen: () => store.addEvent({ run, at: 1, type: "task.resumed", body: null }) };
+  const happen = (): number => {
+    store.addEvent({ run, at: 1, type: "task.resumed", body: null });
+    const seq = (emitted.get(store) ?? 0) + 1;
+    emitted.set(store, seq);
+    return seq;
+  };
+  return { id, happen };
 }
 
 const seqs = (events: readonly FeedEvent[]): number[] => events.map(({ event }) => event.seq);

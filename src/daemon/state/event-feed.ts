@@ -1,12 +1,12 @@
 // The one stream of events: read once per commit, whatever the number of those who are told.
 
 import { eventView } from "../../engine/event-view.ts";
-import { idInName } from "../../engine/names.ts";
+import { idInName } from "../../store/names.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
-import type { Store, StoredEvent } from "../../store/store.ts";
-import type { StoreView } from "../../store/view.ts";
+import type { Store } from "../../store/store.ts";
+import type { EventRecord, StoreView } from "../../store/view.ts";
 
 export interface FeedEvent {
   readonly event: TaskEvent;
@@ -60,8 +60,8 @@ export function eventFeed(store: Pick<Store, "onCommit" | "failure">, view: Stor
       full = rows.length === pageSize;
       const last = rows.at(-1);
       if (last === undefined) return;
-      position = last.id;
-      tell(rows.map((row) => new Fed(view, row)));
+      position = last.seq;
+      tell(rows.map((row) => new Fed(view.salt, row)));
     }
   };
   const off = store.onCommit(onCommit);
@@ -78,7 +78,7 @@ export function eventFeed(store: Pick<Store, "onCommit" | "failure">, view: Stor
     },
     read({ after, limit, task }) {
       const rows = task === undefined ? view.eventsAfter(after, limit) : view.events(idOf(view, task), after, limit);
-      return rows.filter((row) => row.id <= position).map((row) => new Fed(view, row));
+      return rows.filter((row) => row.seq <= position).map((row) => new Fed(view.salt, row));
     },
     close() {
       off();
@@ -98,8 +98,8 @@ class Fed implements FeedEvent {
   readonly event: TaskEvent;
   #json: string | undefined;
 
-  constructor(view: StoreView, row: StoredEvent) {
-    this.event = eventView(view, row);
+  constructor(salt: string, row: EventRecord) {
+    this.event = eventView(salt, row);
   }
 
   get json(): string {

@@ -2,8 +2,8 @@
 
 import type { Delivered, Tutti } from "../../client/client.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { idInName } from "../../engine/names.ts";
-import type { WaitBody } from "../../engine/waits.ts";
+import { idInName } from "../../store/names.ts";
+import { waitBodyIn } from "../../engine/wait-body.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { AskId } from "../../protocol/ids.ts";
@@ -54,9 +54,10 @@ export function localClient(deps: LocalClientDeps): Tutti {
     const id = idInName(store.salt, wait);
     const row = id === undefined ? undefined : view.wait(id);
     if (row === undefined) return undefined;
-    const { ask, label = "" }: WaitBody = JSON.parse(row.body);
-    if (isOperatorLabel(label)) throw new TuttiError("refused", `${wait} is for an operator to settle`);
-    return ask !== undefined;
+    if (isOperatorLabel(waitBodyIn(row).label ?? "")) {
+      throw new TuttiError("refused", `${wait} is for an operator to settle`);
+    }
+    return row.ask !== null;
   };
   const deliver = async (wait: AskId, value: unknown, by: Parameters<Tutti["answer"]>[2]): Promise<Delivered> => {
     const delivery = await engine.deliver(wait, value, by);

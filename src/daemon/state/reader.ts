@@ -4,8 +4,10 @@ import { z } from "zod";
 
 import type { Reader } from "../../client/client.ts";
 import { askView, eventView } from "../../engine/event-view.ts";
-import { askName, idInName, taskName } from "../../engine/names.ts";
-import type { WaitBody } from "../../engine/waits.ts";
+import { askName, idInName, taskName } from "../../store/names.ts";
+import { contentOf, outcomeIn } from "../../engine/outcome.ts";
+import { messageIn } from "../../engine/recorded-message.ts";
+import { waitBodyIn } from "../../engine/wait-body.ts";
 import {
   type ListedTask,
   type MessagePage,
@@ -18,7 +20,7 @@ import {
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
-import { CompleteMessage, ToolCall } from "../../protocol/task/message.ts";
+import { ToolCall } from "../../protocol/task/message.ts";
 import { isOperatorLabel } from "../../protocol/operator/operator-request.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import type { TaskView } from "../../protocol/task/task-view.ts";
@@ -83,18 +85,19 @@ export function viewsOver(view: StoreView): Views {
     messages(task, page) {
       const { after, limit } = PageQuery.parse(page);
       const rows = view.messages(idOf(task), { after, limit: limit + 1 });
-      const messages = rows.slice(0, limit).map(({ id, attempt, run, body }) => {
-        const value: unknown = JSON.parse(body ?? "null");
-        const held = typeof value === "object" && value !== null && "message" in value ? value.message : value;
-        return { seq: id, attempt, run, message: CompleteMessage.parse(held) };
-      });
+      const messages = rows.slice(0, limit).map(({ seq, attempt, run, body }) => ({
+        seq,
+        attempt,
+        run,
+        message: messageIn(body ?? "null"),
+      }));
       return { messages, next: rows.length > limit ? (messages.at(-1)?.seq ?? null) : null };
     },
     steps(task, page) {
       const { after, limit } = PageQuery.parse(page);
       const rows = view.steps(idOf(task), { after, limit: limit + 1 });
-      const steps = rows.slice(0, limit).map(({ id, at, attempt, run, key, kind, tokens, money, body }) => ({
-        seq: id,
+      const steps = rows.slice(0, limit).map(({ seq, at, attempt, run, key, kind, tokens, money, body }) => ({
+        seq,
         at,
         attempt,
         run,
@@ -108,7 +111,7 @@ export function viewsOver(view: StoreView): Views {
     },
     events({ task, after, limit }) {
       const rows = task === undefined ? view.eventsAfter(after, limit) : view.events(idOf(task), after, limit);
-      return rows.map((event) => eventView(view, event));
+      return rows.map((event) => eventView(salt, event));
     },
     subtree(task) {
       const rows = view.below(idOf(task));
@@ -148,9 +151,6 @@ export function asyncReads(views: Views): Omit<Reader, "follow" | "close"> {
 }
 
 function taskView(salt: string, row: TaskListing): TaskView {
-  const outcome: { content?: unknown; error?: { message?: unknown }; reason?: unknown } = JSON.parse(
-    row.result ?? "{}",
-  );
   return {
     id: taskName(salt, row.id),
     parent: row.parent === null ? null : taskName(salt, row.parent),
@@ -167,16 +167,26 @@ function taskView(salt: string, row: TaskListing): TaskView {
     steps: row.steps,
     tokens: row.tokens,
     money_micro_usd: row.money,
-    result: outcome.content ?? outcome.error?.message ?? outcome.reason ?? null,
+    result: row.result === null ? null : shownResult(row.result),
   };
+}
+
+const Told = z.object({ message: z.unknown() });
+
+/** What the task ended with: its content, or in words why it has none. */
+function shownResult(body: string): unknown {
+  const outcome = outcomeIn({ body });
+  const told = Told.safeParse(outcome.error).data;
+  return told === undefined ? contentOf(outcome) : (told.message ?? null);
 }
 
 const ClientCall = z.object({ external_tool: ToolCall });
 
 function waitView(salt: string, row: WaitRow): OpenWait[] {
-  const { ask, label = "", details }: WaitBody = JSON.parse(row.body);
-  // Requests to operators are waits too, and nobody's but theirs to settle.
-  if (ask !== undefined || isOperatorLabel(label)) return [];
+  if (row.ask !== null) return [];
+  const { label = "", details } = waitBodyIn(row);
+  // Requests to operators are waits too, but only their operator may settle them.
+  if (isOperatorLabel(label)) return [];
   const call = ClientCall.safeParse(details).data?.external_tool;
   return [
     {

@@ -6,41 +6,31 @@ import { homedir } from "node:os";
 
 import type { Tutti } from "../../client/client.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { taskName } from "../../engine/names.ts";
-import type { NewTask } from "../../ports.ts";
 import type { Started } from "../../protocol/api/task-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import type { TaskId } from "../../protocol/ids.ts";
 import { type InvocationFile, readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import type { ReadIssue } from "../../protocol/lenient-read.ts";
 import { readCommandConfig } from "../../runner/command/config.ts";
 import { checkInvocation } from "../../runner/invocation/runner.ts";
 import { invocationTask } from "../../runner/invocation/root-task.ts";
 import { readOperatorConfig } from "../../runner/operator/config.ts";
-import type { Store } from "../../store/store.ts";
 import { projectFolder } from "../project/project-folder.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 
 interface StarterDeps {
-  readonly store: Store;
   readonly engine: Engine;
   readonly runtimes: ProjectRuntimes;
 }
 
-/** Starts under way, by idempotency key: the store cannot tell of them yet. */
-type Starting = Map<string, { readonly content: string; readonly started: Promise<{ task: TaskId }> }>;
-
 export function invocationStarter(deps: StarterDeps): Tutti["invoke"] {
-  const starting: Starting = new Map();
-  return (text, options) => start({ ...deps, starting }, text, options);
+  return (text, options) => start(deps, text, options);
 }
 
 async function start(
-  deps: StarterDeps & { readonly starting: Starting },
+  { engine, runtimes }: StarterDeps,
   text: string,
   options: Parameters<Tutti["invoke"]>[1],
 ): Promise<Started> {
-  const { engine, runtimes } = deps;
   const { folder, anew } = options;
   if (!isAbsolute(folder)) throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
   const reading = readInvocationFile(text);
@@ -65,42 +55,13 @@ async function start(
   const content = createHash("sha256")
     .update([plain, project, ...task.rights.roots].join("\0"))
     .digest("hex");
-  if (options.key === undefined) {
-    const started = await engine.start(task, { key: content, anew: anew === true });
-    return { ...started, warnings };
-  }
-  return { ...(await startOnce(deps, task, { key: options.key, content })), warnings };
-}
-
-/** What a key was first used for is bound under a second key, so that another body with it is told apart. */
-async function startOnce(
-  deps: Pick<StarterDeps, "store" | "engine"> & { readonly starting: Starting },
-  task: NewTask,
-  { key, content }: { readonly key: string; readonly content: string },
-): Promise<Omit<Started, "warnings">> {
-  const { store, engine, starting } = deps;
-  const [bound, exact] = [`once ${key}`, `once ${key} ${content}`];
-  const known = store.taskOfKey(bound);
-  if (known !== undefined) {
-    if (store.taskOfKey(exact) !== known) throw usedForOther();
-    return { task: taskName(store.salt, known), existed: true };
-  }
-  const under = starting.get(key);
-  if (under !== undefined) {
-    if (under.content !== content) throw usedForOther();
-    return { task: (await under.started).task, existed: true };
-  }
-  const started = engine.start(task, { key: bound, also: [exact] });
-  starting.set(key, { content, started });
-  try {
-    return await started;
-  } finally {
-    starting.delete(key);
-  }
-}
-
-function usedForOther(): TuttiError {
-  return new TuttiError("conflict", "this idempotency key was used for another invocation; use a new key for new work");
+  const started = await engine.start(
+    task,
+    options.key === undefined
+      ? { key: content, anew: anew === true }
+      : { once: { key: `once ${options.key}`, content } },
+  );
+  return { ...started, warnings };
 }
 
 /** A rehearsal without a script would end well and have done nothing. */

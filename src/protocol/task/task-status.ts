@@ -10,8 +10,21 @@ export type TerminalStatus = z.infer<typeof TerminalStatus>;
 
 /** A terminal task never changes again (invariant 2). */
 export function isTerminal(status: TaskStatus): status is TerminalStatus {
-  return TerminalStatus.safeParse(status).success;
+  return status === "completed" || status === "failed" || status === "canceled";
 }
+
+/** The events that move a task's status; what each of them does stands in the core's table of transitions. */
+export const statusEvents = [
+  "task.started",
+  "task.input_required",
+  "task.resumed",
+  "task.handed_over",
+  "run.started",
+  "task.completed",
+  "task.failed",
+  "task.canceled",
+] as const;
+export type StatusEvent = (typeof statusEvents)[number];
 
 /** A2A's word for each state: 0.3 writes `input-required`, 1.0 `TASK_STATE_INPUT_REQUIRED`. */
 const a2aWords = {

@@ -313,7 +313,10 @@ test("invariant 3: while a command runs, its pid, start and group are in the sto
     task({ shell: "echo $$ > noted.new; mv noted.new noted; while ! [ -e seen ]; do sleep 0.01; done" }),
   );
   const pid = Number(await written("noted"));
-  const notes = (): ProcessNote[] => store.openNotes().map((note) => ProcessNote.parse(JSON.parse(note).process));
+  const notes = (): ProcessNote[] =>
+    store
+      .openNotes(Number.parseInt(id.slice(id.lastIndexOf("_") + 1), 36))
+      .map((note) => ProcessNote.parse(JSON.parse(note).process));
   const note = notes().find((found) => found.pid === pid);
   assert.deepEqual(note, { pid, start: await processTable.start(pid), group: pid, step: `${id}/1.1/run` });
   writeFileSync(join(folder, "seen"), "");

@@ -68,8 +68,8 @@ function removeTree(database: DatabaseSync, root: number): number {
     for (const table of ["tasks", "runs", "log", "waits", "mail"]) {
       database
         .prepare(
-          `INSERT INTO meta (key, value) SELECT 'last_${table}', COALESCE(MAX(id), 0) FROM ${table} WHERE true
-           ON CONFLICT (key) DO UPDATE SET value = MAX(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))`,
+          `INSERT INTO counters (name, last) SELECT '${table}', COALESCE(MAX(id), 0) FROM ${table} WHERE true
+           ON CONFLICT (name) DO UPDATE SET last = MAX(last, excluded.last)`,
         )
         .run();
     }
@@ -77,7 +77,7 @@ function removeTree(database: DatabaseSync, root: number): number {
     const runs = `SELECT id FROM runs WHERE task IN (${tasks})`;
     const remove = (sql: string): number => Number(database.prepare(sql).run(root).changes);
     remove(`DELETE FROM log WHERE run IN (${runs})`);
-    remove(`DELETE FROM claims WHERE run IN (${runs})`);
+    for (const table of ["step_starts", "timers"]) remove(`DELETE FROM ${table} WHERE run IN (${runs})`);
     for (const table of ["answers", "sent"]) {
       remove(`DELETE FROM ${table} WHERE wait IN (SELECT id FROM waits WHERE root = ?)`);
     }

@@ -2,16 +2,20 @@
 import type { SQLOutputValue } from "node:sqlite";
 
 import { TuttiError } from "../../protocol/error.ts";
-import { TerminalStatus } from "../../protocol/task/task-status.ts";
+import { AskKind } from "../../protocol/task/ask.ts";
+import { TaskEvent } from "../../protocol/task/event.ts";
+import { TaskStatus, TerminalStatus } from "../../protocol/task/task-status.ts";
 import type {
   AnswerRow,
-  ClaimRow,
+  EventType,
+  KeyBinding,
   LogRow,
   MailRow,
   ResultRow,
   RunRow,
   Spent,
   StepKind,
+  StepStart,
   StoredEvent,
   TaskRow,
   WaitRow,
@@ -63,19 +67,25 @@ export const logIn: RowReader<LogRow> = (row) => ({
   key: text(row, "key"),
   at: integer(row, "at"),
   kind: kindOf(integer(row, "kind")),
-  type: textOrNull(row, "type"),
+  type: eventTypeOrNull(row),
   input: integer(row, "input"),
   tokens: integer(row, "tokens"),
   money: integer(row, "money"),
   body: textOrNull(row, "body"),
   state: textOrNull(row, "state"),
+  mail: integerOrNull(row, "mail"),
 });
 
-export const claimIn: RowReader<ClaimRow> = (row) => ({
+export const stepStartIn: RowReader<StepStart> = (row) => ({
   run: integer(row, "run"),
   key: text(row, "key"),
   input: integer(row, "input"),
-  body: textOrNull(row, "body"),
+  note: textOrNull(row, "note"),
+});
+
+export const keyBindingIn: RowReader<KeyBinding> = (row) => ({
+  task: integer(row, "task"),
+  content: text(row, "content"),
 });
 
 export const waitIn: RowReader<WaitRow> = (row) => ({
@@ -86,6 +96,7 @@ export const waitIn: RowReader<WaitRow> = (row) => ({
   key: text(row, "key"),
   raised_at: integer(row, "raised_at"),
   due: integer(row, "due"),
+  ask: askKindIn(row),
   body: text(row, "body"),
 });
 
@@ -110,17 +121,17 @@ export const resultIn: RowReader<ResultRow> = (row) => ({
 
 /** Of `log` joined with its run and its task; the run's state, which can be long, is left where it is. */
 export const eventColumns =
-  "log.id, log.key, log.at, log.kind, log.type, log.tokens, log.money, log.body, " +
+  "log.id AS seq, log.key, log.at, log.kind, log.type, log.tokens, log.money, log.body, " +
   "runs.task, runs.attempt, runs.run AS ordinal, tasks.root";
 
 export const eventIn: RowReader<StoredEvent> = (row) => ({
-  id: integer(row, "id"),
+  seq: integer(row, "seq"),
   task: integer(row, "task"),
   root: integer(row, "root"),
   attempt: integer(row, "attempt"),
   run: integer(row, "ordinal"),
   at: integer(row, "at"),
-  type: text(row, "type"),
+  type: eventTypeOrNull(row) ?? raise(damaged("type")),
   key: text(row, "key"),
   kind: kindOf(integer(row, "kind")),
   tokens: integer(row, "tokens"),
@@ -129,8 +140,8 @@ export const eventIn: RowReader<StoredEvent> = (row) => ({
 });
 
 /** A line that is perhaps no event. */
-export const lineIn: RowReader<{ readonly id: number; readonly event: StoredEvent | undefined }> = (row) => ({
-  id: integer(row, "id"),
+export const lineIn: RowReader<{ readonly seq: number; readonly event: StoredEvent | undefined }> = (row) => ({
+  seq: integer(row, "seq"),
   event: textOrNull(row, "type") === null ? undefined : eventIn(row),
 });
 
@@ -143,6 +154,29 @@ export const spentIn: RowReader<Spent> = (row) => ({
 /** A single column named `value`; null, as of an empty MAX, is undefined. */
 export const numberIn: RowReader<number | undefined> = (row) => integerOrNull(row, "value") ?? undefined;
 export const textIn: RowReader<string> = (row) => text(row, "value");
+export const eventTypeIn: RowReader<EventType> = (row) => eventTypeOf(text(row, "value"));
+
+/** Of a task that may be over: the status its result or its open row has. */
+export const statusIn: RowReader<TaskStatus> = (row) =>
+  TaskStatus.safeParse(row["status"]).data ?? raise(damaged("status"));
+
+const eventTypes: ReadonlyMap<string, EventType> = new Map(
+  TaskEvent.options.map(({ shape }) => [shape.type.value, shape.type.value]),
+);
+
+function eventTypeOf(type: string): EventType {
+  return eventTypes.get(type) ?? raise(damaged("type"));
+}
+
+function eventTypeOrNull(row: Row): EventType | null {
+  const type = textOrNull(row, "type");
+  return type === null ? null : eventTypeOf(type);
+}
+
+function askKindIn(row: Row): AskKind | null {
+  const kind = textOrNull(row, "ask");
+  return kind === null ? null : (AskKind.safeParse(kind).data ?? raise(damaged("ask")));
+}
 
 function kindOf(position: number): StepKind {
   return stepKinds[position] ?? raise(damaged("kind"));

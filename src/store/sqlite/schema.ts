@@ -71,4 +71,43 @@ CREATE TABLE notices (
 ) WITHOUT ROWID;
 `;
 
-export const migrations: readonly string[] = [first, second];
+/** Whether a task without a result is pending, running or asking: what its events and open asks said before `status` was kept. */
+const statusOfOpen = `CASE
+  WHEN EXISTS (SELECT 1 FROM waits WHERE waits.task = open.task AND waits.settled = 0 AND waits.ask IS NOT NULL)
+    THEN 'input_required'
+  WHEN EXISTS (SELECT 1 FROM runs JOIN log ON log.run = runs.id
+    WHERE runs.task = open.task AND log.type IN ('task.started', 'run.started')) THEN 'running'
+  ELSE 'pending' END`;
+
+/** An idempotency key was bound twice, the second time with the fingerprint of its content as the end of the key. */
+const withFingerprint = `key LIKE 'once %' AND length(key) > 70 AND substr(key, -65, 1) = ' '
+  AND substr(key, -64) NOT GLOB '*[^0-9a-f]*'`;
+
+/**
+ * What was read out of texts becomes columns: the status of an open task, the kind of an ask, when a timer is due, which
+ * message a line took, what a key was used for, and the last ids that were given. What is written before a step that may
+ * not be repeated is called a step start.
+ */
+const third = `
+ALTER TABLE waits ADD COLUMN ask TEXT;
+UPDATE waits SET ask = IFNULL(body ->> '$.ask.kind', 'question') WHERE body -> '$.ask' IS NOT NULL;
+ALTER TABLE open ADD COLUMN status TEXT NOT NULL DEFAULT 'pending';
+UPDATE open SET status = ${statusOfOpen};
+CREATE TABLE timers (run INTEGER NOT NULL, key TEXT NOT NULL, due INTEGER NOT NULL, PRIMARY KEY (run, key)) WITHOUT ROWID;
+INSERT INTO timers SELECT run, key, CAST(substr(body, 2) AS INTEGER) FROM claims WHERE body LIKE '@%';
+DELETE FROM claims WHERE body LIKE '@%';
+ALTER TABLE claims RENAME TO step_starts;
+ALTER TABLE step_starts RENAME COLUMN body TO note;
+ALTER TABLE log ADD COLUMN mail INTEGER;
+UPDATE log SET mail = CAST(body AS INTEGER), body = substr(body, instr(body, ' ') + 1) WHERE kind = 5;
+ALTER TABLE keys ADD COLUMN content TEXT NOT NULL DEFAULT '';
+UPDATE keys SET content = IFNULL((SELECT substr(other.key, -64) FROM keys AS other
+  WHERE other.task = keys.task AND other.key = keys.key || ' ' || substr(other.key, -64) AND other.key <> keys.key), '')
+  WHERE key LIKE 'once %';
+DELETE FROM keys WHERE ${withFingerprint} AND content = '';
+CREATE TABLE counters (name TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO counters SELECT substr(key, 6), CAST(value AS INTEGER) FROM meta WHERE key GLOB 'last_*';
+DELETE FROM meta WHERE key GLOB 'last_*';
+`;
+
+export const migrations: readonly string[] = [first, second, third];

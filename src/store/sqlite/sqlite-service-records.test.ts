@@ -129,7 +129,7 @@ test("pruning takes the leases and the sent requests of the trees it removes, an
   const [old, current] = [store.addTask(row), store.addTask(row)];
   for (const task of [old, current]) {
     const run = store.addRun({ task, attempt: 1, run: 1, body: null });
-    const wait = store.addWait({ task, root: task, run, key: "w", raised_at: 1, due: 2, body: "{}" });
+    const wait = store.addWait({ task, root: task, run, key: "w", raised_at: 1, due: 2, ask: null, body: "{}" });
     store.addAnswer({ wait, kind: "withdrawn", at: 2, body: null });
     store.records.putSent({ wait, sid: "s1", at: 1 });
     store.records.putLease({ ...lease, task });

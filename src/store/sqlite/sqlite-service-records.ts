@@ -1,5 +1,5 @@
 // The embedded records store, on the connection and the write queue of the store it belongs to.
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 
 import type {
   ServiceRecords,
@@ -16,42 +16,30 @@ import type { Writer } from "./writer.ts";
 
 export function serviceRecordsOver(database: DatabaseSync, path: string, writer: Writer): ServiceRecords {
   const { all, one } = readsOver(database, path);
-  const write = (sql: string): ((...values: SQLInputValue[]) => void) => {
-    const statement = database.prepare(sql);
-    return (...values) => writer.push(statement, values);
-  };
-
-  const addKey = write("INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?)");
-  const revokeKey = write("UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL");
-  const putOperator = write("INSERT OR REPLACE INTO operators VALUES (?, ?, ?, ?, ?, ?)");
-  const putSent = write("INSERT OR REPLACE INTO sent VALUES (?, ?, ?)");
-  const putHandle = write("INSERT OR REPLACE INTO handles VALUES (?, ?, ?)");
-  const putLease = write("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?)");
-  const putNotice = write("INSERT OR REPLACE INTO notices VALUES (?, ?, ?, ?, ?, ?)");
-  const putSetting = write("INSERT OR REPLACE INTO meta VALUES (?, ?)");
   const setting = one("SELECT value FROM meta WHERE key = ?", textIn);
   const settingKey = (name: string): string => `setting_${name}`;
 
   return {
     keys: all("SELECT * FROM api_keys ORDER BY created_at, id", keyIn),
-    addKey: (row) => addKey(row.id, row.name, row.role, row.digest, row.created_at, row.revoked_at),
-    revokeKey: (id, at) => revokeKey(at, id),
+    addKey: (row) => writer.push("addKey", [row.id, row.name, row.role, row.digest, row.created_at, row.revoked_at]),
+    revokeKey: (id, at) => writer.push("revokeKey", [at, id]),
     operators: all("SELECT * FROM operators ORDER BY created_at, sid", operatorIn),
     putOperator: ({ sid, digest, roles, created_at, seen_at, api_key }) =>
-      putOperator(sid, digest, JSON.stringify(roles), created_at, seen_at, api_key),
-    removeOperator: write("DELETE FROM operators WHERE sid = ?"),
+      writer.push("putOperator", [sid, digest, JSON.stringify(roles), created_at, seen_at, api_key]),
+    removeOperator: (sid) => writer.push("removeOperator", [sid]),
     sent: one("SELECT * FROM sent WHERE wait = ?", sentIn),
-    putSent: (row) => putSent(row.wait, row.sid, row.at),
+    putSent: (row) => writer.push("putSent", [row.wait, row.sid, row.at]),
     handle: one("SELECT * FROM handles WHERE digest = ?", handleIn),
-    putHandle: (row) => putHandle(row.digest, row.claims, row.expires_at),
-    dropHandles: write("DELETE FROM handles WHERE expires_at < ?"),
+    putHandle: (row) => writer.push("putHandle", [row.digest, row.claims, row.expires_at]),
+    dropHandles: (expiredBefore) => writer.push("dropHandles", [expiredBefore]),
     lease: one("SELECT * FROM leases WHERE task = ? AND attempt = ?", leaseIn),
-    putLease: (row) => putLease(row.task, row.attempt, row.due, row.fetched_at, row.posted_at, row.void_until),
+    putLease: (row) =>
+      writer.push("putLease", [row.task, row.attempt, row.due, row.fetched_at, row.posted_at, row.void_until]),
     notices: all("SELECT * FROM notices ORDER BY created_at, id", noticeIn),
-    putNotice: (row) => putNotice(row.id, row.target, row.body, row.tries, row.due, row.created_at),
-    removeNotice: write("DELETE FROM notices WHERE id = ?"),
+    putNotice: (row) => writer.push("putNotice", [row.id, row.target, row.body, row.tries, row.due, row.created_at]),
+    removeNotice: (id) => writer.push("removeNotice", [id]),
     setting: (name) => setting(settingKey(name)),
-    putSetting: (name, value) => putSetting(settingKey(name), value),
+    putSetting: (name, value) => writer.push("putSetting", [settingKey(name), value]),
   };
 }
 

@@ -14,6 +14,7 @@ const line = {
   money: 0,
   body: null,
   state: null,
+  mail: null,
 } as const;
 const row = {
   parent: null,
@@ -70,7 +71,7 @@ test("open tasks come with all their ancestors, parents first", async (t) => {
   for (const task of [root, first, second]) store.addResult({ task, status: "completed", at: 1, body: "{}" });
   await store.committed();
   assert.deepEqual(
-    store.openTasks().map((task) => task.id),
+    store.openTasks(root).map((task) => task.id),
     [root, second, last],
   );
 });
@@ -79,10 +80,10 @@ test("a key leads to the task it was bound to last", async (t) => {
   const store = openStore(tempFolder(t));
   t.after(() => store.close());
   const [a, b] = [store.addTask(row), store.addTask(row)];
-  store.bindKey("k", a);
-  store.bindKey("k", b);
+  store.bindKey("k", { task: a, content: "" });
+  store.bindKey("k", { task: b, content: "for this" });
   await store.committed();
-  assert.deepEqual([store.taskOfKey("k"), store.taskOfKey("other")], [b, undefined]);
+  assert.deepEqual([store.boundKey("k"), store.boundKey("other")], [{ task: b, content: "for this" }, undefined]);
 });
 
 test("what was spent is summed over all runs of a task", async (t) => {

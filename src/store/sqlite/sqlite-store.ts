@@ -1,7 +1,6 @@
 // The embedded store: queued writes in one commit per tick, prepared reads, names made from integer ids.
-import type { SQLInputValue } from "node:sqlite";
-
 import type { ServiceRecords } from "../service-records.ts";
+import { statusEvents } from "../../protocol/task/task-status.ts";
 import type { Store } from "../store.ts";
 import { openDatabase, type OpenedDatabase } from "./database.ts";
 import * as row from "./rows.ts";
@@ -24,35 +23,8 @@ export function openStore(folder: string): Store & { readonly records: ServiceRe
 function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { readonly records: ServiceRecords } {
   const writer = new Writer(database, path);
   const next = countersOf(database);
-
   const { all, one } = readsOver(database, path);
   const records = serviceRecordsOver(database, path, writer);
-  const insert = (table: string, columns: string): ((...values: SQLInputValue[]) => void) => {
-    const statement = database.prepare(`INSERT INTO ${table} VALUES (${columns.replaceAll(/[a-z]\w*/g, "?")})`);
-    return (...values) => writer.push(statement, values);
-  };
-
-  const putTask = insert("tasks", "id, parent, root, depth, kind, agent, detached, created_at, deadline, shared, body");
-  const putKey = insert("keys", "key, task");
-  const putResult = insert("results", "task, status, at, body");
-  const putRun = insert("runs", "id, task, attempt, run, body");
-  const putLog = insert("log", "id, run, key, at, kind, type, input, tokens, money, body, state");
-  const putEvent = insert("log", `id, run, key, at, ${row.stepKinds.indexOf("event")}, type, 0, 0, 0, body, NULL`);
-  const putClaim = insert("claims", "run, key, input, body");
-  const putWait = insert("waits", "id, task, root, run, key, raised_at, due, body, 0");
-  const putOpen = insert("open", "task");
-  const putAnswer = insert("answers", "wait, kind, at, body");
-  const putMail = insert("mail", "id, task, body");
-  const setNote = database.prepare("UPDATE claims SET body = ? WHERE run = ? AND key = ?");
-  const dropAnswer = database.prepare("DELETE FROM answers WHERE wait = ?");
-  const dropOpen = database.prepare("DELETE FROM open WHERE task = ?");
-  const setSettled = database.prepare("UPDATE waits SET settled = ? WHERE id = ?");
-  const dropKey = database.prepare("DELETE FROM keys WHERE key = ?");
-
-  const openTasks = `WITH RECURSIVE upward (id) AS (
-      SELECT task FROM open
-      UNION SELECT parent FROM tasks JOIN upward USING (id) WHERE parent IS NOT NULL)
-    SELECT tasks.* FROM tasks JOIN upward USING (id) ORDER BY id`;
 
   // A task made since this store was opened has only the mail that came through it; most have none, and each looks every turn.
   const tasksBefore = next.tasks;
@@ -68,6 +40,10 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
     get failure() {
       return writer.failure;
     },
+    get batch() {
+      return writer.batch;
+    },
+    isDurable: (batch) => writer.isDurable(batch),
     committed: () => writer.committed(),
     onCommit: (listener) => writer.onCommit(listener),
     close() {
@@ -79,104 +55,117 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
       const id = (next.tasks += 1);
       const root = task.root ?? id;
       const { parent, depth, kind, agent, detached, created_at, deadline, shared, body } = task;
-      putTask(id, parent, root, depth, kind, agent, Number(detached), created_at, deadline, shared, body);
-      putOpen(id);
+      writer.push("addTask", [
+        id,
+        parent,
+        root,
+        depth,
+        kind,
+        agent,
+        Number(detached),
+        created_at,
+        deadline,
+        shared,
+        body,
+      ]);
+      writer.push("addOpen", [id]);
       return id;
     },
-    bindKey(key, task) {
-      writer.push(dropKey, [key]);
-      putKey(key, task);
-    },
+    setStatus: (task, status) => writer.push("setStatus", [status, task]),
+    bindKey: (key, { task, content }) => writer.push("bindKey", [key, task, content]),
     addResult(result) {
-      putResult(result.task, result.status, result.at, result.body);
-      writer.push(dropOpen, [result.task]);
+      writer.push("addResult", [result.task, result.status, result.at, result.body]);
+      writer.push("dropOpen", [result.task]);
       // Nobody reads the mail of a task that is over.
       mailed.delete(result.task);
     },
     addRun(run) {
       const id = (next.runs += 1);
-      putRun(id, run.task, run.attempt, run.run, run.body);
+      writer.push("addRun", [id, run.task, run.attempt, run.run, run.body]);
       return id;
     },
     addLog(line) {
       const id = (next.log += 1);
       const kind = row.stepKinds.indexOf(line.kind);
-      const { run, key, at, type, input, tokens, money, body, state } = line;
-      putLog(id, run, key, at, kind, type, input, tokens, money, body, state);
+      const { run, key, at, type, input, tokens, money, body, state, mail } = line;
+      if (mail === null) writer.push("addLog", [id, run, key, at, kind, type, input, tokens, money, body, state]);
+      else writer.push("addMailLog", [id, run, key, at, kind, type, input, tokens, money, body, state, mail]);
       return id;
     },
-    addClaim: (claim) => putClaim(claim.run, claim.key, claim.input, claim.body),
-    noteClaim: (run, key, body) => writer.push(setNote, [body, run, key]),
+    addStepStart: (start) => writer.push("addStepStart", [start.run, start.key, start.input, start.note]),
+    noteStepStart: (run, key, note) => writer.push("noteStepStart", [note, run, key]),
+    addTimer: (run, key, due) => writer.push("addTimer", [run, key, due]),
     addWait(wait) {
       const id = (next.waits += 1);
-      putWait(id, wait.task, wait.root, wait.run, wait.key, wait.raised_at, wait.due, wait.body);
+      const { task, root, run, key, raised_at, due, ask, body } = wait;
+      writer.push("addWait", [id, task, root, run, key, raised_at, due, ask, body]);
       return id;
     },
     addAnswer(answer) {
-      putAnswer(answer.wait, answer.kind, answer.at, answer.body);
-      writer.push(setSettled, [1, answer.wait]);
+      writer.push("addAnswer", [answer.wait, answer.kind, answer.at, answer.body]);
+      writer.push("setSettled", [1, answer.wait]);
     },
     dropAnswer(wait) {
-      writer.push(dropAnswer, [wait]);
-      writer.push(setSettled, [0, wait]);
+      writer.push("dropAnswer", [wait]);
+      writer.push("setSettled", [0, wait]);
     },
     addMail(task, body) {
       const id = (next.mail += 1);
       mailed.add(task);
-      putMail(id, task, body);
+      writer.push("addMail", [id, task, body]);
       return id;
     },
     addEvent({ run, at, type, body }) {
       const id = (next.log += 1);
-      putEvent(id, run, `!${id.toString(36)}`, at, type, body);
-      return id;
+      writer.push("addEvent", [id, run, `!${id.toString(36)}`, at, type, body]);
     },
 
     putSetting: (name, value) => records.putSetting(name, value),
     setting: (name) => records.setting(name),
 
     task: one("SELECT * FROM tasks WHERE id = ?", row.taskIn),
-    openTasks: all(openTasks, row.taskIn),
+    unfinishedTrees: unfinishedTrees(all),
+    openTasks: all(
+      `WITH RECURSIVE upward (id) AS (
+         SELECT open.task FROM tasks JOIN open ON open.task = tasks.id WHERE tasks.root = ?
+         UNION SELECT parent FROM tasks JOIN upward USING (id) WHERE parent IS NOT NULL)
+       SELECT tasks.* FROM tasks JOIN upward USING (id) ORDER BY id`,
+      row.taskIn,
+    ),
     tree: all("SELECT * FROM tasks WHERE root = ? ORDER BY id", row.taskIn),
-    taskOfKey: one("SELECT task AS value FROM keys WHERE key = ?", row.numberIn),
+    boundKey: one("SELECT task, content FROM keys WHERE key = ?", row.keyBindingIn),
     result: one("SELECT * FROM results WHERE task = ?", row.resultIn),
     lastRun: one("SELECT * FROM runs WHERE task = ? ORDER BY attempt DESC, run DESC LIMIT 1", row.runIn),
     logAt: one("SELECT * FROM log WHERE run = ? AND key = ?", row.logIn),
     logById: one("SELECT * FROM log WHERE id = ?", row.logIn),
     lastState: one("SELECT * FROM log WHERE run = ? AND state IS NOT NULL ORDER BY id DESC LIMIT 1", row.logIn),
-    claim: one("SELECT * FROM claims WHERE run = ? AND key = ?", row.claimIn),
+    stepStart: one("SELECT * FROM step_starts WHERE run = ? AND key = ?", row.stepStartIn),
+    timer: one("SELECT due AS value FROM timers WHERE run = ? AND key = ?", row.numberIn),
     openNotes: all(
-      `SELECT claims.body AS value FROM claims LEFT JOIN log USING (run, key)
-       WHERE claims.body IS NOT NULL AND claims.body NOT LIKE '@%' AND log.id IS NULL`,
+      `SELECT step_starts.note AS value FROM tasks JOIN runs ON runs.task = tasks.id
+       JOIN step_starts ON step_starts.run = runs.id LEFT JOIN log ON log.run = step_starts.run AND log.key = step_starts.key
+       WHERE tasks.root = ? AND step_starts.note IS NOT NULL AND log.id IS NULL`,
       row.textIn,
     ),
     wait: one("SELECT * FROM waits WHERE run = ? AND key = ?", row.waitIn),
-    waitById: one("SELECT * FROM waits WHERE id = ?", row.waitIn),
     waitsOf: all("SELECT * FROM waits WHERE root = ? ORDER BY id", row.waitIn),
     answer: one("SELECT * FROM answers WHERE wait = ?", row.answerIn),
     nextMail: (task, after) => (task > tasksBefore && !mailed.has(task) ? undefined : mailAfter(task, after)),
-    lastMailTaken: one(
-      `SELECT MAX(CAST(body AS INTEGER)) AS value FROM log
-       WHERE ${ofTask} AND kind = ${row.stepKinds.indexOf("received")}`,
-      row.numberIn,
-    ),
-    lastLife: one(
-      `SELECT type AS value FROM log WHERE ${ofTask} AND type IN (
-         'task.created', 'task.started', 'task.input_required', 'task.resumed', 'task.handed_over', 'run.started')
-       ORDER BY id DESC LIMIT 1`,
-      row.textIn,
+    lastMailTaken: one(`SELECT MAX(mail) AS value FROM log WHERE ${ofTask}`, row.numberIn),
+    lifeEvents: all(
+      `SELECT type AS value FROM log WHERE ${ofTask} AND type IN (${lifeTypes}) ORDER BY id`,
+      row.eventTypeIn,
     ),
     messages: all(
       `SELECT body AS value FROM log WHERE log.run IN (SELECT id FROM runs WHERE task = ? AND attempt = ?)
        AND type = 'message.added' ORDER BY id`,
       row.textIn,
     ),
-    lastEventAt: (task) => (task === null ? lastAtOfAll() : lastAtOf(task)),
-    lastText: one(
-      `SELECT substr(COALESCE(body ->> '$.message.parts[0].data', body ->> '$.parts[0].data', ''), 1, 500) AS value
-       FROM log WHERE ${ofTask} AND type = 'message.added' ORDER BY id DESC LIMIT 1`,
+    lastMessage: one(
+      `SELECT body AS value FROM log WHERE ${ofTask} AND type = 'message.added' ORDER BY id DESC LIMIT 1`,
       row.textIn,
     ),
+    lastEventAt: (task) => (task === null ? lastAtOfAll() : lastAtOf(task)),
     spentOf: all(
       `SELECT runs.task AS task, SUM(log.tokens) AS tokens, SUM(log.money) AS money
        FROM tasks JOIN runs ON runs.task = tasks.id JOIN log ON log.run = runs.id
@@ -196,13 +185,31 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
   };
 }
 
+const lifeTypes = statusEvents.map((type) => `'${type}'`).join(", ");
+
+/** In order of their ids, those with work first: the notes of trees that are over can be seen to when there is time. */
+function unfinishedTrees(all: ReturnType<typeof readsOver>["all"]): () => number[] {
+  const withWork = all(
+    "SELECT DISTINCT tasks.root AS value FROM open JOIN tasks ON tasks.id = open.task ORDER BY tasks.root",
+    row.numberIn,
+  );
+  const withNotes = all(
+    `SELECT DISTINCT tasks.root AS value FROM step_starts
+     LEFT JOIN log ON log.run = step_starts.run AND log.key = step_starts.key
+     JOIN runs ON runs.id = step_starts.run JOIN tasks ON tasks.id = runs.task
+     WHERE step_starts.note IS NOT NULL AND log.id IS NULL`,
+    row.numberIn,
+  );
+  return () => [...new Set([...withWork(), ...withNotes()])].filter((root) => root !== undefined);
+}
+
+type Counter = "tasks" | "runs" | "log" | "waits" | "mail";
+
 /** Ids are counted here, so that a row's id is known before it is on disk; pruning never lets one be used again. */
-function countersOf(database: OpenedDatabase["database"]): Record<"tasks" | "runs" | "log" | "waits" | "mail", number> {
-  const last = (table: string): number => {
+function countersOf(database: OpenedDatabase["database"]): Record<Counter, number> {
+  const last = (table: Counter): number => {
     const used = database.prepare(`SELECT MAX(id) AS value FROM ${table}`).get();
-    const kept = database
-      .prepare("SELECT CAST(value AS INTEGER) AS value FROM meta WHERE key = ?")
-      .get(`last_${table}`);
+    const kept = database.prepare("SELECT last AS value FROM counters WHERE name = ?").get(table);
     return Math.max(row.numberIn(used ?? {}) ?? 0, row.numberIn(kept ?? {}) ?? 0);
   };
   return {

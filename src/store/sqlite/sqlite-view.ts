@@ -4,8 +4,9 @@ import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import type { TaskStatus } from "../../protocol/task/task-status.ts";
 import { TerminalStatus } from "../../protocol/task/task-status.ts";
 import type { StoredEvent } from "../store.ts";
-import type { Page, StoreView, TaskFilter, TaskListing } from "../view.ts";
+import type { EventRecord, Page, StoreView, TaskFilter, TaskListing } from "../view.ts";
 import { openForReading } from "./database.ts";
+import { eventRecordsOver } from "./event-records.ts";
 import * as row from "./rows.ts";
 import { readsOver } from "./statements.ts";
 import { lastLine, stepKindList, totalsOver } from "./totals.ts";
@@ -14,36 +15,36 @@ import { lastLine, stepKindList, totalsOver } from "./totals.ts";
 const placeUnit = 2 ** 32;
 
 const listed = `tasks.id, tasks.parent, tasks.root, tasks.depth, tasks.kind, tasks.agent, tasks.detached, tasks.created_at,
-  tasks.deadline, tasks.shared, results.status, results.at AS ended_at, results.body AS result,
+  tasks.deadline, tasks.shared, IFNULL(results.status, open.status) AS status, results.at AS ended_at, results.body AS result,
   (SELECT attempt * ${placeUnit} + run FROM runs WHERE runs.task = tasks.id ORDER BY attempt DESC, run DESC LIMIT 1) AS place,
   ${lastLine} AS last`;
-
-const isAsking = `EXISTS (SELECT 1 FROM waits WHERE waits.task = tasks.id AND waits.settled = 0 AND waits.body LIKE '{"ask"%')`;
-const hasStarted = `EXISTS (SELECT 1 FROM runs JOIN log ON log.run = runs.id
-  WHERE runs.task = tasks.id AND log.type = 'task.started')`;
 
 const subtree = `WITH RECURSIVE below (id) AS (SELECT ? UNION ALL SELECT tasks.id FROM tasks JOIN below ON tasks.parent = below.id)`;
 
 const places = "log JOIN runs ON runs.id = log.run JOIN tasks ON tasks.id = runs.task";
 
+const anyTask = "tasks LEFT JOIN results ON results.task = tasks.id LEFT JOIN open ON open.task = tasks.id";
+
 /** How tasks of a status are found without reading those of any other. */
 const tasksOf: Readonly<Record<TaskStatus | "any", string>> = {
-  any: "tasks LEFT JOIN results ON results.task = tasks.id WHERE TRUE",
-  completed: "tasks CROSS JOIN results ON results.task = tasks.id WHERE results.status = 'completed'",
+  any: `${anyTask} WHERE TRUE`,
+  completed:
+    "tasks CROSS JOIN results ON results.task = tasks.id LEFT JOIN open ON open.task = tasks.id WHERE results.status = 'completed'",
   failed: unusual("failed"),
   canceled: unusual("canceled"),
-  pending: open(`NOT ${isAsking} AND NOT ${hasStarted}`),
-  running: open(`NOT ${isAsking} AND ${hasStarted}`),
-  input_required: open(isAsking),
+  pending: unfinishedWith("pending"),
+  running: unfinishedWith("running"),
+  input_required: unfinishedWith("input_required"),
 };
 
 function unusual(status: string): string {
   return `results INDEXED BY results_unusual CROSS JOIN tasks ON tasks.id = results.task
-    WHERE results.status <> 'completed' AND results.status = '${status}'`;
+    LEFT JOIN open ON open.task = tasks.id WHERE results.status <> 'completed' AND results.status = '${status}'`;
 }
 
-function open(condition: string): string {
-  return `open CROSS JOIN tasks ON tasks.id = open.task LEFT JOIN results ON results.task = tasks.id WHERE ${condition}`;
+function unfinishedWith(status: string): string {
+  return `open CROSS JOIN tasks ON tasks.id = open.task LEFT JOIN results ON results.task = tasks.id
+    WHERE open.status = '${status}'`;
 }
 
 export function openView(folder: string): StoreView {
@@ -54,19 +55,15 @@ export function openView(folder: string): StoreView {
     row.numberIn,
   );
   const totals = totalsOver(database, path);
-  const asking = one(`SELECT ${isAsking} AS value FROM tasks WHERE id = ?`, row.numberIn);
+  const recordOf = eventRecordsOver(database, path, salt);
   const inFull = (found: Record<string, SQLOutputValue>): TaskListing => {
     const head = row.taskHeadIn(found);
     const result = row.textOrNull(found, "result");
-    const { steps, tokens, money, started } = totals(head.id, row.integer(found, "last"));
+    const { steps, tokens, money } = totals(head.id, row.integer(found, "last"));
     const place = row.integerOrNull(found, "place") ?? 0;
-    const status = (): TaskStatus => {
-      if (asking(head.id) === 1) return "input_required";
-      return started ? "running" : "pending";
-    };
     return {
       ...head,
-      status: result === null ? status() : TerminalStatus.parse(found["status"]),
+      status: row.statusIn(found),
       attempt: Math.floor(place / placeUnit),
       run: place % placeUnit,
       ended_at: row.integerOrNull(found, "ended_at"),
@@ -101,13 +98,14 @@ export function openView(folder: string): StoreView {
      ORDER BY log.id`,
     row.lineIn,
   );
-  const ofTree = (task: number, after: number, limit: number): StoredEvent[] => {
-    const events: StoredEvent[] = [];
+  const ofTree = (task: number, after: number, limit: number): EventRecord[] => {
+    const events: EventRecord[] = [];
     for (let at = after; events.length < limit;) {
       const lines = lineOfTree(task, at, limit);
-      for (const line of lines) if (line.event !== undefined && events.length < limit) events.push(line.event);
+      for (const line of lines)
+        if (line.event !== undefined && events.length < limit) events.push(recordOf(line.event));
       if (lines.length < limit) break;
-      at = lines.at(-1)?.id ?? at;
+      at = lines.at(-1)?.seq ?? at;
     }
     return events;
   };
@@ -121,10 +119,10 @@ export function openView(folder: string): StoreView {
     salt,
     unfinished: (root) => unfinished(root) ?? 0,
     tasks: list,
-    task: one(`SELECT ${listed} FROM tasks LEFT JOIN results ON results.task = tasks.id WHERE tasks.id = ?`, inFull),
+    task: one(`SELECT ${listed} FROM ${anyTask} WHERE tasks.id = ?`, inFull),
     taskRow: one("SELECT * FROM tasks WHERE id = ?", row.taskIn),
     below: all(
-      `${subtree} SELECT ${listed} FROM tasks LEFT JOIN results ON results.task = tasks.id
+      `${subtree} SELECT ${listed} FROM ${anyTask}
        WHERE tasks.id IN (SELECT id FROM below) ORDER BY tasks.id`,
       inFull,
     ),
@@ -140,7 +138,7 @@ export function openView(folder: string): StoreView {
     events: ofTree,
     eventsAfter: all(
       `SELECT ${row.eventColumns} FROM ${places} WHERE log.id > ? AND log.type IS NOT NULL ORDER BY log.id LIMIT ?`,
-      row.eventIn,
+      (found) => recordOf(row.eventIn(found)),
     ),
     lastEvent: () => last() ?? 0,
     steps: linesOf(`log.kind IN (${stepKindList}) AND log.type IS NOT NULL`),

@@ -8,7 +8,6 @@ interface Totals {
   readonly steps: number;
   readonly tokens: number;
   readonly money: number;
-  readonly started: boolean;
 }
 
 interface Counted extends Totals {
@@ -16,7 +15,7 @@ interface Counted extends Totals {
   readonly through: number;
 }
 
-const nothing: Counted = { steps: 0, tokens: 0, money: 0, started: false, through: 0 };
+const nothing: Counted = { steps: 0, tokens: 0, money: 0, through: 0 };
 
 /** Tasks whose count is remembered; any other is counted from the start. */
 const remembered = 10_000;
@@ -38,7 +37,7 @@ export function totalsOver(database: DatabaseSync, path: string): TotalsReader {
   // The index holds run and id: of lines that are counted already only its entries are read.
   const since = readsOver(database, path).one(
     `SELECT COUNT(*) FILTER (WHERE log.kind IN (${stepKindList})) AS steps, SUM(log.tokens) AS tokens,
-       SUM(log.money) AS money, MAX(log.type = 'task.started') AS started, ${lastLine} AS through
+       SUM(log.money) AS money, ${lastLine} AS through
      FROM runs JOIN log INDEXED BY log_key ON log.run = runs.id WHERE runs.task = ? AND log.id > ?`,
     countedIn,
   );
@@ -50,7 +49,6 @@ export function totalsOver(database: DatabaseSync, path: string): TotalsReader {
       steps: before.steps + more.steps,
       tokens: before.tokens + more.tokens,
       money: before.money + more.money,
-      started: before.started || more.started,
       through: more.through,
     };
     // Counted last, forgotten last.
@@ -65,6 +63,5 @@ const countedIn: RowReader<Counted> = (row) => ({
   steps: integer(row, "steps"),
   tokens: integerOrNull(row, "tokens") ?? 0,
   money: integerOrNull(row, "money") ?? 0,
-  started: integerOrNull(row, "started") === 1,
   through: integerOrNull(row, "through") ?? 0,
 });

@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
 import type { TuttiError } from "../../protocol/error.ts";
 import { storageError } from "./storage-error.ts";
+import { type WriteName, writes } from "./writes.ts";
 
 /**
  * A batch is committed whole or not at all. After a failed commit nothing more is accepted: what later code believes was
@@ -13,11 +14,14 @@ export class Writer {
   readonly #path: string;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
+  readonly #statements: ReadonlyMap<string, StatementSync>;
   readonly #afterCommit = new Set<() => void>();
-  #statements: StatementSync[] = [];
+  #names: WriteName[] = [];
   #values: SQLInputValue[][] = [];
+  /** The number of the batch that is being queued; all before it are on disk. */
+  #batch = 1;
   /** One for everybody who waits for the batch that is being queued. */
-  #batch: PromiseWithResolvers<void> | undefined;
+  #waiting: PromiseWithResolvers<void> | undefined;
   #scheduled: NodeJS.Immediate | undefined;
   #failure: TuttiError | undefined;
 
@@ -26,15 +30,24 @@ export class Writer {
     this.#path = path;
     this.#begin = database.prepare("BEGIN IMMEDIATE");
     this.#commit = database.prepare("COMMIT");
+    this.#statements = new Map(Object.entries(writes).map(([name, sql]) => [name, database.prepare(sql)]));
   }
 
   get failure(): TuttiError | undefined {
     return this.#failure;
   }
 
-  push(statement: StatementSync, values: SQLInputValue[]): void {
+  get batch(): number {
+    return this.#batch;
+  }
+
+  isDurable(batch: number): boolean {
+    return batch < this.#batch;
+  }
+
+  push(name: WriteName, values: SQLInputValue[]): void {
     if (this.#failure !== undefined) throw this.#failure;
-    this.#statements.push(statement);
+    this.#names.push(name);
     this.#values.push(values);
     this.#scheduled ??= setImmediate(() => this.flush());
   }
@@ -42,9 +55,9 @@ export class Writer {
   /** Resolves when everything queued so far is on disk. */
   committed(): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    if (this.#statements.length === 0) return Promise.resolve();
-    this.#batch ??= Promise.withResolvers<void>();
-    return this.#batch.promise;
+    if (this.#names.length === 0) return Promise.resolve();
+    this.#waiting ??= Promise.withResolvers<void>();
+    return this.#waiting.promise;
   }
 
   /** Calls `listener` after every commit, and once when writing failed for good. */
@@ -56,23 +69,26 @@ export class Writer {
   flush(): void {
     if (this.#scheduled !== undefined) clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
-    if (this.#statements.length === 0) return;
-    const [statements, values, batch] = [this.#statements, this.#values, this.#batch];
-    [this.#statements, this.#values, this.#batch] = [[], [], undefined];
+    if (this.#names.length === 0) return;
+    const [names, values, waiting] = [this.#names, this.#values, this.#waiting];
+    [this.#names, this.#values, this.#waiting] = [[], [], undefined];
     try {
       this.#begin.run();
       // `get` runs a write as well as `run` does, and makes no object of counts for every row.
-      for (let index = 0; index < statements.length; index += 1) statements[index]?.get(...(values[index] ?? []));
+      for (let index = 0; index < names.length; index += 1) {
+        this.#statements.get(names[index] ?? "")?.get(...(values[index] ?? []));
+      }
       this.#commit.run();
     } catch (thrown) {
-      this.#fail(thrown, batch);
+      this.#fail(thrown, waiting);
       return;
     }
-    batch?.resolve();
+    this.#batch += 1;
+    waiting?.resolve();
     for (const listener of this.#afterCommit) listener();
   }
 
-  #fail(thrown: unknown, batch: PromiseWithResolvers<void> | undefined): void {
+  #fail(thrown: unknown, waiting: PromiseWithResolvers<void> | undefined): void {
     try {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
     } catch {
@@ -80,7 +96,7 @@ export class Writer {
     }
     const failure = storageError(this.#path, thrown);
     this.#failure = failure;
-    batch?.reject(failure);
+    waiting?.reject(failure);
     for (const listener of this.#afterCommit) listener();
   }
 }

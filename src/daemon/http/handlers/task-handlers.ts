@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 
-import { idInName } from "../../../engine/names.ts";
+import { idInName } from "../../../store/names.ts";
 import type { TaskId } from "../../../protocol/ids.ts";
 import type { AgentResult } from "../../../protocol/invocation/invocation-result.ts";
 import { readInvocationFile } from "../../../protocol/invocation/invocation-file.ts";

@@ -1,12 +1,13 @@
-// What the engine holds in memory of a task that is not over: its place in the tree, its loop, who waits for it.
+// What the engine holds in memory of a task that is not over: where it stands in its tree, its loop, who waits for it.
 
-import { type Account, type AccountKind, newAccount } from "../core/account.ts";
+import type { Account, AccountKind } from "../core/account.ts";
 import type { Rights } from "../core/rights.ts";
-import { type Budget, BudgetLimit, defaultBudget } from "../protocol/task/budget.ts";
+import type { Budget } from "../protocol/task/budget.ts";
 import type { TuttiError } from "../protocol/error.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { TaskStatus } from "../protocol/task/task-status.ts";
-import type { SlotQueue } from "./slots.ts";
+import type { RunnerRegistry } from "../ports.ts";
+import type { SlotQueue, Slots } from "./slots.ts";
 
 /** What all tasks of one root share. */
 export interface Tree {
@@ -16,8 +17,18 @@ export interface Tree {
   /** Tasks ever made in it, finished ones too. */
   tasks: number;
   readonly slots: SlotQueue;
-  /** What the root was given, read when the first task of the tree looks at it. */
-  given: { readonly input: unknown; readonly config: unknown } | undefined;
+  /** What the root task was given, read when the first task of the tree looks at it. */
+  rootRecord: { readonly input: unknown; readonly config: unknown } | undefined;
+  /** Its tasks that are not over, or have descendants that are not. */
+  readonly live: Set<LiveTask>;
+  /** Why none of its loops may go on: the tree is left to another start. */
+  halted: TuttiError | undefined;
+  /** Loops of its tasks that have not returned. */
+  loops: number;
+  /** Called when the last loop returns. */
+  onLoopsReturned: (() => void) | undefined;
+  /** The runners that are resolved for this tree, once a task needed one. */
+  runners: Promise<RunnerRegistry> | undefined;
   readonly startedAt: number;
   /** The budget ask that is open: one at a time, everybody who hit a limit waits for it. */
   budgetAsk: Promise<void> | undefined;
@@ -47,6 +58,7 @@ export interface LiveTask {
   readonly deadline: number | null;
   agent: string;
   rights: Rights;
+  /** Moved by events alone; see `Recorder`. */
   status: TaskStatus;
   /** Its own where something was carved out for it; for the rest it draws on the nearest above. A root has all. */
   accounts: Accounts | undefined;
@@ -67,22 +79,25 @@ export interface LiveTask {
   mailTaken: number | undefined;
   /** Waits that are open. */
   waits: Set<number> | undefined;
-  /** Asks open in its subtree and a pause of everything, since when, and how long in all: that time does not count. */
-  asks: number;
-  askedSince: number;
-  askedFor: number;
+  /** Asks of its own that are open; while there is one its status is `input_required`. */
+  openAsks: number;
+  /** Reasons for which its clock stands still: asks open in its subtree, and a pause of everything. */
+  clockStops: number;
+  stoppedSince: number;
+  /** How long its clock has stood still in all: that time does not count. */
+  stoppedFor: number;
   callOffDeadline: (() => void) | undefined;
 }
 
-type Placed = Pick<
+type Known = Pick<
   LiveTask,
   "run" | "fresh" | "id" | "name" | "parent" | "tree" | "kind" | "agent" | "rights" | "createdAt" | "deadline"
 >;
 
-export function liveTask(placed: Placed): LiveTask {
+export function liveTask(known: Known): LiveTask {
   const task: LiveTask = {
-    ...placed,
-    depth: placed.parent === undefined ? 0 : placed.parent.depth + 1,
+    ...known,
+    depth: known.parent === undefined ? 0 : known.parent.depth + 1,
     status: "pending",
     accounts: undefined,
     result: undefined,
@@ -95,70 +110,46 @@ export function liveTask(placed: Placed): LiveTask {
     onMail: undefined,
     mailTaken: undefined,
     waits: undefined,
-    asks: 0,
-    askedSince: 0,
-    askedFor: 0,
+    openAsks: 0,
+    clockStops: 0,
+    stoppedSince: 0,
+    stoppedFor: 0,
     callOffDeadline: undefined,
   };
-  if (placed.parent !== undefined) (placed.parent.children ??= new Set()).add(task);
+  if (known.parent !== undefined) (known.parent.children ??= new Set()).add(task);
   return task;
 }
 
-/** Some limits, the others unset. */
-export type Limits = { readonly [K in BudgetLimit]?: number | undefined };
-
-export function rootBudget(wanted: Limits): Budget {
-  const budget = { ...defaultBudget };
-  for (const name of BudgetLimit.options) budget[name] = wanted[name] ?? budget[name];
-  return budget;
-}
-
-export function rootAccounts(budget: Budget): Accounts {
-  return { tokens: newAccount(budget.tokens), money_micro_usd: newAccount(budget.money_micro_usd) };
-}
-
-/** An account in its place, to be read and replaced. */
-export interface Payer {
-  readonly owner: LiveTask;
-  readonly account: Account;
-  set(account: Account): void;
-}
-
-/** The account this task draws on: its own or that of the nearest above that has one; a root always has. */
-export function payer(task: LiveTask, kind: AccountKind): Payer {
-  for (let at: LiveTask | undefined = task; at !== undefined; at = at.parent) {
-    const found = payerAt(at, kind);
-    if (found !== undefined) return found;
-  }
-  throw new Error("a tree without an account");
-}
-
-function payerAt(owner: LiveTask, kind: AccountKind): Payer | undefined {
-  const account = owner.accounts?.[kind];
-  if (account === undefined) return undefined;
-  const set = (changed: Account): void => {
-    owner.accounts = { ...owner.accounts, [kind]: changed };
-  };
-  return { owner, account, set };
-}
-
-/** The account a carve-out came from; undefined for the root's. */
-export function payerAbove({ owner }: Payer, kind: AccountKind): Payer | undefined {
-  return owner.parent === undefined ? undefined : payer(owner.parent, kind);
-}
-
-/** An ask opened (1) or closed (-1) in this task: the clocks above it stop while any is open. */
+/** An ask opened (1) or closed (-1) in this task: its clock and those above it stand still while any is open. */
 export function countAsk(task: LiveTask, change: 1 | -1, now: number): void {
   for (let at: LiveTask | undefined = task; at !== undefined; at = at.parent) stopClock(at, change, now);
 }
 
-/** One more reason (1) or one less (-1) for which this task's time does not count; the others' are not touched. */
+/** One more reason (1) or one less (-1) for which this task's clock stands still. */
 export function stopClock(task: LiveTask, change: 1 | -1, now: number): void {
-  if (task.asks === 0) task.askedSince = now;
-  task.asks += change;
-  if (task.asks === 0) task.askedFor += now - task.askedSince;
+  if (task.clockStops === 0) task.stoppedSince = now;
+  task.clockStops += change;
+  if (task.clockStops === 0) task.stoppedFor += now - task.stoppedSince;
 }
 
-export function askedTime(task: LiveTask, now: number): number {
-  return task.askedFor + (task.asks > 0 ? now - task.askedSince : 0);
+/** How long the task's clock has stood still until now. */
+export function stoppedTime(task: LiveTask, now: number): number {
+  return task.stoppedFor + (task.clockStops > 0 ? now - task.stoppedSince : 0);
+}
+
+export function newTree(of: Pick<Tree, "root" | "budget" | "tasks" | "startedAt">, slots: Slots): Tree {
+  const tree: Tree = {
+    ...of,
+    slots: slots.queue(() => tree.budget.concurrency),
+    rootRecord: undefined,
+    live: new Set(),
+    halted: undefined,
+    loops: 0,
+    onLoopsReturned: undefined,
+    runners: undefined,
+    budgetAsk: undefined,
+    exhausted: undefined,
+    unpriced: false,
+  };
+  return tree;
 }

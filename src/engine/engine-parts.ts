@@ -1,0 +1,27 @@
+// What the parts of the engine share, as plain data: whoever is given it can reach the store, the clock and the live tasks.
+
+import type { LiveDelta } from "../protocol/task/event.ts";
+import type { Clock } from "../ports.ts";
+import type { Store } from "../store/store.ts";
+import type { LiveTask } from "./live-task.ts";
+import type { LiveTasks } from "./live-tasks.ts";
+import type { PauseSwitch } from "./pause-switch.ts";
+import type { Recorder } from "./recorder.ts";
+import type { Runners } from "./runners.ts";
+import type { Slots } from "./slots.ts";
+import type { Waits } from "./waits.ts";
+
+export interface EngineParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly recorder: Recorder;
+  readonly slots: Slots;
+  readonly tasks: LiveTasks;
+  readonly waits: Waits;
+  readonly pause: PauseSwitch;
+  readonly runners: Runners;
+  /** Queues the loop of a task that has none; the driver's. */
+  readonly launch: (task: LiveTask) => void;
+  /** Text that is being written: shown, not kept. */
+  readonly onLive: (delta: LiveDelta) => void;
+}
