@@ -85,7 +85,7 @@ describe("following over the wire", () => {
     );
   });
 
-  test("begins after the sequence that was seen, asks for deltas when they are wanted, and skips names it does not know", async (t) => {
+  test("begins after the last sequence seen, asks for deltas when wanted, and skips unknown event names", async (t) => {
     const delta = { task, root: task, attempt: 1, run: 1, key: "k", channel: "text", text: "hm" };
     const asked: string[] = [];
     const { url } = await wireServer(t, (request, response) => {

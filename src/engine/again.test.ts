@@ -25,7 +25,7 @@ import { userMessage } from "../protocol/task/message.ts";
 const repeatable = { repeatable: true, schema: text } as const;
 const Ended = z.object({ outcome: z.string(), reason: z.string() });
 
-test("again gives the attempt up: its children are canceled, its waits withdrawn, the reason told, and the next begins anew", async (t) => {
+test("again gives the attempt up with its reason, ends its children and waits, and the next attempt begins anew", async (t) => {
   const loops: Loops = {
     root: async (d) => {
       if (d.attempt > 1)
@@ -95,7 +95,7 @@ test("a task has eight attempts, then it is refused another and can still end we
   assert.deepEqual([failed.status, /tried 8 times/.test(JSON.stringify(failed.content))], ["failed", true]);
 });
 
-test("invariant 3: killed after any commit, a task that gives itself up twice has each attempt once and ends the same", async (t) => {
+test("invariant 3: killed after any commit, a task that gives up twice has each attempt once and ends the same", async (t) => {
   const loops: Loops = {
     root: async (d) => {
       const ids = await d.spawn("kid", [task("kid", { input: d.attempt })]);

@@ -204,7 +204,7 @@ test("invariant 7: what is carved out for a child is not its parent's, and what 
   assert.deepEqual(askedOf(w), []);
 });
 
-test("invariant 7: a child limited in tokens alone leaves its parent's money to its siblings, before and after a restart", async (t) => {
+test("invariant 7: a child limited only in tokens leaves its parent's money to its siblings, over a restart too", async (t) => {
   const sent = gate();
   const loops: Loops = {
     root: (d) =>

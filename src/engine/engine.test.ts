@@ -49,7 +49,7 @@ function statusesIn(store: Store): Map<number, TaskStatus> {
   return statuses;
 }
 
-test("invariant 2: the events of a task pass only through the states a task has, whatever it waited for and over restarts", async (t) => {
+test("invariant 2: a task's events follow its state machine, whatever it waited for and over restarts", async (t) => {
   const loops: Loops = {
     asking: async (d) => {
       await Promise.all([d.wait("a", { ask, schema: anything }), d.wait("b", { ask, schema: anything })]);
@@ -132,7 +132,7 @@ test("an unknown runner is refused before anything is recorded, naming the ones 
   );
 });
 
-test("a retry gives up the running attempt: its children end, its waits close, whatever its loop does then counts for nothing", async (t) => {
+test("a retry gives up the running attempt: children end, waits close, and what its loop still does is ignored", async (t) => {
   const runs: string[] = [];
   const loops: Loops = {
     root: async (d) => {

@@ -278,7 +278,7 @@ for (const wire of wires) {
   });
 }
 
-test("an error that a provider sends in the middle of its stream drops the reply, and is tried again if it may go well", async (context) => {
+test("an error in the middle of a provider's stream drops the reply, and is retried when that may help", async (context) => {
   const begun = (wire: Wire): string =>
     framesOf(wire, { text: ["half an answer"] })
       .slice(0, 4)

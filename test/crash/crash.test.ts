@@ -6,7 +6,7 @@ import { check } from "./check-crash.ts";
 import { crash } from "./crash.ts";
 import { openLedger } from "./crash-ledger.ts";
 
-test("invariant 3: killed at random instants, nothing acknowledged is lost, no recorded step repeated, no effect doubled", async () => {
+test("invariant 3: killed at random, it loses nothing acknowledged, repeats no recorded step and doubles no effect", async () => {
   const { tally, problems, figures } = await crash({ kills: 10, seed: 1 });
   assert.deepEqual(problems, []);
   assert.deepEqual({ ...tally, tasks: 0 }, { kills: 10, tasks: 0, lost: 0, repeated: 0, doubled: 0, unfinished: 0 });

@@ -6,7 +6,7 @@ import { checkLog, unfinished } from "./cuts/check-cuts.ts";
 import { newLedger } from "./cuts/cuts-ledger.ts";
 import { cuts } from "./cuts.ts";
 
-test("invariants 3, 8, 9, 13: killed, stopped, dropped and taken over at random instants, nothing acknowledged is lost, nothing doubled, nothing hangs", async () => {
+test("invariants 3, 8, 9, 13: random kills, stops, drops and takeovers lose nothing, double nothing, hang nothing", async () => {
   const { tally, problems, figures } = await cuts({ cuts: 12, seed: 1 });
   assert.deepEqual(problems, []);
   assert.deepEqual({ ...tally, tasks: 0 }, { cuts: 12, tasks: 0, lost: 0, doubled: 0, unfinished: 0, out_of_order: 0 });

@@ -34,7 +34,7 @@ const isJoined = async ({ client }: ReturnType<typeof sceneOf>): Promise<void> =
   assert.fail("the operator of the examples did not connect");
 };
 
-test("the operator lets the task start, launches the worker, and the worker's result is the task's; over kills of all of them", async (t) => {
+test("the operator starts the task and its worker, and the worker's result is the task's, over kills of all of them", async (t) => {
   const daemon = await daemonFor(t);
   const scene = sceneOf(daemon);
   const { child, session } = startOperator(t, daemon);

@@ -21,7 +21,7 @@ async function joined(t: TestContext, daemon: DaemonProcess, ...roles: string[])
 
 const gatedBy = (gate: string): Record<string, unknown> => ({ operators: { gate } });
 
-test("a spawn that was not taken up is delivered again after a kill: same request, said to be again, fresh rights for the same attempt", async (t) => {
+test("after a kill, a spawn not taken up is delivered again, marked as a repeat, with fresh rights for its attempt", async (t) => {
   const { daemon, scene } = await setting(t);
   const operator = await joined(t, daemon, "builder");
   const task = await scene.start(handed({ operator: "builder" }));
@@ -46,7 +46,7 @@ test("a spawn that was not taken up is delivered again after a kill: same reques
   assert.equal(await scene.outcome(task), "completed: built");
 });
 
-test("a spawn whose prompt was fetched is not delivered again, after a dropped socket or a kill; the worker's handle still works", async (t) => {
+test("a spawn whose prompt was fetched is not delivered again after a drop or a kill, and its handle still works", async (t) => {
   const { daemon, scene } = await setting(t);
   const operator = await joined(t, daemon, "builder");
   const task = await scene.start(handed({ operator: "builder", ack_ms: 0 }));

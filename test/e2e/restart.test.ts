@@ -14,7 +14,7 @@ import { sceneOf } from "./scene.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
-test("killed while a question is open, it comes back with the same question, and the answer given then counts (invariant 3)", async (t) => {
+test("killed while a question is open, it comes back with that question, and an answer then counts (invariant 3)", async (t) => {
   const daemon = await daemonFor(t);
   const scene = sceneOf(daemon);
   const task = await scene.start(asking());
@@ -25,7 +25,7 @@ test("killed while a question is open, it comes back with the same question, and
   assert.equal(await scene.outcome(task), "completed: took red");
 });
 
-test("an answer that was acknowledged the moment before the kill is the answer, and another one is told that it is late", async (t) => {
+test("an answer acknowledged just before the kill is the answer, and a later one is told that it is late", async (t) => {
   const daemon = await daemonFor(t);
   const scene = sceneOf(daemon);
   const task = await scene.start(asking());

@@ -70,7 +70,7 @@ describe("a daemon whose time runs faster", { concurrency: 2 }, () => {
     assert.deepEqual(ran, []);
   });
 
-  test("a worker silent past its lease leaves its attempt unknown: a repeatable task is offered again, and the old rights are dead", async (t) => {
+  test("a repeatable task whose worker is silent past its lease is offered again, and the old rights are dead", async (t) => {
     const { daemon, scene, operator, task, first } = await silentWorker(t, { repeatable: true });
     const ended = await scene.happened(task, "attempt.ended");
     assert.equal(ended.data.outcome, "unknown");

@@ -51,7 +51,7 @@ const submit = (bearer: string, body: string): Sending => ({
 });
 const reasonIn = ({ status, json }: Reply): unknown[] => [status, (json as { error?: unknown }).error];
 
-test("killed between a worker's submit and its acknowledgement, the retry is told that the result is recorded, and it counts once", async (t) => {
+test("killed before a submit was acknowledged, the worker's retry is told it is recorded, and it counts once", async (t) => {
   const { daemon, scene, spawn, ask } = await runtime(t);
   const { task, bearer } = await spawn("Build.", { ack_ms: 2_000 });
   // Written and never read: the worker does not learn what became of it.
@@ -116,7 +116,7 @@ test("progress is kept in order and renews the token; a question of a worker wai
   assert.ok(said.findIndex((part) => part.includes("sawing")) <= said.findIndex((part) => part.includes("gluing")));
 });
 
-test("progress that was taken before the result is kept, however late the task comes to it; after the result none is taken", async (t) => {
+test("progress taken before the result is kept, however late the task reads it, and none is taken after it", async (t) => {
   const { scene, spawn, ask } = await runtime(t);
   const { task, bearer } = await spawn("Build.", { ack_ms: 2_000 });
   const progress = (text: string): Sending => ({
@@ -140,7 +140,7 @@ test("progress that was taken before the result is kept, however late the task c
   assert.deepEqual(said, ["sawing", "planing", "gluing"]);
 });
 
-test("a bearer that is no worker's, another task's, changed in any place, or of a canceled task is refused with its reason (invariant 13)", async (t) => {
+test("a bearer that is foreign, altered or of a canceled task is refused with its reason (invariant 13)", async (t) => {
   const { daemon, scene, spawn, ask } = await runtime(t);
   const [one, two] = [await spawn("One."), await spawn("Two.")];
   const prompt = (bearer: string | undefined, task: string): Sending => ({

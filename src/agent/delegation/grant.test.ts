@@ -16,7 +16,7 @@ const names = [...builtinTools.map((tool) => tool.name), "invoke_agent", "handov
 const list = fc.uniqueArray(fc.constantFrom(...names), { maxLength: 6 });
 const offers = fc.oneof(fc.constant("*" as const), list);
 
-test("whatever the policy, the agent and the caller: what is granted never goes beyond the caller's rights (invariant 6)", () => {
+test("under any policy and for any agent, what is granted never goes beyond the caller's rights (invariant 6)", () => {
   const policies = fc.oneof(
     fc.constant({ kind: "inherit" as const }),
     fc.constant({ kind: "none" as const }),

@@ -179,7 +179,7 @@ async function played(
   throw new Error("it never ended");
 }
 
-test("stopped at any call of the model and started again, it ends with the same transcript and no step done twice (invariant 3)", async (t) => {
+test("stopped at any model call and resumed, it ends with the same transcript and does no step twice (invariant 3)", async (t) => {
   const whole = await played(t, 0);
   assert.deepEqual(whole.ledger.length, 4);
   assert.ok(whole.calls >= 11, `${whole.calls} calls`);
@@ -215,7 +215,7 @@ test("a question and an external call that are open when the process ends are an
   assert.match(JSON.stringify(content), /sun.*yes/);
 });
 
-test("stopped at random instants while many children work, everything ends and no effect is doubled (invariants 1 and 3)", async (t) => {
+test("stopped at random while many children work, everything ends and no effect is doubled (invariants 1 and 3)", async (t) => {
   const folder = tempFolder(t);
   const tools = [...builtinTools, ledgerTool(folder)];
   const lines = [0, 1, 2];

@@ -203,7 +203,7 @@ test("single with two targets, no target and blank names are refused before any 
   }
 });
 
-test("an unknown agent and an unknown runner are clear errors before any child exists, even as the last of many targets", async (t) => {
+test("an unknown agent or runner is an error before any child exists, even in the last of many targets", async (t) => {
   const w = await world(t, elsewhere);
   const good = named("worker", "a");
   const nobody = await w.refused({ invocation: detached([good, good, named("nobody", "a")]), agents: { worker } });
@@ -313,7 +313,7 @@ test("detached is all or none: one target over the limit of tasks and none is ma
   assert.equal(w.tree(root).length, 1);
 });
 
-test("cancelling the root ends live children's loops, detached and nested ones too, and nothing overwrites it (invariant 4)", async (t) => {
+test("cancelling the root ends every live descendant, detached ones too, and nothing overwrites that (invariant 4)", async (t) => {
   const w = await world(t);
   const root = await w.start({
     invocation: all([named("lead", "a"), named("lead", "b")]),

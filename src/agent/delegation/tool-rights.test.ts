@@ -13,7 +13,7 @@ import { messageText } from "../../protocol/task/message.ts";
 import { led, leadOf, person, worker } from "../../../test/support/led.ts";
 import { until, world } from "../../../test/support/agent-world.ts";
 
-test("a tool outside the policy is refused to the model and does not run; the policy is consulted for external tools too", async (t) => {
+test("a tool outside the policy is refused to the model and does not run, external tools included", async (t) => {
   const w = await world(t);
   const file = {
     invocation: { ...single(named("worker", "go")), tools: { kind: "exact", tools: ["echo"] } },
@@ -54,7 +54,7 @@ test("policy none leaves an agent its own built-in tools and nothing of the clie
   assert.match(String(bare.content), /you may not use weather.*you may not use echo/s);
 });
 
-test("tools beyond the parent's are refused before the child exists, and the siblings are made all the same (invariant 6)", async (t) => {
+test("a child asking for tools beyond its parent's is refused before it exists, and its siblings start (invariant 6)", async (t) => {
   const w = await world(t);
   const root = await w.start({
     invocation: { ...single(named("lead", "go")), tools: { kind: "exact", tools: ["invoke_agent", "echo"] } },
@@ -256,7 +256,7 @@ test("a task cannot wait for itself", async (t) => {
   assert.match((content as { message: string }).message, /is not a task of/);
 });
 
-test("message_task reaches a live child before its next turn, and a child that answered at once hears it before it ends", async (t) => {
+test("message_task reaches a live child before its next turn, or before it ends if it answered at once", async (t) => {
   const w = await world(t);
   const file = led({ delegate: [{ agent: "worker", prompt: "x", mode: "background" }] });
   file.script.rules = [
@@ -333,7 +333,7 @@ test("an expired question is told as no answer, an expired approval as a denial 
   assert.equal(approval?.["meaning"], "denied");
 });
 
-test("the token budget holds over the tree: reaching it asks, raising it goes on, refusing it stops new work (invariant 7)", async (t) => {
+test("at the tree's token budget a person is asked: a raise lets work go on, a refusal stops it (invariant 7)", async (t) => {
   const spend = { input: 400, output: 100 };
   const file = {
     invocation: all([named("worker", "a"), named("worker", "b"), named("worker", "c")]),

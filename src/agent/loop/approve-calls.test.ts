@@ -17,7 +17,7 @@ const calls = [
 ];
 
 for (const approved of [true, false]) {
-  test(`an unconfined program is asked about before anything of the turn runs; ${approved ? "a yes runs it" : "a no is told"}`, async (t) => {
+  test(`before a turn runs, an unconfined program is asked about: ${approved ? "a yes runs it" : "a no is told"}`, async (t) => {
     const w = await world(t, { environment });
     const root = await w.start({ ...led({ call: calls }), roots: ["."] });
     const ask = await until(() => w.waits(root)[0]);

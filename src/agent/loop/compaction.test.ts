@@ -85,7 +85,7 @@ test("near the limit old results are masked first: short, deterministic, with th
 });
 
 for (const format of ["native", "fenced"] as const) {
-  test(`when masking is not enough old turns are folded into a summary; ids, answers and the opening survive (${format})`, async (t) => {
+  test(`when masking is not enough, old turns become a summary that keeps ids, answers and the opening (${format})`, async (t) => {
     const model = recorded();
     const w = await world(t, { environment: { tools }, model: model.model });
     // The contract of the fenced format takes its part of the context.

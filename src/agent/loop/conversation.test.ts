@@ -154,7 +154,7 @@ for (const [format, rules] of [
   ["fenced", fencedRules],
   ["native", nativeRules],
 ] as const) {
-  test(`stopped in any model call and any tool, a ${format} conversation full of mistakes ends with the same transcript (invariant 3)`, async (t) => {
+  test(`stopped anywhere, a ${format} conversation full of mistakes ends with the same transcript (invariant 3)`, async (t) => {
     const file = solo(rules, { ...definition, format });
     const whole = await played(t, file, 0);
     assert.match(whole.transcript, /The task ends with this/);

@@ -50,7 +50,7 @@ function corpusTools(noted: { name: string; args: unknown }[]) {
     );
 }
 
-test("every recorded failure class: good calls run once, what was lost is told, the broken text is not sent again, the task goes on", async (t) => {
+test("after every recorded kind of broken reply, good calls ran once, losses are told and the task goes on", async (t) => {
   const noted: { name: string; args: unknown }[] = [];
   const model = recorded();
   const tools = [...builtinTools, ...corpusTools(noted)];
@@ -109,7 +109,7 @@ function stepsOf(w: World, task: string): string[] {
   return w.events(task).map((event) => event.body ?? "");
 }
 
-test("the same error three times in a row fails the task and says why; another error or a good turn in between starts anew", async (t) => {
+test("the same error three times in a row fails the task; another error or a good turn resets the count", async (t) => {
   const w = await world(t);
   const stuck = await w.scalar(solo([{ raw: broken }], fenced));
   assert.equal(stuck.status, "failed");
@@ -156,7 +156,7 @@ test("text in another dialect, and a json call of a tool that is not there, are 
   assert.match(textOf(model.sent[2]?.messages ?? []), /The tools are: .*`echo`/);
 });
 
-test("an unknown tool and arguments that do not fit are told by name and path, in the same message as the good results", async (t) => {
+test("unknown tools and wrong arguments are told by name and path, in the message with the good results", async (t) => {
   const model = recorded();
   const w = await world(t, { model: model.model });
   const call = [

@@ -148,7 +148,7 @@ test("calls of one turn go in order; those that wait do not hold up the ones aft
   assert.equal(w.messages(result.task_id).filter((message) => message.role === "tool").length, 3);
 });
 
-test("final ends the task only when it stands alone: beside other calls it is refused, since their results were not seen", async (t) => {
+test("final beside other calls is refused, since the model has not seen their results", async (t) => {
   const replies = [
     say(call("final", { content: "unseen" }), call("echo", { text: "still done" })),
     say(call("final", { content: { n: 1 } })),

@@ -116,7 +116,7 @@ test("a model that refuses fails the task and says so", async (t) => {
   assert.match(failureOf(result), /refused to answer: I will not\./);
 });
 
-test("a call that is asked again says so where its text is shown, and a placeholder keeps no marks of the parts it stands for", async (t) => {
+test("a repeated call says so where its text is shown, and a placeholder keeps no marks of the replaced parts", async (t) => {
   const shown: string[] = [];
   const usage = { input_tokens: 1, output_tokens: 1, money_micro_usd: 0 };
   const marked = { parts_metadata: { 0: { save: true, developer: true } } };

@@ -160,7 +160,7 @@ test("a stream of a subtree that is over already gives all of it and ends; from 
   );
 });
 
-test("invariant 9: readers that come and go at any time, with the last id they saw, miss nothing and see nothing twice", async () => {
+test("invariant 9: readers that reconnect with the last id they saw miss nothing and see nothing twice", async () => {
   const tasks = await Promise.all([start(), start(), start()]);
   const began = kit.state.feed.position;
   let writing = true;

@@ -53,7 +53,7 @@ async function dial(target: string, headers: Record<string, string> = {}, protoc
 }
 const bearer = (secret: string): Record<string, string> => ({ authorization: `Bearer ${secret}` });
 
-test("the token of the session opens its socket; a missing one, an unknown session and a wrong token are told in this order", async () => {
+test("the session's token opens its socket; no token, an unknown session and a wrong token are told in that order", async () => {
   const [mine, other] = [await join(), await join()];
   assert.equal((await dial(path(mine.sid), bearer(mine.token))).status, 101);
   assert.equal((await dial(path(nobody))).status, 401);

@@ -88,7 +88,7 @@ test("spawn_ack ok: false or with an error fails the attempt even after a POST",
   }
 });
 
-test("a posted result waits half a minute for the operator's word, then stands; a word without complaint ends the wait", async (t) => {
+test("a posted result stands after half a minute, or sooner when the operator's word has no complaint", async (t) => {
   const silent = await spawned(t);
   await silent.kit.workers.submit(silent.handle, "posted", {});
   await passed(silent.kit, 29_999);
@@ -101,7 +101,7 @@ test("a posted result waits half a minute for the operator's word, then stands; 
   assert.equal((await said.kit.engine.result(said.task)).content, "posted");
 });
 
-test("a worker silent past its lease leaves the attempt unknown: a person is asked, and a result still counts meanwhile (invariant 1)", async (t) => {
+test("a worker silent past its lease: a person is asked, and a result that comes meanwhile counts (invariant 1)", async (t) => {
   const { kit, task, handle } = await spawned(t, { ack_ms: 0 });
   await kit.workers.prompt(handle, { task_id: task });
   await progress(kit, handle);

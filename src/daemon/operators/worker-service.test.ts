@@ -83,7 +83,7 @@ test("a worker fetches its prompt, posts progress and hands its result in, by ha
   }
 });
 
-test("the first result wins: the same again is told so, another one is refused, before and after the task has ended and over a kill", async (t) => {
+test("the first result wins: a repeat is told so, another is refused, also after the task's end and over a kill", async (t) => {
   const { kit, task, handle, token } = await spawned(t, { ack_ms: minute });
   const post = (kit: Kit, bearer: string, value: unknown, ok = true) =>
     kit.workers.result(bearer, { task_id: task, value, ok });
@@ -342,7 +342,7 @@ test("the handle the directive hands over opens every route it names, and every 
   }
 });
 
-test("a worker's question may bring choices; one nobody answers is told as expired; a waiting poll ends with its caller", async (t) => {
+test("a worker's question may have choices, expires when nobody answers, and its poll ends with the caller", async (t) => {
   const { kit, task, handle } = await spawned(t, { deadline_ms: 48 * 60 * minute });
   const question = { question: "which?", choices: ["a", "b"], details: { hint: 1 } };
   const controller = new AbortController();

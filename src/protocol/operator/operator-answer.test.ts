@@ -15,7 +15,7 @@ test("a question takes text as it is, other values as their JSON, and anything a
   }
 });
 
-test("an approval and a budget take a boolean, their fields, or the whole answer, and nothing that merely looks like consent", () => {
+test("an approval or a budget takes a boolean, its fields or the whole answer, not what merely resembles consent", () => {
   assert.deepEqual(operatorAnswer(approval, true), { kind: "approval", approved: true });
   assert.deepEqual(operatorAnswer(approval, { approved: false, reason: "no" }), {
     kind: "approval",

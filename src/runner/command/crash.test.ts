@@ -119,7 +119,7 @@ async function isThere(pid: number): Promise<boolean> {
 const lines = (path: string): string[] => (existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : []);
 
 describe("a command and the end of the engine", { concurrency: 3 }, () => {
-  test("invariants 1 and 3: killed while a command runs, a restart ends it, tells its outcome is unknown and does not run it again", async () => {
+  test("invariants 1 and 3: after a kill, a restart ends the running command, calls it unknown and does not repeat it", async () => {
     const root = place();
     const config = { shell: "echo ran >> ledger; echo $$ > pid; sleep 60" };
     const child = start(root, config);

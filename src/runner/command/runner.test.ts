@@ -308,7 +308,7 @@ test("what a filter behind the command still writes after its exit is kept", asy
   assert.equal(stdout, "early\nlate\n");
 });
 
-test("invariant 3: while a command runs, its pid, start and group are in the store, and no longer when its outcome is", async () => {
+test("invariant 3: a command's pid, start and group are in the store while it runs, and gone once its outcome is", async () => {
   const { task: id } = await engine.start(
     task({ shell: "echo $$ > noted.new; mv noted.new noted; while ! [ -e seen ]; do sleep 0.01; done" }),
   );

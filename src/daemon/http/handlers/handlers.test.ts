@@ -121,7 +121,7 @@ test("an export holds every task and every event of the subtree, a line each", a
   );
 });
 
-test("a page of long events ends early and says where the next begins, so that nobody's memory is asked for all of them", async () => {
+test("a page of long events ends early to bound memory, and says where the next page begins", async () => {
   const first = kit.state.feed.position;
   for (let count = 0; count < 4; count += 1) await done("says much");
   const seen: number[] = [];
@@ -360,7 +360,7 @@ test("a refusal of a worker has its reason and its status beside the problem", a
   }
 });
 
-test("the bearer of a worker reaches its records as it came, an API key is no worker's, and without one nothing is read", async (t) => {
+test("a worker's bearer is passed on unchanged, an API key is not a worker's, and without a bearer nothing is read", async (t) => {
   const none = await kit.call("/v1/worker/result", { json: { task_id: "t" }, headers: { authorization: "" } });
   assert.equal(none.status, 401);
   assert.equal(none.body?.["error"], "no_bearer");
