@@ -1,16 +1,15 @@
 // What is wrong is told before anything is made, and what is made is for its owner alone.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import { errorTable } from "../protocol/error.ts";
 
 const bin = join(import.meta.dirname, "..", "..", "bin", "tutti.js");
-const folder = mkdtempSync(join(tmpdir(), "tutti-early-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = tempFolder({ after });
 
 function tutti(args: readonly string[], options: { readonly cwd?: string; readonly input?: string } = {}) {
   const env = { PATH: process.env["PATH"], HOME: folder, NO_COLOR: "1" };

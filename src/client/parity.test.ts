@@ -6,7 +6,7 @@ import type { FollowItem, Tutti } from "./client.ts";
 import { httpClient } from "./http-client.ts";
 import { type Kit, openKit } from "../../test/support/http-kit.ts";
 import { TuttiError } from "../protocol/error.ts";
-import { until } from "../../test/support/agent-world.ts";
+import { until } from "../../test/support/wait-until.ts";
 
 const by = { kind: "person", name: "me" } as const;
 const ask = {

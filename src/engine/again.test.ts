@@ -13,13 +13,13 @@ import {
   openWaits,
   person,
   seen,
-  settle,
   started,
   task,
-  tempFolder,
   text,
   world,
 } from "../../test/support/engine-kit.ts";
+import { settle, ticks } from "../../test/support/settle.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import { userMessage } from "../protocol/task/message.ts";
 
 const repeatable = { repeatable: true, schema: text } as const;
@@ -100,11 +100,11 @@ test("invariant 3: killed after any commit, a task that gives up twice has each 
     root: async (d) => {
       const ids = await d.spawn("kid", [task("kid", { input: d.attempt })]);
       const [result] = await d.join(ids);
-      const said = await d.step("s", repeatable, () => settle(2).then(() => `s${d.attempt}`));
+      const said = await d.step("s", repeatable, () => ticks(2).then(() => `s${d.attempt}`));
       if (d.attempt < 3) return d.again("again", { reason: `try ${d.attempt}` });
       return [d.attempt, said, result?.content];
     },
-    kid: (d) => d.step("k", repeatable, () => settle(1).then(() => `k${String(d.input)}`)),
+    kid: (d) => d.step("k", repeatable, () => ticks(1).then(() => `k${String(d.input)}`)),
   };
   let commits = 0;
   for (let kill = 1; kill <= commits + 1 && kill < 60; kill += 1) {

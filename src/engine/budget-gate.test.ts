@@ -15,14 +15,14 @@ import {
   openWaits,
   person,
   seen,
-  settle,
   started,
   task,
-  tempFolder,
   text,
   world,
   type World,
 } from "../../test/support/engine-kit.ts";
+import { settle, ticks } from "../../test/support/settle.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import type { Budget, Usage } from "../protocol/task/budget.ts";
 import type { Durable } from "../ports.ts";
 import { idInName } from "../store/names.ts";
@@ -358,7 +358,7 @@ test("invariant 7: working time is limited; the time a person is asked and no pr
   await settle();
   w.clock.advance(600);
   for (let second = 0; second < 20; second += 1) {
-    await settle(4);
+    await ticks(4);
     w.clock.advance(1_000);
   }
   w = await killed(w, t, loops);
@@ -453,7 +453,7 @@ test("invariant 7: whatever a tree of tasks does at once, it never spends past i
       let w = world(tempFolder(t), loops);
       const name = await started(w, "node", { input: tree, budget: { tokens: 100, tasks: 1_000, depth: 20 } });
       for (let turn = 0; turn < 30; turn += 1) {
-        await settle(3);
+        await ticks(3);
         for (const open of openWaits(w)) {
           // A carve-out may be raised as often as one likes: the root's limit still holds.
           const about = askedOf(w)[(idInName(w.store.salt, open) ?? 0) - 1];

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { anything, codeOf, started, tempFolder, world } from "../../test/support/engine-kit.ts";
+import { anything, codeOf, started, world } from "../../test/support/engine-kit.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import type { Durable } from "../ports.ts";
 
 test("a loop is given what JSON keeps of its input, whether it was held in memory or read back", async (t) => {

@@ -12,14 +12,14 @@ import {
   openWaits,
   person,
   seen,
-  settle,
   started,
   task,
-  tempFolder,
   terminalTypes,
   text,
   world,
 } from "../../test/support/engine-kit.ts";
+import { settle, ticks } from "../../test/support/settle.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import { nextStatus } from "../core/task-state.ts";
 import { messageText, userMessage } from "../protocol/task/message.ts";
 import type { TaskStatus } from "../protocol/task/task-status.ts";
@@ -233,7 +233,7 @@ test("invariant 9: a reader that comes back with the last event it saw misses no
   };
   w.store.onCommit(() => follow(w.store));
   const names = await Promise.all([started(w, "root"), started(w, "root")]);
-  await settle(3);
+  await ticks(3);
   w = await killed(w, t, loops);
   w.store.onCommit(() => follow(w.store));
   for (const name of names) await w.engine.result(name);
@@ -333,7 +333,7 @@ test("ten thousand children that sleep at once on two slots all wake and are joi
     turn < 200 && events(w.store).filter((event) => event.type === "task.started").length < 10_001;
     turn += 1
   )
-    await settle(5);
+    await ticks(5);
   w.clock.advance(1_000);
   assert.equal((await w.engine.result(name)).content, 10_000);
 });

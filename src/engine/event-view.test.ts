@@ -9,18 +9,18 @@ import {
   ask,
   codeOf,
   killed,
-  leftBy,
   type Loops,
   openWaits,
   person,
-  settle,
   started,
   task,
-  tempFolder,
   text,
   world,
   type World,
 } from "../../test/support/engine-kit.ts";
+import { leftByKill } from "../../test/support/kill-process.ts";
+import { settle } from "../../test/support/settle.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import { TaskEvent } from "../protocol/task/event.ts";
 import { CompleteMessage, userMessage } from "../protocol/task/message.ts";
 import { openView } from "../store/sqlite/sqlite-view.ts";
@@ -89,7 +89,7 @@ const loops: Loops = {
 
 /** As a start in which answers arrive before any loop has had its turn. */
 async function restarted(before: World, t: Parameters<typeof tempFolder>[0], early: [string, unknown]): Promise<World> {
-  const folder = leftBy(before, t);
+  const folder = leftByKill(t, before);
   await before.stop();
   const after = world(folder, loops, { clock: before.clock });
   t.after(() => after.stop());

@@ -9,13 +9,13 @@ import {
   openWaits,
   person,
   seen,
-  settle,
   started,
   task,
-  tempFolder,
   text,
   world,
 } from "../../test/support/engine-kit.ts";
+import { settle } from "../../test/support/settle.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 
 const never = new Promise<never>(() => undefined);
 const again = { repeatable: true, schema: text } as const;

@@ -12,14 +12,14 @@ import {
   type Loops,
   openWaits,
   person,
-  settle,
   started,
   task,
-  tempFolder,
   text,
   world,
   worldAt,
 } from "../../test/support/engine-kit.ts";
+import { settle } from "../../test/support/settle.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import { userMessage } from "../protocol/task/message.ts";
 import { clockStops } from "./pause-switch.ts";
 import { systemClock } from "./clock.ts";

@@ -11,13 +11,13 @@ import {
   openWaits,
   person,
   seen,
-  settle,
   started,
   task,
-  tempFolder,
   text,
   world,
 } from "../../test/support/engine-kit.ts";
+import { settle, ticks } from "../../test/support/settle.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 
 const never = new Promise<never>(() => undefined);
 const again = { repeatable: true, schema: text } as const;
@@ -38,11 +38,11 @@ test("invariant 3: killed after any commit, a tree ends as if nothing had happen
     kid: async (d) => {
       const said = await d.step("a", again, async ({ key }) => {
         ran.set(key, (ran.get(key) ?? 0) + 1);
-        await settle(2);
+        await ticks(2);
         return "a";
       });
       if (d.run === 1 && d.input === 1) return d.handover("to", { agent: "kid", input: [d.input, said] });
-      return [d.input, await d.step("b", again, () => settle(2).then(() => "b"))];
+      return [d.input, await d.step("b", again, () => ticks(2).then(() => "b"))];
     },
   };
   const wanted = [
@@ -107,7 +107,7 @@ test("invariant 3: leftovers of interrupted steps are ended before a task of the
   order.length = 0;
   const second = await killed(first, t, loops, {
     cleanUp: async (note) => {
-      await settle(3);
+      await ticks(3);
       order.push(`ended ${JSON.stringify(note)}`);
     },
   });
@@ -180,7 +180,7 @@ test("concurrency, limits and the count of tasks hold after a restart", async (t
       return d.step("work", again, async () => {
         running += 1;
         most = Math.max(most, running);
-        await settle(2);
+        await ticks(2);
         running -= 1;
         return "ok";
       });
@@ -192,7 +192,7 @@ test("concurrency, limits and the count of tasks hold after a restart", async (t
   const second = await killed(first, t, loops);
   await settle();
   for (const open of openWaits(second)) await second.engine.deliver(open, "go", person);
-  await settle(60);
+  await settle();
   assert.equal(openWaits(second).length, 1, "the eleventh task is asked about");
   await second.engine.deliver(openWaits(second)[0] ?? "", { kind: "budget", go_on: false }, person);
   assert.equal((await second.engine.result(name)).content, "refused");

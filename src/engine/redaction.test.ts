@@ -12,14 +12,14 @@ import {
   type Loops,
   openWaits,
   person,
-  settle,
   started,
   task,
-  tempFolder,
   text,
   world,
   type World,
 } from "../../test/support/engine-kit.ts";
+import { settle } from "../../test/support/settle.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { messageText, userMessage } from "../protocol/task/message.ts";
 import { databaseFile } from "../store/sqlite/database.ts";
@@ -68,12 +68,12 @@ const loops = (heard: unknown[]): Loops => ({
 /** Answers and writes to the task until it is at its last wait. */
 async function play(w: World, name: string): Promise<void> {
   for (let run = 0; run < 2; run += 1) {
-    await settle(40);
+    await settle();
     await w.engine.message(name, userMessage(said));
-    await settle(40);
+    await settle();
     const [question = ""] = openWaits(w);
     assert.equal((await w.engine.deliver(question, { kind: "question", value: said }, person)).outcome, "accepted");
-    await settle(40);
+    await settle();
     const [tool = ""] = openWaits(w);
     assert.equal((await w.engine.deliver(tool, { out: said }, person)).outcome, "accepted");
     const late = await w.engine.deliver(tool, { out: said }, person);
@@ -82,7 +82,7 @@ async function play(w: World, name: string): Promise<void> {
       value: { out: redact(said) },
       by: person,
     });
-    await settle(40);
+    await settle();
   }
 }
 
@@ -93,7 +93,7 @@ test("a secret is recorded nowhere, wherever it comes in, and live listeners hea
   await play(first, name);
   assert.equal(openWaits(first).length, 1, "it has come to its end");
   const second = await killed(first, t, loops(resumed), { redact });
-  await settle(40);
+  await settle();
   // A run that was handed over is not run again.
   assert.deepEqual(resumed, live.slice(live.length / 2));
   assert.deepEqual([JSON.stringify(live).includes(secret), JSON.stringify(live).includes("[removed]")], [false, true]);

@@ -1,19 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import {
-  codeOf,
-  gate,
-  killed,
-  type Loops,
-  seen,
-  settle,
-  started,
-  task,
-  tempFolder,
-  text,
-  world,
-} from "../../test/support/engine-kit.ts";
+import { codeOf, gate, killed, type Loops, seen, started, task, text, world } from "../../test/support/engine-kit.ts";
+import { settle } from "../../test/support/settle.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import { userMessage } from "../protocol/task/message.ts";
 
 const never = new Promise<never>(() => undefined);

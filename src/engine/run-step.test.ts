@@ -9,13 +9,13 @@ import {
   killed,
   type Loops,
   seen,
-  settle,
   started,
   task,
-  tempFolder,
   text,
   world,
 } from "../../test/support/engine-kit.ts";
+import { settle } from "../../test/support/settle.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import { TuttiError } from "../protocol/error.ts";
 
 const never = new Promise<never>(() => undefined);

@@ -8,13 +8,13 @@ import {
   type Loops,
   openWaits,
   person,
-  settle,
   started,
   task,
-  tempFolder,
   text,
   world,
 } from "../../test/support/engine-kit.ts";
+import { settle } from "../../test/support/settle.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import { messageText, userMessage } from "../protocol/task/message.ts";
 
 const never = new Promise<never>(() => undefined);

@@ -15,14 +15,14 @@ import {
   openWaits,
   person,
   seen,
-  settle,
   started,
   task,
-  tempFolder,
   terminalTypes,
   text,
   world,
 } from "../../test/support/engine-kit.ts";
+import { ticks } from "../../test/support/settle.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import { nextStatus } from "../core/task-state.ts";
 import { userMessage } from "../protocol/task/message.ts";
 import type { TaskStatus } from "../protocol/task/task-status.ts";
@@ -157,7 +157,7 @@ test("invariants 2, 4 and 5: random trees end as a simple model says, whatever t
         const openTasks = "SELECT id FROM tasks WHERE id NOT IN (SELECT task FROM results)";
         for (let turn = 0, quiet = 0; quiet < 3; turn += 1) {
           const before = events(w.store).length;
-          await settle(3);
+          await ticks(3);
           for (const open of openWaits(w)) await w.engine.deliver(open, answer("yes"), person);
           for (const row of seen(w.folder, openTasks)) {
             const name = `${root.slice(0, root.lastIndexOf("_"))}_${Number(row["id"]).toString(36)}`;
@@ -167,7 +167,7 @@ test("invariants 2, 4 and 5: random trees end as a simple model says, whatever t
           if (turn === retryAt) await codeOf(w.engine.retry(root));
           if (restarts.includes(turn)) w = await killed(w, t, loops, { slots });
           w.clock.advance(10);
-          await settle(3);
+          await ticks(3);
           quiet = events(w.store).length === before && turn > retryAt + 12 ? quiet + 1 : 0;
         }
         // Only what stays is left, and whoever waits for it.

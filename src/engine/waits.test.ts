@@ -10,18 +10,18 @@ import {
   ask,
   events,
   killed,
-  leftBy,
   type Loops,
   openWaits,
   person,
   seen,
-  settle,
   started,
-  tempFolder,
   text,
   world,
   type World,
 } from "../../test/support/engine-kit.ts";
+import { leftByKill } from "../../test/support/kill-process.ts";
+import { settle, ticks } from "../../test/support/settle.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 
 const day = 24 * 60 * 60 * 1000;
 
@@ -175,7 +175,7 @@ test("invariant 8: after a restart, an answer that turns out not to fit is asked
     const name = await started(first, agent);
     await settle();
     const [id = ""] = openWaits(first);
-    const folder = leftBy(first, t);
+    const folder = leftByKill(t, first);
     await first.stop();
     const second = world(folder, loops, { clock: first.clock });
     t.after(() => second.stop());
@@ -208,7 +208,7 @@ test("an early answer that fits is kept over another restart, and heard", async 
   const name = await started(first, "tool");
   await settle();
   const [id = ""] = openWaits(first);
-  const folder = leftBy(first, t);
+  const folder = leftByKill(t, first);
   await first.stop();
   const second = world(folder, loops, { clock: first.clock });
   const recovering = second.engine.recover();
@@ -242,7 +242,7 @@ test("invariant 8: every wait is settled once, by whoever was first, under any m
     fc.asyncProperty(fc.array(move, { maxLength: 10 }), async (moves) => {
       let w: World = world(tempFolder(t), loops);
       const name = await started(w, "one");
-      await settle(6);
+      await ticks(6);
       const begin = w.clock.now();
       const ids = openWaits(w);
       const model: (string | undefined)[] = within.map(() => undefined);
@@ -255,7 +255,7 @@ test("invariant 8: every wait is settled once, by whoever was first, under any m
       for (const [turn, { kind, which }] of moves.entries()) {
         if (kind === "restart") {
           w = await killed(w, t, loops);
-          await settle(turn % 2 === 0 ? 0 : 6);
+          await ticks(turn % 2 === 0 ? 0 : 6);
         } else if (kind === "expire") {
           w.clock.advance(500);
           lapse();
@@ -270,7 +270,7 @@ test("invariant 8: every wait is settled once, by whoever was first, under any m
           model[which] ??= values[0];
         }
       }
-      await settle(4);
+      await ticks(4);
       w.clock.advance(5_000);
       lapse();
       assert.deepEqual((await w.engine.result(name)).content, model);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { seen, started, tempFolder, text, world } from "../support/engine-kit.ts";
+import { seen, started, text, world } from "../support/engine-kit.ts";
+import { tempFolder } from "../support/temp-folder.ts";
 import { check } from "./check-crash.ts";
 import { crash } from "./crash.ts";
 import { openLedger } from "./crash-ledger.ts";

@@ -1,9 +1,5 @@
 // A state folder with a real engine on it, the rehearsal as its model, and ways to look at what happened.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { LiveDelta } from "../../src/protocol/task/event.ts";
 import type { TestContext } from "node:test";
 
 import type { AgentEnvironment } from "../../src/agent/agent-environment.ts";
@@ -13,12 +9,14 @@ import { rehearsalModel } from "../../src/model/rehearsal/rehearsal-model.ts";
 import type { Model, NewTask, Runner } from "../../src/ports.ts";
 import { type InvocationFile, readInvocationFile } from "../../src/protocol/invocation/invocation-file.ts";
 import type { InvocationResult, AgentResult } from "../../src/protocol/invocation/invocation-result.ts";
+import type { LiveDelta } from "../../src/protocol/task/event.ts";
 import { CompleteMessage } from "../../src/protocol/task/message.ts";
 import { invocationRunner } from "../../src/runner/invocation/runner.ts";
 import { invocationTask } from "../../src/runner/invocation/root-task.ts";
 import { localRunner } from "../../src/runner/local/runner.ts";
 import type { Store, StoredEvent } from "../../src/store/store.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { tempFolder } from "./temp-folder.ts";
 
 export interface WorldOptions {
   readonly environment?: Partial<AgentEnvironment>;
@@ -129,26 +127,9 @@ export function idOf(task: string): number {
   return Number.parseInt(task.split("_")[2] ?? "", 36);
 }
 
-export function tempFolder(context: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "tutti-"));
-  context.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 export async function world(context: TestContext, options: WorldOptions = {}): Promise<World> {
   const made = new World(options.folder ?? tempFolder(context), options);
   context.after(() => made.close());
   await made.engine.recover();
   return made;
-}
-
-/** Polls until `look` gives something; fails after five seconds. */
-export async function until<T>(look: () => T | undefined | false): Promise<T> {
-  const end = Date.now() + 5_000;
-  for (;;) {
-    const found = look();
-    if (found !== undefined && found !== false) return found;
-    if (Date.now() > end) throw new Error("it did not happen in five seconds");
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
 }

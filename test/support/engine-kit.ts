@@ -1,11 +1,5 @@
 // What tests of the engine share: a state folder, an engine over real SQLite, loops given as functions, and a crash without a kill.
 
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { TestContext } from "node:test";
-import { setImmediate as nextTick } from "node:timers/promises";
-
 import { z } from "zod";
 
 import { Engine, type EngineOptions } from "../../src/engine/engine.ts";
@@ -13,9 +7,12 @@ import { type FakeClock, fakeClock } from "../../src/engine/fake-clock.ts";
 import { askName } from "../../src/store/names.ts";
 import type { Answerer } from "../../src/protocol/task/ask.ts";
 import type { Clock, Durable, NewTask } from "../../src/ports.ts";
-import { databaseFile, openForReading } from "../../src/store/sqlite/database.ts";
+import { openForReading } from "../../src/store/sqlite/database.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store, StoredEvent } from "../../src/store/store.ts";
+import { reopenAfterKill } from "./kill-process.ts";
+import { watchCommits } from "./settle.ts";
+import type { Cleanup } from "./temp-folder.ts";
 
 export type Loop = (durable: Durable) => Promise<unknown>;
 /** By the name of the agent. */
@@ -39,13 +36,6 @@ export function task(agent: string, more: Partial<NewTask> = {}): NewTask {
   return { runner: { kind: "loop", config: {} }, agent, input: null, rights: { tools: "*", roots: [] }, ...more };
 }
 
-/** Removed when the test ends. */
-export function tempFolder(t: Pick<TestContext, "after">): string {
-  const folder = mkdtempSync(join(tmpdir(), "tutti-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 export function world(
   folder: string,
   loops: Loops,
@@ -61,6 +51,7 @@ export function worldAt(
   options: Partial<EngineOptions> & { readonly clock: Clock },
 ): World<Clock> {
   const store = openStore(folder);
+  watchCommits(store);
   const loop = (durable: Durable): Promise<unknown> => {
     const found = loops[durable.agent];
     if (found === undefined) throw new Error(`no loop for ${durable.agent}`);
@@ -72,21 +63,6 @@ export function worldAt(
     store.close();
   };
   return { folder, store, engine, clock: options.clock, stop };
-}
-
-/** Lets loops and commits that are under way go on for a while. */
-export async function settle(turns = 20): Promise<void> {
-  for (let turn = 0; turn < turns; turn += 1) await nextTick();
-}
-
-/** What a kill at this moment would leave: the files as they are, without what is queued. */
-export function leftBy(world: World, t: Pick<TestContext, "after">): string {
-  const copy = tempFolder(t);
-  for (const suffix of ["", "-wal"]) {
-    const from = `${databaseFile(world.folder)}${suffix}`;
-    if (existsSync(from)) copyFileSync(from, `${databaseFile(copy)}${suffix}`);
-  }
-  return copy;
 }
 
 /** As another process would see it: committed rows only. */
@@ -114,16 +90,16 @@ export function openWaits({ folder, store }: World): string[] {
 /** Kills the world where it stands and starts another on what is left, at the same time on the clock. */
 export async function killed(
   before: World,
-  t: Pick<TestContext, "after">,
+  t: Cleanup,
   loops: Loops,
   options: Partial<Omit<EngineOptions, "clock">> = {},
 ): Promise<World> {
-  const folder = leftBy(before, t);
-  await before.stop();
-  const after = world(folder, loops, { ...options, clock: before.clock });
-  t.after(() => after.stop());
-  await after.engine.recover();
-  return after;
+  return reopenAfterKill(t, before, async (folder) => {
+    const after = world(folder, loops, { ...options, clock: before.clock });
+    t.after(() => after.stop());
+    await after.engine.recover();
+    return after;
+  });
 }
 
 /** A promise that can be settled from outside: something a step waits on. */

@@ -1,9 +1,7 @@
 // What tests of operators and workers share: a state folder with a real engine and records, sockets on the loopback, restarts and kills.
 
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WebSocket, WebSocketServer } from "ws";
 
@@ -14,7 +12,6 @@ import type { TaskEvent } from "../../src/protocol/task/event.ts";
 import { operatorSubprotocol, ServerFrame } from "../../src/protocol/operator/frames.ts";
 import { gated } from "../../src/runner/operator/gate.ts";
 import { operatorRunner } from "../../src/runner/operator/runner.ts";
-import { databaseFile } from "../../src/store/sqlite/database.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { openView } from "../../src/store/sqlite/sqlite-view.ts";
 import type { StoreView } from "../../src/store/view.ts";
@@ -23,6 +20,10 @@ import { OperatorHub } from "../../src/daemon/operators/operator-hub.ts";
 import { Leases } from "../../src/daemon/operators/leases.ts";
 import { openSigningKey, type SigningKey } from "../../src/daemon/operators/signing-key.ts";
 import { type WorkerService, workerService } from "../../src/daemon/operators/worker-service.ts";
+import { reopenAfterKill } from "./kill-process.ts";
+import { settle, watchCommits } from "./settle.ts";
+import type { Cleanup } from "./temp-folder.ts";
+import { until, within } from "./wait-until.ts";
 
 export type FrameOf<T extends ServerFrame["type"]> = Extract<ServerFrame, { type: T }>;
 
@@ -53,20 +54,10 @@ export interface KitOptions {
   readonly redact?: (text: string) => string;
 }
 
-/** A test, or whoever cleans up instead of one. */
-export interface After {
-  after(fn: () => unknown): void;
-}
-
-export function tempFolder(t: After): string {
-  const folder = mkdtempSync(join(tmpdir(), "tutti-operators-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-export async function openKit(t: After, folder: string, options: KitOptions = {}): Promise<Kit> {
+export async function openKit(t: Cleanup, folder: string, options: KitOptions = {}): Promise<Kit> {
   const clock = options.clock ?? fakeClock();
   const store = openStore(folder);
+  watchCommits(store);
   const { records: rows } = store;
   const committed = (): Promise<void> => store.committed();
   const leases = new Leases({ salt: store.salt, records: rows, committed, clock });
@@ -123,21 +114,14 @@ export async function openKit(t: After, folder: string, options: KitOptions = {}
 }
 
 /** Ends the process in an orderly way and starts another on the same folder, at the same time on the clock. */
-export async function restarted(t: After, kit: Kit, options: KitOptions = {}): Promise<Kit> {
+export async function restarted(t: Cleanup, kit: Kit, options: KitOptions = {}): Promise<Kit> {
   await kit.stop();
   return openKit(t, kit.folder, { ...options, clock: kit.clock });
 }
 
 /** What a kill at this moment would leave, and another process started on it. */
-export async function killed(t: After, kit: Kit, options: KitOptions = {}): Promise<Kit> {
-  const folder = tempFolder(t);
-  for (const suffix of ["", "-wal"]) {
-    const from = `${databaseFile(kit.folder)}${suffix}`;
-    if (existsSync(from)) copyFileSync(from, `${databaseFile(folder)}${suffix}`);
-  }
-  copyFileSync(join(kit.folder, "signing.key"), join(folder, "signing.key"));
-  await kit.stop();
-  return openKit(t, folder, { ...options, clock: kit.clock });
+export async function killed(t: Cleanup, kit: Kit, options: KitOptions = {}): Promise<Kit> {
+  return reopenAfterKill(t, kit, (folder) => openKit(t, folder, { ...options, clock: kit.clock }));
 }
 
 /** A tree of one task that an operator runs. */
@@ -240,27 +224,7 @@ export async function eventOf<T extends TaskEvent["type"]>(
 
 /** Lets time pass when all that is under way has come to rest. */
 export async function passed(kit: Kit, ms: number): Promise<void> {
-  const rest = async (): Promise<void> => {
-    for (let turn = 0; turn < 40; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-  };
-  await rest();
+  await settle();
   kit.clock.advance(ms);
-  await rest();
-}
-
-/** Turns of the event loop, bounded. */
-export async function until(holds: () => boolean): Promise<void> {
-  const giveUp = Date.now() + 5_000;
-  while (!holds()) {
-    if (Date.now() > giveUp) throw new Error(`it did not come to ${holds.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}
-
-export async function within<T>(work: () => Promise<T>, what: string, ms = 5_000): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} did not come within ${ms} ms`)), ms);
-  });
-  return Promise.race([work(), late]).finally(() => clearTimeout(timer));
+  await settle();
 }

@@ -1,11 +1,11 @@
 // A real workspace for a tool to work in, and a call of a step tool without a loop around it.
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 
+import { tempFolder } from "./temp-folder.ts";
 import type { StepTool } from "../../src/agent/tools/tool.ts";
 import { type ErrorCode, TuttiError } from "../../src/protocol/error.ts";
 
@@ -16,8 +16,7 @@ export interface Workspace {
 }
 
 export function workspace(t: TestContext, files: Readonly<Record<string, string | Uint8Array>> = {}): Workspace {
-  const top = realpathSync(mkdtempSync(join(tmpdir(), "tutti-")));
-  t.after(() => rmSync(top, { recursive: true, force: true }));
+  const top = tempFolder(t);
   const root = join(top, "root");
   mkdirSync(root);
   for (const [path, content] of Object.entries(files)) {

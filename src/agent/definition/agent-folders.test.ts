@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { until } from "../../../test/support/wait-until.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { definitionFolders, loadDefinitions, type LoadedDefinitions } from "./agent-folders.ts";
 import { watchDefinitions } from "./watch-folders.ts";
 
-const base = mkdtempSync(join(tmpdir(), "tutti-agents-"));
-after(() => rmSync(base, { recursive: true, force: true }));
+const base = tempFolder({ after });
 
 function place() {
   const root = mkdtempSync(join(base, "p-"));
@@ -79,13 +79,6 @@ describe("the agents of a project and its user", () => {
 });
 
 describe("watched agents", () => {
-  const patienceMs = 10_000;
-  async function until(look: () => boolean): Promise<void> {
-    for (const end = Date.now() + patienceMs; !look(); await sleep(10)) {
-      assert.ok(Date.now() < end, "nothing happened in time");
-    }
-  }
-
   test("follow a file that is made, changed and removed, in folders that were not there before", async () => {
     const { root, write, folders } = place();
     const seen: LoadedDefinitions[] = [];

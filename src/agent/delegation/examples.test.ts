@@ -7,7 +7,8 @@ import { test } from "node:test";
 
 import { commandRunner } from "../../runner/command/runner.ts";
 import { readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
-import { until, world } from "../../../test/support/agent-world.ts";
+import { world } from "../../../test/support/agent-world.ts";
+import { until } from "../../../test/support/wait-until.ts";
 
 const folder = join(import.meta.dirname, "../../../examples/invocations");
 const person = { kind: "person" as const, name: "ana" };

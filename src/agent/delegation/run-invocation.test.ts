@@ -12,7 +12,8 @@ import type { ContextScope, Invocation, Join } from "../../protocol/invocation/i
 import { messageText } from "../../protocol/task/message.ts";
 import { maxHandovers } from "../../protocol/task/task.ts";
 import { led, leadOf, person, worker } from "../../../test/support/led.ts";
-import { idOf, until, world } from "../../../test/support/agent-world.ts";
+import { idOf, world } from "../../../test/support/agent-world.ts";
+import { until } from "../../../test/support/wait-until.ts";
 
 const echoRunner: Runner = async (durable, config) => ({ ran: durable.agent, config, input: durable.input });
 const remote = {

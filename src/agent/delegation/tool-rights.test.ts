@@ -11,7 +11,8 @@ import type { Runner } from "../../ports.ts";
 import { all, named, single } from "../../protocol/invocation/invocation-builders.ts";
 import { messageText } from "../../protocol/task/message.ts";
 import { led, leadOf, person, worker } from "../../../test/support/led.ts";
-import { until, world } from "../../../test/support/agent-world.ts";
+import { world } from "../../../test/support/agent-world.ts";
+import { until } from "../../../test/support/wait-until.ts";
 
 test("a tool outside the policy is refused to the model and does not run, external tools included", async (t) => {
   const w = await world(t);

@@ -7,7 +7,8 @@ import { builtinTools } from "../agent-environment.ts";
 import { runTool } from "../tools/run.ts";
 import { sandboxCommands } from "../../runner/sandbox/sandbox-commands.ts";
 import { led, leadOf, person } from "../../../test/support/led.ts";
-import { until, world } from "../../../test/support/agent-world.ts";
+import { world } from "../../../test/support/agent-world.ts";
+import { until } from "../../../test/support/wait-until.ts";
 
 const unconfined = runTool(sandboxCommands({ confined: false, reason: "", advice: "" }));
 const environment = { tools: [...builtinTools, unconfined] };

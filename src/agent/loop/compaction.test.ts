@@ -14,7 +14,9 @@ import type { CompleteMessage } from "../../protocol/task/message.ts";
 import type { Model } from "../../ports.ts";
 import { person } from "../../../test/support/led.ts";
 import { recorded, type Sent, solo, textOf } from "../../../test/support/recorded.ts";
-import { tempFolder, until, World, world } from "../../../test/support/agent-world.ts";
+import { World, world } from "../../../test/support/agent-world.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { until } from "../../../test/support/wait-until.ts";
 
 /** A page of text that is different for every number and mentions an id. */
 const page = stepTool({

@@ -13,7 +13,9 @@ import type { InvocationFile } from "../../protocol/invocation/invocation-file.t
 import type { Model } from "../../ports.ts";
 import { person } from "../../../test/support/led.ts";
 import { solo } from "../../../test/support/recorded.ts";
-import { tempFolder, until, World } from "../../../test/support/agent-world.ts";
+import { World } from "../../../test/support/agent-world.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { until } from "../../../test/support/wait-until.ts";
 
 const block = (tool: string, args: object): string => `\`\`\`tool\n${JSON.stringify({ name: tool, args })}\n\`\`\``;
 const broken = '```tool\n{"name":"peek","args":{"as":"C:\\q"}}\n```';

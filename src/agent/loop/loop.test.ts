@@ -3,7 +3,9 @@ import { test } from "node:test";
 
 import { z } from "zod";
 
-import { until, world, World, tempFolder } from "../../../test/support/agent-world.ts";
+import { world, World } from "../../../test/support/agent-world.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { until } from "../../../test/support/wait-until.ts";
 import type { Model, ModelReply } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";

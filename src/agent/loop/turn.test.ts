@@ -10,7 +10,8 @@ import { stepTool } from "../tools/tool.ts";
 import { ApprovalPolicy } from "../../protocol/invocation/approval-policy.ts";
 import { person } from "../../../test/support/led.ts";
 import { callOf, recorded, replying, saying, solo, textOf } from "../../../test/support/recorded.ts";
-import { until, world } from "../../../test/support/agent-world.ts";
+import { world } from "../../../test/support/agent-world.ts";
+import { until } from "../../../test/support/wait-until.ts";
 
 const failureOf = (result: { content: unknown }): string => (result.content as { message: string }).message;
 

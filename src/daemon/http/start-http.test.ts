@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { get } from "node:https";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { Runner } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { JoinedOperator } from "../../protocol/operator/operator-session.ts";
@@ -133,8 +133,7 @@ test("a port that is taken is told as such", async (t) => {
 });
 
 test("with a certificate it speaks TLS and nothing else, and waits no longer for that than for a head", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "tutti-tls-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = tempFolder(t);
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
   const maker = "openssl";

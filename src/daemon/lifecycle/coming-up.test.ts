@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { isComing, showComing, startFolder } from "./coming-up.ts";
 
 test("a daemon that is coming up is known by its process, and the signs of those that were killed are swept", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "tutti-coming-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = tempFolder(t);
   assert.equal(await isComing(folder, process.pid), false);
   const came = await showComing(folder);
   assert.equal(await isComing(folder, process.pid), true);

@@ -1,16 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { type DaemonFile, readDaemonFile, removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
-
-function tempFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "tutti-daemon-file-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 const file = (instance: string): DaemonFile => ({
   pid: 12,

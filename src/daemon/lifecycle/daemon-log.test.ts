@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
 
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { daemonLogFile, lastWords, openDaemonLog } from "./daemon-log.ts";
-
-function tempFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), "tutti-daemon-log-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 test("the log is its owner's alone, and what was there before stays and is not taken for the last words", (t) => {
   const folder = tempFolder(t);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { pinnedFetch } from "./pinned-fetch.ts";
 import { namesIn, readTls } from "./tls-files.ts";
 
@@ -20,8 +20,7 @@ interface Pair {
 }
 
 function certificates(t: TestContext): (name: string, ...names: readonly string[]) => Pair {
-  const folder = mkdtempSync(join(tmpdir(), "tutti-tls-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = tempFolder(t);
   return (name, ...names) => {
     const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) };
     const out = ["-keyout", files.key, "-out", files.cert, "-days", "2", "-subj", `/CN=${name}`];

@@ -5,7 +5,7 @@ import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync 
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { tempFolder } from "../../../test/support/engine-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { redactor } from "../../core/redact.ts";
 import { openLog } from "./log.ts";
 import { personLine } from "./person-line.ts";

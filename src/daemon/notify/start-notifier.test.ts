@@ -9,7 +9,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import fc from "fast-check";
 
-import { answer, anything, ask, leftBy, person, settle, task, tempFolder } from "../../../test/support/engine-kit.ts";
+import { answer, anything, ask, person, task } from "../../../test/support/engine-kit.ts";
+import { reopenAfterKill } from "../../../test/support/kill-process.ts";
+import { settle, watchCommits } from "../../../test/support/settle.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { until } from "../../../test/support/wait-until.ts";
 import { Engine } from "../../engine/engine.ts";
 import { type FakeClock, fakeClock } from "../../engine/fake-clock.ts";
 import type { Durable } from "../../ports.ts";
@@ -45,6 +49,7 @@ interface AgentEnvironment {
 /** A state folder at work; everything that notifies is closed with it. */
 async function house(folder: string, clock = fakeClock()): Promise<AgentEnvironment> {
   const store = openStore(folder);
+  watchCommits(store);
   const engine = new Engine({ store, clock, runners: { loop } });
   await engine.recover();
   const view = openView(folder);
@@ -88,11 +93,11 @@ async function opened(t: TestContext): Promise<AgentEnvironment> {
 
 /** What a kill at this moment leaves, at work again. */
 async function killed(before: AgentEnvironment, t: Pick<TestContext, "after">): Promise<AgentEnvironment> {
-  const folder = leftBy(before, t);
-  await before.stop();
-  const after = await house(folder, before.clock);
-  t.after(() => after.stop());
-  return after;
+  return reopenAfterKill(t, before, async (folder) => {
+    const after = await house(folder, before.clock);
+    t.after(() => after.stop());
+    return after;
+  });
 }
 
 interface Got {
@@ -131,14 +136,6 @@ const status =
   (response: ServerResponse): void =>
     void response.writeHead(code, headers).end("said");
 
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 1_000; tries += 1) {
-    if (holds()) return;
-    await sleep(5);
-  }
-  assert.fail(`not in time: ${what}`);
-}
-
 /** The sequence of the last event of a type; 0 when there is none. */
 function lastOf({ store }: AgentEnvironment, type: string): number {
   return store.eventsAfter(0, 10_000).findLast((event) => event.type === type)?.seq ?? 0;
@@ -152,7 +149,7 @@ test("an ask is told in a signed request that says how to answer", async (t) => 
   const [at, hook] = [await opened(t), await receiver(t)];
   at.notify(hook.config);
   const name = await at.start("asks");
-  await until("the notice", () => hook.got.length === 1);
+  await until(() => hook.got.length === 1, "the notice");
   const [got] = hook.got;
   assert.ok(got?.notice.ask);
   const { notice, headers, body } = got;
@@ -174,17 +171,17 @@ test("an ask is told in a signed request that says how to answer", async (t) => 
   const signature = createHmac("sha256", secret).update(signed).digest("base64");
   assert.equal(headers["webhook-signature"], `v1,${signature}`);
   assert.equal(Number(headers["webhook-timestamp"]), Math.floor(at.clock.now() / 1000));
-  await until("the end of it", () => waiting(at).length === 0);
+  await until(() => waiting(at).length === 0, "the end of it");
 });
 
 test("a root's end is told, a child's is not, and only of the kinds that were asked for", async (t) => {
   const [at, hook] = [await opened(t), await receiver(t)];
   at.notify({ ...hook.config, on: ["finished", "failed"] });
   const parent = await at.start("parent");
-  await until("the first notice", () => hook.got.length === 1);
+  await until(() => hook.got.length === 1, "the first notice");
   await at.start("asks");
   const failed = await at.start("fails");
-  await until("the second notice", () => hook.got.length === 2);
+  await until(() => hook.got.length === 2, "the second notice");
   const told = hook.got.map(({ notice: { kind, task: of, title, text } }) => ({ kind, of, title, text }));
   assert.deepEqual(told[0]?.kind, "finished");
   assert.deepEqual(told[0]?.of, parent);
@@ -197,17 +194,17 @@ test("a receiver that fails is tried again with the same id, later and later", a
   hook.state.reply = status(500);
   at.notify(hook.config);
   await at.start("works");
-  await until("the first try", () => waiting(at)[0]?.tries === 1);
+  await until(() => waiting(at)[0]?.tries === 1, "the first try");
   at.clock.advance(3_000);
   assert.equal(hook.got.length, 1);
   at.clock.advance(4_000);
-  await until("the second try", () => waiting(at)[0]?.tries === 2);
+  await until(() => waiting(at)[0]?.tries === 2, "the second try");
   const [row] = waiting(at);
   const delay = (row?.due ?? 0) - at.clock.now();
   assert.ok(delay >= 12_000 && delay <= 18_000, String(delay));
   hook.state.reply = status(200);
   at.clock.advance(18_000);
-  await until("the third try", () => waiting(at).length === 0);
+  await until(() => waiting(at).length === 0, "the third try");
   assert.equal(new Set(hook.got.map(({ id }) => id)).size, 1);
   assert.equal(hook.got.length, 3);
 });
@@ -217,7 +214,7 @@ test("a receiver that asks for time is given it", async (t) => {
   hook.state.reply = status(503, { "retry-after": "600" });
   at.notify(hook.config);
   await at.start("works");
-  await until("the first try", () => waiting(at)[0]?.tries === 1);
+  await until(() => waiting(at)[0]?.tries === 1, "the first try");
   assert.equal(waiting(at)[0]?.due, at.clock.now() + 600_000);
 });
 
@@ -226,13 +223,13 @@ test("a receiver that never answers is given up after ten seconds, and tried aga
   hook.state.reply = () => undefined;
   at.notify(hook.config);
   await at.start("works");
-  await until("the first try", () => hook.got.length === 1);
+  await until(() => hook.got.length === 1, "the first try");
   at.clock.advance(10_000);
-  await until("the end of the first try", () => waiting(at)[0]?.tries === 1);
+  await until(() => waiting(at)[0]?.tries === 1, "the end of the first try");
   assert.match(at.logged(), /no answer in 10 s/);
   hook.state.reply = status(200);
   at.clock.advance(6_000);
-  await until("the second try", () => waiting(at).length === 0);
+  await until(() => waiting(at).length === 0, "the second try");
 });
 
 test("a redirect is not followed", async (t) => {
@@ -240,7 +237,7 @@ test("a redirect is not followed", async (t) => {
   hook.state.reply = status(307, { location: other.url });
   at.notify(hook.config);
   await at.start("works");
-  await until("the first try", () => waiting(at)[0]?.tries === 1);
+  await until(() => waiting(at)[0]?.tries === 1, "the first try");
   assert.equal(other.got.length, 0);
   assert.match(at.logged(), /redirects are not followed/);
 });
@@ -250,11 +247,11 @@ test("a receiver that is gone gets no more, and what waited for it is dropped", 
   hook.state.reply = status(410);
   at.notify(hook.config);
   await at.start("works");
-  await until("the end of it", () => hook.got.length === 1 && waiting(at).length === 0);
+  await until(() => hook.got.length === 1 && waiting(at).length === 0, "the end of it");
   await at.start("works");
   await at.start("asks");
-  await until("the ask", () => lastOf(at, "ask.raised") > 0);
-  await until("the events", () => Number(at.store.records.setting("notified")) >= lastOf(at, "ask.raised"));
+  await until(() => lastOf(at, "ask.raised") > 0, "the ask");
+  await until(() => Number(at.store.records.setting("notified")) >= lastOf(at, "ask.raised"), "the events");
   assert.equal(hook.got.length, 1);
   assert.deepEqual(waiting(at), []);
 });
@@ -267,7 +264,7 @@ test("after a day of failures a notice is given up", async (t) => {
   let tries = 0;
   for (; tries < 60 && waiting(at).length + (tries === 0 ? 1 : 0) > 0; tries += 1) {
     const before = tries;
-    await until(`try ${before}`, () => hook.got.length > before && (waiting(at)[0]?.tries ?? Infinity) > before);
+    await until(() => hook.got.length > before && (waiting(at)[0]?.tries ?? Infinity) > before, `try ${before}`);
     at.clock.advance(72 * 60 * 1000);
   }
   assert.ok(tries > 20 && tries < 60, String(tries));
@@ -280,17 +277,17 @@ test("invariant 3: a kill after the event or between two tries loses no notice, 
   const first = await opened(t);
   first.notify(hook.config);
   await first.start("asks");
-  await until("the first try", () => waiting(first)[0]?.tries === 1);
+  await until(() => waiting(first)[0]?.tries === 1, "the first try");
   const second = await killed(first, t);
   // While nobody notifies, something happens; the next start tells it.
   await second.start("works");
-  await until("the end of the work", () => second.store.unfinishedTrees().length === 1);
+  await until(() => second.store.unfinishedTrees().length === 1, "the end of the work");
   const third = await killed(second, t);
   hook.state.reply = status(200);
   const before = hook.got.length;
   third.notify(hook.config);
   third.clock.advance(7_000);
-  await until("both", () => hook.got.length === before + 2 && waiting(third).length === 0);
+  await until(() => hook.got.length === before + 2 && waiting(third).length === 0, "both");
   const kinds = hook.got.slice(before).map(({ notice }) => notice.kind);
   assert.deepEqual(kinds.toSorted(), ["ask", "finished"]);
   const again = hook.got.slice(before).find(({ notice }) => notice.kind === "ask");
@@ -300,18 +297,18 @@ test("invariant 3: a kill after the event or between two tries loses no notice, 
 test("the very first start tells nothing of what was before, and neither does a start after it was switched off", async (t) => {
   const [at, hook] = [await opened(t), await receiver(t)];
   await at.start("asks");
-  await until("the ask", () => lastOf(at, "ask.raised") > 0);
+  await until(() => lastOf(at, "ask.raised") > 0, "the ask");
   const first = at.notify(hook.config);
   await at.start("works");
-  await until("the notice", () => hook.got.length === 1);
+  await until(() => hook.got.length === 1, "the notice");
   assert.equal(hook.got[0]?.notice.kind, "finished");
   await first.close();
   await at.notify({}).close();
   await at.start("fails");
-  await until("the end of it", () => at.store.unfinishedTrees().length === 1);
+  await until(() => at.store.unfinishedTrees().length === 1, "the end of it");
   at.notify(hook.config);
   await at.start("works");
-  await until("the next notice", () => hook.got.length === 2);
+  await until(() => hook.got.length === 2, "the next notice");
   assert.equal(hook.got[1]?.notice.kind, "finished");
 });
 
@@ -320,10 +317,10 @@ test("an ask that was answered meanwhile is not told any more", async (t) => {
   hook.state.reply = status(500);
   at.notify({ ...hook.config, on: ["ask"] });
   await at.start("asks");
-  await until("the first try", () => waiting(at)[0]?.tries === 1);
+  await until(() => waiting(at)[0]?.tries === 1, "the first try");
   await at.engine.deliver(hook.got[0]?.notice.ask?.id ?? "", answer("red"), person);
   at.clock.advance(7_000);
-  await until("the end of it", () => waiting(at).length === 0);
+  await until(() => waiting(at).length === 0, "the end of it");
   assert.equal(hook.got.length, 1);
 });
 
@@ -332,7 +329,7 @@ test("without its secret a webhook is not used, is told so, and what waits for i
   hook.state.reply = status(500);
   const first = at.notify(hook.config);
   await at.start("works");
-  await until("the first try", () => waiting(at)[0]?.tries === 1);
+  await until(() => waiting(at)[0]?.tries === 1, "the first try");
   await first.close();
   const second = at.notify(hook.config, { HOOK_SECRET: "short" });
   assert.match(at.logged(), /HOOK_SECRET/);
@@ -359,7 +356,7 @@ test("a command gets the notice on its input and in its environment, and what it
   const script = `cat > "$1.part"; printf '%s|%s|%s' "$TUTTI_KIND" "$TUTTI_TITLE" "$TUTTI_TASK" >> "$1.part"; echo heard; mv "$1.part" "$1"`;
   at.notify({ command: [program(at.folder, "tell", script), out, "a b; c"] });
   const name = await at.start("works");
-  await until("the command", () => existsSync(out) && waiting(at).length === 0);
+  await until(() => existsSync(out) && waiting(at).length === 0, "the command");
   const [body = "", variables] = readFileSync(out, "utf8").split("\n");
   assert.equal(Notice.parse(JSON.parse(body)).task, name);
   assert.equal(variables, `finished|works has finished|${name}`);
@@ -373,15 +370,15 @@ test("a command that fails is tried three times and no more, over restarts too",
   first.notify(config);
   await first.start("works");
   const runs = (): number => (existsSync(count) ? readFileSync(count, "utf8").length / 2 : 0);
-  await until("the first run", () => runs() === 1 && first.logged().includes("status 3"));
+  await until(() => runs() === 1 && first.logged().includes("status 3"), "the first run");
   const second = await killed(first, t);
   second.notify(config);
   for (const run of [2, 3]) {
     second.clock.advance(20_000);
-    await until(`run ${run}`, () => runs() === run);
-    await until(`the end of run ${run}`, () => second.logged().match(/status 3/g)?.length === run - 1);
+    await until(() => runs() === run, `run ${run}`);
+    await until(() => second.logged().match(/status 3/g)?.length === run - 1, `the end of run ${run}`);
   }
-  await until("the end of it", () => waiting(second).length === 0);
+  await until(() => waiting(second).length === 0, "the end of it");
   second.clock.advance(3_600_000);
   assert.equal(runs(), 3);
 });
@@ -392,10 +389,10 @@ test("a command that does not end is ended with what it started", async (t) => {
   const script = `trap '' TERM; sleep 300 & echo $! > ${pids}.part; echo $$ >> ${pids}.part; mv ${pids}.part ${pids}; wait; wait; sleep 300`;
   at.notify({ command: [program(at.folder, "hang", script)] });
   await at.start("works");
-  await until("the command", () => existsSync(pids));
+  await until(() => existsSync(pids), "the command");
   at.clock.advance(30_000);
   at.clock.advance(2_000);
-  await until("the end of the try", () => at.logged().includes("did not end in 30 s"));
+  await until(() => at.logged().includes("did not end in 30 s"), "the end of the try");
   const alive = readFileSync(pids, "utf8")
     .trim()
     .split("\n")
@@ -416,7 +413,7 @@ test("a command that cannot be run is given up and not a crash", async (t) => {
   const at = await opened(t);
   at.notify({ command: [join(at.folder, "nothing-there")] });
   await at.start("works");
-  await until("the try", () => at.logged().includes("ENOENT"));
+  await until(() => at.logged().includes("ENOENT"), "the try");
 });
 
 test("a command that cannot even be tried keeps nobody else from being told", async (t) => {
@@ -424,10 +421,10 @@ test("a command that cannot even be tried keeps nobody else from being told", as
   const { got, config } = await receiver(t);
   at.notify({ ...config, command: [join(at.folder, "log", "below-a-file")] });
   await at.start("works");
-  await until("the webhook", () => got.length === 1);
-  await until("the try", () => at.logged().includes("ENOTDIR"));
+  await until(() => got.length === 1, "the webhook");
+  await until(() => at.logged().includes("ENOTDIR"), "the try");
   await at.start("works");
-  await until("the next", () => got.length === 2);
+  await until(() => got.length === 2, "the next");
   assert.doesNotMatch(at.logged(), /nobody is told any more/);
 });
 
@@ -437,7 +434,7 @@ test("a try that a wrong clock put far away is made when the clock is right agai
   state.reply = (response) => void response.writeHead(500).end();
   const notifier = at.notify(config);
   await at.start("works");
-  await until("the first try", () => got.length === 1 && waiting(at)[0]?.tries === 1);
+  await until(() => got.length === 1 && waiting(at)[0]?.tries === 1, "the first try");
   await notifier.close();
   const [row] = waiting(at);
   assert.ok(row !== undefined);
@@ -445,7 +442,7 @@ test("a try that a wrong clock put far away is made when the clock is right agai
   await at.store.committed();
   state.reply = (response) => void response.writeHead(204).end();
   at.notify(config);
-  await until("the second try", () => got.length === 2);
+  await until(() => got.length === 2, "the second try");
 });
 
 test("closing ends a command that is under way, and its notice stays", async (t) => {
@@ -454,7 +451,7 @@ test("closing ends a command that is under way, and its notice stays", async (t)
   const script = `echo $$ > ${started}.part; mv ${started}.part ${started}; sleep 300`;
   const notifier = at.notify({ command: [program(at.folder, "hang", script)] });
   await at.start("works");
-  await until("the command", () => existsSync(started));
+  await until(() => existsSync(started), "the command");
   await notifier.close();
   assert.equal(isAlive(Number(readFileSync(started, "utf8"))), false);
   assert.equal(waiting(at).length, 1);
@@ -472,7 +469,7 @@ test(
     assert.equal(at.store.records.setting("notified"), undefined);
     at.notify({ desktop: "auto" }, { ...path, DISPLAY: ":0" });
     await at.start("asks");
-    await until("the desktop", () => existsSync(out) && waiting(at).length === 0);
+    await until(() => existsSync(out) && waiting(at).length === 0, "the desktop");
     assert.deepEqual(readFileSync(out, "utf8").trimEnd().split("\n").slice(-3), ["--", "asks asks", "which?"]);
   },
 );

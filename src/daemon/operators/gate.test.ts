@@ -12,9 +12,9 @@ import {
   loopTask,
   openKit,
   operatorTask,
-  tempFolder,
-  until,
 } from "../../../test/support/operator-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { until } from "../../../test/support/wait-until.ts";
 
 const minute = 60_000;
 const gated = { operators: { gate: "gate" } };

@@ -12,8 +12,8 @@ import {
   operatorTask,
   passed,
   type Peer,
-  tempFolder,
 } from "../../../test/support/operator-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 
 const minute = 60_000;
 

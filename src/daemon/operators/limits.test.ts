@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  connected,
-  eventOf,
-  joined,
-  openKit,
-  operatorTask,
-  passed,
-  tempFolder,
-} from "../../../test/support/operator-kit.ts";
+import { connected, eventOf, joined, openKit, operatorTask, passed } from "../../../test/support/operator-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;

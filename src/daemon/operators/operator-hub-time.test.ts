@@ -4,16 +4,9 @@ import { z } from "zod";
 
 import type { Durable } from "../../ports.ts";
 import { openForReading } from "../../store/sqlite/database.ts";
-import {
-  connected,
-  joined,
-  loopTask,
-  openKit,
-  operatorTask,
-  restarted,
-  tempFolder,
-  until,
-} from "../../../test/support/operator-kit.ts";
+import { connected, joined, loopTask, openKit, operatorTask, restarted } from "../../../test/support/operator-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { until } from "../../../test/support/wait-until.ts";
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

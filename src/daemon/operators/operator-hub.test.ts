@@ -10,9 +10,9 @@ import {
   openKit,
   operatorTask,
   restarted,
-  tempFolder,
-  until,
 } from "../../../test/support/operator-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { until } from "../../../test/support/wait-until.ts";
 
 test("names are exclusive, all or none, told in the conflict, and free again when their holder leaves", async (t) => {
   const kit = await openKit(t, tempFolder(t));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 
-import { tempFolder } from "../../../test/support/operator-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { nameRequest, readRequestName } from "./request-names.ts";
 import { openSigningKey } from "./signing-key.ts";
 

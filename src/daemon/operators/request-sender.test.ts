@@ -4,15 +4,9 @@ import { Socket } from "node:net";
 import { test } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 
-import {
-  connected,
-  joined,
-  type Kit,
-  openKit,
-  operatorTask,
-  tempFolder,
-  until,
-} from "../../../test/support/operator-kit.ts";
+import { connected, joined, type Kit, openKit, operatorTask } from "../../../test/support/operator-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { until } from "../../../test/support/wait-until.ts";
 import { openForReading } from "../../store/sqlite/database.ts";
 import { OpenRequests } from "./open-requests.ts";
 import { newSession } from "./session.ts";

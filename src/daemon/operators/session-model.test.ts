@@ -12,7 +12,6 @@ import { Answer } from "../../protocol/task/ask.ts";
 import type { AgentResult } from "../../protocol/invocation/invocation-result.ts";
 import type { RequestKind } from "../../protocol/operator/request-id.ts";
 import {
-  type After,
   connected,
   joined,
   type Kit,
@@ -24,9 +23,9 @@ import {
   passed,
   type Peer,
   restarted,
-  until,
-  within,
 } from "../../../test/support/operator-kit.ts";
+import { type Cleanup } from "../../../test/support/temp-folder.ts";
+import { until, within } from "../../../test/support/wait-until.ts";
 
 interface Expected {
   readonly kind: RequestKind;
@@ -87,7 +86,7 @@ async function asker(durable: Durable): Promise<unknown> {
 const options: KitOptions = { loops: { asker, gated: async () => "ran" } };
 
 class World {
-  readonly #after: After;
+  readonly #after: Cleanup;
   kit: Kit;
   sid = "";
   peer: Peer | undefined;
@@ -95,7 +94,7 @@ class World {
   readonly requests: Expected[] = [];
   #values = 0;
 
-  constructor(kit: Kit, after: After) {
+  constructor(kit: Kit, after: Cleanup) {
     this.kit = kit;
     this.#after = after;
   }
@@ -121,7 +120,8 @@ class World {
       case "drop":
         await this.peer?.drop();
         this.peer = undefined;
-        return until(() => this.kit.records.info(this.sid)?.connected === false);
+        await until(() => this.kit.records.info(this.sid)?.connected === false);
+        return;
       case "restart":
       case "kill":
         this.kit = await (step.type === "kill" ? killed : restarted)(this.#after, this.kit, options);
@@ -289,7 +289,7 @@ test("a session under any schedule of connects, drops, replies, duplicates, take
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 8, maxLength: 40 }), async (schedule) => {
       const ends: (() => unknown)[] = [];
-      const after: After = { after: (fn) => void ends.unshift(fn) };
+      const after: Cleanup = { after: (fn) => void ends.unshift(fn) };
       const folder = mkdtempSync(join(tmpdir(), "tutti-model-"));
       ends.push(() => rmSync(folder, { recursive: true, force: true }));
       try {

@@ -18,10 +18,9 @@ import {
   operatorTask,
   passed,
   type Peer,
-  tempFolder,
-  until,
-  within,
 } from "../../../test/support/operator-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { until, within } from "../../../test/support/wait-until.ts";
 import type { WorkerReply } from "./worker-service.ts";
 
 const minute = 60_000;

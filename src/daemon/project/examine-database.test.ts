@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 
-import { tempFolder } from "../../../test/support/engine-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { databaseFile } from "../../store/sqlite/database.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { databaseFindings } from "./examine-database.ts";

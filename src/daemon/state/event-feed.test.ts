@@ -3,7 +3,8 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
-import { codeOf, tempFolder } from "../../../test/support/engine-kit.ts";
+import { codeOf } from "../../../test/support/engine-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { taskName } from "../../store/names.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { openView } from "../../store/sqlite/sqlite-view.ts";

@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { openState } from "./open-state.ts";
 
 test("operators that joined with a key are torn down with it, over a restart too; others stay", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "tutti-open-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = tempFolder(t);
   const first = await openState(folder, { from: folder });
   const [bad, good] = await Promise.all(["bad", "good"].map((name) => first.keys.add({ name, role: "operator" })));
   const leaving = await first.operators.join(["gate"], bad?.id ?? "");

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { killChild } from "../../../test/support/kill-process.ts";
 import { Failure } from "../../protocol/failure.ts";
 import { AgentResult } from "../../protocol/invocation/invocation-result.ts";
 import { processTable } from "../process/process-table.ts";
@@ -81,18 +81,12 @@ async function firstLine(child: ChildProcess): Promise<unknown> {
   throw new Error(`the engine said nothing whole: ${text}`);
 }
 
-async function killed(child: ChildProcess): Promise<void> {
-  const exited = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined;
-  child.kill("SIGKILL");
-  await exited;
-}
-
 async function restarted(root: string, config: Record<string, unknown>): Promise<AgentResult> {
   const child = start(root, config);
   try {
     return AgentResult.parse(await firstLine(child));
   } finally {
-    await killed(child);
+    await killChild(child);
   }
 }
 
@@ -124,7 +118,7 @@ describe("a command and the end of the engine", { concurrency: 3 }, () => {
     const config = { shell: "echo ran >> ledger; echo $$ > pid; sleep 60" };
     const child = start(root, config);
     const pid = Number(await written(join(root, "pid")));
-    await killed(child);
+    await killChild(child);
     assert.equal(await isThere(pid), true, "the command outlives the engine, or there is nothing to test");
     const result = await restarted(root, config);
     assert.equal(await isThere(pid), false);
@@ -144,7 +138,7 @@ describe("a command and the end of the engine", { concurrency: 3 }, () => {
     const config = { shell: script, repeatable: true };
     const child = start(root, config);
     const pid = Number(await written(join(root, "pid")));
-    await killed(child);
+    await killChild(child);
     assert.equal(await isThere(pid), true);
     const result = await restarted(root, config);
     assert.equal(result.status, "completed", JSON.stringify(result.content));
@@ -158,14 +152,14 @@ describe("a command and the end of the engine", { concurrency: 3 }, () => {
     const child = start(root, config, "cancel");
     assert.deepEqual(await firstLine(child), { did: "cancel" });
     const pid = Number(await written(join(root, "pid")));
-    await killed(child);
+    await killChild(child);
     assert.equal(await isThere(pid), true);
     const again = start(root, null);
     try {
       assert.deepEqual(await firstLine(again), {});
       assert.equal(await isThere(pid), false);
     } finally {
-      await killed(again);
+      await killChild(again);
     }
   });
 
@@ -179,7 +173,7 @@ describe("a command and the end of the engine", { concurrency: 3 }, () => {
     const child = start(root, config, "retry");
     assert.deepEqual(await firstLine(child), { did: "retry" });
     const pid = Number(await written(join(root, "pid")));
-    await killed(child);
+    await killChild(child);
     assert.equal(await isThere(pid), true);
     const again = start(root, null);
     try {
@@ -188,7 +182,7 @@ describe("a command and the end of the engine", { concurrency: 3 }, () => {
       for (let look = 0; look < 500 && lines(join(root, "pid")).length < 2; look += 1) await sleep(20);
       assert.equal(lines(join(root, "pid")).length, 2, "the next attempt runs");
     } finally {
-      await killed(again);
+      await killChild(again);
     }
   });
 
@@ -198,7 +192,7 @@ describe("a command and the end of the engine", { concurrency: 3 }, () => {
     const child = start(root, config, "stop");
     assert.deepEqual(await firstLine(child), { did: "stop" });
     assert.equal(await isThere(Number(await written(join(root, "pid")))), false);
-    await killed(child);
+    await killChild(child);
     const result = await restarted(root, config);
     assert.equal(Failure.parse(result.content).code, "outcome_unknown");
   });
@@ -210,12 +204,12 @@ describe("a command and the end of the engine", { concurrency: 3 }, () => {
       const child = start(root, config);
       for (let look = 0; look < 2_000 && !existsSync(join(root, "state", "tutti.db-wal")); look += 1) await sleep(1);
       await sleep(delay);
-      await killed(child);
+      await killChild(child);
       const again = start(root, null);
       try {
         assert.deepEqual(await firstLine(again), {});
       } finally {
-        await killed(again);
+        await killChild(again);
       }
       const [ledger, pids] = [lines(join(root, "ledger")), lines(join(root, "pid")).map(Number)];
       assert.ok(ledger.length <= 1, `killed after ${delay} ms it ran ${ledger.length} times`);

@@ -1,20 +1,19 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { z } from "zod";
 
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { ProcessNote } from "./end-processes.ts";
 import { startHeld } from "./held-process.ts";
 import { processTable } from "./process-table.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "tutti-held-"));
-after(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder({ after });
 const step = "t/1.1/run";
 
 const touching = (file: string) => ({

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 
-import { codeOf, tempFolder } from "../../../test/support/engine-kit.ts";
+import { codeOf } from "../../../test/support/engine-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { databaseFile, openForReading } from "./database.ts";
 import { migrations } from "./schema.ts";
 import { openStore } from "./sqlite-store.ts";

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { leftBy, seen, tempFolder, world } from "../../../test/support/engine-kit.ts";
+import { seen, world } from "../../../test/support/engine-kit.ts";
+import { leftByKill } from "../../../test/support/kill-process.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { ServiceRecords } from "../service-records.ts";
 import { openStore } from "./sqlite-store.ts";
 import { pruneTrees } from "./prune-trees.ts";
@@ -106,9 +108,13 @@ test("the records's rows and the store's of one tick are one commit, all there a
   await opened.committed();
   assert.equal(commits, 1);
   store.putSetting("colour", "green");
-  assert.deepEqual(seen(leftBy(w, t), "SELECT 1 FROM meta WHERE key LIKE 'setting_%'"), [], "queued is not yet kept");
+  assert.deepEqual(
+    seen(leftByKill(t, w), "SELECT 1 FROM meta WHERE key LIKE 'setting_%'"),
+    [],
+    "queued is not yet kept",
+  );
   await store.committed();
-  assert.equal(seen(leftBy(w, t), "SELECT 1 FROM meta WHERE key LIKE 'setting_%'").length, 1);
+  assert.equal(seen(leftByKill(t, w), "SELECT 1 FROM meta WHERE key LIKE 'setting_%'").length, 1);
 });
 
 test("pruning takes the leases and the sent requests of the trees it removes, and nobody else's", async (t) => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { seen, tempFolder } from "../../../test/support/engine-kit.ts";
+import { seen } from "../../../test/support/engine-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { Store } from "../store.ts";
 import { openStore } from "./sqlite-store.ts";
 

@@ -10,13 +10,13 @@ import {
   type Loops,
   openWaits,
   person,
-  settle,
   started,
   task,
-  tempFolder,
   text,
   world,
 } from "../../../test/support/engine-kit.ts";
+import { settle } from "../../../test/support/settle.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { idInName } from "../names.ts";
 import { userMessage } from "../../protocol/task/message.ts";
 import { TaskStatus } from "../../protocol/task/task-status.ts";
@@ -146,7 +146,7 @@ test("a task is listed with its place, its status and what it has used in all it
   const w = world(tempFolder(t), loops);
   t.after(() => w.stop());
   const name = await started(w, "parent");
-  await settle(60);
+  await settle();
   const view = openView(w.folder);
   t.after(() => view.close());
   const id = idInName(view.salt, name) ?? 0;
@@ -167,7 +167,7 @@ test("invariant 9: events, steps and messages read in pages of any size are the 
   const w = world(tempFolder(t), loops);
   t.after(() => w.stop());
   const names = [await started(w, "parent"), await started(w, "parent")];
-  await settle(80);
+  await settle();
   const view = openView(w.folder);
   t.after(() => view.close());
   const [first = 0] = names.map((name) => idInName(view.salt, name) ?? 0);

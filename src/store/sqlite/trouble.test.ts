@@ -7,7 +7,8 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 
 import { fillUp } from "../../../test/crash/fill-up.ts";
-import { started, tempFolder, world } from "../../../test/support/engine-kit.ts";
+import { started, world } from "../../../test/support/engine-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { systemClock } from "../../engine/clock.ts";
 import { Engine } from "../../engine/engine.ts";
 import { openDatabase, openForReading, databaseFile, makeFolder } from "./database.ts";
