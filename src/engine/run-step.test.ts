@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { z } from "zod";
 import {
   anything,
@@ -16,6 +16,7 @@ import {
 } from "../../test/support/engine-kit.ts";
 import { settle } from "../../test/support/settle.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
+import { within } from "../../test/support/wait-until.ts";
 import { TuttiError } from "../protocol/error.ts";
 
 const never = new Promise<never>(() => undefined);
@@ -167,30 +168,41 @@ test("the same key twice in one run is an error and leaves one row", async (t) =
   assert.deepEqual(seen(w.folder, "SELECT COUNT(*) AS n FROM log WHERE key = 'a'")[0]?.["n"], 1);
 });
 
-test("a known key with another input after a restart is an error, not a guess", async (t) => {
+test("a recorded step asked for with another input after a restart is an error, not a guess", async (t) => {
   const loops = (input: string): Loops => ({
     one: async (d) => {
-      await d.step("a", { ...again, input }, () => "1");
+      const said = await d.step("a", { ...again, input }, () => "1");
       await d.sleep("long", 10_000);
+      return said;
     },
   });
-  const first = world(tempFolder(t), loops("old"));
-  const name = await started(first, "one");
-  await settle();
-  const second = await killed(first, t, loops("new"));
-  const result = await second.engine.result(name);
-  assert.equal(result.status, "failed");
-  assert.equal(z.object({ code: z.string() }).parse(result.content).code, "conflict");
+  await failsWithOtherInput(t, loops);
 });
 
-test("a claimed step with another input after a restart is an error too", async (t) => {
-  const loops = (input: string): Loops => ({ one: (d) => d.step("a", { ...once, input }, () => never) });
+test("a step that was cut off and is asked for with another input after a restart is an error too", async (t) => {
+  let runs = 0;
+  for (const step of [once, again]) {
+    await failsWithOtherInput(t, (input) => ({
+      one: (d) =>
+        d.step("a", { ...step, input }, async (context) => {
+          runs += 1;
+          await context.note("begun");
+          return never;
+        }),
+    }));
+  }
+  assert.equal(runs, 2, "neither body runs with the other input");
+});
+
+async function failsWithOtherInput(t: TestContext, loops: (input: string) => Loops): Promise<void> {
   const first = world(tempFolder(t), loops("old"));
   const name = await started(first, "one");
   await settle();
   const second = await killed(first, t, loops("new"));
-  assert.equal((await second.engine.result(name)).status, "failed");
-});
+  const result = await within(() => second.engine.result(name), "the result");
+  assert.equal(result.status, "failed");
+  assert.equal(z.object({ code: z.string() }).parse(result.content).code, "conflict");
+}
 
 test("output commit: what is queued is not seen outside, and nothing that is told outside is only queued", async (t) => {
   const folder = tempFolder(t);
