@@ -13,7 +13,10 @@ export interface SentEvent {
 /** One event is never larger; a line that does not end must not fill the memory. */
 const longestEvent = 64 * 1024 * 1024;
 
-/** Takes text as it comes and gives the events that are complete; what the end of the stream cuts off does not count. */
+/**
+ * Takes text as it comes and gives the events that are complete; what the end of the stream cuts off does not count.
+ * @internal Exported for its tests only.
+ */
 export function eventStreamReader(): { push(text: string): SentEvent[] } {
   let pieces: string[] = [];
   let held = 0;

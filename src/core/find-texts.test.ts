@@ -3,10 +3,10 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
-import { findTexts, type FoundText, shortestText } from "./find-texts.ts";
+import { type FindText, findTexts, shortestText } from "./find-texts.ts";
 
 /** What it must be, without being clever. */
-function plainly(texts: readonly string[], text: string, from: number): FoundText | undefined {
+function plainly(texts: readonly string[], text: string, from: number): ReturnType<FindText> {
   const all = texts.flatMap((each, index) => {
     const start = each.length < shortestText ? -1 : text.indexOf(each, from);
     return start === -1 ? [] : [{ start, end: start + each.length, index }];

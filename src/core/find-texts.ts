@@ -1,6 +1,6 @@
 // Finds which of many known texts stands first in a longer one, looking at a fraction of its characters.
 
-export interface FoundText {
+interface FoundText {
   readonly start: number;
   readonly end: number;
   /** Which of the texts. */

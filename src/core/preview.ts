@@ -16,7 +16,10 @@ export function resultText({ parts }: Pick<ToolResult, "parts">): string {
     .join("\n");
 }
 
-/** The text itself when it is short; `id` is what `read_result` finds the whole by. */
+/**
+ * The text itself when it is short; `id` is what `read_result` finds the whole by.
+ * @internal Exported for its tests only.
+ */
 export function preview(text: string, id: string): string {
   if (text.length <= previewLimit) return text;
   const head = text.slice(0, wholeAt(text, headLength));

@@ -13,7 +13,12 @@ export { renderReprompt } from "./decision/render-reprompt.ts";
 export { parseToolCalls } from "./toolcalls/parse-tool-calls.ts";
 export { renderToolCall } from "./toolcalls/render-tool-call.ts";
 export { renderToolContract } from "./toolcalls/render-tool-contract.ts";
-export { createToolCallReader, type ToolCallEvent, type ToolCallReader } from "./toolcalls/tool-call-reader.ts";
+export {
+  createToolCallReader,
+  type ReaderOptions,
+  type ToolCallEvent,
+  type ToolCallReader,
+} from "./toolcalls/tool-call-reader.ts";
 export type {
   ToolCallError,
   ToolCallErrorCode,

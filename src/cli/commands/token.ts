@@ -29,7 +29,7 @@ export async function verifyCommand(token: string | undefined, options: VerifyOp
   await writeLine(json === true ? JSON.stringify(claims) : show(claims));
 }
 
-export interface MintRequest {
+interface MintRequest {
   readonly task: string;
   readonly attempt: number;
   readonly verbs: readonly string[];
@@ -39,14 +39,17 @@ export interface MintRequest {
   readonly keyFile: string;
 }
 
-export interface Minted {
+interface Minted {
   readonly token: string;
   readonly claims: TokenClaims;
   /** Whether the key file was made by this call. */
   readonly keyCreated: boolean;
 }
 
-/** Makes the key file when there is none. */
+/**
+ * Makes the key file when there is none.
+ * @internal Exported for its tests only.
+ */
 export async function mintToken({ keyFile, ttl, ...request }: MintRequest): Promise<Minted> {
   const grant = { ...request, verbs: request.verbs.map(parseVerb) };
   const times = { now: Date.now(), life: ttl * 1000 };
@@ -59,7 +62,7 @@ export async function mintToken({ keyFile, ttl, ...request }: MintRequest): Prom
   return { token, claims, keyCreated };
 }
 
-export interface VerifyRequest {
+interface VerifyRequest {
   /** White space around it is not part of it. */
   readonly token: string;
   readonly keyFile: string;
@@ -68,7 +71,10 @@ export interface VerifyRequest {
   readonly attempt?: number;
 }
 
-/** Form, signature and expiry always; verb, task and attempt only when given. */
+/**
+ * Form, signature and expiry always; verb, task and attempt only when given.
+ * @internal Exported for its tests only.
+ */
 export async function verifyTokenText(request: VerifyRequest): Promise<TokenClaims> {
   const verb = request.verb === undefined ? undefined : parseVerb(request.verb);
   const key = await importKey(await requireKeyFile(request.keyFile));

@@ -33,6 +33,7 @@ export async function writeTable(rows: readonly Row[], head?: readonly string[])
 /** Not narrower than a few characters: on a very small screen a line wraps rather than say nothing. */
 const narrowest = 6;
 
+/** @internal Exported for its tests only. */
 export function fitted(wanted: readonly number[], room: number): number[] {
   const widths = [...wanted];
   for (let over = wanted.reduce((all, width) => all + width, 0) - room; over > 0; over -= 1) {

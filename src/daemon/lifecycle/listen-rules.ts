@@ -2,7 +2,10 @@
 
 import { BlockList, isIP } from "node:net";
 
-/** Taken when no port is asked for; when it is in use, a free one is. */
+/**
+ * Taken when no port is asked for; when it is in use, a free one is.
+ * @internal Exported for its tests only.
+ */
 export const defaultPort = 7878;
 
 export interface ListenWish {
@@ -32,6 +35,7 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
+/** @internal Exported for its tests only. */
 export function isLoopback(address: string): boolean {
   const family = isIP(address);
   return family !== 0 && loopback.check(address, family === 4 ? "ipv4" : "ipv6");

@@ -32,6 +32,7 @@ function shared<T>(read: () => Promise<T>): () => Promise<T> {
     }));
 }
 
+/** @internal Exported for its tests only. */
 export const linuxProcesses: ProcessTable = {
   list: shared(async () =>
     readdirSync("/proc").flatMap((name) => {
@@ -74,6 +75,7 @@ const run = promisify(execFile);
 const plainTime = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 const psColumns = ["pid=", "pgid=", "stat=", "lstart="].flatMap((column) => ["-o", column]);
 
+/** @internal Exported for its tests only. */
 export const psProcesses: ProcessTable = {
   list: shared(() => psEntries(["-A", ...psColumns])),
   start: async (pid) => (await psEntries(["-p", String(pid), ...psColumns])).find((entry) => entry.pid === pid)?.start,
