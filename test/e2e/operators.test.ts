@@ -125,7 +125,12 @@ test("a gate that leaves, or is away when it is torn down, fails closed", async 
   assert.equal((await socket.closed).code, 1000);
   assert.match(await scene.outcome(task), /^failed: .*left/);
   assert.equal((await send(daemon.url, leaving)).status, 404, "the session is gone");
-  await joined(t, daemon, "keeper");
+  const away = await joined(t, daemon, "keeper");
+  const second = await scene.start(talking(1, gatedBy("keeper")));
+  await scene.happened(second, "wait.opened", ({ data }) => data.label === "operator.hook_before");
+  const torn = { method: "DELETE", path: `/v1/operators/${away.sid}`, bearer: daemon.key } as const;
+  assert.equal((await send(daemon.url, torn)).status, 204);
+  assert.match(await scene.outcome(second), /^failed: .*left/);
 });
 
 test("a reply of the wrong kind, to an unknown request, or in no shape is named, and the request stays answerable", async (t) => {
