@@ -22,7 +22,7 @@ import {
   replyAt,
   spawnAndJoin,
   toolOutcome,
-} from "./engine-bench.ts";
+} from "./bench-engine.ts";
 import { type Cost, costOf, leastCost, report, round } from "./measure.ts";
 
 const turns = 10;

@@ -10,7 +10,7 @@ import { named, single } from "../src/protocol/invocation/invocation-builders.ts
 import { InvocationFile } from "../src/protocol/invocation/invocation-file.ts";
 import { userMessage } from "../src/protocol/task/message.ts";
 import { renderToolCall } from "../src/protocol/toolcalls/render-tool-call.ts";
-import { inFolder, newChildren, newTask, openBench, spawnAndJoin } from "./engine-bench.ts";
+import { inFolder, newChildren, newTask, openBench, spawnAndJoin } from "./bench-engine.ts";
 import { report, round } from "./measure.ts";
 
 const turns = 200;

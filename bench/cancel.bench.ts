@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import type { Durable } from "../src/ports.ts";
-import { inFolder, newChildren, newTask, openBench, spawnAndJoin } from "./engine-bench.ts";
+import { inFolder, newChildren, newTask, openBench, spawnAndJoin } from "./bench-engine.ts";
 import { type Cost, costOf, leastCost, report, round } from "./measure.ts";
 
 const children = 1_000;

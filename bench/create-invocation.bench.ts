@@ -7,7 +7,7 @@ import { z } from "zod";
 
 import { openState } from "../src/daemon/state/open-state.ts";
 import { DaemonProcess } from "../test/e2e/daemon-process.ts";
-import { inFolder, inLanes } from "./engine-bench.ts";
+import { inFolder, inLanes } from "./bench-engine.ts";
 import { report, round } from "./measure.ts";
 import { openConnection } from "./raw-http.ts";
 

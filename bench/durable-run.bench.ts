@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-import { callTools, inFolder, inLanes, newTask, openBench, replyAt, toolOutcome } from "./engine-bench.ts";
+import { callTools, inFolder, inLanes, newTask, openBench, replyAt, toolOutcome } from "./bench-engine.ts";
 import { type Cost, costOf, leastCost, report, round } from "./measure.ts";
 
 const turns = 10;

@@ -2,7 +2,7 @@
 // grow with how many there are. Each size has a process of its own, the best of three.
 import { z } from "zod";
 
-import { callTools, inFolder, newChildren, newTask, openBench, ownProcess, spawnAndJoin } from "./engine-bench.ts";
+import { callTools, inFolder, newChildren, newTask, openBench, ownProcess, spawnAndJoin } from "./bench-engine.ts";
 import { costOf, leastCost, report, round } from "./measure.ts";
 
 const Fanned = z.object({ cpuMs: z.number(), wallMs: z.number(), peakMb: z.number() });

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
 import { databaseFile } from "../src/store/sqlite/database.ts";
-import { callTools, inFolder, inLanes, newTask, openBench, replyAt, toolOutcome } from "./engine-bench.ts";
+import { callTools, inFolder, inLanes, newTask, openBench, replyAt, toolOutcome } from "./bench-engine.ts";
 import { report, round } from "./measure.ts";
 
 const runs = 2_000;

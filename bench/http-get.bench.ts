@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { z } from "zod";
 
 import { openKit } from "../test/support/http-kit.ts";
-import { inLanes } from "./engine-bench.ts";
+import { inLanes } from "./bench-engine.ts";
 import { report, round } from "./measure.ts";
 import { openConnection, type RawConnection } from "./raw-http.ts";
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { DaemonProcess } from "../test/e2e/daemon-process.ts";
 import { joinAs, type WireOperator } from "../test/e2e/wire-operator.ts";
-import { inLanes } from "./engine-bench.ts";
+import { inLanes } from "./bench-engine.ts";
 import { report, round } from "./measure.ts";
 
 const [operators, warmUp, rounds, atOnce] = [1_000, 50, 3, 16];

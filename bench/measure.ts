@@ -1,4 +1,4 @@
-// How benchmarks measure: CPU time of this process, best of several rounds, and the one line each of them prints.
+// How benchmarks measure: CPU time of this process, the best of several rounds, and the one line each of them prints.
 import { spawnSync } from "node:child_process";
 
 /** CPU milliseconds (user + system) spent by `work`. */

@@ -1,7 +1,7 @@
 // What stays in memory of tasks that are over: the heap after 20,000 of them against the heap after 2,000.
 import { setImmediate as nextTick } from "node:timers/promises";
 
-import { callTools, inFolder, inLanes, newChildren, newTask, openBench, spawnAndJoin } from "./engine-bench.ts";
+import { callTools, inFolder, inLanes, newChildren, newTask, openBench, spawnAndJoin } from "./bench-engine.ts";
 import { report, round } from "./measure.ts";
 
 const perTree = 10;

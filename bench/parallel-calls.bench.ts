@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { z } from "zod";
 
-import { inFolder, newChildren, newTask, openBench, spawnAndJoin } from "./engine-bench.ts";
+import { inFolder, newChildren, newTask, openBench, spawnAndJoin } from "./bench-engine.ts";
 import { type Cost, costOf, leastCost, report, round } from "./measure.ts";
 
 const children = 100;

@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { buildBenchmark, buildInto } from "./built-package.ts";
-import { inFolder } from "./engine-bench.ts";
+import { inFolder } from "./bench-engine.ts";
 import { report, round } from "./measure.ts";
 
 const children = 1_000;

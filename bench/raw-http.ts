@@ -1,4 +1,4 @@
-// A plain HTTP client for benchmarks: requests one after the other on connections that stay open, and little else.
+// A minimal HTTP client for benchmarks: sequential requests on connections that stay open.
 import { connect, type Socket } from "node:net";
 
 /** One connection; each call sends the request and resolves with the reply's status and body. */

@@ -8,7 +8,7 @@ import { z } from "zod";
 
 import type { Durable } from "../src/ports.ts";
 import { databaseFile } from "../src/store/sqlite/database.ts";
-import { inFolder, newTask, openBench, replyAt, Reply, ToolOutcome, toolOutcome } from "./engine-bench.ts";
+import { inFolder, newTask, openBench, replyAt, Reply, ToolOutcome, toolOutcome } from "./bench-engine.ts";
 import { type Cost, costOf, leastCost, report, round } from "./measure.ts";
 
 const turns = 500;

@@ -6,7 +6,7 @@ import { createContext, runInContext } from "node:vm";
 
 import { build } from "esbuild";
 
-import { sendJson, sendProblem, wireServer } from "../../test/support/wire-server.ts";
+import { sendJson, sendProblem, wireServer } from "../../test/support/loopback-server.ts";
 
 const web = {
   AbortController,

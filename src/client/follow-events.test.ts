@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 
 import fc from "fast-check";
 
-import { sendProblem, wireServer } from "../../test/support/wire-server.ts";
+import { sendProblem, wireServer } from "../../test/support/loopback-server.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
 import type { FollowItem } from "./client.ts";

@@ -4,7 +4,7 @@ import { describe, test, type TestContext } from "node:test";
 
 import { type WebSocket, WebSocketServer } from "ws";
 
-import { bodyOf, sendJson, sendProblem, wireServer } from "../../test/support/wire-server.ts";
+import { bodyOf, sendJson, sendProblem, wireServer } from "../../test/support/loopback-server.ts";
 import type { TuttiError } from "../protocol/error.ts";
 import { joinOperator, type OperatorConnection, type OperatorHandlers, operatorSocket } from "./operator-client.ts";
 

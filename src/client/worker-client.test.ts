@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bodyOf, sendJson, sendProblem, wireServer } from "../../test/support/wire-server.ts";
+import { bodyOf, sendJson, sendProblem, wireServer } from "../../test/support/loopback-server.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { workerClient } from "./worker-client.ts";
 

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { TuttiError } from "../protocol/error.ts";
 import type { Clock, ModelReply } from "../ports.ts";
 import { messageText } from "../protocol/task/message.ts";
-import { hurried, idle, model, request, wires } from "../../test/support/model-server-project.ts";
+import { hurried, idle, model, request, wires } from "../../test/support/model-server-models.ts";
 import { modelServer } from "../../test/support/model-server.ts";
 import { framesOf, type ScriptedReply, type Wire } from "../../test/support/model-server-wires.ts";
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { messageText } from "../protocol/task/message.ts";
-import { environment, hurried, idle, model, request, wires } from "../../test/support/model-server-project.ts";
+import { environment, hurried, idle, model, request, wires } from "../../test/support/model-server-models.ts";
 import { modelServer } from "../../test/support/model-server.ts";
 
 test("a hundred agents against a provider that takes four at a time all get their reply", async (context) => {

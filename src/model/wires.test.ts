@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { TuttiError } from "../protocol/error.ts";
 import { type Message, messageText, userMessage } from "../protocol/task/message.ts";
-import { hurried, idle, model, request, wires } from "../../test/support/model-server-project.ts";
+import { hurried, idle, model, request, wires } from "../../test/support/model-server-models.ts";
 import { modelServer, type Turn } from "../../test/support/model-server.ts";
 import { framesOf, type ScriptedReply, type Wire } from "../../test/support/model-server-wires.ts";
 

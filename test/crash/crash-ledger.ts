@@ -1,4 +1,4 @@
-// Files beside the state folder that tell what really happened outside: every effect and every acknowledgement, synced to disk.
+// Files outside the state folder in which the crash test records every effect and every acknowledgement, synced to disk.
 
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -32,15 +32,4 @@ export function readLedger(folder: string, name: LedgerName): string[][] {
     .split("\n")
     .filter((line) => line.endsWith("]"))
     .map((line): string[] => JSON.parse(line));
-}
-
-/** The same numbers for the same seed. */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

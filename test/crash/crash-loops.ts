@@ -8,7 +8,7 @@ import { TuttiError } from "../../src/protocol/error.ts";
 import { messageText, userMessage } from "../../src/protocol/task/message.ts";
 import type { Durable, NewTask, Runner } from "../../src/ports.ts";
 import { task } from "../support/engine-kit.ts";
-import { agentFile, agentResult, agentTasks } from "./agent-trees.ts";
+import { agentFile, agentResult, agentTasks } from "./crash-agents.ts";
 
 type Loop = (durable: Durable) => Promise<unknown>;
 /** Tells the outside that a step's body runs; the key names the step. */

@@ -1,9 +1,11 @@
+// The crash test with a few kills, and a check that its checker finds every kind of damage.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { seen, started, text, world } from "../support/engine-kit.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { check } from "./check-crash.ts";
+import { check } from "./check-after-crash.ts";
 import { crash } from "./crash.ts";
 import { openLedger } from "./crash-ledger.ts";
 

@@ -1,4 +1,4 @@
-// Kills the process at random instants, starts it again, and at the end checks that nothing was lost, repeated or doubled.
+// Kills a process at random instants, starts it again, and checks at the end that nothing was lost, repeated or doubled.
 // node test/crash/crash.ts --kills 200 --seed 1
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
-import { check, type Verdict } from "./check-crash.ts";
-import { randomFrom } from "./crash-ledger.ts";
+import { check, type Verdict } from "./check-after-crash.ts";
+import { randomFrom } from "../support/seeded-random.ts";
 
-const script = join(import.meta.dirname, "crash-world.ts");
+const script = join(import.meta.dirname, "killed-process.ts");
 /** A process that does not come up or does not finish in this time is a failure of its own. */
 const patienceMs = 120_000;
 

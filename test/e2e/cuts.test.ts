@@ -1,8 +1,10 @@
+// The cuts with a few interruptions, and a check that their checker finds every kind of loss and doubling.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { TaskEvent } from "../../src/protocol/task/event.ts";
-import { checkLog, unfinished } from "./cuts/check-cuts.ts";
+import { checkLog, unfinished } from "./cuts/check-after-cuts.ts";
 import { newLedger } from "./cuts/cuts-ledger.ts";
 import { cuts } from "./cuts.ts";
 

@@ -1,4 +1,4 @@
-// Drives a real daemon with people, operators, workers and readers, cuts it at random instants, and checks what is left.
+// Runs a real daemon with people, operators, workers and readers, interrupts it at random instants, and checks the outcome.
 // node test/e2e/cuts.ts --cuts 200 --seed 1
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,14 +6,14 @@ import { parseArgs } from "node:util";
 
 import { ServiceStatus } from "../../src/protocol/api/service.ts";
 import { JoinedOperator } from "../../src/protocol/operator/operator-session.ts";
-import { checkDatabase, checkLog, isEnd, unfinished, wholeLog } from "./cuts/check-cuts.ts";
-import { makeCuts } from "./cuts/cutter.ts";
+import { checkDatabase, checkLog, isEnd, unfinished, wholeLog } from "./cuts/check-after-cuts.ts";
+import { makeCuts } from "./cuts/make-cuts.ts";
 import type { Fault, FaultKind } from "./cuts/cuts-ledger.ts";
-import { CutOperator } from "./cuts/operator.ts";
-import { answerAsks, pauseNowAndThen, settleWaits, startWork } from "./cuts/people.ts";
+import { CutOperator } from "./cuts/cuts-operator.ts";
+import { answerAsks, pauseNowAndThen, settleWaits, startWork } from "./cuts/cuts-people.ts";
 import type { Fetched } from "./cuts/cuts-worker.ts";
-import { roles } from "./cuts/cuts-work.ts";
-import { World } from "./cuts/cuts-world.ts";
+import { roles } from "./cuts/cuts-invocations.ts";
+import { CutsRun } from "./cuts/cuts-run.ts";
 import { DaemonProcess } from "./daemon-process.ts";
 import { EventReader, readerProblems } from "./event-reader.ts";
 
@@ -43,7 +43,7 @@ export async function cuts(options: { readonly cuts: number; readonly seed: numb
   const daemon = new DaemonProcess();
   try {
     await daemon.up();
-    return await inWorld(new World(daemon, options.seed), options.cuts);
+    return await inRun(new CutsRun(daemon, options.seed), options.cuts);
   } finally {
     await daemon.close();
   }
@@ -53,29 +53,29 @@ export function isClean({ tally, problems }: CutsVerdict): boolean {
   return tally.lost + tally.doubled + tally.unfinished + tally.out_of_order === 0 && problems.length === 0;
 }
 
-async function inWorld(world: World, number: number): Promise<CutsVerdict> {
-  const [readers, trees] = [startReaders(world), new Map<string, EventReader>()];
+async function inRun(run: CutsRun, number: number): Promise<CutsVerdict> {
+  const [readers, trees] = [startReaders(run), new Map<string, EventReader>()];
   const fetched: Fetched = new Map();
   const operators = await Promise.all(
     Object.values(roles).map(async (role) => {
-      const reply = await world.ask({ method: "POST", path: "/v1/operators", body: { roles: [role] } });
-      return new CutOperator(world, JoinedOperator.parse(reply.json), fetched);
+      const reply = await run.ask({ method: "POST", path: "/v1/operators", body: { roles: [role] } });
+      return new CutOperator(run, JoinedOperator.parse(reply.json), fetched);
     }),
   );
   const enough = new AbortController();
-  const helpers = [answerAsks(world, enough.signal), settleWaits(world, enough.signal)];
-  const actors = [startWork(world), pauseNowAndThen(world), readTrees(world, trees)];
+  const helpers = [answerAsks(run, enough.signal), settleWaits(run, enough.signal)];
+  const actors = [startWork(run), pauseNowAndThen(run), readTrees(run, trees)];
   try {
-    await makeCuts({ world, operators, readers: () => [...readers, ...trees.values()] }, number);
-    world.finish();
+    await makeCuts({ run, operators, readers: () => [...readers, ...trees.values()] }, number);
+    run.finish();
     await Promise.all(actors);
-    await allEnded(world);
+    await allEnded(run);
     enough.abort();
     await Promise.all(helpers);
-    await world.quiet();
-    return await verdict(world, { readers, trees, number });
+    await run.quiet();
+    return await verdict(run, { readers, trees, number });
   } finally {
-    world.finish();
+    run.finish();
     enough.abort();
     for (const operator of operators) operator.close();
     await Promise.all([...readers, ...trees.values()].map((reader) => reader.close()));
@@ -83,51 +83,51 @@ async function inWorld(world: World, number: number): Promise<CutsVerdict> {
 }
 
 /** The first one also tells everybody what has ended. */
-function startReaders(world: World): EventReader[] {
-  const { daemon, key } = world;
+function startReaders(run: CutsRun): EventReader[] {
+  const { daemon, key } = run;
   const url = (): string => daemon.url;
   const onEnd = {
-    onEvent: (event: EventReader["heard"][number]) => void (isEnd(event) && world.ends.set(event.task, event)),
+    onEvent: (event: EventReader["heard"][number]) => void (isEnd(event) && run.ends.set(event.task, event)),
   };
   return [new EventReader({ url, key, ...onEnd }), new EventReader({ url, key }), new EventReader({ url, key })];
 }
 
 /** Some trees are read by themselves. */
-async function readTrees(world: World, trees: Map<string, EventReader>): Promise<void> {
+async function readTrees(run: CutsRun, trees: Map<string, EventReader>): Promise<void> {
   const looked = new Set<string>();
-  while (!world.over.aborted) {
-    for (const { task } of world.ledger.started.values()) {
+  while (!run.over.aborted) {
+    for (const { task } of run.ledger.started.values()) {
       if (looked.has(task)) continue;
       looked.add(task);
-      if (world.chance(0.1)) trees.set(task, new EventReader({ url: () => world.daemon.url, key: world.key, task }));
+      if (run.chance(0.1)) trees.set(task, new EventReader({ url: () => run.daemon.url, key: run.key, task }));
     }
     await sleep(30);
   }
 }
 
-async function allEnded(world: World): Promise<void> {
-  const { started } = world.ledger;
-  const open = (): boolean => [...started.values()].some(({ task }) => !world.ends.has(task));
+async function allEnded(run: CutsRun): Promise<void> {
+  const { started } = run.ledger;
+  const open = (): boolean => [...started.values()].some(({ task }) => !run.ends.has(task));
   for (const until = Date.now() + patienceMs; open() && Date.now() < until;) await sleep(25);
 }
 
 async function verdict(
-  world: World,
+  run: CutsRun,
   read: { readonly readers: readonly EventReader[]; readonly trees: Map<string, EventReader>; readonly number: number },
 ): Promise<CutsVerdict> {
-  const { ledger, daemon } = world;
+  const { ledger, daemon } = run;
   const settled = (): Promise<unknown> =>
     Promise.race([
       Promise.all([...read.trees.values()].map((reader) => reader.ended)),
       sleep(10_000, undefined, { ref: false }),
     ]);
   await settled();
-  const { seq } = ServiceStatus.parse((await world.ask({ path: "/v1/status" })).json);
+  const { seq } = ServiceStatus.parse((await run.ask({ path: "/v1/status" })).json);
   await Promise.race([
     Promise.all(read.readers.map((reader) => reader.reached(seq))),
     sleep(10_000, undefined, { ref: false }),
   ]);
-  const log = await wholeLog(world);
+  const log = await wholeLog(run);
   const outOfOrder = [
     ...read.readers.flatMap((reader) => readerProblems(reader, log)),
     ...[...read.trees].flatMap(([task, reader]) =>

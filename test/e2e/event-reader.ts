@@ -1,4 +1,4 @@
-// A reader of the event stream as strict as can be: keeps every event as it came, and returns with the last one it saw.
+// A strict reader of the event stream: it keeps every event as it came, and reconnects with the last id it saw.
 
 import { type ClientRequest, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 
 import { type DaemonProcess, daemonFor } from "./daemon-process.ts";
-import { sceneOf } from "./scene.ts";
+import { scenarioOf } from "./scenario.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "examples", "operator");
 const invocation = readFileSync(join(folder, "invocation.json"), "utf8");
@@ -26,7 +26,7 @@ function startOperator(t: TestContext, daemon: DaemonProcess): { child: ChildPro
   return { child, session };
 }
 
-const isJoined = async ({ client }: ReturnType<typeof sceneOf>): Promise<void> => {
+const isJoined = async ({ client }: ReturnType<typeof scenarioOf>): Promise<void> => {
   for (let looks = 0; looks < 200; looks += 1) {
     if ((await client.operators()).some(({ connected }) => connected)) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -36,31 +36,31 @@ const isJoined = async ({ client }: ReturnType<typeof sceneOf>): Promise<void> =
 
 test("the operator starts the task and its worker, and the worker's result is the task's, over kills of all of them", async (t) => {
   const daemon = await daemonFor(t);
-  const scene = sceneOf(daemon);
+  const scenario = scenarioOf(daemon);
   const { child, session } = startOperator(t, daemon);
-  await isJoined(scene);
-  const first = await scene.start(invocation);
-  assert.equal(await scene.outcome(first), "completed: 6 words");
-  const progress = (await scene.log(first)).filter((event) => JSON.stringify(event).includes("counting"));
+  await isJoined(scenario);
+  const first = await scenario.start(invocation);
+  assert.equal(await scenario.outcome(first), "completed: 6 words");
+  const progress = (await scenario.log(first)).filter((event) => JSON.stringify(event).includes("counting"));
   assert.equal(progress.length, 1);
   assert.equal(statSync(session).mode & 0o777, 0o600);
 
   await daemon.restartKilled();
-  const second = await scene.start(invocation);
-  assert.equal(await scene.outcome(second), "completed: 6 words", "it came back by itself");
+  const second = await scenario.start(invocation);
+  assert.equal(await scenario.outcome(second), "completed: 6 words", "it came back by itself");
 
   child.kill("SIGKILL");
   await once(child, "close");
-  const third = await scene.start(invocation);
+  const third = await scenario.start(invocation);
   startOperator(t, daemon);
-  assert.equal(await scene.outcome(third), "completed: 6 words", "its session outlived its process");
+  assert.equal(await scenario.outcome(third), "completed: 6 words", "its session outlived its process");
 });
 
 test("an operator whose session is over says so, and joins anew when it is started again", async (t) => {
   const daemon = await daemonFor(t);
-  const scene = sceneOf(daemon);
+  const scenario = scenarioOf(daemon);
   const { child, session } = startOperator(t, daemon);
-  await isJoined(scene);
+  await isJoined(scenario);
   child.kill("SIGKILL");
   await once(child, "close");
   const { sid } = JSON.parse(readFileSync(session, "utf8"));
@@ -69,7 +69,7 @@ test("an operator whose session is over says so, and joins anew when it is start
   const [status] = await once(startOperator(t, daemon).child, "close");
   assert.equal(status, 1);
   startOperator(t, daemon);
-  await isJoined(scene);
+  await isJoined(scenario);
 });
 
 test("both are short enough to be read at once", () => {

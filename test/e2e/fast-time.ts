@@ -1,4 +1,4 @@
-// Loaded into a daemon before anything else: its time runs faster from one moment on, and every deadline and lease with it.
+// Loaded into a daemon before everything else, it makes time run faster, and with it every deadline and lease.
 
 const factor = Number(process.env["TEST_TIME_FACTOR"] ?? 1);
 /** The same for every process of a test, so that time does not go back when one follows another. */

@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 
 import { type DaemonProcess, daemonFor } from "./daemon-process.ts";
-import { asking, handed, talking } from "./files.ts";
-import { type Scene, sceneOf } from "./scene.ts";
+import { asking, handed, talking } from "./scenario-invocations.ts";
+import { type Scenario, scenarioOf } from "./scenario.ts";
 import { send } from "./send-json.ts";
 import { joinAs, type WireOperator } from "./wire-operator.ts";
 
-async function setting(t: TestContext): Promise<{ daemon: DaemonProcess; scene: Scene }> {
+async function setting(t: TestContext): Promise<{ daemon: DaemonProcess; scenario: Scenario }> {
   const daemon = await daemonFor(t);
-  return { daemon, scene: sceneOf(daemon) };
+  return { daemon, scenario: scenarioOf(daemon) };
 }
 
 async function joined(t: TestContext, daemon: DaemonProcess, ...roles: string[]): Promise<WireOperator> {
@@ -22,9 +22,9 @@ async function joined(t: TestContext, daemon: DaemonProcess, ...roles: string[])
 const gatedBy = (gate: string): Record<string, unknown> => ({ operators: { gate } });
 
 test("after a kill, a spawn not taken up is delivered again, marked as a repeat, with fresh rights for its attempt", async (t) => {
-  const { daemon, scene } = await setting(t);
+  const { daemon, scenario } = await setting(t);
   const operator = await joined(t, daemon, "builder");
-  const task = await scene.start(handed({ operator: "builder" }));
+  const task = await scenario.start(handed({ operator: "builder" }));
   const first = await (await operator.connect()).next("spawn");
   assert.equal(first.redelivered, undefined);
   assert.ok((first.deadline ?? 0) > Date.now(), "it says until when");
@@ -43,13 +43,13 @@ test("after a kill, a spawn not taken up is delivered again, marked as a repeat,
   }
   await send(daemon.url, { method: "POST", path: "/v1/worker/submit", bearer: worker_handle, body: "built" });
   socket.send({ type: "spawn_ack", req_id: again.req_id, value: {}, ok: true });
-  assert.equal(await scene.outcome(task), "completed: built");
+  assert.equal(await scenario.outcome(task), "completed: built");
 });
 
 test("a spawn whose prompt was fetched is not delivered again after a drop or a kill, and its handle still works", async (t) => {
-  const { daemon, scene } = await setting(t);
+  const { daemon, scenario } = await setting(t);
   const operator = await joined(t, daemon, "builder");
-  const task = await scene.start(handed({ operator: "builder", ack_ms: 0 }));
+  const task = await scenario.start(handed({ operator: "builder", ack_ms: 0 }));
   const socket = await operator.connect();
   const spawn = await socket.next("spawn");
   const bearer = spawn.worker_handle;
@@ -58,21 +58,21 @@ test("a spawn whose prompt was fetched is not delivered again after a drop or a 
   await daemon.restartKilled();
   const later = await operator.connect();
   // Requests go out in their order: what comes with the next one shows what did not come before it.
-  await scene.start(handed({ operator: "builder" }, {}, "Build another."));
+  await scenario.start(handed({ operator: "builder" }, {}, "Build another."));
   const next = await later.next("spawn");
   assert.notEqual(next.task_id, spawn.task_id);
   assert.equal(later.frames.length, 1);
   await send(daemon.url, { method: "POST", path: "/v1/worker/submit", bearer, body: "built" });
-  assert.equal(await scene.outcome(task), "completed: built");
+  assert.equal(await scenario.outcome(task), "completed: built");
 });
 
 test("requests to an operator that is away wait for it, and come in their order when it connects", async (t) => {
-  const { daemon, scene } = await setting(t);
+  const { daemon, scenario } = await setting(t);
   const operator = await joined(t, daemon, "builder");
   const tasks: string[] = [];
   for (const text of ["one", "two", "three"]) {
-    const task = await scene.start(handed({ operator: "builder" }, {}, text));
-    tasks.push((await scene.happened(task, "wait.opened", ({ data }) => data.label === "operator.spawn")).task);
+    const task = await scenario.start(handed({ operator: "builder" }, {}, text));
+    tasks.push((await scenario.happened(task, "wait.opened", ({ data }) => data.label === "operator.spawn")).task);
   }
   await daemon.restartKilled();
   const socket = await operator.connect();
@@ -84,9 +84,9 @@ test("requests to an operator that is away wait for it, and come in their order 
 });
 
 test("a newer connection takes over: the older one is told so, and what is open comes again on the newer one", async (t) => {
-  const { daemon, scene } = await setting(t);
+  const { daemon, scenario } = await setting(t);
   const operator = await joined(t, daemon, "keeper");
-  const task = await scene.start(talking(1, gatedBy("keeper")));
+  const task = await scenario.start(talking(1, gatedBy("keeper")));
   const older = await operator.connect();
   const first = await older.next("hook_before");
   const newer = await operator.connect();
@@ -94,49 +94,49 @@ test("a newer connection takes over: the older one is told so, and what is open 
   const again = await newer.next("hook_before");
   assert.deepEqual(again, { ...first, redelivered: true });
   newer.send({ type: "hook_ack", req_id: again.req_id, ok: true });
-  assert.equal(await scene.outcome(task), "completed: talked");
+  assert.equal(await scenario.outcome(task), "completed: talked");
   const after = await newer.next("hook_after");
   assert.equal(after.status, "completed");
   assert.equal(after.task_id, again.task_id);
 });
 
 test("a gate that refuses ends the task with its reason, and nothing of the task has run", async (t) => {
-  const { daemon, scene } = await setting(t);
+  const { daemon, scenario } = await setting(t);
   const operator = await joined(t, daemon, "keeper");
-  const task = await scene.start(talking(1, gatedBy("keeper")));
+  const task = await scenario.start(talking(1, gatedBy("keeper")));
   const socket = await operator.connect();
   const { req_id } = await socket.next("hook_before");
   socket.send({ type: "hook_ack", req_id, ok: false, reason: "not on a Sunday" });
-  assert.match(await scene.outcome(task), /^failed: .*not on a Sunday/);
-  const log = await scene.log(task);
+  assert.match(await scenario.outcome(task), /^failed: .*not on a Sunday/);
+  const log = await scenario.log(task);
   const failed = log.find((event) => event.type === "task.failed" && event.task !== task);
   assert.ok(failed?.type === "task.failed" && failed.data.error.code === "refused", JSON.stringify(failed));
   assert.ok(!log.some(({ type }) => type === "step.finished" || type === "message.added"));
 });
 
 test("a gate that leaves, or is away when it is torn down, fails closed", async (t) => {
-  const { daemon, scene } = await setting(t);
+  const { daemon, scenario } = await setting(t);
   const operator = await joined(t, daemon, "keeper");
-  const task = await scene.start(talking(1, gatedBy("keeper")));
+  const task = await scenario.start(talking(1, gatedBy("keeper")));
   const socket = await operator.connect();
   await socket.next("hook_before");
   const leaving = { method: "DELETE", path: `/v1/operators/${operator.sid}`, bearer: operator.token } as const;
   assert.equal((await send(daemon.url, leaving)).status, 204);
   assert.equal((await socket.closed).code, 1000);
-  assert.match(await scene.outcome(task), /^failed: .*left/);
+  assert.match(await scenario.outcome(task), /^failed: .*left/);
   assert.equal((await send(daemon.url, leaving)).status, 404, "the session is gone");
   const away = await joined(t, daemon, "keeper");
-  const second = await scene.start(talking(1, gatedBy("keeper")));
-  await scene.happened(second, "wait.opened", ({ data }) => data.label === "operator.hook_before");
+  const second = await scenario.start(talking(1, gatedBy("keeper")));
+  await scenario.happened(second, "wait.opened", ({ data }) => data.label === "operator.hook_before");
   const torn = { method: "DELETE", path: `/v1/operators/${away.sid}`, bearer: daemon.key } as const;
   assert.equal((await send(daemon.url, torn)).status, 204);
-  assert.match(await scene.outcome(second), /^failed: .*left/);
+  assert.match(await scenario.outcome(second), /^failed: .*left/);
 });
 
 test("a reply of the wrong kind, to an unknown request, or in no shape is named, and the request stays answerable", async (t) => {
-  const { daemon, scene } = await setting(t);
+  const { daemon, scenario } = await setting(t);
   const operator = await joined(t, daemon, "keeper");
-  const task = await scene.start(talking(1, gatedBy("keeper")));
+  const task = await scenario.start(talking(1, gatedBy("keeper")));
   const socket = await operator.connect();
   const { req_id } = await socket.next("hook_before");
   socket.send({ type: "answer", req_id, value: true });
@@ -147,7 +147,7 @@ test("a reply of the wrong kind, to an unknown request, or in no shape is named,
   socket.send("{");
   await socket.next("error", ({ code }) => code === "bad_json");
   socket.send({ type: "hook_ack", req_id, ok: true });
-  assert.equal(await scene.outcome(task), "completed: talked");
+  assert.equal(await scenario.outcome(task), "completed: talked");
   socket.send({ type: "hook_ack", req_id, ok: false });
   await socket.next("error", ({ code }) => code === "already_answered");
   await daemon.restartKilled();
@@ -161,9 +161,9 @@ test("a reply of the wrong kind, to an unknown request, or in no shape is named,
 });
 
 test("a client that does not offer the subprotocol sees no error frames", async (t) => {
-  const { daemon, scene } = await setting(t);
+  const { daemon, scenario } = await setting(t);
   const operator = await joined(t, daemon, "keeper");
-  await scene.start(talking(1, gatedBy("keeper")));
+  await scenario.start(talking(1, gatedBy("keeper")));
   const socket = await operator.connect({ bare: true });
   const { req_id } = await socket.next("hook_before");
   socket.send("{");
@@ -176,48 +176,48 @@ test("a client that does not offer the subprotocol sees no error frames", async 
 });
 
 test("the senior's answer counts when it is first, and the inbox is told; after it the inbox has nothing", async (t) => {
-  const { daemon, scene } = await setting(t);
+  const { daemon, scenario } = await setting(t);
   const operator = await joined(t, daemon, "boss");
   const socket = await operator.connect();
-  const task = await scene.start(asking({ operators: { senior: "boss" } }));
-  const ask = await scene.asked(task);
+  const task = await scenario.start(asking({ operators: { senior: "boss" } }));
+  const ask = await scenario.asked(task);
   const frame = await socket.next("ask");
   socket.send({ type: "answer", req_id: frame.req_id, value: "red" });
-  assert.equal(await scene.outcome(task), "completed: took red");
-  assert.deepEqual(await scene.client.asks(task), []);
-  const late = await scene.answer(ask, "blue");
+  assert.equal(await scenario.outcome(task), "completed: took red");
+  assert.deepEqual(await scenario.client.asks(task), []);
+  const late = await scenario.answer(ask, "blue");
   assert.ok(!late.accepted && late.code === "late", JSON.stringify(late));
-  const answered = await scene.happened(task, "ask.answered");
+  const answered = await scenario.happened(task, "ask.answered");
   assert.equal(answered.data.by.kind, "operator");
 });
 
 test("a person's answer counts when it is first, and the senior is told", async (t) => {
-  const { daemon, scene } = await setting(t);
+  const { daemon, scenario } = await setting(t);
   const operator = await joined(t, daemon, "boss");
   const socket = await operator.connect();
-  const task = await scene.start(asking({ operators: { senior: "boss" } }));
-  const ask = await scene.asked(task);
+  const task = await scenario.start(asking({ operators: { senior: "boss" } }));
+  const ask = await scenario.asked(task);
   const frame = await socket.next("ask");
-  assert.deepEqual(await scene.answer(ask, "blue"), { accepted: true });
+  assert.deepEqual(await scenario.answer(ask, "blue"), { accepted: true });
   socket.send({ type: "answer", req_id: frame.req_id, value: "red" });
   assert.equal((await socket.next("error")).code, "already_answered");
-  assert.equal(await scene.outcome(task), "completed: took blue");
+  assert.equal(await scenario.outcome(task), "completed: took blue");
 });
 
 test("what an operator says of a spawn: an error fails it even after a result, a value alone is the result", async (t) => {
-  const { daemon, scene } = await setting(t);
+  const { daemon, scenario } = await setting(t);
   const operator = await joined(t, daemon, "builder");
   const socket = await operator.connect();
-  const bad = await scene.start(handed({ operator: "builder" }, {}, "One."));
+  const bad = await scenario.start(handed({ operator: "builder" }, {}, "One."));
   const first = await socket.next("spawn");
   const post = { method: "POST", path: "/v1/worker/submit", body: "built" } as const;
   assert.equal((await send(daemon.url, { ...post, bearer: first.worker_handle })).status, 200);
   socket.send({ type: "spawn_ack", req_id: first.req_id, ok: false, error: "it fell over" });
-  assert.match(await scene.outcome(bad), /^failed: .*it fell over/);
-  const good = await scene.start(handed({ operator: "builder" }, {}, "Two."));
+  assert.match(await scenario.outcome(bad), /^failed: .*it fell over/);
+  const good = await scenario.start(handed({ operator: "builder" }, {}, "Two."));
   const second = await socket.next("spawn", ({ req_id }) => req_id !== first.req_id);
   socket.send({ type: "spawn_ack", req_id: second.req_id, value: { parts: 3 } });
-  assert.equal(await scene.outcome(good), 'completed: {"parts":3}');
+  assert.equal(await scenario.outcome(good), 'completed: {"parts":3}');
 });
 
 test("a browser connects with a ticket, once; without a bearer, with another's or a made-up one nobody gets in", async (t) => {

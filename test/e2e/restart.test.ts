@@ -9,67 +9,67 @@ import { test } from "node:test";
 
 import { daemonFor } from "./daemon-process.ts";
 import { EventReader, readerProblems } from "./event-reader.ts";
-import { asking, talking } from "./files.ts";
-import { sceneOf } from "./scene.ts";
+import { asking, talking } from "./scenario-invocations.ts";
+import { scenarioOf } from "./scenario.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
 test("killed while a question is open, it comes back with that question, and an answer then counts (invariant 3)", async (t) => {
   const daemon = await daemonFor(t);
-  const scene = sceneOf(daemon);
-  const task = await scene.start(asking());
-  const ask = await scene.asked(task);
+  const scenario = scenarioOf(daemon);
+  const task = await scenario.start(asking());
+  const ask = await scenario.asked(task);
   await daemon.restartKilled();
-  assert.deepEqual(await scene.client.asks(task), [ask], "the question, its deadline too, is as it was");
-  assert.deepEqual(await scene.answer(ask, "red"), { accepted: true });
-  assert.equal(await scene.outcome(task), "completed: took red");
+  assert.deepEqual(await scenario.client.asks(task), [ask], "the question, its deadline too, is as it was");
+  assert.deepEqual(await scenario.answer(ask, "red"), { accepted: true });
+  assert.equal(await scenario.outcome(task), "completed: took red");
 });
 
 test("an answer acknowledged just before the kill is the answer, and a later one is told that it is late", async (t) => {
   const daemon = await daemonFor(t);
-  const scene = sceneOf(daemon);
-  const task = await scene.start(asking());
-  const ask = await scene.asked(task);
-  assert.deepEqual(await scene.answer(ask, "red"), { accepted: true });
+  const scenario = scenarioOf(daemon);
+  const task = await scenario.start(asking());
+  const ask = await scenario.asked(task);
+  assert.deepEqual(await scenario.answer(ask, "red"), { accepted: true });
   await daemon.restartKilled();
-  const second = await scene.answer(ask, "blue");
+  const second = await scenario.answer(ask, "blue");
   assert.equal(second.accepted, false);
   assert.ok(!second.accepted && second.code === "late", JSON.stringify(second));
-  assert.equal(await scene.outcome(task), "completed: took red");
+  assert.equal(await scenario.outcome(task), "completed: took red");
 });
 
 test("an idempotency key makes one task, over a kill and after the task has ended too", async (t) => {
   const daemon = await daemonFor(t);
-  const scene = sceneOf(daemon);
-  const invoke = (text: string): ReturnType<typeof scene.client.invoke> =>
-    scene.client.invoke(text, { folder: daemon.folder, key: "order-1" });
+  const scenario = scenarioOf(daemon);
+  const invoke = (text: string): ReturnType<typeof scenario.client.invoke> =>
+    scenario.client.invoke(text, { folder: daemon.folder, key: "order-1" });
   const first = await invoke(talking(1));
   await daemon.restartKilled();
   assert.deepEqual(await invoke(talking(1)), { ...first, existed: true });
-  assert.equal(await scene.outcome(first.task), "completed: talked");
+  assert.equal(await scenario.outcome(first.task), "completed: talked");
   assert.deepEqual(await invoke(talking(1)), { ...first, existed: true });
   await assert.rejects(invoke(talking(2)), { code: "conflict" });
-  assert.equal((await scene.client.tasks()).tasks.length, 1);
+  assert.equal((await scenario.client.tasks()).tasks.length, 1);
 });
 
 test("a pause holds over a kill: new work waits until somebody says to go on", async (t) => {
   const daemon = await daemonFor(t);
-  const scene = sceneOf(daemon);
-  await scene.client.pause();
-  const task = await scene.start(talking(1));
+  const scenario = scenarioOf(daemon);
+  await scenario.client.pause();
+  const task = await scenario.start(talking(1));
   await daemon.restartKilled();
-  const { paused, tasks } = await scene.client.status();
+  const { paused, tasks } = await scenario.client.status();
   assert.deepEqual({ paused, tasks }, { paused: true, tasks: { pending: 1, running: 0, input_required: 0 } });
-  await scene.client.resume();
-  assert.equal(await scene.outcome(task), "completed: talked");
+  await scenario.client.resume();
+  assert.equal(await scenario.outcome(task), "completed: talked");
 });
 
 test("readers of the event stream go on after kills and stops where they were: no gap, nothing twice (invariant 9)", async (t) => {
   const daemon = await daemonFor(t);
-  const scene = sceneOf(daemon);
+  const scenario = scenarioOf(daemon);
   const readers = Array.from({ length: 3 }, () => new EventReader({ url: () => daemon.url, key: daemon.key }));
   t.after(() => Promise.all(readers.map((reader) => reader.close())));
-  const tasks = await Promise.all([30, 40].map((turns) => scene.start(talking(turns))));
+  const tasks = await Promise.all([30, 40].map((turns) => scenario.start(talking(turns))));
   const tree = new EventReader({ url: () => daemon.url, key: daemon.key, task: tasks[0] ?? "" });
   t.after(() => tree.close());
   await readers[0]?.reached(40);
@@ -78,11 +78,11 @@ test("readers of the event stream go on after kills and stops where they were: n
   readers[1]?.drop();
   assert.equal(await daemon.stop(), 0);
   await daemon.up();
-  for (const task of tasks) assert.equal(await scene.outcome(task), "completed: talked");
+  for (const task of tasks) assert.equal(await scenario.outcome(task), "completed: talked");
   await tree.ended;
-  const { seq } = await scene.client.status();
+  const { seq } = await scenario.client.status();
   await Promise.all(readers.map((reader) => reader.reached(seq)));
-  const log = await scene.log();
+  const log = await scenario.log();
   for (const reader of readers) assert.deepEqual(readerProblems(reader, log), []);
   assert.deepEqual(
     readerProblems(
@@ -96,14 +96,14 @@ test("readers of the event stream go on after kills and stops where they were: n
 
 test("a graceful stop ends with 0, takes its address file with it, and the next start finishes what was under way", async (t) => {
   const daemon = await daemonFor(t);
-  const scene = sceneOf(daemon);
-  const task = await scene.start(talking(40));
-  await scene.happened(task, "message.added", ({ data }) => data.message.role === "assistant");
+  const scenario = scenarioOf(daemon);
+  const task = await scenario.start(talking(40));
+  await scenario.happened(task, "message.added", ({ data }) => data.message.role === "assistant");
   assert.equal(await daemon.stop(), 0);
   assert.throws(() => readFileSync(join(daemon.state, "daemon.json")), { code: "ENOENT" });
   await daemon.up();
-  assert.equal((await scene.client.status()).resumed, 2, "the root and its target were taken up");
-  assert.equal(await scene.outcome(task), "completed: talked");
+  assert.equal((await scenario.client.status()).resumed, 2, "the root and its target were taken up");
+  assert.equal(await scenario.outcome(task), "completed: talked");
 });
 
 test("a stop does not wait for connections that never asked for anything, such as those a browser opens ahead", async (t) => {
@@ -121,12 +121,12 @@ test("a stop does not wait for connections that never asked for anything, such a
 
 test("a second daemon on the same state finds the first and leaves it in peace", async (t) => {
   const daemon = await daemonFor(t);
-  const scene = sceneOf(daemon);
-  const { instance } = await scene.client.status();
+  const scenario = scenarioOf(daemon);
+  const { instance } = await scenario.client.status();
   const args = [join(root, "bin", "tutti.js"), "up", "--state", daemon.state, "--port", "0"];
   const env = { PATH: process.env["PATH"], HOME: daemon.folder, NO_COLOR: "1" };
   const second = spawnSync(process.execPath, args, { cwd: daemon.folder, env, encoding: "utf8", timeout: 20_000 });
   assert.equal(second.status, 0, second.stderr);
   assert.ok(`${second.stdout}${second.stderr}`.includes(daemon.url), "it says where the running one is");
-  assert.equal((await scene.client.status()).instance, instance);
+  assert.equal((await scenario.client.status()).instance, instance);
 });

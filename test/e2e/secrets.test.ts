@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { daemonFor } from "./daemon-process.ts";
-import { handed } from "./files.ts";
-import { sceneOf } from "./scene.ts";
+import { handed } from "./scenario-invocations.ts";
+import { scenarioOf } from "./scenario.ts";
 import { send } from "./send-json.ts";
 import { joinAs } from "./wire-operator.ts";
 
@@ -17,13 +17,13 @@ const privateValue = "hunter2-correct-horse-battery";
 test("no secret is in events, transcripts, exports, the log or the state folder, whoever says it", async (t) => {
   const env = { ANTHROPIC_API_KEY: providerKey, DATABASE_PASSWORD: privateValue };
   const daemon = await daemonFor(t, { env, args: ["--log-level", "trace"] });
-  const scene = sceneOf(daemon);
+  const scenario = scenarioOf(daemon);
   const operator = await joinAs(daemon, ["builder"]);
   t.after(() => operator.close());
   const socket = await operator.connect();
-  const made = await scene.client.addKey({ name: "second", role: "viewer" });
+  const made = await scenario.client.addKey({ name: "second", role: "viewer" });
   const told = `use ${providerKey} and ${privateValue}, or ${made.key} or ${daemon.key}`;
-  const task = await scene.start(handed({ operator: "builder", ack_ms: 0 }, {}, told));
+  const task = await scenario.start(handed({ operator: "builder", ack_ms: 0 }, {}, told));
   const { task_id, worker_handle: bearer = "", capability_token } = await socket.next("spawn");
   const secrets = {
     "the admin key": daemon.key,
@@ -48,9 +48,9 @@ test("no secret is in events, transcripts, exports, the log or the state folder,
   };
   await post("/v1/worker/events", progress);
   await post("/v1/worker/ask", { key: "k", question: `Is ${everything} right?`, wait_ms: 0 });
-  const ask = await scene.asked(task);
-  await scene.answer(ask, everything);
-  await scene.client.tell(task, everything);
+  const ask = await scenario.asked(task);
+  await scenario.answer(ask, everything);
+  await scenario.client.tell(task, everything);
   // Wrong ones on purpose, in every place a bearer is read: an error must not repeat what it was given.
   for (const path of ["/v1/status", `/v1/operators/${operator.sid}`, `/v1/worker/prompt?task_id=${task_id}`]) {
     await send(daemon.url, {
@@ -61,9 +61,9 @@ test("no secret is in events, transcripts, exports, the log or the state folder,
   socket.send(`{"type": "hook_ack", "req_id": "${everything}"`);
   await socket.next("error");
   await post("/v1/worker/submit", everything);
-  await scene.client.result(task);
+  await scenario.client.result(task);
 
-  const child = (await scene.client.tree(task)).find(({ parent }) => parent === task);
+  const child = (await scenario.client.tree(task)).find(({ parent }) => parent === task);
   assert.ok(child);
   const bearers = { bearer: daemon.key };
   const paths = [

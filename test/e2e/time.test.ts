@@ -6,8 +6,8 @@ import { pathToFileURL } from "node:url";
 import type { TaskId } from "../../src/protocol/ids.ts";
 import type { SpawnFrame } from "../../src/protocol/operator/frames.ts";
 import { DaemonProcess } from "./daemon-process.ts";
-import { handed, talking } from "./files.ts";
-import { type Scene, sceneOf } from "./scene.ts";
+import { handed, talking } from "./scenario-invocations.ts";
+import { type Scenario, scenarioOf } from "./scenario.ts";
 import { type Reply, send } from "./send-json.ts";
 import { joinAs, type WireOperator } from "./wire-operator.ts";
 
@@ -34,7 +34,7 @@ async function spawnOf(operator: WireOperator, attempt: number): Promise<{ frame
 
 interface Silent {
   readonly daemon: DaemonProcess;
-  readonly scene: Scene;
+  readonly scenario: Scenario;
   readonly operator: WireOperator;
   readonly task: TaskId;
   readonly first: SpawnFrame;
@@ -43,15 +43,15 @@ interface Silent {
 /** A worker has told of its progress, and is not heard of any more. */
 async function silentWorker(t: TestContext, config: Record<string, unknown>): Promise<Silent> {
   const daemon = await fastDaemon(t);
-  const scene = sceneOf(daemon);
+  const scenario = scenarioOf(daemon);
   const operator = await joinAs(daemon, ["builder"]);
   t.after(() => operator.close());
-  const task = await scene.start(handed({ operator: "builder", ack_ms: 0, ...config }));
+  const task = await scenario.start(handed({ operator: "builder", ack_ms: 0, ...config }));
   const { frame: first } = await spawnOf(operator, 1);
   const body = { events: [{ type: "progress", text: "sawing" }] };
   const reply = await post(daemon, first, "events", body);
   assert.equal(reply.status, 200, reply.text);
-  return { daemon, scene, operator, task, first };
+  return { daemon, scenario, operator, task, first };
 }
 
 const post = (daemon: DaemonProcess, { worker_handle }: SpawnFrame, what: string, body: unknown): Promise<Reply> =>
@@ -60,19 +60,19 @@ const post = (daemon: DaemonProcess, { worker_handle }: SpawnFrame, what: string
 describe("a daemon whose time runs faster", { concurrency: 2 }, () => {
   test("a gate that never answers fails closed at its deadline, and says who did not agree", async (t) => {
     const daemon = await fastDaemon(t);
-    const scene = sceneOf(daemon);
+    const scenario = scenarioOf(daemon);
     const operator = await joinAs(daemon, ["keeper"]);
     t.after(() => operator.close());
-    const task = await scene.start(talking(1, { operators: { gate: "keeper" } }));
+    const task = await scenario.start(talking(1, { operators: { gate: "keeper" } }));
     await (await operator.connect()).next("hook_before");
-    assert.match(await scene.outcome(task), /^failed: .*keeper did not agree within 600 s/);
-    const ran = (await scene.log(task)).filter(({ type }) => type === "message.added" || type === "step.finished");
+    assert.match(await scenario.outcome(task), /^failed: .*keeper did not agree within 600 s/);
+    const ran = (await scenario.log(task)).filter(({ type }) => type === "message.added" || type === "step.finished");
     assert.deepEqual(ran, []);
   });
 
   test("a repeatable task whose worker is silent past its lease is offered again, and the old rights are dead", async (t) => {
-    const { daemon, scene, operator, task, first } = await silentWorker(t, { repeatable: true });
-    const ended = await scene.happened(task, "attempt.ended");
+    const { daemon, scenario, operator, task, first } = await silentWorker(t, { repeatable: true });
+    const ended = await scenario.happened(task, "attempt.ended");
     assert.equal(ended.data.outcome, "unknown");
     const { frame: second, acked } = await spawnOf(operator, 2);
     assert.notEqual(second.req_id, first.req_id);
@@ -81,40 +81,40 @@ describe("a daemon whose time runs faster", { concurrency: 2 }, () => {
     const good = await post(daemon, second, "submit", "built by the second");
     assert.equal(good.status, 200, good.text);
     acked();
-    assert.equal(await scene.outcome(task), "completed: built by the second");
+    assert.equal(await scenario.outcome(task), "completed: built by the second");
   });
 
   test("one that may not be repeated is asked about first, and is offered again when a person says so (invariant 1)", async (t) => {
-    const { scene, daemon, operator, task } = await silentWorker(t, {});
-    const ask = await scene.asked(task);
+    const { scenario, daemon, operator, task } = await silentWorker(t, {});
+    const ask = await scenario.asked(task);
     assert.deepEqual(ask.choices, ["offer it again", "give up"]);
-    const offered = (await scene.log(task)).filter(
+    const offered = (await scenario.log(task)).filter(
       (event) => event.type === "wait.opened" && event.data.label === "operator.spawn",
     );
     assert.equal(offered.length, 1, "nobody was offered it meanwhile");
-    assert.deepEqual(await scene.answer(ask, "offer it again"), { accepted: true });
+    assert.deepEqual(await scenario.answer(ask, "offer it again"), { accepted: true });
     const { frame: second } = await spawnOf(operator, 2);
     const good = await post(daemon, second, "submit", "built by the second");
     assert.equal(good.status, 200, good.text);
-    assert.equal(await scene.outcome(task), "completed: built by the second");
+    assert.equal(await scenario.outcome(task), "completed: built by the second");
   });
 
   test("a result that comes while a person is asked about the silence still counts, and the question is withdrawn", async (t) => {
-    const { scene, daemon, task, first } = await silentWorker(t, {});
-    const ask = await scene.asked(task);
+    const { scenario, daemon, task, first } = await silentWorker(t, {});
+    const ask = await scenario.asked(task);
     const late = await post(daemon, first, "submit", "built after all");
     assert.equal(late.status, 200, late.text);
-    assert.equal(await scene.outcome(task), "completed: built after all");
-    assert.deepEqual(await scene.client.asks(task), []);
-    const answered = await scene.answer(ask, "give up");
+    assert.equal(await scenario.outcome(task), "completed: built after all");
+    assert.deepEqual(await scenario.client.asks(task), []);
+    const answered = await scenario.answer(ask, "give up");
     assert.ok(!answered.accepted && answered.code === "late", JSON.stringify(answered));
   });
 
   test("given up, the task fails as one of which nobody knows what became of it", async (t) => {
-    const { scene, task } = await silentWorker(t, {});
-    assert.deepEqual(await scene.answer(await scene.asked(task), "give up"), { accepted: true });
-    assert.match(await scene.outcome(task), /^failed: .*has not been heard of/);
-    const failed = await scene.happened(task, "task.failed", (event) => event.task !== task);
+    const { scenario, task } = await silentWorker(t, {});
+    assert.deepEqual(await scenario.answer(await scenario.asked(task), "give up"), { accepted: true });
+    assert.match(await scenario.outcome(task), /^failed: .*has not been heard of/);
+    const failed = await scenario.happened(task, "task.failed", (event) => event.task !== task);
     assert.equal(failed.data.error.code, "outcome_unknown");
   });
 });

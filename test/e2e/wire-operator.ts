@@ -1,4 +1,4 @@
-// An operator of the tests on a bare WebSocket: sees every frame as it came, and can be dropped, taken over and made to misbehave.
+// An operator on a bare WebSocket for tests: it sees every frame, and can drop, take over and misbehave.
 
 import { once } from "node:events";
 

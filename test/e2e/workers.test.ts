@@ -5,14 +5,14 @@ import { type TestContext, test } from "node:test";
 
 import type { SpawnFrame } from "../../src/protocol/operator/frames.ts";
 import { type DaemonProcess, daemonFor } from "./daemon-process.ts";
-import { handed } from "./files.ts";
-import { type Scene, sceneOf } from "./scene.ts";
+import { handed } from "./scenario-invocations.ts";
+import { type Scenario, scenarioOf } from "./scenario.ts";
 import { type Reply, send, type Sending } from "./send-json.ts";
 import { joinAs, type WireSocket } from "./wire-operator.ts";
 
 interface ProjectRuntime {
   readonly daemon: DaemonProcess;
-  readonly scene: Scene;
+  readonly scenario: Scenario;
   readonly socket: WireSocket;
   /** Starts a task that is handed to the operator, and gives its frame. */
   readonly spawn: (
@@ -24,17 +24,17 @@ interface ProjectRuntime {
 
 async function runtime(t: TestContext): Promise<ProjectRuntime> {
   const daemon = await daemonFor(t);
-  const scene = sceneOf(daemon);
+  const scenario = scenarioOf(daemon);
   const operator = await joinAs(daemon, ["builder"]);
   t.after(() => operator.close());
   const socket = await operator.connect();
   const seen = new Set<string>();
   return {
     daemon,
-    scene,
+    scenario,
     socket,
     async spawn(text, config = {}) {
-      const task = await scene.start(handed({ operator: "builder", ack_ms: 0, ...config }, {}, text));
+      const task = await scenario.start(handed({ operator: "builder", ack_ms: 0, ...config }, {}, text));
       const frame = await socket.next("spawn", ({ req_id }) => !seen.has(req_id));
       seen.add(frame.req_id);
       return { task, frame, bearer: frame.worker_handle ?? frame.capability_token };
@@ -52,7 +52,7 @@ const submit = (bearer: string, body: string): Sending => ({
 const reasonIn = ({ status, json }: Reply): unknown[] => [status, (json as { error?: unknown }).error];
 
 test("killed before a submit was acknowledged, the worker's retry is told it is recorded, and it counts once", async (t) => {
-  const { daemon, scene, spawn, ask } = await runtime(t);
+  const { daemon, scenario, spawn, ask } = await runtime(t);
   const { task, bearer } = await spawn("Build.", { ack_ms: 2_000 });
   // Written and never read: the worker does not learn what became of it.
   const socket = connect(Number(new URL(daemon.url).port), "127.0.0.1");
@@ -65,13 +65,13 @@ test("killed before a submit was acknowledged, the worker's retry is told it is 
     `Authorization: Bearer ${bearer}`,
   ];
   socket.write(`${[...head, "Content-Type: text/plain", "Content-Length: 5"].join("\r\n")}\r\n\r\nbuilt`);
-  const settled = await scene.happened(task, "wait.settled");
+  const settled = await scenario.happened(task, "wait.settled");
   assert.equal(settled.data.outcome, "answered");
   await daemon.restartKilled();
   const retried = await ask(submit(bearer, "built"));
   assert.deepEqual([retried.status, retried.json], [200, { recorded: true, already: true }]);
   assert.deepEqual(reasonIn(await ask(submit(bearer, "built better"))), [409, "already_posted"]);
-  assert.equal(await scene.outcome(task), "completed: built");
+  assert.equal(await scenario.outcome(task), "completed: built");
   const again = await ask(submit(bearer, "built"));
   assert.deepEqual([again.status, again.json], [200, { recorded: true, already: true }], "after the end too");
   const other = await ask(submit(bearer, "built worse"));
@@ -79,7 +79,7 @@ test("killed before a submit was acknowledged, the worker's retry is told it is 
 });
 
 test("progress is kept in order and renews the token; a question of a worker waits for a person over a kill", async (t) => {
-  const { daemon, scene, spawn, ask } = await runtime(t);
+  const { daemon, scenario, spawn, ask } = await runtime(t);
   const { task, frame, bearer } = await spawn("Build.");
   const prompt = await ask({ path: `/v1/worker/prompt?task_id=${frame.task_id}`, bearer });
   assert.match(prompt.text, /Build\./);
@@ -97,18 +97,18 @@ test("progress is kept in order and renews the token; a question of a worker wai
   const question = { key: "wood", question: "Which wood?", wait_ms: 0 };
   const asking: Sending = { method: "POST", path: "/v1/worker/ask", bearer: renewed, body: question };
   assert.deepEqual((await ask(asking)).json, { state: "waiting" });
-  const open = await scene.asked(task);
+  const open = await scenario.asked(task);
   assert.match(open.question, /Which wood\?/);
   await daemon.restartKilled();
-  assert.deepEqual(await scene.answer(open, "oak"), { accepted: true });
+  assert.deepEqual(await scenario.answer(open, "oak"), { accepted: true });
   assert.deepEqual((await ask(asking)).json, { state: "answered", value: "oak" });
   assert.deepEqual(reasonIn(await ask({ ...asking, body: { ...question, question: "Which glue?" } })), [
     409,
     "key_reused",
   ]);
   await ask(submit(renewed, "built"));
-  assert.equal(await scene.outcome(task), "completed: built");
-  const said = (await scene.log(task)).flatMap((event) =>
+  assert.equal(await scenario.outcome(task), "completed: built");
+  const said = (await scenario.log(task)).flatMap((event) =>
     event.type === "message.added" ? [JSON.stringify(event.data.message.parts)] : [],
   );
   const steps = said.flatMap((part) => /sawing|planing|gluing/.exec(part)?.[0] ?? []);
@@ -116,7 +116,7 @@ test("progress is kept in order and renews the token; a question of a worker wai
 });
 
 test("progress taken before the result is kept, however late the task reads it, and none is taken after it", async (t) => {
-  const { scene, spawn, ask } = await runtime(t);
+  const { scenario, spawn, ask } = await runtime(t);
   const { task, bearer } = await spawn("Build.", { ack_ms: 2_000 });
   const progress = (text: string): Sending => ({
     method: "POST",
@@ -125,13 +125,13 @@ test("progress taken before the result is kept, however late the task reads it, 
     body: { events: [{ type: "progress", text }] },
   });
   // Paused, the task does not get to what is posted to it before all of it is there.
-  await scene.client.pause();
+  await scenario.client.pause();
   for (const text of ["sawing", "planing", "gluing"]) assert.equal((await ask(progress(text))).status, 200);
   assert.equal((await ask(submit(bearer, "built"))).status, 200);
   assert.deepEqual(reasonIn(await ask(progress("cleaning up"))), [409, "already_posted"]);
-  await scene.client.resume();
-  assert.equal(await scene.outcome(task), "completed: built");
-  const said = (await scene.log(task)).flatMap((event) =>
+  await scenario.client.resume();
+  assert.equal(await scenario.outcome(task), "completed: built");
+  const said = (await scenario.log(task)).flatMap((event) =>
     event.type === "message.added" && event.data.message.role === "assistant"
       ? [event.data.message.parts[0]?.data]
       : [],
@@ -140,7 +140,7 @@ test("progress taken before the result is kept, however late the task reads it, 
 });
 
 test("a bearer that is foreign, altered or of a canceled task is refused with its reason (invariant 13)", async (t) => {
-  const { daemon, scene, spawn, ask } = await runtime(t);
+  const { daemon, scenario, spawn, ask } = await runtime(t);
   const [one, two] = [await spawn("One."), await spawn("Two.")];
   const prompt = (bearer: string | undefined, task: string): Sending => ({
     path: `/v1/worker/prompt?task_id=${task}`,
@@ -158,8 +158,8 @@ test("a bearer that is foreign, altered or of a canceled task is refused with it
   const named = { task_id: one.frame.task_id, value: "late", attempt: 2 };
   const wrong = { method: "POST", path: "/v1/worker/result", bearer: one.bearer, body: named } as const;
   assert.deepEqual(reasonIn(await ask(wrong)), [409, "wrong_attempt"]);
-  await scene.client.cancel(one.task, "enough");
-  await scene.client.result(one.task);
+  await scenario.client.cancel(one.task, "enough");
+  await scenario.client.result(one.task);
   assert.deepEqual(reasonIn(await ask(submit(one.bearer, "built"))), [410, "attempt_over"]);
   await daemon.restartKilled();
   assert.deepEqual(reasonIn(await ask(submit(one.bearer, "built"))), [410, "attempt_over"]);

@@ -1,3 +1,5 @@
+// The fuzzer for a few seconds with a fixed seed.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

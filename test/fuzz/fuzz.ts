@@ -1,4 +1,4 @@
-// npm run fuzz -- --seconds N --seed S: requests by chance to every route of a real daemon; the last line counts what came of it.
+// `npm run fuzz -- --seconds N --seed S`: random requests to every route of a real daemon; the last line is the count of outcomes.
 
 import { parseArgs } from "node:util";
 

@@ -1,7 +1,7 @@
 // Values for a JSON Schema: ones that fit, ones that nearly fit, and ones that fit nothing.
 
-import type { Api, Schema } from "./api.ts";
-import type { Chance } from "./random.ts";
+import type { Api, Schema } from "./described-api.ts";
+import type { Chance } from "../support/seeded-random.ts";
 
 /** Ids and names that exist, by the field or the shape that takes them. */
 export type Pool = (name: string) => readonly string[];

@@ -1,10 +1,10 @@
-// One request, thought out: from an operation of the description, right or wrong in one of many ways.
+// Plans one request from an operation of the API: a correct one, or one that is wrong in one of many ways.
 
-import type { Api, ApiOperation } from "./api.ts";
-import { damagedBody } from "./damage.ts";
+import type { Api, ApiOperation } from "./described-api.ts";
+import { damagedBody } from "./broken-bodies.ts";
 import { fitting, type Maker, nearlyFitting, strangeText } from "./make-value.ts";
-import { type Known, mayInvoke } from "./pool.ts";
-import type { Chance } from "./random.ts";
+import { type Known, mayInvoke } from "./known-ids.ts";
+import type { Chance } from "../support/seeded-random.ts";
 
 export interface Planned {
   /** What the reply is held against; undefined where no operation is meant. */

@@ -1,9 +1,9 @@
-// What no client would send: bytes on a bare socket. The service answers or closes, and lives on.
+// Bytes on a bare socket that no HTTP client would send; the service must answer or close, and go on.
 
 import { connect } from "node:net";
 
 import type { Planned } from "./plan-request.ts";
-import type { Chance } from "./random.ts";
+import type { Chance } from "../support/seeded-random.ts";
 
 export interface RawRequest {
   readonly how: string;

@@ -1,13 +1,13 @@
-// A run: a real daemon, requests by chance on several connections until the time is over, then its stop; and the count.
+// One run of the fuzzer: a real daemon, random requests on several connections until the time is over, a stop, and a report.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { type Api, type ApiOperation, readApi } from "./api.ts";
-import { type DaemonWorld, daemonWorld } from "./daemon-world.ts";
-import { type Memory, watchMemory } from "./memory.ts";
+import { type Api, type ApiOperation, readApi } from "./described-api.ts";
+import { type DaemonWorld, daemonWorld } from "./fuzzed-daemon.ts";
+import { type Memory, watchMemory } from "./memory-growth.ts";
 import { planFor, type Planned, type Planner, planRequest } from "./plan-request.ts";
-import { learn } from "./pool.ts";
-import { chance } from "./random.ts";
+import { learn } from "./known-ids.ts";
+import { chance } from "../support/seeded-random.ts";
 import { planRaw, sendRaw } from "./raw-requests.ts";
 import { type Outcome, type Sender, sender } from "./send-request.ts";
 import { socketNoise } from "./socket-noise.ts";

@@ -1,8 +1,8 @@
-// Sends one thought-out request and says what became of it.
+// Sends one planned request and judges the reply.
 
 import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
 
-import type { Reply } from "./api.ts";
+import type { Reply } from "./described-api.ts";
 import type { Planned } from "./plan-request.ts";
 
 export type Outcome =

@@ -3,8 +3,8 @@
 import { WebSocket } from "ws";
 
 import { strangeText } from "./make-value.ts";
-import type { Operator } from "./pool.ts";
-import type { Chance } from "./random.ts";
+import type { Operator } from "./known-ids.ts";
+import type { Chance } from "../support/seeded-random.ts";
 
 const hangMs = 10_000;
 

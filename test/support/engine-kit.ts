@@ -1,4 +1,4 @@
-// What tests of the engine share: a state folder, an engine over real SQLite, loops given as functions, and a crash without a kill.
+// What tests of the engine share: an engine over real SQLite, loops given as functions, and a restart after a kill.
 
 import { z } from "zod";
 

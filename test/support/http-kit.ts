@@ -1,4 +1,4 @@
-// A service over real parts, for tests and benchmarks: a store in a folder, an engine, desks, and sockets on 127.0.0.1.
+// What tests and benchmarks of the HTTP service share: a real engine, operators and workers behind a real server on 127.0.0.1.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";

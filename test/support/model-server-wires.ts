@@ -1,4 +1,4 @@
-// A reply in the words of each provider's stream, as server-sent events.
+// Replies of the model server as each provider streams them: server-sent events in its own format.
 
 export type Wire = "anthropic" | "openai" | "google" | "openai-compatible";
 

@@ -1,4 +1,4 @@
-// A model provider on the loopback that speaks the real wires, streams, counts its callers, and fails as it is told to.
+// A model provider on the loopback that speaks the real provider APIs, streams, counts its callers, and fails on demand.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

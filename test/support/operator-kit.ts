@@ -1,4 +1,4 @@
-// What tests of operators and workers share: a state folder with a real engine and records, sockets on the loopback, restarts and kills.
+// What tests of operators and workers share: a real engine and operator hub, sockets on the loopback, restarts and kills.
 
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// Waiting until the engines of a test have done all they can do without an answer from outside and without time passing.
+// Waits until the engines of a test have done all they can do without an answer from outside and without time passing.
 
 import { setImmediate as nextTick } from "node:timers/promises";
 

@@ -1,4 +1,4 @@
-// A real workspace for a tool to work in, and a call of a step tool without a loop around it.
+// A real workspace for a tool, and a way to call a step tool without an agent loop.
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Processes of `tutti up` in a folder of their own, watched and signalled as a service manager would.
+// Processes of `tutti up` in a folder of their own, watched and signalled as a service manager would do it.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 import { commandRunner } from "../../runner/command/runner.ts";
 import { readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
-import { world } from "../../../test/support/agent-world.ts";
+import { world } from "../../../test/support/agent-kit.ts";
 import { until } from "../../../test/support/wait-until.ts";
 
 const folder = join(import.meta.dirname, "../../../examples/invocations");

@@ -13,7 +13,7 @@ import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { all, named, single } from "../../protocol/invocation/invocation-builders.ts";
 import type { Model } from "../../ports.ts";
-import { World } from "../../../test/support/agent-world.ts";
+import { World } from "../../../test/support/agent-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 

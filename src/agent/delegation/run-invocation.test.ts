@@ -11,8 +11,8 @@ import { adhoc, all, detached, named, single } from "../../protocol/invocation/i
 import type { ContextScope, Invocation, Join } from "../../protocol/invocation/invocation.ts";
 import { messageText } from "../../protocol/task/message.ts";
 import { maxHandovers } from "../../protocol/task/task.ts";
-import { led, leadOf, person, worker } from "../../../test/support/led.ts";
-import { idOf, world } from "../../../test/support/agent-world.ts";
+import { led, leadOf, person, worker } from "../../../test/support/lead-and-worker.ts";
+import { idOf, world } from "../../../test/support/agent-kit.ts";
 import { until } from "../../../test/support/wait-until.ts";
 
 const echoRunner: Runner = async (durable, config) => ({ ran: durable.agent, config, input: durable.input });

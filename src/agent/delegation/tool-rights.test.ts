@@ -10,8 +10,8 @@ import { z } from "zod";
 import type { Runner } from "../../ports.ts";
 import { all, named, single } from "../../protocol/invocation/invocation-builders.ts";
 import { messageText } from "../../protocol/task/message.ts";
-import { led, leadOf, person, worker } from "../../../test/support/led.ts";
-import { world } from "../../../test/support/agent-world.ts";
+import { led, leadOf, person, worker } from "../../../test/support/lead-and-worker.ts";
+import { world } from "../../../test/support/agent-kit.ts";
 import { until } from "../../../test/support/wait-until.ts";
 
 test("a tool outside the policy is refused to the model and does not run, external tools included", async (t) => {

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { builtinTools } from "../agent-environment.ts";
 import { runTool } from "../tools/run.ts";
 import { sandboxCommands } from "../../runner/sandbox/sandbox-commands.ts";
-import { led, leadOf, person } from "../../../test/support/led.ts";
-import { world } from "../../../test/support/agent-world.ts";
+import { led, leadOf, person } from "../../../test/support/lead-and-worker.ts";
+import { world } from "../../../test/support/agent-kit.ts";
 import { until } from "../../../test/support/wait-until.ts";
 
 const unconfined = runTool(sandboxCommands({ confined: false, reason: "", advice: "" }));

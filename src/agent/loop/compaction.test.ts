@@ -12,9 +12,9 @@ import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import type { CompleteMessage } from "../../protocol/task/message.ts";
 import type { Model } from "../../ports.ts";
-import { person } from "../../../test/support/led.ts";
-import { recorded, type Sent, solo, textOf } from "../../../test/support/recorded.ts";
-import { World, world } from "../../../test/support/agent-world.ts";
+import { person } from "../../../test/support/lead-and-worker.ts";
+import { recorded, type Sent, solo, textOf } from "../../../test/support/recording-model.ts";
+import { World, world } from "../../../test/support/agent-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 

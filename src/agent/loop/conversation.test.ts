@@ -11,9 +11,9 @@ import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import { ApprovalPolicy } from "../../protocol/invocation/approval-policy.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import type { Model } from "../../ports.ts";
-import { person } from "../../../test/support/led.ts";
-import { solo } from "../../../test/support/recorded.ts";
-import { World } from "../../../test/support/agent-world.ts";
+import { person } from "../../../test/support/lead-and-worker.ts";
+import { solo } from "../../../test/support/recording-model.ts";
+import { World } from "../../../test/support/agent-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 

@@ -9,8 +9,8 @@ import { z } from "zod";
 import { builtinTools } from "../agent-environment.ts";
 import { stepTool } from "../tools/tool.ts";
 import { parseToolCalls } from "../../protocol/toolcalls/parse-tool-calls.ts";
-import { recorded, solo, textOf } from "../../../test/support/recorded.ts";
-import { type World, world } from "../../../test/support/agent-world.ts";
+import { recorded, solo, textOf } from "../../../test/support/recording-model.ts";
+import { type World, world } from "../../../test/support/agent-kit.ts";
 
 const fenced = { format: "fenced" };
 const echoCall = (text: string): string => `\`\`\`tool\n{"name":"echo","args":{"text":"${text}"}}\n\`\`\``;

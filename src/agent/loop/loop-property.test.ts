@@ -10,8 +10,8 @@ import { builtinTools } from "../agent-environment.ts";
 import { stepTool } from "../tools/tool.ts";
 import type { ModelReply } from "../../ports.ts";
 import type { Part } from "../../protocol/task/message.ts";
-import { recorded, solo } from "../../../test/support/recorded.ts";
-import { world } from "../../../test/support/agent-world.ts";
+import { recorded, solo } from "../../../test/support/recording-model.ts";
+import { world } from "../../../test/support/agent-kit.ts";
 
 const fragments = [
   "```tool\n",

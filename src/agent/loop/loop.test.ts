@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { z } from "zod";
 
-import { world, World } from "../../../test/support/agent-world.ts";
+import { world, World } from "../../../test/support/agent-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 import type { Model, ModelReply } from "../../ports.ts";

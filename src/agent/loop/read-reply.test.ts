@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { ModelReply } from "../../ports.ts";
-import { callOf, recorded, replying, saying, solo, textOf } from "../../../test/support/recorded.ts";
-import { world } from "../../../test/support/agent-world.ts";
+import { callOf, recorded, replying, saying, solo, textOf } from "../../../test/support/recording-model.ts";
+import { world } from "../../../test/support/agent-kit.ts";
 
 const file = solo([]);
 const text = (data: string) => ({ part_type: "text" as const, data });

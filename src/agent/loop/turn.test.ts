@@ -8,9 +8,9 @@ import { z } from "zod";
 import { builtinTools } from "../agent-environment.ts";
 import { stepTool } from "../tools/tool.ts";
 import { ApprovalPolicy } from "../../protocol/invocation/approval-policy.ts";
-import { person } from "../../../test/support/led.ts";
-import { callOf, recorded, replying, saying, solo, textOf } from "../../../test/support/recorded.ts";
-import { world } from "../../../test/support/agent-world.ts";
+import { person } from "../../../test/support/lead-and-worker.ts";
+import { callOf, recorded, replying, saying, solo, textOf } from "../../../test/support/recording-model.ts";
+import { world } from "../../../test/support/agent-kit.ts";
 import { until } from "../../../test/support/wait-until.ts";
 
 const failureOf = (result: { content: unknown }): string => (result.content as { message: string }).message;

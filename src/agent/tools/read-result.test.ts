@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { z } from "zod";
 
-import { world } from "../../../test/support/agent-world.ts";
+import { world } from "../../../test/support/agent-kit.ts";
 import { resultText } from "../../core/preview.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
 import type { CompleteMessage, Part } from "../../protocol/task/message.ts";

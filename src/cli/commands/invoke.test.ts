@@ -8,7 +8,7 @@ import { describe, test } from "node:test";
 import { z } from "zod";
 
 import { RootView, TaskView } from "../../protocol/task/task-view.ts";
-import { bench, type Bench } from "../../../test/support/tutti-process.ts";
+import { bench, type Bench } from "../../../test/support/cli-process.ts";
 
 const Printed = z.object({ task: z.string(), status: z.string(), result: z.unknown(), rehearsal: z.boolean() });
 const example = (name: string): string => join("examples", "invocations", `${name}.json`);

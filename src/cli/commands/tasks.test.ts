@@ -10,7 +10,7 @@ import { z } from "zod";
 import { TaskEvent } from "../../protocol/task/event.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { RootView, TaskView } from "../../protocol/task/task-view.ts";
-import { bench, type Bench, jsonLines } from "../../../test/support/tutti-process.ts";
+import { bench, type Bench, jsonLines } from "../../../test/support/cli-process.ts";
 
 const example = (name: string): string => join("examples", "invocations", `${name}.json`);
 const roots = (b: Bench): RootView[] => z.array(RootView).parse(JSON.parse(b.run("tasks", "--json").out));

@@ -8,8 +8,8 @@ import { z } from "zod";
 
 import { ServiceStatus } from "../../protocol/api/service.ts";
 import { TaskView } from "../../protocol/task/task-view.ts";
-import { example, openIn, up, waiting } from "../../../test/support/daemon-bench.ts";
-import { bench, type Bench, type Ended } from "../../../test/support/tutti-process.ts";
+import { example, openIn, up, waiting } from "../../../test/support/cli-daemon.ts";
+import { bench, type Bench, type Ended } from "../../../test/support/cli-process.ts";
 
 const treeOf = (b: Bench, task: string): TaskView[] =>
   z.object({ tree: z.array(TaskView) }).parse(JSON.parse(b.run("show", "--json", task).out)).tree;

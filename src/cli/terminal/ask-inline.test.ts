@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
 
-import { example, openIn, up, waiting } from "../../../test/support/daemon-bench.ts";
-import { bench } from "../../../test/support/tutti-process.ts";
+import { example, openIn, up, waiting } from "../../../test/support/cli-daemon.ts";
+import { bench } from "../../../test/support/cli-process.ts";
 
 const hasScript = spawnSync("sh", ["-c", "command -v script timeout"]).status === 0;
 

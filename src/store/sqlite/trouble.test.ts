@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 
-import { fillUp } from "../../../test/crash/fill-up.ts";
+import { fillUp } from "../../../test/crash/disk-filling-loop.ts";
 import { started, world } from "../../../test/support/engine-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { systemClock } from "../../engine/clock.ts";
@@ -15,7 +15,7 @@ import { openDatabase, openForReading, databaseFile, makeFolder } from "./databa
 import { takeLock } from "./lock.ts";
 import { openStore } from "./sqlite-store.ts";
 
-const filler = join(import.meta.dirname, "../../../test/crash/filler.ts");
+const filler = join(import.meta.dirname, "../../../test/crash/disk-filling-process.ts");
 
 function run(command: string, args: readonly string[], options: { readonly uid?: number } = {}) {
   const child: ChildProcess = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], ...options });

@@ -1,4 +1,4 @@
-// What the test process was told, and therefore may rely on: every acknowledgement, and what may never have been said.
+// What the daemon acknowledged to the clients of a run of the cuts, and the faults that were found.
 
 export type FaultKind = "lost" | "doubled" | "out_of_order";
 

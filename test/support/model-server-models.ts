@@ -1,4 +1,4 @@
-// Models set up against a local server, one per wire, with short limits; and requests to make of them.
+// Models configured against the local model server, one per provider API, and requests to send to them.
 
 import { systemClock } from "../../src/engine/clock.ts";
 import { models, type Models } from "../../src/model/model-registry.ts";

@@ -1,5 +1,5 @@
-// The process that is killed: many trees at once in one state folder, with an outside that answers, writes and cancels.
-// node test/crash/crash-world.ts FOLDER EPOCH SEED [finish]
+// The process that the crash test kills: it runs many trees of tasks at once, and answers, messages and cancels them.
+// node test/crash/killed-process.ts FOLDER EPOCH SEED [finish]
 
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -11,8 +11,9 @@ import { userMessage } from "../../src/protocol/task/message.ts";
 import { openForReading } from "../../src/store/sqlite/database.ts";
 import { takeLock } from "../../src/store/sqlite/lock.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { openLedger, randomFrom, readLedger } from "./crash-ledger.ts";
-import { agentRunner } from "./agent-trees.ts";
+import { randomFrom } from "../support/seeded-random.ts";
+import { openLedger, readLedger } from "./crash-ledger.ts";
+import { agentRunner } from "./crash-agents.ts";
 import { type Effect, mails, rootTask, roots, runnerWith } from "./crash-loops.ts";
 
 const [folder = "", epoch = "0", seed = "1", mode] = process.argv.slice(2);

@@ -1,11 +1,11 @@
-// A daemon of a bench's own and what is asked through it, for the tests of the commands.
+// What tests of commands share when they need a daemon: starting one, and a task that waits for an answer.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
 import { z } from "zod";
 
 import { AskList, WaitList } from "../../src/protocol/api/task-shapes.ts";
-import type { Bench } from "./tutti-process.ts";
+import type { Bench } from "./cli-process.ts";
 
 export const example = (name: string): string => join("examples", "invocations", `${name}.json`);
 const Up = z.object({ url: z.string(), pid: z.number(), existed: z.boolean(), resumed: z.number() });

@@ -1,4 +1,4 @@
-// A loop that writes ten kilobytes a turn and tells which turns are durable.
+// A loop that writes ten kilobytes a turn and reports which turns are durable.
 
 import { z } from "zod";
 

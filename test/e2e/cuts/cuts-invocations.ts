@@ -1,6 +1,6 @@
-// The invocations of the cuts: each kind meets other parts of the daemon, and says what its result must be.
+// The invocations that the cuts start: each kind uses other parts of the daemon and knows what its result must be.
 
-import type { World } from "./cuts-world.ts";
+import type { CutsRun } from "./cuts-run.ts";
 
 export const roles = { builder: "builder", gate: "gate", senior: "senior" } as const;
 /** The gate refuses agents of this name, and says so. */
@@ -90,7 +90,7 @@ const kinds: Readonly<Record<string, (name: string) => unknown>> = {
 
 const often: [string, ...string[]] = ["spawn", "together", "spawn", "senior", ...Object.keys(kinds)];
 
-export function newWork(world: World): { readonly kind: string; readonly body: unknown } {
-  const kind = world.oneOf(often);
-  return { kind, body: kinds[kind]?.(world.name(kind)) };
+export function newWork(run: CutsRun): { readonly kind: string; readonly body: unknown } {
+  const kind = run.oneOf(often);
+  return { kind, body: kinds[kind]?.(run.name(kind)) };
 }

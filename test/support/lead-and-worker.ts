@@ -1,7 +1,7 @@
-// An invocation of a lead that does one thing and repeats what came back, and a worker to call.
+// An invocation of two agents: a lead that does one thing and repeats what came back, and a worker it may call.
 
 import { named, single } from "../../src/protocol/invocation/invocation-builders.ts";
-import type { World } from "./agent-world.ts";
+import type { World } from "./agent-kit.ts";
 
 export const worker = { instructions: "You work." };
 

@@ -1,4 +1,4 @@
-// What must hold after any number of kills: compares the state folder with what was acknowledged and what was done outside.
+// Compares the state folder after the last kill with what was acknowledged and with the effects that took place.
 
 import { isDeepStrictEqual } from "node:util";
 

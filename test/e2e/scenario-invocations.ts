@@ -1,4 +1,4 @@
-// Invocations the scenarios start, small and each about one thing.
+// The invocations that the end-to-end scenarios start; each is small and about one thing.
 
 const say = (text: string): unknown => ({ role: "user", parts: [{ part_type: "text", data: text }] });
 const named = (agent: string, text: string): Record<string, unknown> => ({

@@ -1,4 +1,4 @@
-// Chance that can be repeated: the same seed gives the same choices.
+// Random numbers and choices that can be repeated: the same seed gives the same ones.
 
 export interface Chance {
   /** 0 ≤ n < 1. */
@@ -12,15 +12,19 @@ export interface Chance {
   any<T>(from: readonly T[]): T | undefined;
 }
 
-/** mulberry32: small, fast, and good enough to choose requests with. */
-export function chance(seed: number): Chance {
+/** mulberry32: small, fast, and good enough for tests. Gives 0 ≤ n < 1. */
+export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
-  const next = (): number => {
+  return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+export function chance(seed: number): Chance {
+  const next = randomFrom(seed);
   const below = (most: number): number => Math.floor(next() * most);
   return {
     next,

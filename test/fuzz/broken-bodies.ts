@@ -1,6 +1,6 @@
-// Bodies that are broken below the level of their shape: bytes, encodings, depths, sizes, types.
+// Request bodies that are broken whatever their schema: bytes, encodings, depths, sizes, content types.
 
-import type { Chance } from "./random.ts";
+import type { Chance } from "../support/seeded-random.ts";
 
 export interface Damaged {
   readonly body: Buffer;

@@ -1,4 +1,4 @@
-// What the engine's benchmarks share: an engine over real files, a loop of tool calls and an answer, and what it records.
+// What the engine's benchmarks share: an engine over real files, and a loop of tool calls and an answer.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// What the scenarios do over and over: start, wait for what an event tells, read the log.
+// What every end-to-end scenario does with a daemon: start a task, wait for an event, answer a question, read the log.
 
 import assert from "node:assert/strict";
 
@@ -13,7 +13,7 @@ const me = { kind: "person", name: "test" } as const;
 
 export type EventOf<T extends TaskEvent["type"]> = Extract<TaskEvent, { type: T }>;
 
-export interface Scene {
+export interface Scenario {
   readonly client: Tutti;
   start(text: string, key?: string): Promise<TaskId>;
   /** The first event of that type in the tree which fits, whether it has happened or happens yet. */
@@ -30,9 +30,9 @@ export interface Scene {
   log(root?: TaskId): Promise<TaskEvent[]>;
 }
 
-export function sceneOf(daemon: DaemonProcess): Scene {
+export function scenarioOf(daemon: DaemonProcess): Scenario {
   const client = daemon.client();
-  const scene: Scene = {
+  const scenario: Scenario = {
     client,
     async start(text, key) {
       const { task } = await client.invoke(text, {
@@ -49,11 +49,11 @@ export function sceneOf(daemon: DaemonProcess): Scene {
       for await (const followed of client.follow({ task: root, signal })) {
         if ("event" in followed && isIt(followed.event)) return followed.event;
       }
-      const types = (await scene.log(root)).map((event) => event.type);
+      const types = (await scenario.log(root)).map((event) => event.type);
       throw new Error(`no ${type} in ${root}; there was: ${types.join(", ")}`);
     },
     async asked(root) {
-      const { data } = await scene.happened(root, "ask.raised");
+      const { data } = await scenario.happened(root, "ask.raised");
       const open = (await client.asks(root)).find(({ id }) => id === data.ask.id);
       assert.ok(open, `${data.ask.id} is open`);
       return open;
@@ -81,5 +81,5 @@ export function sceneOf(daemon: DaemonProcess): Scene {
       }
     },
   };
-  return scene;
+  return scenario;
 }

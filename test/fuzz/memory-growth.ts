@@ -1,4 +1,4 @@
-// How much memory a process holds over time, and whether it goes on growing.
+// Measures the memory of a process over time and says whether it keeps growing.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -1,14 +1,14 @@
-// What everybody in the cuts shares: the daemon, the ledger, the dice, and a way to ask until there is an answer.
+// What everybody in one run of the cuts shares: the daemon, the ledger, random choices, and requests repeated until answered.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { TaskEvent } from "../../../src/protocol/task/event.ts";
-import { randomFrom } from "../../crash/crash-ledger.ts";
+import { randomFrom } from "../../support/seeded-random.ts";
 import type { DaemonProcess } from "../daemon-process.ts";
 import { NoAnswer, type Reply, send, type Sending } from "../send-json.ts";
 import { count, fault, type Ledger, newLedger } from "./cuts-ledger.ts";
 
-export class World {
+export class CutsRun {
   readonly daemon: DaemonProcess;
   readonly ledger: Ledger = newLedger();
   readonly key: string;

@@ -1,4 +1,4 @@
-// The agent loop in the crash test: one agent that calls tools in text and makes mistakes, one that calls them natively and delegates.
+// The agents of the crash test: one calls tools in text and makes mistakes, one calls them natively and delegates.
 
 import { z } from "zod";
 

@@ -1,4 +1,4 @@
-// A state folder with a real engine on it, the rehearsal as its model, and ways to look at what happened.
+// What tests of agents share: a real engine on a state folder, with the rehearsal as its model.
 
 import type { TestContext } from "node:test";
 

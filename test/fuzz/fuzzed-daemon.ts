@@ -1,4 +1,4 @@
-// A real daemon process on a folder of its own, with work in it: trees under way, open questions, waits, operators, workers.
+// A real daemon process with work in it for the fuzzer: running trees, open questions, waits, operators, workers.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { WebSocket } from "ws";
 
-import { type Known, known, learn } from "./pool.ts";
+import { type Known, known, learn } from "./known-ids.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const upMs = 30_000;

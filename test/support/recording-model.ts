@@ -1,4 +1,4 @@
-// A rehearsal that keeps every request it was sent, so that a test can look at what the model saw.
+// A rehearsal model that records every request, so that a test can look at what the model was sent.
 
 import { rehearsalModel } from "../../src/model/rehearsal/rehearsal-model.ts";
 import type { InvocationFile } from "../../src/protocol/invocation/invocation-file.ts";

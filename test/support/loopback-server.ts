@@ -1,4 +1,4 @@
-// A small HTTP server on a port of its own, for tests of what speaks to one; closed when the test ends.
+// A small HTTP server on the loopback for tests of clients; closed when the test ends.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";

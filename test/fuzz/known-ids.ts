@@ -1,4 +1,4 @@
-// What exists in the fuzzed daemon and may be named in requests; everything is bounded, the oldest goes first.
+// The ids that exist in the fuzzed daemon and may be named in requests; each list is bounded, the oldest id goes first.
 
 export interface Operator {
   readonly sid: string;

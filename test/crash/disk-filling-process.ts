@@ -1,4 +1,4 @@
-// A process that takes a state folder and writes until it cannot: `node test/crash/filler.ts FOLDER hold|fill`.
+// A process that opens a state folder and holds it, or writes until the disk is full: `node test/crash/disk-filling-process.ts FOLDER hold|fill`.
 
 import { systemClock } from "../../src/engine/clock.ts";
 import { Engine } from "../../src/engine/engine.ts";
@@ -7,7 +7,7 @@ import { makeFolder } from "../../src/store/sqlite/database.ts";
 import { takeLock } from "../../src/store/sqlite/lock.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { task } from "../support/engine-kit.ts";
-import { fillUp } from "./fill-up.ts";
+import { fillUp } from "./disk-filling-loop.ts";
 
 const [folder = "", mode] = process.argv.slice(2);
 const say = (...words: readonly unknown[]): boolean => process.stdout.write(`${JSON.stringify(words)}\n`);

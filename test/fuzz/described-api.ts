@@ -1,4 +1,4 @@
-// The API as its description tells it: the operations there are, and whether a reply is one that was declared.
+// The API as its OpenAPI description declares it: its operations, and whether a reply is one of the declared ones.
 
 import { z } from "zod";
 

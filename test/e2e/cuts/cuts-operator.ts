@@ -1,4 +1,4 @@
-// An operator of the cuts: one session whose connections are cut and taken over, that answers every request once and sometimes worse.
+// An operator in the cuts: one session whose connections are cut and taken over, and which answers every request once.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -9,8 +9,8 @@ import type { JoinedOperator } from "../../../src/protocol/operator/operator-ses
 import { frameIn } from "../wire-operator.ts";
 import { count, fault } from "./cuts-ledger.ts";
 import { type Fetched, placeOf, workOn } from "./cuts-worker.ts";
-import { refusal, refusedAgent } from "./cuts-work.ts";
-import type { World } from "./cuts-world.ts";
+import { refusal, refusedAgent } from "./cuts-invocations.ts";
+import type { CutsRun } from "./cuts-run.ts";
 
 type Request = Exclude<ServerFrame, { type: "error" | "hook_after" }>;
 
@@ -28,7 +28,7 @@ const ends = { goingAway: 1001, lost: 1006, replaced: 4001 };
 export const changedMind = "changed its mind";
 
 export class CutOperator {
-  readonly #world: World;
+  readonly #run: CutsRun;
   readonly #joined: JoinedOperator;
   readonly #fetched: Fetched;
   readonly #connections = new Set<Connection>();
@@ -41,8 +41,8 @@ export class CutOperator {
   #closed = false;
   #opening = false;
 
-  constructor(world: World, joined: JoinedOperator, fetched: Fetched) {
-    this.#world = world;
+  constructor(run: CutsRun, joined: JoinedOperator, fetched: Fetched) {
+    this.#run = run;
     this.#joined = joined;
     this.#fetched = fetched;
     void this.#stayConnected();
@@ -66,7 +66,7 @@ export class CutOperator {
   async #stayConnected(): Promise<void> {
     while (!this.#closed) {
       if (this.#connections.size === 0 && !this.#opening) await this.#open();
-      await sleep(this.#world.between(5, 60));
+      await sleep(this.#run.between(5, 60));
     }
   }
 
@@ -74,7 +74,7 @@ export class CutOperator {
     const { sid, token } = this.#joined;
     this.#opening = true;
     const begunAt = performance.now();
-    const address = `${this.#world.daemon.url.replace("http", "ws")}/v1/operators/${sid}/ws`;
+    const address = `${this.#run.daemon.url.replace("http", "ws")}/v1/operators/${sid}/ws`;
     const headers = { authorization: `Bearer ${token}` };
     const options = { headers, perMessageDeflate: false, handshakeTimeout: 5_000 };
     const socket = new WebSocket(address, ["tutti.v1"], options);
@@ -82,7 +82,7 @@ export class CutOperator {
     await new Promise<void>((resolve) => {
       socket.on("error", () => resolve());
       socket.on("unexpected-response", (_, { statusCode }) => {
-        if (statusCode !== 503) fault(this.#world.ledger, "lost", `the operator ${sid} was answered ${statusCode}`);
+        if (statusCode !== 503) fault(this.#run.ledger, "lost", `the operator ${sid} was answered ${statusCode}`);
         socket.terminate();
         resolve();
       });
@@ -100,7 +100,7 @@ export class CutOperator {
   }
 
   #opened(connection: Connection): void {
-    count(this.#world.ledger, "operator connections");
+    count(this.#run.ledger, "operator connections");
     for (const other of this.#connections) other.takenOver = true;
     this.#connections.add(connection);
     for (const [reqId, { at }] of this.#replies) {
@@ -110,13 +110,13 @@ export class CutOperator {
 
   #ended(connection: Connection, code: number): void {
     if (!this.#connections.delete(connection)) return;
-    if (code === ends.replaced) count(this.#world.ledger, "taken over");
+    if (code === ends.replaced) count(this.#run.ledger, "taken over");
     const expected = connection.takenOver ? [ends.replaced, ends.lost, ends.goingAway] : [ends.goingAway, ends.lost];
-    if (!expected.includes(code)) fault(this.#world.ledger, "lost", `an operator's connection ended with ${code}`);
+    if (!expected.includes(code)) fault(this.#run.ledger, "lost", `an operator's connection ended with ${code}`);
   }
 
   async #hear(connection: Connection, frame: ServerFrame): Promise<void> {
-    const { ledger } = this.#world;
+    const { ledger } = this.#run;
     if (frame.type === "error") {
       const { code, req_id = "", message } = frame;
       count(ledger, `frame ${code}`);
@@ -141,15 +141,15 @@ export class CutOperator {
     }
     this.#misbehave(frame);
     this.#reply(req_id);
-    if (frame.type === "hook_before" && this.#world.chance(0.2)) {
+    if (frame.type === "hook_before" && this.#run.chance(0.2)) {
       // Whatever the first one said stands.
       this.#send({ type: "hook_ack", req_id, ok: false, reason: changedMind });
     }
-    if (this.#world.chance(0.05)) this.drop();
+    if (this.#run.chance(0.05)) this.drop();
   }
 
   #checkRequest({ begunAt }: Connection, frame: Request): void {
-    const { ledger } = this.#world;
+    const { ledger } = this.#run;
     const { type, task_id, req_id } = frame;
     count(ledger, frame.redelivered === true ? `${type} again` : type);
     if (frame.deadline === undefined) fault(ledger, "lost", `${type} of ${task_id} says no deadline`);
@@ -169,8 +169,8 @@ export class CutOperator {
     const { req_id } = frame;
     switch (frame.type) {
       case "ask":
-        await sleep(this.#world.between(0, 150));
-        return { type: "answer", req_id, value: answerTo(frame.question, this.#world) };
+        await sleep(this.#run.between(0, 150));
+        return { type: "answer", req_id, value: answerTo(frame.question, this.#run) };
       case "hook_before":
         if (frame.agent === refusedAgent) return { type: "hook_ack", req_id, ok: false, reason: refusal };
         return { type: "hook_ack", req_id, ok: true };
@@ -182,13 +182,13 @@ export class CutOperator {
 
   /** Now and then two workers are let loose on the same spawn: one result counts. */
   async #launch(frame: SpawnFrame): Promise<void> {
-    const workers = this.#world.chance(0.15) ? 2 : 1;
-    await Promise.all(Array.from({ length: workers }, () => workOn(this.#world, frame, this.#fetched)));
+    const workers = this.#run.chance(0.15) ? 2 : 1;
+    await Promise.all(Array.from({ length: workers }, () => workOn(this.#run, frame, this.#fetched)));
   }
 
   /** A reply of a wrong kind is refused by name, and the request stays answerable. */
   #misbehave({ type, req_id }: Request): void {
-    if (!this.#world.chance(0.08)) return;
+    if (!this.#run.chance(0.08)) return;
     this.#misfits.add(req_id);
     this.#send(type === "ask" ? { type: "hook_ack", req_id, ok: true } : { type: "answer", req_id, value: true });
   }
@@ -197,7 +197,7 @@ export class CutOperator {
     const reply = this.#replies.get(reqId);
     if (reply === undefined || !this.#send(reply.frame)) return;
     reply.at = performance.now();
-    if (this.#world.chance(0.15)) this.#send(reply.frame);
+    if (this.#run.chance(0.15)) this.#send(reply.frame);
   }
 
   /** On the newest connection, which is the one that is heard. */
@@ -210,8 +210,8 @@ export class CutOperator {
 }
 
 /** An approval takes a plain yes or no, a question any text. */
-function answerTo(question: unknown, world: World): unknown {
+function answerTo(question: unknown, run: CutsRun): unknown {
   const isApproval =
     typeof question === "object" && question !== null && "kind" in question && question.kind === "approval";
-  return isApproval ? world.chance(0.5) : world.name("senior");
+  return isApproval ? run.chance(0.5) : run.name("senior");
 }

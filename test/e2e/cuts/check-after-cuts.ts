@@ -1,4 +1,4 @@
-// What must hold after any number of cuts: compares the event log with what was acknowledged and what was done outside.
+// Compares the event log after the last cut with what was acknowledged and with the effects that took place.
 
 import { isDeepStrictEqual } from "node:util";
 
@@ -6,17 +6,17 @@ import { EventPage } from "../../../src/protocol/api/task-shapes.ts";
 import type { TaskEvent } from "../../../src/protocol/task/event.ts";
 import { openForReading } from "../../../src/store/sqlite/database.ts";
 import type { Fault, Ledger } from "./cuts-ledger.ts";
-import { changedMind } from "./operator.ts";
-import { refusal, refusedAgent } from "./cuts-work.ts";
-import type { World } from "./cuts-world.ts";
+import { changedMind } from "./cuts-operator.ts";
+import { refusal, refusedAgent } from "./cuts-invocations.ts";
+import type { CutsRun } from "./cuts-run.ts";
 
 type EventOf<T extends TaskEvent["type"]> = Extract<TaskEvent, { type: T }>;
 
 /** Every event there is, page by page. */
-export async function wholeLog(world: World): Promise<TaskEvent[]> {
+export async function wholeLog(run: CutsRun): Promise<TaskEvent[]> {
   const events: TaskEvent[] = [];
   for (let after = 0; ;) {
-    const reply = await world.ask({ path: `/v1/events?after=${after}&limit=1000` });
+    const reply = await run.ask({ path: `/v1/events?after=${after}&limit=1000` });
     const page = EventPage.parse(reply.json);
     events.push(...page.events);
     if (page.next === null) return events;
