@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { z } from "zod";
 
 import {
+  again,
   anything,
   ask,
   codeOf,
@@ -12,12 +13,12 @@ import {
   gate,
   killed,
   type Loops,
+  never,
   openWaits,
   person,
   seen,
   started,
   task,
-  text,
   world,
   type World,
 } from "../../test/support/engine-kit.ts";
@@ -27,8 +28,6 @@ import type { Budget, Usage } from "../protocol/task/budget.ts";
 import type { Durable } from "../ports.ts";
 import { idInName } from "../store/names.ts";
 
-const never = new Promise<never>(() => undefined);
-const again = { repeatable: true, schema: text } as const;
 const usage = (tokens: number, money: number | null = 0): Usage => ({
   input_tokens: tokens,
   output_tokens: 0,

@@ -2,24 +2,22 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
 import {
+  again,
   anything,
   ask,
   codeOf,
   events,
   killed,
   type Loops,
+  never,
   openWaits,
   started,
   task,
-  text,
   world,
 } from "../../test/support/engine-kit.ts";
 import { settle } from "../../test/support/settle.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { messageText, userMessage } from "../protocol/task/message.ts";
-
-const never = new Promise<never>(() => undefined);
-const again = { repeatable: true, schema: text } as const;
 
 test("a handover starts the next run under another agent, and a restart finds it there", async (t) => {
   const seenBy: unknown[] = [];

@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  anything,
+  again,
   answer,
+  anything,
   ask,
   codeOf,
   events,
   gate,
   killed,
   type Loops,
+  never,
   openWaits,
   person,
   seen,
@@ -25,8 +27,6 @@ import { messageText, userMessage } from "../protocol/task/message.ts";
 import type { TaskStatus } from "../protocol/task/task-status.ts";
 import type { Store } from "../store/store.ts";
 
-const never = new Promise<never>(() => undefined);
-const again = { repeatable: true, schema: text } as const;
 const lifeTypes = new Set([
   ...terminalTypes,
   "task.started",

@@ -4,12 +4,14 @@ import { test } from "node:test";
 import { z } from "zod";
 
 import {
-  anything,
+  again,
   answer,
+  anything,
   ask,
   codeOf,
   killed,
   type Loops,
+  never,
   openWaits,
   person,
   started,
@@ -26,8 +28,6 @@ import { CompleteMessage, userMessage } from "../protocol/task/message.ts";
 import { openView } from "../store/sqlite/sqlite-view.ts";
 import { eventView } from "./event-view.ts";
 
-const never = new Promise<never>(() => undefined);
-const again = { repeatable: true, schema: text } as const;
 const usage = { input_tokens: 60, output_tokens: 0, money_micro_usd: 3 };
 const go = { kind: "budget", go_on: true };
 

@@ -1,24 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  anything,
+  again,
   answer,
+  anything,
   ask,
   killed,
   type Loops,
+  never,
   openWaits,
   person,
   seen,
   started,
   task,
-  text,
   world,
 } from "../../test/support/engine-kit.ts";
 import { settle } from "../../test/support/settle.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
-
-const never = new Promise<never>(() => undefined);
-const again = { repeatable: true, schema: text } as const;
 
 test("invariant 4: a cancel ends the whole subtree: detached, late and queued descendants, and aborts their steps", async (t) => {
   const aborted: string[] = [];

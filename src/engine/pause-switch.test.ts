@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
+  again,
   answer,
   anything,
   ask,
@@ -10,11 +11,11 @@ import {
   gate,
   killed,
   type Loops,
+  never,
   openWaits,
   person,
   started,
   task,
-  text,
   world,
   worldAt,
 } from "../../test/support/engine-kit.ts";
@@ -23,9 +24,6 @@ import { tempFolder } from "../../test/support/temp-folder.ts";
 import { userMessage } from "../protocol/task/message.ts";
 import { clockStops } from "./pause-switch.ts";
 import { systemClock } from "./clock.ts";
-
-const again = { repeatable: true, schema: text } as const;
-const never = new Promise<never>(() => undefined);
 
 test("in a pause the step under way finishes, none begins, no task starts, and its end lets all go on", async (t) => {
   const ran: string[] = [];

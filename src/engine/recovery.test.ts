@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  anything,
+  again,
   answer,
+  anything,
   ask,
   gate,
   killed,
   type Loops,
+  never,
   openWaits,
   person,
   seen,
@@ -18,9 +20,6 @@ import {
 } from "../../test/support/engine-kit.ts";
 import { settle, ticks } from "../../test/support/settle.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
-
-const never = new Promise<never>(() => undefined);
-const again = { repeatable: true, schema: text } as const;
 
 test("invariant 3: killed after any commit, a tree ends as if nothing had happened, no recorded step run twice", async (t) => {
   const ran = new Map<string, number>();

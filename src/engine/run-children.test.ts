@@ -1,13 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { codeOf, gate, killed, type Loops, seen, started, task, text, world } from "../../test/support/engine-kit.ts";
+import {
+  again,
+  codeOf,
+  gate,
+  killed,
+  type Loops,
+  never,
+  seen,
+  started,
+  task,
+  world,
+} from "../../test/support/engine-kit.ts";
 import { settle } from "../../test/support/settle.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { userMessage } from "../protocol/task/message.ts";
-
-const never = new Promise<never>(() => undefined);
-const again = { repeatable: true, schema: text } as const;
 
 test("a spawn is recorded with its children: after a restart the same ids, no child twice", async (t) => {
   const ids: string[][] = [];

@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { z } from "zod";
 import {
+  again,
   anything,
   ask,
   codeOf,
   gate,
   killed,
   type Loops,
+  never,
   seen,
   started,
   task,
@@ -19,9 +21,7 @@ import { tempFolder } from "../../test/support/temp-folder.ts";
 import { within } from "../../test/support/wait-until.ts";
 import { TuttiError } from "../protocol/error.ts";
 
-const never = new Promise<never>(() => undefined);
 const once = { repeatable: false, schema: text } as const;
-const again = { repeatable: true, schema: text } as const;
 
 test("invariant 1: a step whose outcome was recorded never runs again, and gives the same value after a restart", async (t) => {
   const ran: string[] = [];

@@ -1,24 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  again,
+  answer,
   anything,
   ask,
-  answer,
   killed,
   type Loops,
+  never,
   openWaits,
   person,
   started,
   task,
-  text,
   world,
 } from "../../test/support/engine-kit.ts";
 import { settle } from "../../test/support/settle.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { messageText, userMessage } from "../protocol/task/message.ts";
-
-const never = new Promise<never>(() => undefined);
-const again = { repeatable: true, schema: text } as const;
 
 test("what a sleep or a select remembers is not given to clean up as a note", async (t) => {
   const notes: unknown[] = [];

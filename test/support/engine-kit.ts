@@ -28,6 +28,10 @@ export interface World<C extends Clock = FakeClock> {
 
 export const text = z.string();
 export const anything = z.unknown();
+/** Options of a step that may run again and gives a text. */
+export const again = { repeatable: true, schema: text } as const;
+/** The body of a step that is cut off before it ends. */
+export const never = new Promise<never>(() => undefined);
 export const person: Answerer = { kind: "person", name: "Ada" };
 export const ask = { kind: "question", question: "which?" } as const;
 export const answer = (value: string) => ({ kind: "question" as const, value });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
+import { taskRow as row } from "../../../test/support/task-row.ts";
 import { codeOf } from "../../../test/support/engine-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { taskName } from "../../store/names.ts";
@@ -40,18 +41,6 @@ function fed(t: { after(fn: () => void): void }): Fed {
   });
   return { store, view, feed, reads: () => reads };
 }
-
-const row = {
-  root: null,
-  depth: 0,
-  kind: "loop",
-  agent: "a",
-  detached: false,
-  created_at: 1,
-  deadline: null,
-  shared: null,
-  body: "{}",
-} as const;
 
 const emitted = new WeakMap<Store, number>();
 

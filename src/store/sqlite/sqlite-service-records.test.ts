@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { taskRow as row } from "../../../test/support/task-row.ts";
 import { seen, world } from "../../../test/support/engine-kit.ts";
 import { leftByKill } from "../../../test/support/kill-process.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
@@ -120,18 +121,6 @@ test("the records's rows and the store's of one tick are one commit, all there a
 test("pruning takes the leases and the sent requests of the trees it removes, and nobody else's", async (t) => {
   const folder = tempFolder(t);
   const store = openStore(folder);
-  const row = {
-    parent: null,
-    root: null,
-    depth: 0,
-    kind: "loop",
-    agent: "a",
-    detached: false,
-    created_at: 1,
-    deadline: null,
-    shared: null,
-    body: "{}",
-  } as const;
   const [old, current] = [store.addTask(row), store.addTask(row)];
   for (const task of [old, current]) {
     const run = store.addRun({ task, attempt: 1, run: 1, body: null });

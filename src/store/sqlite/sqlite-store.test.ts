@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { taskRow as row } from "../../../test/support/task-row.ts";
 import { seen } from "../../../test/support/engine-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { Store } from "../store.ts";
@@ -16,18 +17,6 @@ const line = {
   body: null,
   state: null,
   mail: null,
-} as const;
-const row = {
-  parent: null,
-  root: null,
-  depth: 0,
-  kind: "loop",
-  agent: "a",
-  detached: false,
-  created_at: 1,
-  deadline: null,
-  shared: null,
-  body: "{}",
 } as const;
 
 /** A tree of three: a root with two children, the second of them a parent. */

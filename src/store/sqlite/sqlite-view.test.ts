@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
+import { taskRow as row } from "../../../test/support/task-row.ts";
 import {
   answer,
   anything,
@@ -25,18 +26,6 @@ import { openStore } from "./sqlite-store.ts";
 import { openView } from "./sqlite-view.ts";
 
 const once = { repeatable: true, schema: text } as const;
-const row = {
-  parent: null,
-  root: null,
-  depth: 0,
-  kind: "loop",
-  agent: "a",
-  detached: false,
-  created_at: 1,
-  deadline: null,
-  shared: null,
-  body: "{}",
-} as const;
 
 test("tasks are found by status, agent, runner and parent, newest first, whichever conditions are put together", async (t) => {
   const folder = tempFolder(t);
