@@ -1,11 +1,11 @@
-// An operator: joins Tutti, lets every task start, and launches worker.js for each task it is handed.
-// Run (Node 22): TUTTI_KEY="$(cat ~/.tutti/admin.key)" npx node operator.js http://127.0.0.1:7878 builder session.json
+// An operator: it joins Tutti, agrees to every task, and launches worker.js for each task that it is given.
+// Run it (Node 22 or newer): TUTTI_KEY="$(cat ~/.tutti/admin.key)" npx node operator.js http://127.0.0.1:7878 builder session.json
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const [base, role, file] = process.argv.slice(2);
-/** Request → its answer, to come or given: one that comes again launches nothing twice. */
+/** Answers by request id: a request that is delivered again gets the same answer and launches no second worker. */
 const requests = new Map();
 
 async function call(path, token, body = {}) {
@@ -15,7 +15,7 @@ async function call(path, token, body = {}) {
   return reply.json();
 }
 
-/** The session outlives this process: with its token, the same operator comes back to what is still open. */
+/** The operator session outlives this process. With its token, the operator comes back to the requests that are still open. */
 async function join() {
   if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8"));
   const joined = await call("/v1/operators", process.env.TUTTI_KEY, { roles: [role] });
@@ -36,12 +36,12 @@ async function serve({ sid, token }) {
   const { ticket } = await call(`/v1/operators/${sid}/ticket`, token);
   const socket = new WebSocket(`${base.replace("http", "ws")}/v1/operators/${sid}/ws?ticket=${ticket}`, "tutti.v1");
   const say = (answer) => socket.readyState === WebSocket.OPEN && socket.send(JSON.stringify(answer));
-  // What the connection before may have swallowed is said again; of two answers the first counts.
+  // The last connection may have lost answers, so all are sent again; the first answer counts.
   socket.onopen = () => requests.forEach((answer) => answer.then(say));
   socket.onmessage = ({ data }) => {
     const frame = JSON.parse(data);
     console.log(frame.type, frame.task_id ?? frame.message);
-    if (frame.type !== "hook_before" && frame.type !== "spawn") return; // An ask is left to the people who watch.
+    if (frame.type !== "hook_before" && frame.type !== "spawn") return; // Asks are left to people.
     if (!requests.has(frame.req_id)) requests.set(frame.req_id, answerTo(frame));
     requests.get(frame.req_id).then(say);
     if (requests.size > 1000) requests.delete(requests.keys().next().value);
@@ -52,7 +52,7 @@ async function serve({ sid, token }) {
 const session = await join();
 for (;;) {
   await serve(session).catch((error) => {
-    if (error.status === 404) rmSync(file); // The session is over, as one is after a day away: the next start joins anew.
+    if (error.status === 404) rmSync(file); // The session has ended, as it does after a day without a connection; the next start joins again.
     if (error.status === 401 || error.status === 404) throw error;
     console.error(String(error.message));
   });

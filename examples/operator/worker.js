@@ -1,9 +1,9 @@
-// A worker: fetches what it is to do, says how it goes, does it, and posts the result. This one counts the words of its prompt.
+// A worker: it fetches its prompt, reports progress, does the work and posts the result. This one counts the words of its prompt.
 import { setTimeout as sleep } from "node:timers/promises";
 
 const { WORKER_HANDLE, BASE_URL, TASK_ID } = process.env;
 
-/** Every call may be made again: the first result wins, and the same one again is told so. */
+/** Every call may be repeated: the first result wins, and the same result again changes nothing. */
 async function call(path, options = {}) {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -11,12 +11,12 @@ async function call(path, options = {}) {
       const reply = await fetch(BASE_URL + path, { ...options, headers });
       if (reply.ok) return await reply.json();
       const text = await reply.text();
-      // 4xx is final: this attempt is not ours any more, or is over.
+      // A 4xx is final: the attempt has ended, or belongs to another worker.
       if (reply.status < 500) throw Object.assign(new Error(`${reply.status} ${text}`), { final: true });
       throw new Error(text);
     } catch (error) {
       if (error.final || tries === 60) throw error;
-      await sleep(Math.min(100 * tries, 1000)); // The daemon may be starting again.
+      await sleep(Math.min(100 * tries, 1000)); // The daemon may be restarting.
     }
   }
 }
