@@ -20,7 +20,7 @@ import { idInName, taskName } from "../store/names.ts";
 import { resultIn } from "./outcome.ts";
 import { PauseSwitch } from "./pause-switch.ts";
 import { Recorder, type Redact } from "./recorder.ts";
-import { recoverTree } from "./recovery.ts";
+import { alignStatus, recoverTree } from "./recovery.ts";
 import { Runners } from "./runners.ts";
 import { Slots } from "./slots.ts";
 import { settledIn } from "./wait-body.ts";
@@ -105,6 +105,7 @@ export class Engine implements Tasks {
     for (const task of tasks) {
       parts.tasks.add(task);
       watchDeadline(parts, task);
+      alignStatus(parts, task);
     }
     await Promise.all(notes.map(async (note) => this.#options.cleanUp?.(note)));
     const open = tasks.filter((task) => task.result === undefined);

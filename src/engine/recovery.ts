@@ -8,7 +8,7 @@ import type { AnswerRow, EventType, TaskRow } from "../store/store.ts";
 import { applyAnswer, LimitReached } from "./budget-gate.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { countAsk, liveTask, type LiveTask, newTree, stopClock, type Tree } from "./live-task.ts";
-import { taskName } from "../store/names.ts";
+import { askName, taskName } from "../store/names.ts";
 import { resultIn } from "./outcome.ts";
 import { clockStops, pausesIn } from "./pause-switch.ts";
 import { payer, payerAbove, rootAccounts, rootBudget } from "./payer.ts";
@@ -49,6 +49,16 @@ function statusAfter(events: readonly EventType[], name: string): TaskStatus {
     ({ status } = moved);
   }
   return status;
+}
+
+/** Versions before this one told of an open ask only while its task waited on it: their tasks are brought in line. */
+export function alignStatus({ recorder, store, waits }: EngineParts, task: LiveTask): void {
+  if (task.result !== undefined) return;
+  const asked = [...(task.waits ?? [])].find((id) => waits.get(id)?.body.ask !== undefined);
+  if (asked !== undefined && task.status === "running") {
+    recorder.emit(task, "task.input_required", { ask: askName(store.salt, asked) });
+  }
+  if (task.openAsks === 0 && task.status === "input_required") recorder.emit(task, "task.resumed");
 }
 
 function taskOf(parts: EngineParts, row: TaskRow, known: ReadonlyMap<number, LiveTask>): LiveTask {

@@ -2,6 +2,8 @@
 
 import { isDeepStrictEqual } from "node:util";
 
+import { nextStatus } from "../../src/core/task-state.ts";
+import { statusEvents, type TaskStatus } from "../../src/protocol/task/task-status.ts";
 import { taskName } from "../../src/store/names.ts";
 import { openForReading, type OpenedDatabase } from "../../src/store/sqlite/database.ts";
 import { readLedger } from "./crash-ledger.ts";
@@ -54,7 +56,7 @@ function checkOpened(folder: string, kills: number, { database, salt }: OpenedDa
   const many = ended
     .filter((row) => Number(row["ends"]) > 1)
     .map((row) => `task ${String(row["id"])} ended ${String(row["ends"])} times`);
-  const others = [...mismatchedEnds(rows), ...damage(rows)];
+  const others = [...mismatchedEnds(rows), ...wrongStatuses(rows), ...damage(rows)];
   const one = (sql: string): number => Number(rows(sql)[0]?.["value"]);
   return {
     tally: {
@@ -157,6 +159,27 @@ function mismatchedEnds(rows: Rows): string[] {
     `SELECT results.task AS task FROM results WHERE NOT EXISTS
      (SELECT 1 FROM log JOIN runs ON runs.id = log.run WHERE runs.task = results.task AND type = 'task.' || status)`,
   ).map((row) => `the events of task ${String(row["task"])} tell of another end`);
+}
+
+/** The events of a task, folded by the state machine, give the status that is kept (invariant 2). */
+function wrongStatuses(rows: Rows): string[] {
+  const kept = new Map(
+    rows("SELECT task, status FROM open UNION ALL SELECT task, status FROM results").map((row) => [row["task"], row]),
+  );
+  const statuses = new Map<unknown, TaskStatus>(rows("SELECT id FROM tasks").map((row) => [row["id"], "pending"]));
+  const wrong: string[] = [];
+  for (const { task, type } of rows("SELECT runs.task, type FROM log JOIN runs ON runs.id = log.run ORDER BY log.id")) {
+    const event = statusEvents.find((each) => each === type);
+    if (event === undefined) continue;
+    const moved = nextStatus(statuses.get(task) ?? "pending", event);
+    if (moved.ok) statuses.set(task, moved.status);
+    else wrong.push(`task ${String(task)}: ${moved.reason}`);
+  }
+  for (const [task, status] of statuses) {
+    if (kept.get(task)?.["status"] !== status)
+      wrong.push(`task ${String(task)} is kept with another status than ${status}`);
+  }
+  return wrong;
 }
 
 function damage(rows: Rows): string[] {
