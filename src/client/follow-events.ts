@@ -34,7 +34,7 @@ export async function* follow(
     const ended = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
     let why: unknown = new TuttiError("unreachable", `the event stream of ${service.url} broke off`);
     try {
-      const query = { after: last, ...(live === true ? { live: "true" } : {}) };
+      const query = { after: last, ...(live === true ? { live } : {}) };
       const name = task === undefined ? "events" : "taskEvents";
       const headers = last > 0 ? { "last-event-id": String(last) } : {};
       const parts = { query, headers, ...(task === undefined ? {} : { params: { task } }) };

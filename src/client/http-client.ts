@@ -78,7 +78,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
       return call(
         "invoke",
         {
-          query: { folder, ...(anew === true ? { anew: "true" as const } : {}) },
+          query: { folder, ...(anew === true ? { anew } : {}) },
           headers: key === undefined ? {} : { "idempotency-key": key },
           body: undefined,
         },

@@ -57,7 +57,7 @@ describe("in process and over the wire", () => {
     const id = await openAsk(there, task);
     const looks: Record<string, (tutti: Tutti) => Promise<unknown>> = {
       tasks: (tutti) => tutti.tasks({ limit: 1 }),
-      below: (tutti) => tutti.tasks({ limit: 10, roots: "false", status: "input_required" }),
+      below: (tutti) => tutti.tasks({ limit: 10, roots: false, status: "input_required" }),
       task: (tutti) => tutti.task(task),
       "no task": (tutti) => tutti.task("tsk_0_1"),
       tree: (tutti) => tutti.tree(task),

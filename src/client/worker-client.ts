@@ -69,7 +69,7 @@ export function workerClient(options: WorkerOptions): WorkerClient {
       }
     },
     submit: (text, { ok = true } = {}) =>
-      patiently(() => call("workerSubmit", { query: { ok: ok ? "true" : "false" }, body: text }), patience),
+      patiently(() => call("workerSubmit", { query: { ok }, body: text }), patience),
     result: (value, { ok = true } = {}) =>
       patiently(() => call("workerResult", { body: { task_id, value, ok } }), patience),
   };

@@ -46,7 +46,7 @@ export async function listed(
   while (tasks.length < limit) {
     const page = await reader.tasks({
       limit: Math.min(largestPage, limit - tasks.length),
-      roots: below ? "false" : "true",
+      roots: !below,
       ...(status === undefined ? {} : { status }),
       ...(cursor === undefined ? {} : { cursor }),
     });

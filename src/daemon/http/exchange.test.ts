@@ -219,6 +219,18 @@ test("a query is refused when it names what the route does not know, names somet
   assertProblem(await kit.call("/v1/tasks/nonsense"), 404, "not_found");
 });
 
+test("a boolean in a query is exactly true or false", async () => {
+  for (const roots of ["true", "false"]) assert.equal((await kit.call(`/v1/tasks?roots=${roots}`)).status, 200, roots);
+  for (const path of ["/v1/tasks?roots", "/v1/models?probe", "/v1/events?live", "/v1/invocations?anew"]) {
+    const method = path.startsWith("/v1/invocations") ? "POST" : "GET";
+    for (const value of ["", "1", "TRUE", "yes"]) {
+      const reply = await kit.call(`${path}=${value}`, { method });
+      assertProblem(reply, 422, "invalid_input");
+      assert.match(String(reply.body?.["detail"]), /must be true or false/);
+    }
+  }
+});
+
 test("a JSON body must say that it is one, be JSON, and fit", async () => {
   const post = (body: string, type?: string) =>
     kit.call(`/v1/tasks/${task}/message`, {

@@ -143,10 +143,10 @@ test("a task's view says the same in a page, in its tree and alone; pages neithe
   for (let count = 0; count < 5; count += 1) {
     await client.settled((await client.invoke(example("single"), { folder, anew: true })).task);
   }
-  const all = (await client.tasks({ roots: "false", limit: 200 })).tasks;
+  const all = (await client.tasks({ roots: false, limit: 200 })).tasks;
   const paged: string[] = [];
   for (let cursor: string | null = ""; cursor !== null;) {
-    const page = await client.tasks({ roots: "false", limit: 3, ...(cursor === "" ? {} : { cursor }) });
+    const page = await client.tasks({ roots: false, limit: 3, ...(cursor === "" ? {} : { cursor }) });
     paged.push(...page.tasks.map(({ id }) => id));
     cursor = page.next;
   }

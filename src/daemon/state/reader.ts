@@ -74,7 +74,7 @@ export function viewsOver(view: StoreView): Views {
         ...(status === undefined ? {} : { status }),
         ...(agent === undefined ? {} : { agent }),
         ...(runner === undefined ? {} : { runner }),
-        ...(above === undefined ? { roots: roots !== "false" } : { parent: above }),
+        ...(above === undefined ? { roots: roots !== false } : { parent: above }),
       });
       const tasks = rows.slice(0, limit).map((row): ListedTask => {
         const open = row.parent === null ? { open: view.unfinished(row.id) } : {};

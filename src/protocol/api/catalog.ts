@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { AgentDefinition } from "../invocation/invocation-file.ts";
+import { queryBoolean } from "../query-boolean.ts";
 
 export const FolderQuery = z.strictObject({
   /** A folder in the project; where the service was started when absent. */
@@ -57,7 +58,7 @@ export type ModelView = z.infer<typeof ModelView>;
 
 export const ModelsQuery = FolderQuery.extend({
   /** `true`: the providers are asked whether they are there. */
-  probe: z.enum(["true", "false"]).optional(),
+  probe: queryBoolean.optional(),
 });
 export const ModelList = z.strictObject({ models: z.array(ModelView) });
 

@@ -6,14 +6,14 @@ import { TaskEvent } from "../task/event.ts";
 import { Failure } from "../failure.ts";
 import { AskId, TaskId, Time } from "../ids.ts";
 import { AgentResult } from "../invocation/invocation-result.ts";
+import { queryBoolean } from "../query-boolean.ts";
 import { CompleteMessage } from "../task/message.ts";
 import { Ordinal } from "../task/task.ts";
 import { TaskStatus } from "../task/task-status.ts";
 import { TaskView } from "../task/task-view.ts";
 
 /** A number in a query, which holds only text. */
-const count = (most: number, usual: number) => z.coerce.number().int().min(1).max(most).default(usual);
-const flag = z.enum(["true", "false"]);
+const count = (most: number, usual: number) => z.coerce.number<number>().int().min(1).max(most).default(usual);
 
 export const Started = z.strictObject({
   task: TaskId,
@@ -27,7 +27,7 @@ export const InvocationQuery = z.strictObject({
   /** An absolute path; where relative roots of the invocation begin, and whose project's config holds. */
   folder: z.string().min(1).max(4096).optional(),
   /** Another one even if the same has not finished. */
-  anew: flag.optional(),
+  anew: queryBoolean.optional(),
 });
 
 /** The same key again gives the task that was made with it, finished or not; with another body it is a conflict. */
@@ -56,7 +56,7 @@ export const TaskListQuery = z.strictObject({
   runner: z.string().min(1).max(64).optional(),
   parent: TaskId.optional(),
   /** `false`: tasks below the roots too. */
-  roots: flag.optional(),
+  roots: queryBoolean.optional(),
 });
 export type TaskListQuery = z.input<typeof TaskListQuery>;
 
@@ -77,7 +77,7 @@ export const TaskTree = z.strictObject({ tasks: z.array(TaskView) });
 
 export const PageQuery = z.strictObject({
   /** A sequence; what comes after it. */
-  after: z.coerce.number().int().min(0).default(0),
+  after: z.coerce.number<number>().int().min(0).default(0),
   limit: count(1000, 100),
 });
 export type PageQuery = z.input<typeof PageQuery>;
@@ -108,7 +108,7 @@ export const EventsQuery = z.strictObject({
   /** Only this task and those below it. */
   task: TaskId.optional(),
   /** `true`: text on its way too, as events named `live`; only in a stream. */
-  live: flag.optional(),
+  live: queryBoolean.optional(),
 });
 /** The subtree is the path's. */
 export const TaskEventsQuery = EventsQuery.omit({ task: true });
@@ -119,7 +119,7 @@ export type EventPage = z.infer<typeof EventPage>;
 
 export const ResultQuery = z.strictObject({
   /** How long the request may stay open for the task to end. */
-  wait_ms: z.coerce.number().int().min(0).max(60_000).default(0),
+  wait_ms: z.coerce.number<number>().int().min(0).max(60_000).default(0),
 });
 /** 200 with a result, 202 without one. */
 export const TaskOutcome = z.discriminatedUnion("ended", [

@@ -1,5 +1,6 @@
 // What travels on the worker routes: prompt, result, submit, events and ask, and the reasons they refuse.
 import { z } from "zod";
+import { queryBoolean } from "../query-boolean.ts";
 import { CompleteMessage } from "../task/message.ts";
 import { tokenRefusals } from "./capability-token.ts";
 
@@ -42,15 +43,15 @@ export type WorkerRecorded = z.infer<typeof WorkerRecorded>;
 
 /** POST /v1/worker/submit: the body is the raw result; `verdict` is another spelling of `ok` and may not contradict it. */
 export const WorkerSubmitQuery = z
-  .object({ ok: z.enum(["true", "false"]).optional(), verdict: z.enum(["pass", "blocked"]).optional() })
+  .object({ ok: queryBoolean.optional(), verdict: z.enum(["pass", "blocked"]).optional() })
   .refine(
-    ({ ok, verdict }) => ok === undefined || verdict === undefined || (ok === "true") === (verdict === "pass"),
+    ({ ok, verdict }) => ok === undefined || verdict === undefined || ok === (verdict === "pass"),
     "ok and verdict contradict each other; send one of them",
   );
 export type WorkerSubmitQuery = z.infer<typeof WorkerSubmitQuery>;
 
 export function submittedOk({ ok, verdict }: WorkerSubmitQuery): boolean {
-  return ok !== "false" && verdict !== "blocked";
+  return ok !== false && verdict !== "blocked";
 }
 
 /** POST /v1/worker/events: kept in order; any accepted post renews the lease. */

@@ -38,7 +38,7 @@ export function catalogHandlers(context: HttpContext): Pick<Handlers, AgentEnvir
     },
     runners: () => ({ value: { runners: [...context.runners] } }),
     async models({ query, caller }) {
-      const models = await (await projectAt(query.folder, caller)).models({ probe: query.probe === "true" });
+      const models = await (await projectAt(query.folder, caller)).models({ probe: query.probe === true });
       return { value: { models: models.map((model) => ({ ...model, aliases: [...model.aliases] })) } };
     },
     route: async ({ body }) => ({ value: await context.state.client.route(body) }),

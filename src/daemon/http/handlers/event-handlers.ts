@@ -12,7 +12,7 @@ interface Asked {
   readonly caller: Caller;
   readonly wantsStream: boolean;
   readonly task: string | undefined;
-  readonly query: { readonly after: number; readonly limit: number; readonly live?: "true" | "false" | undefined };
+  readonly query: { readonly after: number; readonly limit: number; readonly live?: boolean | undefined };
   readonly lastEventId: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export function eventHandlers({ state }: HttpContext): Pick<Handlers, "events" |
       return { refused: refuse("usage", message, { details: { last: feed.position } }) };
     }
     const key = caller.kind === "key" ? caller.id : undefined;
-    return { stream: { after, task, live: query.live === "true", key } };
+    return { stream: { after, task, live: query.live === true, key } };
   };
 
   const answer = async (asked: Asked) => {

@@ -374,7 +374,7 @@ test("a worker's bearer is passed on unchanged, an API key is not a worker's, an
   });
   const headers = { authorization: "Bearer tt1.a.b", "content-type": "text/plain" };
   await good("workerSubmit", "/v1/worker/submit?ok=false", { body: "raw {text}\n", headers });
-  assert.deepEqual(seen, [["tt1.a.b", "raw {text}\n", { ok: "false" }]]);
+  assert.deepEqual(seen, [["tt1.a.b", "raw {text}\n", { ok: false }]]);
   const both = await kit.call("/v1/worker/submit?ok=true&verdict=blocked", { method: "POST", body: "x", headers });
   assert.equal(both.status, 422);
 });

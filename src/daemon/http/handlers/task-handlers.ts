@@ -47,7 +47,7 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, Tasks> {
       const key = headers["idempotency-key"];
       const started = await client.invoke(text, {
         folder: query.folder ?? context.from,
-        anew: query.anew === "true",
+        anew: query.anew === true,
         ...(key === undefined ? {} : { key }),
       });
       return { value: started, status: started.existed ? 200 : 201 };
