@@ -1,4 +1,4 @@
-// What handlers work with: the opened state, and what the process knows of itself.
+// What all handlers share: the opened state folder, and facts about this process.
 
 import type { Project } from "../../host/project.ts";
 import type { Answered } from "../../protocol/api/route-shape.ts";
@@ -10,13 +10,21 @@ export interface HttpContext {
   readonly state: State;
   readonly openapi: () => unknown;
   readonly runners: Answered<Routes["runners"]>["runners"];
-  /** The project a folder is in. */
+  /** Opens the project that contains the folder. */
   readonly project: (folder: string) => Promise<Pick<Project, "agents" | "models">>;
-  /** The folder the service was started in. */
+  /** The folder in which the service was started. */
   readonly from: string;
-  readonly stopping: () => TuttiError | undefined;
-  /** Why it takes no more work although it still answers; undefined while it does. */
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
+  /** The reason why the service starts no more work although it still answers; undefined while it is ready. */
   readonly notReady?: () => TuttiError | undefined;
-  /** Asks the process to stop; called when the reply has gone out. */
+  /** Asks the process to stop; called after the reply was sent. */
   readonly onShutdown: (graceMs: number | undefined) => void;
+}
+
+/** The part of a pino logger that the HTTP server uses. */
+export interface HttpLog {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
 }

@@ -1,37 +1,37 @@
-// A batch of events as it goes to readers: the bytes are made once, whatever the number of them.
+// A batch of committed events as server-sent events: the bytes are made once, however many streams send them.
 
 import type { TaskId } from "../../protocol/ids.ts";
 import type { FeedEvent } from "../state/event-feed.ts";
 
 export class EventBatch {
   readonly events: readonly FeedEvent[];
-  readonly first: number;
-  readonly last: number;
-  #all: Buffer | undefined;
-  readonly #ofRoots = new Map<TaskId, Buffer>();
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  #bytes: Buffer | undefined;
+  readonly #bytesOfTrees = new Map<TaskId, Buffer>();
 
   constructor(events: readonly FeedEvent[]) {
     this.events = events;
-    this.first = events[0]?.event.seq ?? 0;
-    this.last = events.at(-1)?.event.seq ?? 0;
+    this.firstSeq = events[0]?.event.seq ?? 0;
+    this.lastSeq = events.at(-1)?.event.seq ?? 0;
   }
 
-  get all(): Buffer {
-    this.#all ??= Buffer.from(this.events.map(eventChunk).join(""));
-    return this.#all;
+  get bytes(): Buffer {
+    this.#bytes ??= sentEvents(this.events);
+    return this.#bytes;
   }
 
-  /** Empty when there is none of the tree. */
-  ofRoot(root: TaskId): Buffer {
-    const known = this.#ofRoots.get(root);
+  /** Of the tree with this root task; empty when the batch has no event of it. */
+  bytesOfTree(root: TaskId): Buffer {
+    const known = this.#bytesOfTrees.get(root);
     if (known !== undefined) return known;
-    const mine = this.events.filter(({ event }) => event.root === root);
-    const made = mine.length === this.events.length ? this.all : Buffer.from(mine.map(eventChunk).join(""));
-    this.#ofRoots.set(root, made);
-    return made;
+    const events = this.events.filter(({ event }) => event.root === root);
+    const bytes = events.length === this.events.length ? this.bytes : sentEvents(events);
+    this.#bytesOfTrees.set(root, bytes);
+    return bytes;
   }
 }
 
-export function eventChunk({ event, json }: FeedEvent): string {
-  return `id: ${event.seq}\ndata: ${json}\n\n`;
+export function sentEvents(events: readonly FeedEvent[]): Buffer {
+  return Buffer.from(events.map(({ event, json }) => `id: ${event.seq}\ndata: ${json}\n\n`).join(""));
 }

@@ -35,7 +35,7 @@ async function talk(durable: Durable): Promise<string> {
 before(async () => {
   kit = await openKit({
     runners: { loop: talk },
-    http: { streamLimits: { bufferBytes: 256 * 1024, heartbeatMs: 200, stallMs: 30_000, farewellMs: 30_000 } },
+    http: { streamLimits: { bufferBytes: 256 * 1024, heartbeatMs: 200, stallMs: 30_000, endMs: 30_000 } },
   });
 });
 after(() => kit.close());
@@ -360,7 +360,7 @@ test("a reader that takes nothing while it catches up, or later, is let go", asy
     runners: { loop: talk },
     http: {
       log: { info() {}, error() {}, warn: (_, message) => message.includes("too slow") && shed.resolve() },
-      streamLimits: { heartbeatMs: 50, stallMs: 200, farewellMs: 200 },
+      streamLimits: { heartbeatMs: 50, stallMs: 200, endMs: 200 },
     },
   });
   t.after(() => hasty.close());

@@ -1,4 +1,4 @@
-// One reader of server-sent events: it catches up from the store at its own pace, then is told what is committed.
+// One stream of server-sent events: it first catches up from the store at the reader's pace, then sends every commit.
 
 import type { ServerResponse } from "node:http";
 
@@ -8,19 +8,19 @@ import type { LiveDelta } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { EventFeed } from "../state/event-feed.ts";
-import { type EventBatch, eventChunk } from "./event-batch.ts";
-import { strictHeaders } from "./reply.ts";
+import { type EventBatch, sentEvents } from "./event-batch.ts";
+import { readEventPage } from "./event-page.ts";
+import { securityHeaders } from "./reply.ts";
 import { Subtree } from "./subtree.ts";
-import { takeEvents } from "./take-events.ts";
 
 export interface StreamRequest {
-  /** The last sequence the reader has seen. */
+  /** The sequence number of the last event the reader has. */
   readonly after: number;
-  /** Only this task and those below it; the stream ends when they are over. */
+  /** Only events of this task and its descendants; the stream ends when all of them have ended. */
   readonly task: TaskId | undefined;
-  /** Text on its way too. */
+  /** Also send live deltas. */
   readonly live: boolean;
-  /** The key it was opened with: it ends when that is revoked. */
+  /** The id of the API key that opened the stream; the stream ends when the key is revoked. */
   readonly key: string | undefined;
 }
 
@@ -28,27 +28,27 @@ export interface StreamDeps {
   readonly feed: Pick<EventFeed, "read">;
   readonly view: StoreView;
   readonly limits: StreamLimits;
-  /** The reader was too slow and is let go. */
+  /** Called when the reader was too slow and is disconnected. */
   readonly onShed: () => void;
 }
 
 export interface StreamLimits {
-  /** What may wait for a reader; past it the reader is shed. */
+  /** How many bytes may wait to be sent; a reader that is further behind is shed. */
   readonly bufferBytes: number;
-  /** How long a reader may take nothing at all. */
+  /** How long a reader may read nothing at all. */
   readonly stallMs: number;
   readonly heartbeatMs: number;
-  /** How long the last words may take to be read. */
-  readonly farewellMs: number;
+  /** How long the reader may take to read the end of the stream. */
+  readonly endMs: number;
 }
 
-/** Text on its way is dropped long before a reader has to be. */
-const liveShare = 4;
+/** Live deltas are dropped when this part of the buffer is full, long before the reader itself is shed. */
+const deltaShare = 1 / 4;
 const pageSize = 200;
-/** Pieces of about this size are written while catching up. */
-const pieceLength = 64 * 1024;
-const head = [
-  ...strictHeaders,
+/** The approximate length of what is written at once while catching up. */
+const chunkLength = 64 * 1024;
+const headers = [
+  ...securityHeaders,
   "Content-Type",
   "text/event-stream; charset=utf-8",
   "X-Accel-Buffering",
@@ -64,57 +64,59 @@ export class EventStream {
   readonly #response: ServerResponse;
   #after: number;
   #subtree: Subtree | undefined;
-  /** `behind`: reading the store. `level`: told with every commit. */
-  #phase: "behind" | "level" | "ended" = "behind";
+  #phase: "catching_up" | "following" | "ended" = "catching_up";
   #droppedDeltas = 0;
   #stalledSince: number | undefined;
-  #farewell: NodeJS.Timeout | undefined;
+  #endTimer: NodeJS.Timeout | undefined;
 
   constructor(deps: StreamDeps, response: ServerResponse, request: StreamRequest) {
     this.#deps = deps;
     this.#response = response;
     this.request = request;
     this.#after = request.after;
-    // The end of a stream is told by an event, so its bytes need no frames around them.
+    // The last event tells the reader that the stream is complete, so chunked encoding would add nothing.
     response.useChunkedEncodingByDefault = false;
-    response.writeHead(200, head);
+    response.writeHead(200, headers);
     response.write("retry: 1000\n\n");
-    response.once("close", () => this.#stop());
+    response.once("close", () => {
+      this.#phase = "ended";
+      clearTimeout(this.#endTimer);
+    });
   }
 
-  /** Returns when the reader is level, or the stream is over. */
+  /** Resolves when the reader has everything that is stored, or the stream has ended. */
   async catchUp(): Promise<void> {
     const { view } = this.#deps;
     const { task } = this.request;
-    while (this.#phase === "behind") {
+    while (this.#phase === "catching_up") {
       const { more, flows } = this.#writeStored();
       if (!flows && !(await this.#drained())) return;
       if (more || !flows) continue;
-      // In the same tick as the last read: from here on every commit is told, and none was missed.
+      // In the same tick as the last read, so that no commit comes in between: every later one is pushed.
       this.#subtree = task === undefined ? undefined : new Subtree(view, task);
-      this.#phase = "level";
-      if (this.#subtree?.over === true) this.end({ reason: "settled", after: this.#after });
+      this.#phase = "following";
+      if (this.#subtree?.settled === true) this.end({ reason: "settled", after: this.#after });
     }
   }
 
-  /** Nothing of what was read is held while the reader takes its time. */
+  /** A function of its own so that the events it read are not kept in memory while the reader takes its time. */
   #writeStored(): { readonly more: boolean; readonly flows: boolean } {
     const { task } = this.request;
-    const { events, more } = takeEvents(this.#deps.feed, {
+    const { events, more } = readEventPage(this.#deps.feed, {
       after: this.#after,
       limit: pageSize,
-      maxLength: pieceLength,
+      maxLength: chunkLength,
       task,
     });
     const last = events.at(-1);
     if (last === undefined) return { more, flows: true };
     this.#after = last.event.seq;
-    return { more, flows: this.#response.write(events.map(eventChunk).join("")) };
+    return { more, flows: this.#response.write(sentEvents(events)) };
   }
 
-  /** Committed just now. True when the reader has to catch up from the store again. */
-  offer(batch: EventBatch): boolean {
-    if (this.#phase !== "level" || batch.last <= this.#after) return false;
+  /** Sends events that were just committed. Returns true when the stream has to catch up from the store again. */
+  push(batch: EventBatch): boolean {
+    if (this.#phase !== "following" || batch.lastSeq <= this.#after) return false;
     const bytes = this.#bytesOf(batch);
     const waiting = this.#response.writableLength;
     if (bytes.length > 0 && waiting + bytes.length > this.#deps.limits.bufferBytes) {
@@ -122,25 +124,25 @@ export class EventStream {
         this.end({ reason: "shed", after: this.#after });
         return false;
       }
-      // It keeps up, and the batch alone is too much: in pieces, then.
-      this.#phase = "behind";
+      // The reader keeps up, but this batch alone exceeds the buffer, so it is sent from the store in chunks.
+      this.#phase = "catching_up";
       return true;
     }
-    this.#after = batch.last;
+    this.#after = batch.lastSeq;
     if (bytes.length > 0) this.#write(bytes);
-    if (this.#subtree?.over === true) this.end({ reason: "settled", after: this.#after });
+    if (this.#subtree?.settled === true) this.end({ reason: "settled", after: this.#after });
     return false;
   }
 
-  offerLive(delta: LiveDelta, bytes: Buffer): void {
-    if (!this.request.live || this.#phase !== "level" || this.#subtree?.has(delta) === false) return;
-    if (this.#response.writableLength > this.#deps.limits.bufferBytes / liveShare) this.#droppedDeltas += 1;
+  pushDelta(delta: LiveDelta, bytes: Buffer): void {
+    if (!this.request.live || this.#phase !== "following" || this.#subtree?.has(delta) === false) return;
+    if (this.#response.writableLength > this.#deps.limits.bufferBytes * deltaShare) this.#droppedDeltas += 1;
     else this.#write(bytes);
   }
 
-  /** A reader that takes nothing for too long is let go. */
-  beat(now: number): void {
-    if (this.#phase !== "level") return;
+  /** Sends a heartbeat, or sheds a reader that has read nothing for too long. */
+  heartbeat(now: number): void {
+    if (this.#phase !== "following") return;
     if (this.#response.writableLength === 0) {
       this.#stalledSince = undefined;
       this.#write(heartbeat);
@@ -155,17 +157,12 @@ export class EventStream {
     this.end({ reason: "error", after: this.#after, error: { code, message, retry } });
   }
 
-  end(why: StreamEnd): void {
+  end(end: StreamEnd): void {
     if (this.#phase === "ended") return;
     this.#phase = "ended";
-    if (why.reason === "shed") this.#deps.onShed();
-    this.#response.end(`event: end\ndata: ${JSON.stringify(why)}\n\n`);
-    this.#farewell = setTimeout(() => this.#response.destroy(), this.#deps.limits.farewellMs);
-  }
-
-  #stop(): void {
-    this.#phase = "ended";
-    clearTimeout(this.#farewell);
+    if (end.reason === "shed") this.#deps.onShed();
+    this.#response.end(`event: end\ndata: ${JSON.stringify(end)}\n\n`);
+    this.#endTimer = setTimeout(() => this.#response.destroy(), this.#deps.limits.endMs);
   }
 
   #write(bytes: Buffer): void {
@@ -176,19 +173,19 @@ export class EventStream {
     this.#response.write(bytes);
   }
 
+  /** The part of the batch that this reader is to get. */
   #bytesOf(batch: EventBatch): Buffer {
-    const fresh = batch.first > this.#after;
+    const allNew = batch.firstSeq > this.#after;
     const subtree = this.#subtree;
-    if (subtree === undefined && fresh) return batch.all;
-    const mine = batch.events.filter(({ event }) => {
+    if (subtree === undefined && allNew) return batch.bytes;
+    const events = batch.events.filter(({ event }) => {
       if (event.seq <= this.#after) return false;
-      return subtree === undefined || subtree.note(event);
+      return subtree === undefined || subtree.track(event);
     });
-    if (subtree?.root !== undefined && fresh) return batch.ofRoot(subtree.root);
-    return Buffer.from(mine.map(eventChunk).join(""));
+    return subtree?.root !== undefined && allNew ? batch.bytesOfTree(subtree.root) : sentEvents(events);
   }
 
-  /** False when the stream is over. */
+  /** Resolves when the reader has read what was written; false when the stream has ended instead. */
   async #drained(): Promise<boolean> {
     const response = this.#response;
     const { promise, resolve } = Promise.withResolvers<"drain" | "close" | "stalled">();

@@ -1,4 +1,4 @@
-// All readers of server-sent events: one subscription for them all, heartbeats, and how they end together.
+// All open event streams: one subscription to the feed for all of them, heartbeats, and ending them together.
 
 import type { ServerResponse } from "node:http";
 
@@ -8,11 +8,11 @@ import type { State } from "../state/state.ts";
 import { EventBatch } from "./event-batch.ts";
 import { EventStream, type StreamLimits, type StreamRequest } from "./event-stream.ts";
 
-const usualLimits: StreamLimits = {
+const defaultLimits: StreamLimits = {
   bufferBytes: 1024 * 1024,
   stallMs: 60_000,
   heartbeatMs: 15_000,
-  farewellMs: 4_000,
+  endMs: 4_000,
 };
 
 export interface EventStreamsOptions {
@@ -26,22 +26,25 @@ export class EventStreams {
   readonly #onShed: () => void;
   readonly #limits: StreamLimits;
   readonly #open = new Set<EventStream>();
-  readonly #offs: (() => void)[];
-  readonly #heart: NodeJS.Timeout;
+  readonly #unsubscribe: (() => void)[];
+  readonly #heartbeat: NodeJS.Timeout;
 
   constructor({ state, onShed, limits }: EventStreamsOptions) {
     this.#state = state;
     this.#onShed = onShed;
-    this.#limits = { ...usualLimits, ...limits };
-    this.#offs = [
-      state.feed.subscribe((events) => this.#tell(new EventBatch(events))),
-      state.onLive((delta) => this.#tellLive(delta)),
+    this.#limits = { ...defaultLimits, ...limits };
+    this.#unsubscribe = [
+      state.feed.subscribe((events) => this.#push(new EventBatch(events))),
+      state.onLive((delta) => this.#pushDelta(delta)),
     ];
-    this.#heart = setInterval(() => this.#beat(), this.#limits.heartbeatMs);
-    this.#heart.unref();
+    this.#heartbeat = setInterval(() => {
+      const now = Date.now();
+      for (const stream of this.#open) stream.heartbeat(now);
+    }, this.#limits.heartbeatMs);
+    this.#heartbeat.unref();
   }
 
-  /** Takes the response over. */
+  /** Takes over the response. */
   open(response: ServerResponse, request: StreamRequest): void {
     const { feed, view } = this.#state;
     const stream = new EventStream({ feed, view, limits: this.#limits, onShed: this.#onShed }, response, request);
@@ -50,14 +53,15 @@ export class EventStreams {
     this.#catchUp(stream);
   }
 
-  endOfKey(id: string): void {
-    const error = new TuttiError("unauthorized", "the key this stream was opened with was revoked");
+  /** Ends the streams that were opened with this key. */
+  endForKey(id: string): void {
+    const error = new TuttiError("unauthorized", "the key that opened this stream was revoked");
     for (const stream of this.#open) if (stream.request.key === id) stream.fail(error);
   }
 
   close(): void {
-    clearInterval(this.#heart);
-    for (const off of this.#offs) off();
+    clearInterval(this.#heartbeat);
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     const error = new TuttiError("stopped", "the service is being stopped; follow again when it is back");
     for (const stream of this.#open) stream.fail(error);
   }
@@ -66,21 +70,16 @@ export class EventStreams {
     stream.catchUp().catch((thrown: unknown) => stream.fail(toTuttiError(thrown)));
   }
 
-  #tell(batch: EventBatch): void {
-    for (const stream of this.#open) if (stream.offer(batch)) this.#catchUp(stream);
+  #push(batch: EventBatch): void {
+    for (const stream of this.#open) if (stream.push(batch)) this.#catchUp(stream);
   }
 
-  #tellLive(delta: LiveDelta): void {
+  #pushDelta(delta: LiveDelta): void {
     let bytes: Buffer | undefined;
     for (const stream of this.#open) {
       if (!stream.request.live) continue;
       bytes ??= Buffer.from(`event: live\ndata: ${JSON.stringify(delta)}\n\n`);
-      stream.offerLive(delta, bytes);
+      stream.pushDelta(delta, bytes);
     }
-  }
-
-  #beat(): void {
-    const now = Date.now();
-    for (const stream of this.#open) stream.beat(now);
   }
 }

@@ -1,20 +1,20 @@
-// A tree as JSON lines: every task, then every event, read in pages as they are taken.
+// Exports a task tree as JSON lines: every task, then every event, read page by page as the lines are consumed.
 
 import type { TaskId } from "../../protocol/ids.ts";
 import type { TaskView } from "../../protocol/task/task-view.ts";
 import type { EventFeed } from "../state/event-feed.ts";
-import { takeEvents } from "./take-events.ts";
+import { readEventPage } from "./event-page.ts";
 
 const pageSize = 200;
-/** What is held while the reader takes its time. */
+/** Limits how much of the export is in memory while the caller reads it. */
 const maxLength = 256 * 1024;
 
-/** Events up to now: what is recorded while the export is read is not in it. */
+/** Ends with the last event stored when the export began: what is recorded later is not part of it. */
 export function* exportLines(tree: readonly TaskView[], feed: Pick<EventFeed, "read" | "position">, task: TaskId) {
   const until = feed.position;
   for (const each of tree) yield JSON.stringify({ record: "task", ...each });
   for (let after = 0; after < until;) {
-    const { events, more } = takeEvents(feed, { after, limit: pageSize, maxLength, task });
+    const { events, more } = readEventPage(feed, { after, limit: pageSize, maxLength, task });
     for (const { event, json } of events) {
       if (event.seq > until) return;
       after = event.seq;

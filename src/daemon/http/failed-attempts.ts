@@ -1,22 +1,26 @@
-// Slows down whoever presents wrong keys: each failure of an address is told later than the one before.
+// Slows down callers that send wrong keys: every failure of an address is answered later than the one before.
 
-const firstMs = 25;
-const longestMs = 2_000;
-/** After so long without a failure an address begins anew. */
+import type { IncomingMessage } from "node:http";
+
+import { type HttpError, httpError } from "./http-error.ts";
+
+const firstDelayMs = 25;
+const maxDelayMs = 2_000;
+/** After this time without a failure, the count of an address starts again. */
 const forgetMs = 60_000;
 const maxAddresses = 4_096;
 const maxWaiting = 64;
-const maxWaitingEach = 8;
+const maxWaitingPerAddress = 8;
 
-interface Peer {
-  count: number;
-  at: number;
+interface Attempts {
+  failures: number;
+  lastAt: number;
   waiting: number;
 }
 
-/** Only failures wait: a good key is answered at once, whatever else comes from its address. */
+/** Only failures wait: a request with a good key is answered at once, whatever else comes from its address. */
 export class FailedAttempts {
-  readonly #peers = new Map<string, Peer>();
+  readonly #attempts = new Map<string, Attempts>();
   readonly #waiting = new Set<() => void>();
   readonly #now: () => number;
 
@@ -24,40 +28,46 @@ export class FailedAttempts {
     this.#now = now;
   }
 
-  /** Resolves when the failure may be told; false, at once, when too many are waiting already. */
-  slow(address: string): Promise<boolean> {
-    const peer = this.#peerOf(address);
-    peer.count = this.#now() - peer.at > forgetMs ? 1 : peer.count + 1;
-    peer.at = this.#now();
-    if (this.#waiting.size >= maxWaiting || peer.waiting >= maxWaitingEach) return Promise.resolve(false);
-    const ms = Math.min(longestMs, firstMs * 2 ** Math.min(peer.count - 1, 16));
-    peer.waiting += 1;
+  /** Returns the error after the delay; at once, and as `slow_down`, when too many errors are being delayed already. */
+  async delay(request: IncomingMessage, error: HttpError): Promise<HttpError> {
+    if (await this.wait(request.socket.remoteAddress ?? "")) return error;
+    return httpError("slow_down", "too many wrong keys; wait before you try another");
+  }
+
+  /** Resolves after the delay of the address with true; at once with false when too many are waiting already. */
+  wait(address: string): Promise<boolean> {
+    const attempts = this.#attemptsOf(address);
+    attempts.failures = this.#now() - attempts.lastAt > forgetMs ? 1 : attempts.failures + 1;
+    attempts.lastAt = this.#now();
+    if (this.#waiting.size >= maxWaiting || attempts.waiting >= maxWaitingPerAddress) return Promise.resolve(false);
+    const ms = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(attempts.failures - 1, 16));
+    attempts.waiting += 1;
     return new Promise((resolve) => {
-      const tell = (): void => {
+      const finish = (): void => {
         clearTimeout(timer);
-        this.#waiting.delete(tell);
-        peer.waiting -= 1;
+        this.#waiting.delete(finish);
+        attempts.waiting -= 1;
         resolve(true);
       };
-      const timer = setTimeout(tell, ms);
-      this.#waiting.add(tell);
+      const timer = setTimeout(finish, ms);
+      this.#waiting.add(finish);
     });
   }
 
-  /** Tells everybody who waits now. */
+  /** Ends all delays now. */
   close(): void {
-    for (const tell of this.#waiting) tell();
+    for (const finish of this.#waiting) finish();
   }
 
-  #peerOf(address: string): Peer {
-    const known = this.#peers.get(address) ?? { count: 0, at: this.#now(), waiting: 0 };
-    // The one that failed last stands last, so that the one forgotten is the one that was quiet longest.
-    this.#peers.delete(address);
-    this.#peers.set(address, known);
-    if (this.#peers.size > maxAddresses) {
-      const [oldest] = this.#peers.keys();
-      if (oldest !== undefined) this.#peers.delete(oldest);
+  #attemptsOf(address: string): Attempts {
+    const attempts = this.#attempts.get(address) ?? { failures: 0, lastAt: this.#now(), waiting: 0 };
+    // The address that failed last is put last, so that the first one is the one to forget.
+    this.#attempts.delete(address);
+    this.#attempts.set(address, attempts);
+    if (this.#attempts.size > maxAddresses) {
+      const [oldest] = this.#attempts.keys();
+      if (oldest !== undefined) this.#attempts.delete(oldest);
     }
-    return known;
+    return attempts;
   }
 }

@@ -1,24 +1,25 @@
-// What answers a route: the types that tie every handler to its line in the table.
+// The types of route handlers: each one is tied to its entry in the route table.
 
 import type { Answered, RouteSpec, Taken } from "../../protocol/api/route-shape.ts";
 import type { RouteName, Routes } from "../../protocol/api/routes.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "./authorize.ts";
 import type { StreamRequest } from "./event-stream.ts";
-import type { Refused } from "./refused.ts";
+import type { HttpError } from "./http-error.ts";
 
-interface Asked {
+interface RequestFacts {
   readonly caller: Caller;
-  /** The body as it came. */
+  /** The body before it was parsed. */
   readonly text: string;
-  /** The caller accepts server-sent events. */
+  /** Whether the caller accepts server-sent events. */
   readonly wantsStream: boolean;
-  /** Aborted when the caller is gone or the service stops. */
+  /** Aborted when the caller closes the connection or the service stops. */
   readonly signal: AbortSignal;
 }
 
-interface Call<R extends RouteSpec> extends Taken<R>, Asked {}
+/** The validated request of one route. */
+interface RouteRequest<R extends RouteSpec> extends Taken<R>, RequestFacts {}
 
-export interface AnyCall extends Asked {
+export interface AnyRequest extends RequestFacts {
   readonly params: unknown;
   readonly query: unknown;
   readonly headers: unknown;
@@ -27,14 +28,19 @@ export interface AnyCall extends Asked {
 
 interface JsonReply<V> {
   readonly value: V;
-  /** The route's own when absent. */
+  /** Replaces the route's status. */
   readonly status?: number;
-  /** Called when the reply has gone out. */
+  /** Called after the reply was sent. */
   readonly afterwards?: () => void;
 }
 
+/** The reply of a route without a body. */
+interface EmptyReply {
+  readonly done: true;
+}
+
 type ReplyOf<R extends RouteSpec> =
-  | { readonly refused: Refused }
+  | { readonly error: HttpError }
   | (R["reply"] extends { readonly type: "json" }
       ? JsonReply<Answered<R>>
       : R["reply"] extends { readonly type: "lines" }
@@ -42,27 +48,25 @@ type ReplyOf<R extends RouteSpec> =
         : R["reply"] extends { readonly type: "events" }
           ? { readonly json: string } | { readonly stream: StreamRequest }
           : R["reply"] extends { readonly type: "empty" }
-            ? Done
+            ? EmptyReply
             : never);
 
-/** There is nothing to say but that it was done. */
-interface Done {
-  readonly done: true;
-}
-
 export type AnyReply =
-  | { readonly refused: Refused }
+  | { readonly error: HttpError }
   | JsonReply<unknown>
   | { readonly lines: Iterable<string> }
   | { readonly json: string }
   | { readonly stream: StreamRequest }
-  | Done;
+  | EmptyReply;
 
-/** A method, so that a handler of one route can stand among those of all: its call was validated by its own line. */
-interface Answering<C, A> {
-  answer(call: C): A | Promise<A>;
+/**
+ * A method, not a function type: parameters of methods are compared loosely, so the handler of one route also counts as
+ * a handler of any request. That is sound because a request reaches only the handler whose schemas validated it.
+ */
+interface Handler<Request, Reply> {
+  handle(request: Request): Reply | Promise<Reply>;
 }
 
-/** Every route has one: a missing route is a type error. */
-export type Handlers = { readonly [K in RouteName]: Answering<Call<Routes[K]>, ReplyOf<Routes[K]>>["answer"] };
-export type AnyHandlers = { readonly [K in RouteName]: Answering<AnyCall, AnyReply>["answer"] };
+/** One handler for every route: a missing one is a type error. */
+export type Handlers = { readonly [K in RouteName]: Handler<RouteRequest<Routes[K]>, ReplyOf<Routes[K]>>["handle"] };
+export type AnyHandlers = { readonly [K in RouteName]: Handler<AnyRequest, AnyReply>["handle"] };

@@ -1,29 +1,30 @@
-// Who a browser may speak for: the Host must be a name of ours (DNS rebinding), the Origin our own (cross-site requests).
+// Protects against web pages: the Host must be a name of this service (DNS rebinding), the Origin its own (cross-site requests).
 
 import type { IncomingMessage } from "node:http";
 
-import { type Refused, refuse } from "./refused.ts";
+import { type HttpError, httpError } from "./http-error.ts";
 
 export interface OriginRules {
   readonly secure: boolean;
-  /** Names the service is reached by besides loopback; one with a port allows that port, else ours and none. */
+  /** Names of the service besides loopback. A name with a port allows that port; one without allows our port, or none. */
   readonly allowedHosts: readonly string[];
-  /** Origins of pages that may use the API, such as `https://board.example`. */
+  /** Origins of other pages that may use the API, such as `https://board.example`. */
   readonly allowedOrigins: readonly string[];
 }
 
-export interface OriginCheck {
-  /** A refusal, or the foreign origin that is allowed by name. */
-  (request: IncomingMessage, authority: string): { readonly refused?: Refused; readonly foreign?: string };
-}
+/** `error` when the request must be refused; `allowed` when it comes from another origin that the rules allow. */
+export type OriginCheck = (
+  request: IncomingMessage,
+  authority: string,
+) => { readonly error?: HttpError; readonly allowed?: string };
 
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
-const own = {};
+const sameOrigin = {};
 
 export function originCheck(rules: OriginRules, port: number): OriginCheck {
   const scheme = rules.secure ? "https" : "http";
-  const usual = port === (rules.secure ? 443 : 80);
-  const hosts = new Set(loopbackNames.flatMap((name) => [`${name}:${port}`, ...(usual ? [name] : [])]));
+  const isDefaultPort = port === (rules.secure ? 443 : 80);
+  const hosts = new Set(loopbackNames.flatMap((name) => [`${name}:${port}`, ...(isDefaultPort ? [name] : [])]));
   for (const name of rules.allowedHosts.map((each) => each.toLowerCase())) {
     hosts.add(name);
     if (!/:\d+$/.test(name)) hosts.add(`${name}:${port}`);
@@ -31,25 +32,25 @@ export function originCheck(rules: OriginRules, port: number): OriginCheck {
   const origins = new Set(rules.allowedOrigins.map((origin) => origin.toLowerCase()));
 
   return (request, authority) => {
-    if (!hosts.has(authority) && !hosts.has(authority.toLowerCase())) {
-      const message =
-        "this service is not known by the Host that was asked for; `tutti up --public-url URL` gives it another name";
-      return { refused: refuse("refused", message, { status: 421 }) };
-    }
+    if (!hosts.has(authority) && !hosts.has(authority.toLowerCase())) return { error: unknownHost };
     const { origin, "sec-fetch-site": site } = request.headers;
-    if (origin === undefined && site === undefined) return own;
-    if (origin !== undefined && origins.has(origin.toLowerCase())) return { foreign: origin };
-    if (
-      site === "cross-site" ||
-      (origin !== undefined && origin.toLowerCase() !== `${scheme}://${authority.toLowerCase()}`)
-    ) {
-      return {
-        refused: refuse(
-          "refused",
-          "pages of another origin may not use this service; `tutti up --public-url URL` names the one that may",
-        ),
-      };
+    if (origin === undefined && site === undefined) return sameOrigin;
+    if (origin !== undefined && origins.has(origin.toLowerCase())) return { allowed: origin };
+    if (site === "cross-site") return { error: foreignOrigin };
+    if (origin !== undefined && origin.toLowerCase() !== `${scheme}://${authority.toLowerCase()}`) {
+      return { error: foreignOrigin };
     }
-    return own;
+    return sameOrigin;
   };
 }
+
+const unknownHost = httpError(
+  "refused",
+  "the Host of this request is not a name of this service; `tutti up --public-url URL` adds one",
+  { status: 421 },
+);
+
+const foreignOrigin = httpError(
+  "refused",
+  "pages of another origin may not use this service; `tutti up --public-url URL` allows one",
+);

@@ -30,10 +30,10 @@ test("a name twice, also when it is encoded differently, a bad encoding and too 
   for (const search of ["a=1&a=2", "a=1&%61=2", "a=%", "%zz=1", "=1", "&", "a=1&", "a=%ff"]) {
     const read = readQuery(search);
     assert.ok(!read.ok, search);
-    assert.equal(read.refused.error.code, "usage", search);
+    assert.equal(read.error.cause.code, "usage", search);
   }
   const many = readQuery(Array.from({ length: 65 }, (_, at) => `a${at}=1`).join("&"));
-  assert.ok(!many.ok && many.refused.error.code === "too_large");
+  assert.ok(!many.ok && many.error.cause.code === "too_large");
 });
 
 test("a key or token in a query is refused with the advice where to put it, and is not repeated", () => {
@@ -50,9 +50,9 @@ test("a key or token in a query is refused with the advice where to put it, and 
   ]) {
     const read = readQuery(search);
     assert.ok(!read.ok, search);
-    assert.equal(read.refused.error.code, "unauthorized", search);
-    assert.match(read.refused.error.message, /Authorization: Bearer/);
-    assert.ok(!read.refused.error.message.includes(secret));
+    assert.equal(read.error.cause.code, "unauthorized", search);
+    assert.match(read.error.cause.message, /Authorization: Bearer/);
+    assert.ok(!read.error.cause.message.includes(secret));
   }
   assert.ok(readQuery("ticket=ti-0123").ok);
 });

@@ -1,13 +1,14 @@
-// Writes replies: the headers every one of them has, JSON in one piece, and refusals as problem documents.
+// Writes replies: the headers that every reply has, JSON, and errors as problem documents.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 
 import { problemOf, problemType } from "../../protocol/api/problem.ts";
 import { errorTable } from "../../protocol/error.ts";
-import type { Refused } from "./refused.ts";
+import type { HttpError } from "./http-error.ts";
 
-/** On every reply, whatever it is. */
-export const strictHeaders: readonly string[] = [
+/** Sent with every reply: names and values alternate. */
+export const securityHeaders: readonly string[] = [
   "X-Content-Type-Options",
   "nosniff",
   "Cache-Control",
@@ -20,12 +21,12 @@ export const strictHeaders: readonly string[] = [
   "same-origin",
 ];
 
-/** A body that nobody read and is no longer than this is let run out, so that the connection can be used again. */
-const letRunOut = 64 * 1024;
-/** How long a caller that is still sending has to notice that it was refused. */
+/** An unread body up to this length is read and dropped, so that the connection can be used again. */
+const maxDroppedBytes = 64 * 1024;
+/** How long a caller that is still sending its body has to notice the error. */
 const lingerMs = 1_000;
 
-const jsonHead = [...strictHeaders, "Content-Type", "application/json", "Content-Length"];
+const jsonHead = [...securityHeaders, "Content-Type", "application/json", "Content-Length"];
 
 export function sendJson(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, jsonHead.concat(String(Buffer.byteLength(body))));
@@ -33,29 +34,13 @@ export function sendJson(response: ServerResponse, status: number, body: string)
 }
 
 export function sendEmpty(response: ServerResponse, status: number, headers: readonly string[] = []): void {
-  response.writeHead(status, [...strictHeaders, ...headers]);
+  response.writeHead(status, [...securityHeaders, ...headers]);
   response.end();
 }
 
-export interface ProblemReply {
-  readonly status: number;
-  readonly headers: string[];
-  readonly body: string;
-}
-
-/** The whole of a refusal but the status line. */
-export function problemReply(refused: Refused): ProblemReply {
-  const { error, status = errorTable[error.code].http, headers = [], extra } = refused;
-  const body = JSON.stringify(problemOf(error, { status, ...(extra === undefined ? {} : { extra }) }));
-  const all = [...strictHeaders, "Content-Type", problemType, "Content-Length", String(Buffer.byteLength(body))];
-  if (status === 401) all.push("WWW-Authenticate", 'Bearer realm="tutti"');
-  if (status === 429 || status === 503) all.push("Retry-After", status === 429 ? "2" : "1");
-  return { status, headers: [...all, ...headers], body };
-}
-
-export function sendProblem(request: IncomingMessage, response: ServerResponse, refused: Refused): void {
-  const { status, headers, body } = problemReply(refused);
-  if (!leavesUnread(request)) {
+export function sendError(request: IncomingMessage, response: ServerResponse, error: HttpError): void {
+  const { status, headers, body } = problemReply(error);
+  if (!bodyStillArrives(request)) {
     response.writeHead(status, headers);
     response.end(body);
     return;
@@ -65,24 +50,54 @@ export function sendProblem(request: IncomingMessage, response: ServerResponse, 
   linger(request, response);
 }
 
-/** A long body is still on its way, or one of unknown length. */
-function leavesUnread(request: IncomingMessage): boolean {
+/** For a connection that has no response object: writes the reply by hand, and closes the connection. */
+export function sendErrorOnSocket(socket: Duplex, error: HttpError, timeoutMs: number): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, headers, body } = problemReply(error);
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, "Connection: close"];
+  for (let index = 0; index < headers.length; index += 2) lines.push(`${headers[index]}: ${headers[index + 1]}`);
+  const timer = setTimeout(() => socket.destroy(), timeoutMs);
+  socket.once("close", () => clearTimeout(timer));
+  socket.resume();
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
+}
+
+interface ProblemReply {
+  readonly status: number;
+  readonly headers: string[];
+  readonly body: string;
+}
+
+function problemReply(error: HttpError): ProblemReply {
+  const { cause, status = errorTable[cause.code].http, headers = [], extra } = error;
+  const body = JSON.stringify(problemOf(cause, { status, ...(extra === undefined ? {} : { extra }) }));
+  const all = [...securityHeaders, "Content-Type", problemType, "Content-Length", String(Buffer.byteLength(body))];
+  if (status === 401) all.push("WWW-Authenticate", 'Bearer realm="tutti"');
+  if (status === 429 || status === 503) all.push("Retry-After", status === 429 ? "2" : "1");
+  return { status, headers: [...all, ...headers], body };
+}
+
+/** True when a body that is long, or of unknown length, has not been read to its end. */
+function bodyStillArrives(request: IncomingMessage): boolean {
   if (request.complete) return false;
   const length = request.headers["content-length"];
-  return length === undefined ? request.headers["transfer-encoding"] !== undefined : Number(length) > letRunOut;
+  return length === undefined ? request.headers["transfer-encoding"] !== undefined : Number(length) > maxDroppedBytes;
 }
 
 /**
- * Closing while data is still coming in makes the system throw the reply away on its way. The caller has all of it by now:
- * what it still sends is dropped until it stops, for a short while.
+ * If the connection were closed while data still arrives, the system would discard the reply before the caller has read
+ * it. So what the caller still sends is read and dropped for a short while, and then the connection is closed.
  */
 function linger(request: IncomingMessage, response: ServerResponse): void {
-  const done = (): void => {
+  const end = (): void => {
     clearTimeout(timer);
     response.end();
   };
-  const timer = setTimeout(done, lingerMs);
-  request.once("end", done);
-  request.once("close", done);
+  const timer = setTimeout(end, lingerMs);
+  request.once("end", end);
+  request.once("close", end);
   request.on("data", () => {});
 }

@@ -1,31 +1,33 @@
-// Reads what a request is about before anything else is looked at: its target and its one Host.
+// Reads the head of a request: its path and query, and its one Host.
 
 import type { IncomingMessage } from "node:http";
 
-import { type Refused, refuse } from "./refused.ts";
+import { type HttpError, httpError } from "./http-error.ts";
 
 export interface RequestHead {
-  /** As it came, still encoded. */
+  /** Still percent-encoded. */
   readonly path: string;
   /** What follows the `?`. */
   readonly search: string;
   readonly authority: string;
 }
 
-/** Node drops what is past its own limit without a word, so it has to be above this. */
+/** Node silently drops headers above its own limit, so that one must be higher than this. */
 export const maxHeaders = 100;
 
-export function readHead(request: IncomingMessage): RequestHead | { readonly refused: Refused } {
+export function readHead(request: IncomingMessage): RequestHead | { readonly error: HttpError } {
   const { rawHeaders, url = "" } = request;
   if (rawHeaders.length > 2 * maxHeaders) {
-    return { refused: refuse("too_large", `a request has at most ${maxHeaders} headers`, { status: 431 }) };
+    return { error: httpError("too_large", `a request may have at most ${maxHeaders} headers`, { status: 431 }) };
   }
-  const host = onlyHost(rawHeaders);
-  if (host === undefined) return { refused: refuse("usage", "a request has one Host and at most one Authorization") };
+  const host = singleHost(rawHeaders);
+  if (host === undefined) {
+    return { error: httpError("usage", "a request must have one Host and at most one Authorization header") };
+  }
   const target = url.startsWith("/") ? { authority: host, rest: url } : absoluteTarget(url);
-  // Whoever stands between may go by the one where we go by the other.
+  // A proxy in front of the service may go by the target where we go by the Host, so they must not differ.
   if (target === undefined || target.authority !== host) {
-    return { refused: refuse("usage", "the target is not a path, or not one of the Host") };
+    return { error: httpError("usage", "the request target must be a path, or a URL of the Host") };
   }
   const { rest } = target;
   const mark = rest.indexOf("?");
@@ -34,18 +36,18 @@ export function readHead(request: IncomingMessage): RequestHead | { readonly ref
     : { path: rest.slice(0, mark), search: rest.slice(mark + 1), authority: host };
 }
 
-/** Node keeps the first of several and says nothing. */
-function onlyHost(raw: readonly string[]): string | undefined {
+/** Undefined when there is no Host, or more than one of Host or Authorization, of which Node would silently keep the first. */
+function singleHost(raw: readonly string[]): string | undefined {
   let host: string | undefined;
-  let bearers = 0;
+  let authorizations = 0;
   for (let index = 0; index < raw.length; index += 2) {
     const name = raw[index] ?? "";
     if (name.length === 4 && name.toLowerCase() === "host") {
       if (host !== undefined) return undefined;
       host = raw[index + 1];
-    } else if (name.length === 13 && name.toLowerCase() === "authorization") bearers += 1;
+    } else if (name.length === 13 && name.toLowerCase() === "authorization") authorizations += 1;
   }
-  return bearers > 1 ? undefined : host;
+  return authorizations > 1 ? undefined : host;
 }
 
 function absoluteTarget(url: string): { authority: string; rest: string } | undefined {

@@ -4,15 +4,15 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import { type RouteName, routes } from "../../protocol/api/routes.ts";
-import { routerOf } from "./router.ts";
+import { createRouter } from "./router.ts";
 
-const router = routerOf<RouteName>(routes, (name) => name);
+const router = createRouter(routes);
 const names = Object.keys(routes).filter((name): name is RouteName => Object.hasOwn(routes, name));
 const filled = (path: string): string => path.replaceAll(/\{\w+\}/g, "x1");
 
 function statusOf(method: string, path: string): number | "found" | "allow" {
   const found = router.find(method, path);
-  if ("refused" in found) return found.refused.status ?? (found.refused.error.code === "not_found" ? 404 : 400);
+  if ("error" in found) return found.error.status ?? (found.error.cause.code === "not_found" ? 404 : 400);
   return "allow" in found ? "allow" : "found";
 }
 
@@ -28,9 +28,9 @@ test("every route of the table is found by its method and path, and HEAD finds w
 test("a known path refuses other methods by naming its own, and tells them to OPTIONS", () => {
   for (const method of ["PUT", "PATCH", "TRACE", "get", "PROPFIND", ""]) {
     const found = router.find(method, "/v1/keys");
-    assert.ok("refused" in found, method);
-    assert.equal(found.refused.status, 405);
-    assert.deepEqual(found.refused.headers, ["Allow", "OPTIONS, GET, HEAD, POST"]);
+    assert.ok("error" in found, method);
+    assert.equal(found.error.status, 405);
+    assert.deepEqual(found.error.headers, ["Allow", "OPTIONS, GET, HEAD, POST"]);
   }
   assert.deepEqual(router.find("OPTIONS", "/v1/tasks/tsk_1/cancel"), { allow: "OPTIONS, POST" });
 });

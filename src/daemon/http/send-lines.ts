@@ -1,12 +1,12 @@
-// Sends JSON lines as fast as they are taken, and stops making them when nobody is there any more.
+// Sends JSON lines as fast as the caller reads them, and stops producing them when the caller is gone.
 
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { strictHeaders } from "./reply.ts";
+import { securityHeaders } from "./reply.ts";
 
-const pieceLength = 64 * 1024;
-/** How long a reader may take nothing at all. */
+const chunkLength = 64 * 1024;
+/** How long the caller may read nothing at all before the connection is destroyed. */
 const stallMs = 60_000;
 
 export async function sendLines(
@@ -14,34 +14,35 @@ export async function sendLines(
   response: ServerResponse,
   lines: Iterable<string>,
 ): Promise<void> {
-  response.writeHead(200, [...strictHeaders, "Content-Type", "application/x-ndjson"]);
+  response.writeHead(200, [...securityHeaders, "Content-Type", "application/x-ndjson"]);
   if (request.method === "HEAD") {
     response.end();
     return;
   }
-  let piece = "";
+  let chunk = "";
   for (const line of lines) {
-    piece += `${line}\n`;
-    if (piece.length < pieceLength) continue;
-    if (!response.write(piece) && !(await drained(response))) return;
-    piece = "";
+    chunk += `${line}\n`;
+    if (chunk.length < chunkLength) continue;
+    if (!response.write(chunk) && !(await drained(response))) return;
+    chunk = "";
   }
-  response.end(piece);
+  response.end(chunk);
 }
 
+/** False when the caller is gone or has stalled. */
 async function drained(response: ServerResponse): Promise<boolean> {
-  const given = new AbortController();
-  const timer = setTimeout(() => given.abort(), stallMs);
-  const gone = (): void => given.abort();
-  response.once("close", gone);
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  const timer = setTimeout(abort, stallMs);
+  response.once("close", abort);
   try {
-    await once(response, "drain", { signal: given.signal });
+    await once(response, "drain", { signal: controller.signal });
     return true;
   } catch {
     response.destroy();
     return false;
   } finally {
     clearTimeout(timer);
-    response.off("close", gone);
+    response.off("close", abort);
   }
 }

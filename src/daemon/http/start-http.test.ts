@@ -72,8 +72,8 @@ test("a connection that never finishes its request does not keep a close waiting
 });
 
 test("a head or a body that trickles in, and a connection nobody uses, are ended after their time", async (t) => {
-  const times = { headersTimeout: 200, requestTimeout: 400, keepAliveTimeout: 200 };
-  const kit = await openKit({ http: { times } });
+  const timeouts = { headersTimeout: 200, requestTimeout: 400, keepAliveTimeout: 200 };
+  const kit = await openKit({ http: { timeouts } });
   t.after(() => kit.close());
   const trickle = (text: string): Promise<string> => {
     const socket = connect({ host: "127.0.0.1", port: kit.http.port });
@@ -99,7 +99,7 @@ test("a head or a body that trickles in, and a connection nobody uses, are ended
 test("a caller that does not read its reply is let go, and one that waits for its reply is not", async (t) => {
   const kit = await openKit({
     runners: { loop: async (durable, input) => (durable.agent === "a" ? loop(durable, input) : "x".repeat(4_000_000)) },
-    http: { times: { stillTimeout: 1_000 } },
+    http: { timeouts: { idleTimeout: 1_000 } },
   });
   t.after(() => kit.close());
   for (let count = 0; count < 4; count += 1) await kit.state.engine.result(await kit.start({ agent: "much" }));
@@ -145,7 +145,7 @@ test("with a certificate it speaks TLS and nothing else, and waits no longer for
     return;
   }
   const tls = { cert: readFileSync(cert), key: readFileSync(key) };
-  const kit = await openKit({ http: { tls, times: { headersTimeout: 500 } } });
+  const kit = await openKit({ http: { tls, timeouts: { headersTimeout: 500 } } });
   t.after(() => kit.close());
   assert.match(kit.http.url, /^https:/);
   const silent = connect({ host: "127.0.0.1", port: kit.http.port });

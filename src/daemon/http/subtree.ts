@@ -1,4 +1,4 @@
-// A task and all below it as a stream of events sees them: which events are theirs, and when the last of them is over.
+// Follows a task and its descendants by their events: which events belong to them, and when all of them have ended.
 
 import { idInName, taskName } from "../../store/names.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -8,12 +8,13 @@ import { isTerminal } from "../../protocol/task/task-status.ts";
 import type { StoreView } from "../../store/view.ts";
 
 export class Subtree {
-  /** The task when it is a root: then an event says by itself whether it belongs. */
+  /** Set when the task is a root: then the `root` of an event tells whether the event belongs here. */
   readonly root: TaskId | undefined;
+  /** The tasks of the subtree when the task is not a root. */
   readonly #members = new Set<TaskId>();
-  readonly #open = new Set<TaskId>();
+  readonly #unfinished = new Set<TaskId>();
 
-  /** As the store has it now; what is recorded later has to be noted. */
+  /** Starts with the subtree as it is stored now; every event committed later must be passed to `track`. */
   constructor(view: StoreView, task: TaskId) {
     const id = idInName(view.salt, task);
     const rows = id === undefined ? [] : view.below(id);
@@ -23,7 +24,7 @@ export class Subtree {
     for (const row of rows) {
       const name = taskName(view.salt, row.id);
       if (this.root === undefined) this.#members.add(name);
-      if (!isTerminal(row.status)) this.#open.add(name);
+      if (!isTerminal(row.status)) this.#unfinished.add(name);
     }
   }
 
@@ -31,22 +32,23 @@ export class Subtree {
     return this.root === undefined ? this.#members.has(task) : root === this.root;
   }
 
-  /** True when the event is of this subtree. */
-  note(event: TaskEvent): boolean {
+  /** Returns whether the event belongs to the subtree. */
+  track(event: TaskEvent): boolean {
     if (event.type === "task.created" && this.#isNewMember(event)) {
       if (this.root === undefined) this.#members.add(event.task);
-      this.#open.add(event.task);
+      this.#unfinished.add(event.task);
       return true;
     }
     if (!this.has(event)) return false;
     if (event.type === "task.completed" || event.type === "task.failed" || event.type === "task.canceled") {
-      this.#open.delete(event.task);
+      this.#unfinished.delete(event.task);
     }
     return true;
   }
 
-  get over(): boolean {
-    return this.#open.size === 0;
+  /** True when every task of the subtree has ended. */
+  get settled(): boolean {
+    return this.#unfinished.size === 0;
   }
 
   #isNewMember(event: Extract<TaskEvent, { type: "task.created" }>): boolean {

@@ -1,10 +1,10 @@
-// Every route with what answers it.
+// The handlers of all routes.
 
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { askHandlers } from "./ask-handlers.ts";
-import { eventHandlers } from "./event-handlers.ts";
 import { catalogHandlers } from "./catalog-handlers.ts";
+import { eventHandlers } from "./event-handlers.ts";
 import { operatorHandlers } from "./operator-handlers.ts";
 import { keyHandlers, serviceHandlers } from "./service-handlers.ts";
 import { taskHandlers } from "./task-handlers.ts";

@@ -1,37 +1,37 @@
-// Questions that wait for a person and calls that wait for their client: listing and settling them.
+// Lists and settles what tasks wait for: questions to a person, and calls of tools that the client runs itself.
 
 import type { Delivered } from "../../../client/client.ts";
 import type { Answerer } from "../../../protocol/task/ask.ts";
 import type { ErrorCode } from "../../../protocol/error.ts";
-import type { Caller } from "../caller.ts";
+import type { Caller } from "../authorize.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
-import { type Refused, refuse } from "../refused.ts";
+import { type HttpError, httpError } from "../http-error.ts";
 
 export function askHandlers({
   state: { client },
 }: HttpContext): Pick<Handlers, "asks" | "answer" | "waits" | "settleWait"> {
   return {
     asks: async ({ query }) => ({ value: { asks: [...(await client.asks(query.task))] } }),
-    answer: async ({ params, body, caller }) => told(await client.answer(params.ask, body, answerer(caller))),
+    answer: async ({ params, body, caller }) => replyOf(await client.answer(params.ask, body, answererOf(caller))),
     waits: async ({ query }) => ({ value: { waits: [...(await client.waits(query.task))] } }),
     settleWait: async ({ params, body, caller }) =>
-      told(await client.settle(params.wait, body.value, answerer(caller))),
+      replyOf(await client.settle(params.wait, body.value, answererOf(caller))),
   };
 }
 
-/** The key says who speaks. */
-function answerer(caller: Caller): Answerer {
+/** The name of the key is the name of the person who answers. */
+function answererOf(caller: Caller): Answerer {
   return { kind: "person", name: caller.kind === "key" ? caller.name : caller.kind };
 }
 
-const codes = {
+const errorCodes = {
   late: "conflict",
   unknown: "not_found",
   invalid: "invalid_input",
 } as const satisfies Record<string, ErrorCode>;
 
-function told(delivered: Delivered): { readonly value: { accepted: true } } | { readonly refused: Refused } {
+function replyOf(delivered: Delivered): { readonly value: { accepted: true } } | { readonly error: HttpError } {
   if (delivered.accepted) return { value: { accepted: true } };
-  return { refused: refuse(codes[delivered.code], delivered.message) };
+  return { error: httpError(errorCodes[delivered.code], delivered.message) };
 }

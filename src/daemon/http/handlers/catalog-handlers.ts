@@ -1,27 +1,26 @@
-// What there is to work with: agents, runners, models, and what the routing policy would decide.
+// Answers what there is to work with: agents, runners, models, and what the routing policy would decide.
 
 import { isAbsolute } from "node:path";
 
 import type { Project } from "../../../host/project.ts";
 import { TuttiError } from "../../../protocol/error.ts";
-import type { Caller } from "../caller.ts";
+import type { Caller } from "../authorize.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 
-type AgentEnvironment = "agents" | "agent" | "runners" | "models" | "route";
+type CatalogRoute = "agents" | "agent" | "runners" | "models" | "route";
 
-export function catalogHandlers(context: HttpContext): Pick<Handlers, AgentEnvironment> {
+export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRoute> {
   const projectAt = async (folder: string | undefined, caller: Caller): Promise<Pick<Project, "agents" | "models">> => {
     if (folder === undefined) return context.project(context.from);
     if (!isAbsolute(folder)) {
       throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
     }
-    // A project's config is code that is run, and may send providers' keys where it likes: choosing one is more than reading.
+    // The config of a project is code: it is executed, and could send the providers' keys anywhere. So whoever may only
+    // read cannot choose the project.
     if (caller.kind !== "key" || caller.role === "viewer") {
-      throw new TuttiError(
-        "refused",
-        "a viewer sees the service's own project; leave `folder` out, or use an operator's key",
-      );
+      const message = "a viewer may only see the project of the service; leave `folder` out, or use an operator's key";
+      throw new TuttiError("refused", message);
     }
     return context.project(folder);
   };

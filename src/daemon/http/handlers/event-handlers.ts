@@ -1,17 +1,18 @@
-// Events: a page of JSON, or a stream for whoever accepts one.
+// Answers with events: a page of JSON, or a stream for a caller that accepts server-sent events.
 
-import { maxPageLength } from "../bounded-page.ts";
-import type { Caller } from "../caller.ts";
+import type { TaskId } from "../../../protocol/ids.ts";
+import type { Caller } from "../authorize.ts";
 import type { HttpContext } from "../context.ts";
+import { readEventPage } from "../event-page.ts";
 import type { StreamRequest } from "../event-stream.ts";
 import type { Handlers } from "../handler.ts";
-import { type Refused, refuse } from "../refused.ts";
-import { takeEvents } from "../take-events.ts";
+import { type HttpError, httpError } from "../http-error.ts";
+import { maxPageLength } from "../size-limited-page.ts";
 
-interface Asked {
+interface EventsRequest {
   readonly caller: Caller;
   readonly wantsStream: boolean;
-  readonly task: string | undefined;
+  readonly task: TaskId | undefined;
   readonly query: { readonly after: number; readonly limit: number; readonly live?: boolean | undefined };
   readonly lastEventId: string | undefined;
 }
@@ -19,28 +20,31 @@ interface Asked {
 export function eventHandlers({ state }: HttpContext): Pick<Handlers, "events" | "taskEvents"> {
   const { client, feed } = state;
 
-  const streamOf = ({ caller, task, query, lastEventId }: Asked): { refused: Refused } | { stream: StreamRequest } => {
+  const stream = (request: EventsRequest): { error: HttpError } | { stream: StreamRequest } => {
+    const { caller, task, query, lastEventId } = request;
     if (lastEventId !== undefined && !/^\d{1,15}$/.test(lastEventId)) {
-      return { refused: refuse("usage", "Last-Event-ID must be the id of an event") };
+      return { error: httpError("usage", "Last-Event-ID must be the id of an event") };
     }
     const after = lastEventId === undefined ? query.after : Number(lastEventId);
-    // Its events were another state's: waiting for ours to get there would hide all that happens until then.
+    // Such an id comes from another state folder. If the stream waited for it, all events before it would be missed.
     if (after > feed.position) {
-      const message = `there is no event ${after} here, the last is ${feed.position}; read again from the beginning`;
-      return { refused: refuse("usage", message, { details: { last: feed.position } }) };
+      const message = `there is no event ${after}, the last one is ${feed.position}; read again from the beginning`;
+      return { error: httpError("usage", message, { details: { last: feed.position } }) };
     }
     const key = caller.kind === "key" ? caller.id : undefined;
     return { stream: { after, task, live: query.live === true, key } };
   };
 
-  const answer = async (asked: Asked) => {
-    const { task, query } = asked;
-    if (task !== undefined) await client.task(task);
-    if (asked.wantsStream) return streamOf(asked);
-    const { after, limit } = query;
-    const { events, more } = takeEvents(feed, { after, limit, maxLength: maxPageLength, task });
+  const page = ({ task, query: { after, limit } }: EventsRequest): { json: string } => {
+    const { events, more } = readEventPage(feed, { after, limit, maxLength: maxPageLength, task });
     const next = more ? (events.at(-1)?.event.seq ?? null) : null;
     return { json: `{"events":[${events.map(({ json }) => json).join(",")}],"next":${next}}` };
+  };
+
+  const answer = async (request: EventsRequest) => {
+    // Throws `not_found` when there is no such task.
+    if (request.task !== undefined) await client.task(request.task);
+    return request.wantsStream ? stream(request) : page(request);
   };
 
   return {

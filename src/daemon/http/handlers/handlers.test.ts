@@ -280,7 +280,10 @@ test("relative roots without a folder are refused: the service's own folder is n
   const refused = await kit.call("/v1/invocations", { json: invocation({ roots: ["src"] }) });
   assert.equal(refused.status, 422, refused.text);
   assert.match(String(refused.body?.["detail"]), /src is relative/);
-  assert.equal((await kit.call("/v1/invocations", { json: invocation({ roots: [kit.folder] }) })).status, 201);
+  for (const root of [kit.folder, `${kit.folder}/`]) {
+    const reply = await kit.call("/v1/invocations?anew=true", { json: invocation({ roots: [root] }) });
+    assert.equal(reply.status, 201, root);
+  }
   const given = await kit.call(`/v1/invocations?folder=${kit.folder}`, { json: invocation({ roots: ["src"] }) });
   assert.equal(given.status, 201, given.text);
   assert.equal((await kit.call("/v1/invocations?folder=src", { json: invocation() })).status, 422);

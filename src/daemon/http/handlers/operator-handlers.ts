@@ -1,44 +1,40 @@
-// Joining and leaving as an operator, and tickets for its socket. The socket itself is opened by an upgrade.
+// Lets operators join and leave, and issues tickets for their WebSocket, which websocket-upgrade.ts opens.
 
 import { TuttiError } from "../../../protocol/error.ts";
-import type { Caller } from "../caller.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
-import { refuse } from "../refused.ts";
+import { httpError } from "../http-error.ts";
 
-type Operators = "joinOperator" | "operators" | "operator" | "leaveOperator" | "ticket" | "operatorSocket";
+type OperatorRoute = "joinOperator" | "operators" | "operator" | "leaveOperator" | "ticket" | "operatorSocket";
 
-export function operatorHandlers({ state: { operators } }: HttpContext): Pick<Handlers, Operators> {
+export function operatorHandlers({ state: { operators } }: HttpContext): Pick<Handlers, OperatorRoute> {
   return {
     async joinOperator({ body, caller }) {
       const joined = await operators.join(body.roles, caller.kind === "key" ? caller.id : "");
       if (joined.ok) return { value: { sid: joined.sid, token: joined.token, roles: joined.roles } };
       const { conflicts } = joined;
       const message = `these names belong to other operators: ${conflicts.join(", ")}; leave them out, or end those sessions`;
-      return { refused: refuse("conflict", message, { extra: { error: "roles conflict", conflicts } }) };
+      return { error: httpError("conflict", message, { extra: { error: "roles conflict", conflicts } }) };
     },
     operators: () => ({ value: { operators: [...operators.list()] } }),
     operator({ params }) {
       const found = operators.info(params.sid);
-      if (found === undefined) throw gone(params.sid);
+      if (found === undefined) throw noOperator(params.sid);
       return { value: found };
     },
     async leaveOperator({ params, caller }) {
-      const reason = caller.kind === "session" ? "the operator left" : `the session was ended by ${nameOf(caller)}`;
-      if (!(await operators.leave(params.sid, reason))) throw gone(params.sid);
+      const admin = caller.kind === "key" ? caller.name : caller.kind;
+      const reason = caller.kind === "session" ? "the operator left" : `the session was ended by ${admin}`;
+      if (!(await operators.leave(params.sid, reason))) throw noOperator(params.sid);
       return { done: true };
     },
     ticket: ({ params }) => ({ value: operators.ticket(params.sid) }),
     operatorSocket() {
-      throw new TuttiError("internal", "a socket is opened by an upgrade, not here");
+      throw new TuttiError("internal", "the route of the WebSocket is handled as an upgrade, not as a request");
     },
   };
 }
 
-function gone(sid: string): TuttiError {
+function noOperator(sid: string): TuttiError {
   return new TuttiError("not_found", `there is no operator ${sid}; join again`);
-}
-
-function nameOf(caller: Caller): string {
-  return caller.kind === "key" ? caller.name : caller.kind;
 }

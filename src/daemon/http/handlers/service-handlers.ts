@@ -1,17 +1,18 @@
-// Answers about the service itself: does it live, is it ready, what is it doing; pausing and stopping it; its keys.
+// Answers about the service itself: health, readiness, status; pauses and stops it; manages its keys.
 
+import { toTuttiError } from "../../../protocol/error.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 
-type Service = "health" | "ready" | "openapi" | "status" | "pause" | "resume" | "shutdown";
+type ServiceRoute = "health" | "ready" | "openapi" | "status" | "pause" | "resume" | "shutdown";
 
-export function serviceHandlers(context: HttpContext): Pick<Handlers, Service> {
-  const { state } = context;
+export function serviceHandlers(context: HttpContext): Pick<Handlers, ServiceRoute> {
+  const { state, stopping } = context;
   return {
     health: () => ({ value: { ok: true } }),
     ready() {
-      const error = context.stopping() ?? context.notReady?.() ?? state.store.failure;
-      return error === undefined ? { value: { ready: true } } : { refused: { error, status: 503 } };
+      const cause = stopping.aborted ? toTuttiError(stopping.reason) : (context.notReady?.() ?? state.store.failure);
+      return cause === undefined ? { value: { ready: true } } : { error: { cause, status: 503 } };
     },
     openapi: () => ({ value: { ...Object(context.openapi()) } }),
     status: async () => ({ value: await state.client.status() }),

@@ -1,20 +1,20 @@
 // Starts invocations, and answers about tasks.
 
-import { resolve } from "node:path";
+import { isAbsolute } from "node:path";
 
 import { idInName } from "../../../store/names.ts";
 import type { TaskId } from "../../../protocol/ids.ts";
 import type { AgentResult } from "../../../protocol/invocation/invocation-result.ts";
 import { readInvocationFile } from "../../../protocol/invocation/invocation-file.ts";
 import { isTerminal } from "../../../protocol/task/task-status.ts";
-import { boundedPage } from "../bounded-page.ts";
 import type { HttpContext } from "../context.ts";
 import { exportLines } from "../export-lines.ts";
 import type { Handlers } from "../handler.ts";
-import { type Refused, refuse } from "../refused.ts";
-import { Patience } from "../patience.ts";
+import { type HttpError, httpError } from "../http-error.ts";
+import { sizeLimitedPage } from "../size-limited-page.ts";
+import { TimeoutSignal } from "../timeout-signal.ts";
 
-type Tasks =
+type TaskRoute =
   | "invoke"
   | "listTasks"
   | "task"
@@ -26,10 +26,10 @@ type Tasks =
   | "cancel"
   | "tell";
 
-export function taskHandlers(context: HttpContext): Pick<Handlers, Tasks> {
+export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
   const { state } = context;
   const { client, view } = state;
-  const settled = (task: TaskId): boolean => {
+  const isSettled = (task: TaskId): boolean => {
     const id = idInName(view.salt, task);
     const row = id === undefined ? undefined : view.taskRow(id);
     if (row === undefined) return true;
@@ -38,12 +38,12 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, Tasks> {
       : view.below(row.id).every(({ status }) => isTerminal(status));
   };
   const ended = (task: TaskId, result: AgentResult) => ({
-    value: { ended: true as const, settled: settled(task), result },
+    value: { ended: true as const, settled: isSettled(task), result },
   });
   return {
     async invoke({ query, headers, text }) {
-      const refused = query.folder === undefined ? relativeRoots(text) : undefined;
-      if (refused !== undefined) return { refused };
+      const error = query.folder === undefined ? relativePathError(text) : undefined;
+      if (error !== undefined) return { error };
       const key = headers["idempotency-key"];
       const started = await client.invoke(text, {
         folder: query.folder ?? context.from,
@@ -56,33 +56,34 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, Tasks> {
     task: async ({ params }) => ({ value: await client.task(params.task) }),
     tree: async ({ params }) => ({ value: { tasks: await client.tree(params.task) } }),
     async messages({ params, query }) {
-      const { items, next } = await boundedPage(async (asked) => {
-        const page = await client.messages(params.task, asked);
+      const { items, next } = await sizeLimitedPage(async (request) => {
+        const page = await client.messages(params.task, request);
         return { items: page.messages, next: page.next };
       }, query);
       return { value: { messages: items, next } };
     },
     async steps({ params, query }) {
-      const { items, next } = await boundedPage(async (asked) => {
-        const page = await client.steps(params.task, asked);
+      const { items, next } = await sizeLimitedPage(async (request) => {
+        const page = await client.steps(params.task, request);
         return { items: page.steps, next: page.next };
       }, query);
       return { value: { steps: items, next } };
     },
-    async result(call) {
-      const { task } = call.params;
+    async result(request) {
+      const { task } = request.params;
+      const { wait_ms } = request.query;
       const { status } = await client.task(task);
       if (isTerminal(status)) return ended(task, await client.result(task));
-      if (call.query.wait_ms === 0) return { value: { ended: false, status }, status: 202 };
-      const patience = new Patience(call.signal, call.query.wait_ms);
+      if (wait_ms === 0) return { value: { ended: false, status }, status: 202 };
+      const timeout = new TimeoutSignal(request.signal, wait_ms);
       try {
-        return ended(task, await client.result(task, patience.signal));
+        return ended(task, await client.result(task, timeout.signal));
       } catch (thrown) {
-        if (!patience.over) throw thrown;
+        if (!timeout.timedOut) throw thrown;
         const now = await client.task(task);
         return { value: { ended: false, status: now.status }, status: 202 };
       } finally {
-        patience.end();
+        timeout.clear();
       }
     },
     async exportTask({ params }) {
@@ -98,15 +99,12 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, Tasks> {
   };
 }
 
-/** Where the service was started is nothing the caller meant. */
-function relativeRoots(text: string): Refused | undefined {
+/** Without `folder`, relative paths would be resolved in the folder of the service, which is not what the caller meant. */
+function relativePathError(text: string): HttpError | undefined {
   const reading = readInvocationFile(text);
   if (!reading.ok) return undefined;
   const { roots, project } = reading.file;
-  const relative = [...roots, ...(project === undefined ? [] : [project])].find((folder) => resolve(folder) !== folder);
+  const relative = [...roots, ...(project === undefined ? [] : [project])].find((folder) => !isAbsolute(folder));
   if (relative === undefined) return undefined;
-  return refuse(
-    "invalid_input",
-    `${relative} is relative, and to what is not said; give absolute paths, or \`folder\``,
-  );
+  return httpError("invalid_input", `${relative} is relative; use absolute paths, or say with \`folder\` to what`);
 }

@@ -1,22 +1,22 @@
-// What workers fetch and post. The records checks their secret for each verb; here its refusals become HTTP's.
+// Serves the workers of operators. The worker service checks their secret for every operation; its refusals become HTTP errors here.
 
 import type { ErrorCode } from "../../../protocol/error.ts";
 import { workerRefusals } from "../../../protocol/operator/worker.ts";
 import type { WorkerReply } from "../../operators/worker-service.ts";
-import type { Caller } from "../caller.ts";
+import type { Caller } from "../authorize.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
-import { type Refused, refuse } from "../refused.ts";
+import { type HttpError, httpError } from "../http-error.ts";
 
-type Workers = "workerPrompt" | "workerResult" | "workerSubmit" | "workerEvents" | "workerAsk";
+type WorkerRoute = "workerPrompt" | "workerResult" | "workerSubmit" | "workerEvents" | "workerAsk";
 
-export function workerHandlers({ state: { workers } }: HttpContext): Pick<Handlers, Workers> {
+export function workerHandlers({ state: { workers } }: HttpContext): Pick<Handlers, WorkerRoute> {
   return {
-    workerPrompt: async ({ caller, query }) => told(await workers.prompt(bearerOf(caller), query)),
-    workerResult: async ({ caller, body }) => told(await workers.result(bearerOf(caller), body)),
-    workerSubmit: async ({ caller, body, query }) => told(await workers.submit(bearerOf(caller), body, query)),
-    workerEvents: async ({ caller, body }) => told(await workers.events(bearerOf(caller), body)),
-    workerAsk: async ({ caller, body, signal }) => told(await workers.ask(bearerOf(caller), body, signal)),
+    workerPrompt: async ({ caller, query }) => replyOf(await workers.prompt(bearerOf(caller), query)),
+    workerResult: async ({ caller, body }) => replyOf(await workers.result(bearerOf(caller), body)),
+    workerSubmit: async ({ caller, body, query }) => replyOf(await workers.submit(bearerOf(caller), body, query)),
+    workerEvents: async ({ caller, body }) => replyOf(await workers.events(bearerOf(caller), body)),
+    workerAsk: async ({ caller, body, signal }) => replyOf(await workers.ask(bearerOf(caller), body, signal)),
   };
 }
 
@@ -24,16 +24,16 @@ function bearerOf(caller: Caller): string | undefined {
   return caller.kind === "worker" ? caller.bearer : undefined;
 }
 
-const codes = {
+const errorCodes = {
   401: "unauthorized",
   403: "refused",
   409: "conflict",
   410: "expired",
 } as const satisfies Record<number, ErrorCode>;
 
-function told<T>(reply: WorkerReply<T>): { readonly value: T } | { readonly refused: Refused } {
+function replyOf<T>(reply: WorkerReply<T>): { readonly value: T } | { readonly error: HttpError } {
   if (reply.ok) return { value: reply.value };
   const { reason, message } = reply;
   const { status } = workerRefusals[reason];
-  return { refused: refuse(codes[status], message, { status, extra: { error: reason, message } }) };
+  return { error: httpError(errorCodes[status], message, { status, extra: { error: reason, message } }) };
 }

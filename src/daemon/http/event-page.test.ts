@@ -5,7 +5,7 @@ import fc from "fast-check";
 
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { EventFeed, FeedEvent } from "../state/event-feed.ts";
-import { takeEvents } from "./take-events.ts";
+import { readEventPage } from "./event-page.ts";
 
 /** Events of the given lengths, and how much of them was read. */
 function feedOf(lengths: readonly number[]) {
@@ -42,7 +42,7 @@ test("pages one after the other hold every event once, are bounded, and only the
       const { feed } = feedOf(given);
       const seen: number[] = [];
       for (let more = true; more;) {
-        const page = takeEvents(feed, { after: seen.at(-1) ?? 0, limit, maxLength: most });
+        const page = readEventPage(feed, { after: seen.at(-1) ?? 0, limit, maxLength: most });
         assert.ok(page.events.length <= limit);
         const before = page.events.slice(0, -1).reduce((sum, { json }) => sum + json.length, 0);
         assert.ok(before < most, "only the last may reach the length");
@@ -62,9 +62,9 @@ test("pages one after the other hold every event once, are bounded, and only the
 
 test("of long events only a few are read at a time, of short ones a page in a few reads", () => {
   const long = feedOf(Array.from({ length: 1_000 }, () => 2_000_000));
-  assert.equal(takeEvents(long.feed, { after: 0, limit: 1_000, maxLength: 64 * 1024 }).events.length, 1);
+  assert.equal(readEventPage(long.feed, { after: 0, limit: 1_000, maxLength: 64 * 1024 }).events.length, 1);
   assert.deepEqual(long.reads, [9]);
   const short = feedOf(Array.from({ length: 1_000 }, () => 300));
-  assert.equal(takeEvents(short.feed, { after: 0, limit: 200, maxLength: 64 * 1024 }).events.length, 200);
+  assert.equal(readEventPage(short.feed, { after: 0, limit: 200, maxLength: 64 * 1024 }).events.length, 200);
   assert.ok(short.reads.length <= 6, `${short.reads.length} reads`);
 });

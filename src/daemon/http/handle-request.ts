@@ -1,0 +1,173 @@
+// Handles one request from start to end: head, Host and Origin, route, authorization, validation, handler, reply.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+import type { RouteSpec } from "../../protocol/api/route-shape.ts";
+import { routes } from "../../protocol/api/routes.ts";
+import { type ErrorCode, toTuttiError } from "../../protocol/error.ts";
+import { ActiveRequest } from "./active-request.ts";
+import { type AuthDeps, authorize, type Caller } from "./authorize.ts";
+import type { HttpLog } from "./context.ts";
+import type { EventStreams } from "./event-streams.ts";
+import type { FailedAttempts } from "./failed-attempts.ts";
+import type { AnyHandlers } from "./handler.ts";
+import { type HttpError, httpError } from "./http-error.ts";
+import type { OriginCheck } from "./origin-check.ts";
+import { maxBodyBytes, readBody } from "./read-body.ts";
+import { readQuery } from "./read-query.ts";
+import { sendEmpty, sendError } from "./reply.ts";
+import { readHead } from "./request-head.ts";
+import type { Router } from "./router.ts";
+import { sendReply } from "./send-reply.ts";
+import { validateBody, validateHeaders, validateParams, validateQuery } from "./validate.ts";
+
+export interface RequestDeps {
+  readonly auth: AuthDeps;
+  readonly router: Router;
+  readonly handlers: AnyHandlers;
+  readonly checkOrigin: OriginCheck;
+  readonly failedAttempts: FailedAttempts;
+  readonly streams: EventStreams;
+  readonly log: HttpLog;
+  /** Aborted when the service stops; its reason is the error that every later request gets. */
+  readonly stopping: AbortSignal;
+}
+
+/** Never throws: whatever goes wrong is sent to the caller or written to the log. */
+export function handleRequest(deps: RequestDeps, request: IncomingMessage, response: ServerResponse): void {
+  const onError = (error: HttpError | undefined): void => {
+    if (error !== undefined) replyWithError(deps, request, response, error);
+  };
+  const onThrown = (thrown: unknown): void => {
+    const cause = toTuttiError(thrown);
+    if (serverFaults.has(cause.code)) {
+      deps.log.error({ err: thrown, method: request.method, path: pathOf(request) }, "a request failed in the service");
+    }
+    replyWithError(deps, request, response, { cause });
+  };
+  respond(deps, request, response)
+    .then(onError, onThrown)
+    .catch(() => response.destroy());
+}
+
+/** Sends the reply, or returns the error that is to be sent instead. */
+async function respond(
+  deps: RequestDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<HttpError | undefined> {
+  const { stopping } = deps;
+  if (stopping.aborted) return { cause: toTuttiError(stopping.reason), headers: ["Connection", "close"] };
+
+  const head = readHead(request);
+  if ("error" in head) return head.error;
+
+  const origin = deps.checkOrigin(request, head.authority);
+  if (origin.error !== undefined) return origin.error;
+  if (origin.allowed !== undefined) allowCrossOrigin(response, origin.allowed);
+
+  const match = deps.router.find(request.method ?? "", head.path);
+  if ("error" in match) return match.error;
+  if ("allow" in match) {
+    sendEmpty(response, 204, ["Allow", match.allow]);
+    return undefined;
+  }
+  const { route, params: pathParams } = match;
+  const spec: RouteSpec = routes[route];
+
+  const search = readQuery(head.search);
+  if (!search.ok) return search.error;
+
+  const auth = authorize(deps.auth, request, spec.access, pathParams?.["sid"] ?? "");
+  if (!auth.ok) return auth.unknownSecret ? deps.failedAttempts.delay(request, auth.error) : auth.error;
+  const { caller } = auth;
+  if (spec.reply.type === "upgrade") return upgradeRequired;
+
+  const params = validateParams(spec, pathParams);
+  if (!params.ok) return params.error;
+  const query = validateQuery(spec, search.query);
+  if (!query.ok) return query.error;
+  const headers = validateHeaders(spec, request.headers);
+  if (!headers.ok) return headers.error;
+  let [text, body]: [string, unknown] = ["", undefined];
+  if (spec.body !== undefined) {
+    const read = await readBody(request, response, { body: spec.body, maxBytes: maxBodyBytes(route) });
+    if (!read.ok) return read.error;
+    const valid = validateBody(spec, read.value);
+    if (!valid.ok) return valid.error;
+    [text, body] = [read.text, valid.value];
+  }
+
+  const input = { params: params.value, query: query.value, headers: headers.value, body, text, caller };
+  const active = new ActiveRequest({ request, response, stopping, input });
+  try {
+    const reply = await deps.handlers[route](active);
+    if ("error" in reply) {
+      return isUnknownWorker(caller, reply.error) ? await deps.failedAttempts.delay(request, reply.error) : reply.error;
+    }
+    const sending = sendReply({ request, response, streams: deps.streams, status: spec.reply.status }, reply);
+    if (sending !== undefined) await sending;
+  } finally {
+    active.end();
+  }
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    deps.log.info({ route, status: response.statusCode, by: idOf(caller) }, "a request was carried out");
+  }
+  return undefined;
+}
+
+const upgradeRequired = httpError("usage", "connect to this path with a WebSocket", {
+  status: 426,
+  headers: ["Upgrade", "websocket", "Connection", "Upgrade"],
+});
+
+/** Lets a page of an origin that was allowed by name read the reply, and answers its preflight request. */
+function allowCrossOrigin(response: ServerResponse, origin: string): void {
+  response.setHeader("Access-Control-Allow-Origin", origin);
+  response.setHeader("Access-Control-Allow-Methods", "GET, POST, DELETE");
+  response.setHeader("Access-Control-Allow-Headers", "authorization, content-type, idempotency-key, last-event-id");
+  response.setHeader("Vary", "Origin");
+}
+
+/** Reasons for which a worker's secret was never one of ours. A secret that has expired was, so it is no guess. */
+const unknownWorkerReasons: ReadonlySet<unknown> = new Set(["unknown_handle", "malformed", "bad_signature"]);
+
+function isUnknownWorker(caller: Caller, { extra }: HttpError): boolean {
+  return caller.kind === "worker" && unknownWorkerReasons.has(extra?.["error"]);
+}
+
+/** Errors of the service itself, not of its callers. */
+const serverFaults: ReadonlySet<ErrorCode> = new Set(["internal", "io", "corrupt", "read_only", "disk_full"]);
+
+function replyWithError(deps: RequestDeps, request: IncomingMessage, response: ServerResponse, error: HttpError): void {
+  if (response.headersSent) {
+    // Part of a reply was sent, so only a broken connection tells the caller that the rest is missing.
+    if (!response.writableEnded) response.destroy();
+    return;
+  }
+  if (response.destroyed) return;
+  const { code } = error.cause;
+  if (code === "unauthorized" || code === "refused" || code === "slow_down") {
+    const facts = { code, peer: request.socket.remoteAddress, method: request.method, path: pathOf(request) };
+    deps.log.warn(facts, "a request was refused");
+  }
+  sendError(request, response, error);
+}
+
+/** The path for the log, without the query, which may hold a ticket. */
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? "").replace(/\?.*$/s, "").slice(0, 256);
+}
+
+/** The caller for the log. */
+function idOf(caller: Caller): string {
+  switch (caller.kind) {
+    case "key":
+      return caller.id;
+    case "session":
+      return caller.sid;
+    case "worker":
+    case "anonymous":
+      return caller.kind;
+  }
+}
