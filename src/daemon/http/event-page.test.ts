@@ -7,7 +7,7 @@ import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { EventFeed, FeedEvent } from "../state/event-feed.ts";
 import { readEventPage } from "./event-page.ts";
 
-/** Events of the given lengths, and how much of them was read. */
+/** A feed of events with these lengths, which records how many events each read returned. */
 function feedOf(lengths: readonly number[]) {
   const all = lengths.map((length, index): FeedEvent => {
     const event: TaskEvent = {
@@ -33,34 +33,39 @@ function feedOf(lengths: readonly number[]) {
   return { feed, reads };
 }
 
-test("pages one after the other hold every event once, are bounded, and only the last says that there is no more", () => {
-  const lengths = fc.array(fc.oneof(fc.integer({ min: 2, max: 40 }), fc.integer({ min: 500, max: 3_000 })), {
+test("consecutive pages have every event once, stay within the limits, and only the last has no more", () => {
+  const anyLengths = fc.array(fc.oneof(fc.integer({ min: 2, max: 40 }), fc.integer({ min: 500, max: 3_000 })), {
     maxLength: 300,
   });
   fc.assert(
-    fc.property(lengths, fc.integer({ min: 1, max: 250 }), fc.integer({ min: 1, max: 4_000 }), (given, limit, most) => {
-      const { feed } = feedOf(given);
-      const seen: number[] = [];
-      for (let more = true; more;) {
-        const page = readEventPage(feed, { after: seen.at(-1) ?? 0, limit, maxLength: most });
-        assert.ok(page.events.length <= limit);
-        const before = page.events.slice(0, -1).reduce((sum, { json }) => sum + json.length, 0);
-        assert.ok(before < most, "only the last may reach the length");
-        seen.push(...page.events.map(({ event }) => event.seq));
-        ({ more } = page);
-        assert.equal(more, seen.length < given.length);
-        assert.ok(page.events.length > 0 || !more);
-      }
-      assert.deepEqual(
-        seen,
-        given.map((_, index) => index + 1),
-      );
-    }),
+    fc.property(
+      anyLengths,
+      fc.integer({ min: 1, max: 250 }),
+      fc.integer({ min: 1, max: 4_000 }),
+      (lengths, limit, maxLength) => {
+        const { feed } = feedOf(lengths);
+        const seen: number[] = [];
+        for (let more = true; more;) {
+          const page = readEventPage(feed, { after: seen.at(-1) ?? 0, limit, maxLength });
+          assert.ok(page.events.length <= limit);
+          const before = page.events.slice(0, -1).reduce((sum, { json }) => sum + json.length, 0);
+          assert.ok(before < maxLength, "only the last event may reach the length");
+          seen.push(...page.events.map(({ event }) => event.seq));
+          ({ more } = page);
+          assert.equal(more, seen.length < lengths.length);
+          assert.ok(page.events.length > 0 || !more);
+        }
+        assert.deepEqual(
+          seen,
+          lengths.map((_, index) => index + 1),
+        );
+      },
+    ),
     { numRuns: 200 },
   );
 });
 
-test("of long events only a few are read at a time, of short ones a page in a few reads", () => {
+test("long events are read a few at a time, short ones a page in a few reads", () => {
   const long = feedOf(Array.from({ length: 1_000 }, () => 2_000_000));
   assert.equal(readEventPage(long.feed, { after: 0, limit: 1_000, maxLength: 64 * 1024 }).events.length, 1);
   assert.deepEqual(long.reads, [9]);

@@ -16,7 +16,7 @@ import { type Kit, openKit } from "../../../test/support/http-kit.ts";
 let kit: Kit;
 const wait = z.unknown();
 
-/** Says what it is told until it is told to stop; starts a child when it is told so. */
+/** Repeats every message it gets, starts a child on `child`, and ends on `stop`. */
 async function talk(durable: Durable): Promise<string> {
   for (let turn = 0; ; turn += 1) {
     const heard = await durable.receive(`hear.${turn}`, { block: true });
@@ -46,17 +46,17 @@ const tell = (task: TaskId, text: string): Promise<void> => kit.state.client.tel
 interface Reading {
   readonly status: number;
   readonly got: readonly SentEvent[];
-  /** Resolves when so many have come, or the stream is over. */
+  /** Resolves when `enough` holds for the events so far, or the stream has ended. */
   until(enough: (got: readonly SentEvent[]) => boolean): Promise<void>;
   readonly over: Promise<void>;
   stop(): void;
 }
 
 async function open(path: string, headers: Record<string, string> = {}, key = kit.key): Promise<Reading> {
-  const given = new AbortController();
+  const controller = new AbortController();
   const response = await fetch(`${kit.http.url}${path}`, {
     headers: { authorization: `Bearer ${key}`, accept: "text/event-stream", ...headers },
-    signal: given.signal,
+    signal: controller.signal,
   });
   const got: SentEvent[] = [];
   const waiting = new Set<() => void>();
@@ -89,7 +89,7 @@ async function open(path: string, headers: Record<string, string> = {}, key = ki
         check();
       }),
     over,
-    stop: () => given.abort(),
+    stop: () => controller.abort(),
   };
 }
 
@@ -103,7 +103,7 @@ const endOf = (got: readonly SentEvent[]): StreamEnd | undefined => {
 const stored = (after = 0, task?: TaskId): number[] =>
   kit.state.feed.read({ after, limit: 100_000, ...(task === undefined ? {} : { task }) }).map(({ event }) => event.seq);
 
-test("a stream catches up, goes on live, and ends when the task and all below it are over", async () => {
+test("a stream catches up, follows new events, and ends when the task and its descendants have ended", async () => {
   const task = await start();
   await tell(task, "one");
   const reading = await open(`/v1/tasks/${task}/events`);
@@ -112,7 +112,7 @@ test("a stream catches up, goes on live, and ends when the task and all below it
   const child = kept(reading.got).find(({ type, task: of }) => type === "task.created" && of !== task)?.task ?? "";
   await tell(task, "stop");
   await reading.until((got) => kept(got).some(({ type }) => type === "task.completed"));
-  assert.equal(endOf(reading.got), undefined, "a detached child goes on");
+  assert.equal(endOf(reading.got), undefined, "a detached child is still running");
   await tell(child, "stop");
   await reading.over;
   assert.deepEqual(seqs(reading.got), stored(0, task));
@@ -121,7 +121,7 @@ test("a stream catches up, goes on live, and ends when the task and all below it
     if (event === "message") assert.equal(id, String(JSON.parse(data).seq));
 });
 
-test("a stream of a task in the middle of a tree sees only that part, those made later too, and ends with it", async () => {
+test("the stream of a child task has only its subtree, with tasks created later, and ends with it", async () => {
   const root = await start();
   const whole = await open(`/v1/tasks/${root}/events`);
   await tell(root, "child");
@@ -144,7 +144,7 @@ test("a stream of a task in the middle of a tree sees only that part, those made
   assert.deepEqual(seqs(whole.got), stored(0, root));
 });
 
-test("a stream of a subtree that is over already gives all of it and ends; from its end on, only the end", async () => {
+test("the stream of a finished subtree sends all its events and ends; read from its end, only the end", async () => {
   const task = await start();
   await tell(task, "stop");
   await kit.state.client.settled(task);
@@ -160,15 +160,15 @@ test("a stream of a subtree that is over already gives all of it and ends; from 
   );
 });
 
-test("invariant 9: readers that reconnect with the last id they saw miss nothing and see nothing twice", async () => {
+test("invariant 9: readers that reconnect at any time with their last id miss nothing and see nothing twice", async () => {
   const tasks = await Promise.all([start(), start(), start()]);
   const began = kit.state.feed.position;
   let writing = true;
-  let told = 0;
+  let sent = 0;
   const writer = (async () => {
-    for (; told < 400; told += 1) {
-      await tell(tasks[told % 3] ?? "", `message ${told}`);
-      if (told % 7 === 0) await new Promise(setImmediate);
+    for (; sent < 400; sent += 1) {
+      await tell(tasks[sent % 3] ?? "", `message ${sent}`);
+      if (sent % 7 === 0) await new Promise(setImmediate);
     }
     for (const task of tasks) await tell(task, "stop");
     for (const task of tasks) await kit.state.client.settled(task);
@@ -201,7 +201,7 @@ test("invariant 9: readers that reconnect with the last id they saw miss nothing
   }
 });
 
-test("text on its way is sent apart, without an id, to whoever asked for it and only of their subtree", async () => {
+test("live deltas have no id, and go only to readers that asked for them and only for their subtree", async () => {
   const [mine, other] = [await start(), await start()];
   const delta = (task: TaskId) => ({
     task,
@@ -227,12 +227,12 @@ test("text on its way is sent apart, without an id, to whoever asked for it and 
   assert.deepEqual(live(all.got), [`of ${other}`, `of ${mine}`]);
   assert.deepEqual(live(without.got), []);
   const before = part.got.findIndex(({ event }) => event === "live");
-  assert.equal(part.got[before]?.id, part.got[before - 1]?.id ?? "", "it moves no position");
+  assert.equal(part.got[before]?.id, part.got[before - 1]?.id ?? "", "a delta does not change the last event id");
   all.stop();
   await tell(other, "stop");
 });
 
-test("a Last-Event-ID that is none is refused; so is one past the last event, which can only be another state's", async () => {
+test("a Last-Event-ID that is malformed, or higher than the last event, is refused", async () => {
   for (const id of ["x", "-1", "1.5", "1e3", "99999999999999999"]) {
     const reply = await kit.call("/v1/events", { headers: { accept: "text/event-stream", "last-event-id": id } });
     assert.equal(reply.status, 400, id);
@@ -246,7 +246,7 @@ test("a Last-Event-ID that is none is refused; so is one past the last event, wh
   assert.equal(unknown.status, 404);
 });
 
-test("an idle stream gets heartbeats that are no events", async () => {
+test("an idle stream gets heartbeats, which are not events", async () => {
   const text = await new Promise<string>((resolve, reject) => {
     const socket = rawStream(`after=${kit.state.feed.position}`);
     let got = "";
@@ -261,7 +261,7 @@ test("an idle stream gets heartbeats that are no events", async () => {
   assert.match(text, /\r\n\r\nretry: 1000\n\n(:\n\n)+$/);
 });
 
-test("revoking the key a stream was opened with ends it and no other", async () => {
+test("revoking a key ends the streams it opened and no others", async () => {
   const made = await kit.keys.add({ name: "watcher", role: "viewer" });
   const [theirs, ours] = [await open("/v1/events", {}, made.key), await open("/v1/events")];
   await kit.keys.revoke(made.id);
@@ -286,11 +286,11 @@ function rawStream(query: string): Socket {
 }
 
 interface SlowReader {
-  /** Lets it read until it is closed or has read `last`. */
+  /** Reads on until the stream is closed or `last` was read. */
   readOn(last?: string): Promise<{ ids: number[]; dropped: number; end: StreamEnd | undefined }>;
 }
 
-/** Reads the beginning of a stream and then nothing more. */
+/** A reader that reads the beginning of a stream and then nothing more. */
 async function slowReader(query: string): Promise<SlowReader> {
   const socket = rawStream(query);
   let got = "";
@@ -316,7 +316,7 @@ async function slowReader(query: string): Promise<SlowReader> {
   };
 }
 
-test("a reader too slow is shed with a marker and goes on from there; others are not kept waiting", async () => {
+test("a reader that is too slow is shed, can resume where it was, and does not delay the others", async () => {
   const task = await start();
   const began = kit.state.feed.position;
   const slow = await slowReader(`after=${began}`);
@@ -330,8 +330,8 @@ test("a reader too slow is shed with a marker and goes on from there; others are
   assert.deepEqual(seqs(quick.got), all);
   quick.stop();
   const { ids, end } = await slow.readOn();
-  assert.ok(ids.length < all.length, "it was not told all of it");
-  assert.deepEqual(ids, all.slice(0, ids.length), "what it was told has no gap");
+  assert.ok(ids.length < all.length, "it did not get all events");
+  assert.deepEqual(ids, all.slice(0, ids.length), "what it got has no gap");
   assert.deepEqual(end, { reason: "shed", after: ids.at(-1) });
   const rest = await open("/v1/events", { "last-event-id": String(ids.at(-1)) });
   await rest.until((got) => got.length >= all.length - ids.length);
@@ -339,12 +339,12 @@ test("a reader too slow is shed with a marker and goes on from there; others are
   assert.deepEqual([...ids, ...seqs(rest.got)], all);
 });
 
-test("a slow reader loses text on its way before it loses its place, and is told how much", async () => {
+test("a slow reader loses live deltas before it is shed, and learns how many", async () => {
   const task = await start();
   const began = kit.state.feed.position;
   const slow = await slowReader(`live=true&after=${began}`);
   const delta = { task, root: task, attempt: 1, run: 1, key: "k", channel: "text" as const, text: "y".repeat(4_000) };
-  // Past what the system itself buffers for a connection.
+  // More than the operating system buffers for a connection.
   for (let count = 0; count < 4_000; count += 1) kit.live(delta);
   await tell(task, "stop");
   await kit.state.client.settled(task);
@@ -354,7 +354,7 @@ test("a slow reader loses text on its way before it loses its place, and is told
   assert.deepEqual(ids, stored(began));
 });
 
-test("a reader that takes nothing while it catches up, or later, is let go", async (t) => {
+test("a reader that reads nothing while it catches up is disconnected", async (t) => {
   const shed = Promise.withResolvers<void>();
   const hasty = await openKit({
     runners: { loop: talk },
@@ -383,7 +383,7 @@ test("a reader that takes nothing while it catches up, or later, is let go", asy
   assert.ok(got > 0 && got < 15_000_000, `${got} bytes`);
 });
 
-test("a page gives so many events and where the next one begins", async () => {
+test("a page has at most the requested number of events, and says where the next one begins", async () => {
   const Page = z.object({ events: z.array(TaskEvent), next: z.number().nullable() });
   const seen: number[] = [];
   for (let after: number | null = 0, turn = 0; after !== null && turn < 10_000; turn += 1) {

@@ -44,7 +44,7 @@ async function head(...lines: string[]): Promise<{ status: number; text: string 
 }
 const hostIs = (host: string) => head("GET /healthz HTTP/1.1", `Host: ${host}`);
 
-test("strict headers stand on every reply: good, refused, empty and unknown", async () => {
+test("every reply has the security headers: successful, refused, empty and not found", async () => {
   const replies = [
     await kit.call(`/v1/tasks/${task}`),
     await kit.call("/v1/status", bare),
@@ -63,7 +63,7 @@ test("strict headers stand on every reply: good, refused, empty and unknown", as
   }
 });
 
-test("only loopback names with our port, and the names configured, are a Host of ours", async () => {
+test("only loopback names with the right port, and configured names, are accepted as Host", async () => {
   const { port } = kit.http;
   for (const host of [
     `127.0.0.1:${port}`,
@@ -96,7 +96,7 @@ test("only loopback names with our port, and the names configured, are a Host of
   }
 });
 
-test("a page of another origin is refused before anything is looked at, whatever it may know", async () => {
+test("a page of another origin is refused even with a good key", async () => {
   const { port } = kit.http;
   const from = (origin: string, ...more: string[]) =>
     head(
@@ -123,7 +123,7 @@ test("a page of another origin is refused before anything is looked at, whatever
   assert.equal((await same("none")).status, 200);
 });
 
-test("an origin that was allowed by name may read replies and ask first; it still needs a key", async () => {
+test("an allowed origin may read replies and send preflight requests; it still needs a key", async () => {
   const origin = "https://board.example";
   const { port } = kit.http;
   const lines = [`Host: 127.0.0.1:${port}`, `Origin: ${origin}`, "Sec-Fetch-Site: cross-site"];
@@ -136,7 +136,7 @@ test("an origin that was allowed by name may read replies and ask first; it stil
   assert.match(refused.text, /Access-Control-Allow-Origin: https:\/\/board\.example\r\n/);
 });
 
-test("without a key, with a wrong one or in another form nothing is told but how to send one", async () => {
+test("a missing, wrong or malformed key gets a 401", async () => {
   const missing = await kit.call("/v1/tasks", bare);
   assertProblem(missing, 401, "unauthorized");
   assert.equal(missing.headers.get("www-authenticate"), 'Bearer realm="tutti"');
@@ -157,7 +157,7 @@ test("without a key, with a wrong one or in another form nothing is told but how
   assertProblem(await kit.call(`/v1/tasks?agent=${kit.key}`), 401, "unauthorized");
 });
 
-test("a role may do what it may and no more, on every route that asks for one", async () => {
+test("a key whose role is too low gets a 403 on every route that needs a higher one", async () => {
   const rank = { viewer: 0, operator: 1, admin: 2 };
   for (const role of ["viewer", "operator"] as const) {
     const { key } = await kit.keys.add({ name: role, role });
@@ -173,13 +173,13 @@ test("a role may do what it may and no more, on every route that asks for one", 
   }
 });
 
-test("wrong keys are told later and later, past a bound at once; a good key of the same address is never slowed", async () => {
+test("wrong keys are answered with a delay, too many of them at once with 429; a good key never waits", async () => {
   const wrong = { headers: { authorization: `Bearer tk_${"w".repeat(43)}` } };
   const rush = Array.from({ length: 24 }, () => kit.call("/v1/tasks", wrong));
   const first = await Promise.race(rush);
   const began = performance.now();
   assert.equal((await kit.call("/v1/tasks")).status, 200);
-  assert.ok(performance.now() - began < 1_000, "a good key waits for nobody");
+  assert.ok(performance.now() - began < 1_000, "a good key is not delayed");
   const statuses = (await Promise.all(rush)).map(({ status }) => status);
   assert.ok(statuses.includes(429) && statuses.includes(401), statuses.join());
   assert.equal(statuses.filter((status) => status === 401).length, 8);
@@ -188,7 +188,7 @@ test("wrong keys are told later and later, past a bound at once; a good key of t
   assert.ok(first.status === 429 || first.status === 401);
 });
 
-test("a path that is not there, and a method it does not take, are told apart", async () => {
+test("an unknown path is a 404, a method that the path does not take is a 405", async () => {
   assertProblem(await kit.call("/v1/nothing"), 404, "not_found");
   assertProblem(await kit.call("/v1/tasks/"), 404, "not_found");
   const other = await kit.call("/v1/tasks", { method: "PUT" });
@@ -209,7 +209,7 @@ test("HEAD gives the headers of GET and no body", async () => {
   assert.match(stream.headers.get("content-type") ?? "", /^text\/event-stream/);
 });
 
-test("a query is refused when it names what the route does not know, names something twice, or has a bad value", async () => {
+test("a query with an unknown name, a repeated name or an invalid value is refused", async () => {
   assertProblem(await kit.call("/v1/tasks?nope=1"), 422, "invalid_input");
   assertProblem(await kit.call("/v1/status?x=1"), 422, "invalid_input");
   assertProblem(await kit.call("/v1/tasks?limit=1&limit=2"), 400, "usage");
@@ -231,7 +231,7 @@ test("a boolean in a query is exactly true or false", async () => {
   }
 });
 
-test("a JSON body must say that it is one, be JSON, and fit", async () => {
+test("a JSON body must have its content type, be JSON, and fit the schema", async () => {
   const post = (body: string, type?: string) =>
     kit.call(`/v1/tasks/${task}/message`, {
       method: "POST",
@@ -267,7 +267,7 @@ test("a JSON body must say that it is one, be JSON, and fit", async () => {
   assertProblem(await kit.call(`/v1/tasks/${task}/message`, { json: { text: "x" }, ...bare }), 401);
 });
 
-test("a body past its limit is told so without being read, by its length and by its chunks", async () => {
+test("a body above its limit is refused, by its Content-Length unread, by its chunks when they exceed it", async () => {
   const huge = "x".repeat(3 * 1024 * 1024);
   const tell = `/v1/tasks/${task}/message`;
   assertProblem(await kit.call(tell, { json: { text: huge } }), 413, "too_large");
@@ -289,11 +289,11 @@ test("a body past its limit is told so without being read, by its length and by 
   );
   assert.match(declared, /^HTTP\/1\.1 413 /);
   assert.match(declared, /Connection: close/);
-  // An invocation may be larger, so this one is looked at and refused for what it says.
+  // An invocation may be larger, so this body is read, and refused for its content.
   assertProblem(await kit.call("/v1/invocations", { json: { text: huge } }), 422, "invalid_input");
 });
 
-test("whoever expects to be told first is told to go on only when the body would be taken", async () => {
+test("100 Continue is sent only when the body would be accepted", async () => {
   const ask = (length: number) =>
     [
       `POST /v1/tasks/${task}/message HTTP/1.1`,
@@ -309,7 +309,7 @@ test("whoever expects to be told first is told to go on only when the body would
   assert.match(await kit.raw(`${ask(14).replace("100-continue", "tea")}\r\n\r\n`), /^HTTP\/1\.1 417 /);
 });
 
-test("a handler that throws what nobody expects gives a 500 that tells nothing, and a line in the log", async (t) => {
+test("an unexpected error is a 500 without details, and is logged", async (t) => {
   const { client } = kit.state;
   const secret = "the inside of the daemon";
   t.mock.method(client, "asks", () => Promise.reject(new Error(secret)));
@@ -326,13 +326,13 @@ test("a handler that throws what nobody expects gives a 500 that tells nothing, 
   assertProblem(await kit.call("/v1/asks"), 507, "disk_full");
 });
 
-test("neither keys nor queries reach the log", () => {
+test("neither keys nor queries are logged", () => {
   const logged = JSON.stringify([warnings, errors]);
   assert.ok(warnings.length > 0);
   assert.ok(!logged.includes(kit.key) && !logged.includes("tk_") && !logged.includes("?"), logged.slice(0, 500));
 });
 
-test("a thousand requests on open connections leave nothing behind", async (t) => {
+test("a thousand requests on open connections leave no memory and no warnings behind", async (t) => {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");
   const warned: Error[] = [];

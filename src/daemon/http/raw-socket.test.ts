@@ -18,7 +18,7 @@ const bearer = (): string => `Authorization: Bearer ${kit.key}`;
 const statusOf = (text: string): number => Number(text.slice(9, 12));
 const replies = (text: string): number => text.split(/HTTP\/1\.1 \d{3} /).length - 1;
 
-/** One reply, a problem document, and the connection is closed. */
+/** Expects one reply, a problem document with this status, and that the connection is closed. */
 async function refused(text: string, status: number): Promise<void> {
   const got = await kit.raw(text);
   assert.equal(statusOf(got), status, `${JSON.stringify(text.slice(0, 200))} got ${got.slice(0, 300)}`);
@@ -28,7 +28,7 @@ async function refused(text: string, status: number): Promise<void> {
   assert.match(got, /\r\nConnection: close\r\n/);
 }
 
-test("a request with two lengths or two transfer encodings is refused, and nothing after it is read", async () => {
+test("a request with two lengths, or a length and an encoding, is refused and nothing after it is read", async () => {
   const smuggled = lines("GET /v1/status HTTP/1.1", host(), bearer());
   const post = "POST /v1/pause HTTP/1.1";
   await refused(lines(post, host(), "Content-Length: 0", "Content-Length: 5") + smuggled, 400);
@@ -39,7 +39,7 @@ test("a request with two lengths or two transfer encodings is refused, and nothi
   await refused(lines(post, host(), "Content-Length : 5") + smuggled, 400);
 });
 
-test("a line that does not end as it must, a header folded over two lines and a control character are refused", async () => {
+test("bare line feeds, folded headers and control characters are refused", async () => {
   await refused(`GET /healthz HTTP/1.1\n${host()}\n\n`, 400);
   await refused(lines("GET /healthz HTTP/1.1", host(), "X-A: 1", " folded: yes"), 400);
   await refused(lines("GET /healthz HTTP/1.1", host(), "X-A: a\0b"), 400);
@@ -48,7 +48,7 @@ test("a line that does not end as it must, a header folded over two lines and a 
   await refused("\x16\x03\x01\x02\x00 this is TLS", 400);
 });
 
-test("a broken chunk ends the request without an effect", async () => {
+test("a request with a broken chunk has no effect", async () => {
   const head = lines(
     "POST /v1/keys HTTP/1.1",
     host(),
@@ -61,7 +61,7 @@ test("a broken chunk ends the request without an effect", async () => {
   assert.equal(kit.keys.list().length, 1);
 });
 
-test("a request without a Host, with two, or with two keys is refused", async () => {
+test("a request without a Host, with two Hosts, or with two keys is refused", async () => {
   await refused(lines("GET /healthz HTTP/1.1", "Connection: close"), 400);
   await refused(lines("GET /healthz HTTP/1.0"), 400);
   await refused(lines("GET /healthz HTTP/1.1", host(), "Host: evil.example", "Connection: close"), 400);
@@ -72,7 +72,7 @@ test("a request without a Host, with two, or with two keys is refused", async ()
   );
 });
 
-test("a whole URL as the target counts only when it is one of the Host", async () => {
+test("a URL as the request target is accepted only when it names the Host", async () => {
   const { port } = kit.http;
   const ours = await kit.raw(lines(`GET http://127.0.0.1:${port}/healthz HTTP/1.1`, host(), "Connection: close"));
   assert.equal(statusOf(ours), 200);
@@ -82,7 +82,7 @@ test("a whole URL as the target counts only when it is one of the Host", async (
   await refused(lines("OPTIONS * HTTP/1.1", host(), "Connection: close"), 400);
 });
 
-test("a hundred headers are taken, more are refused, and so are headers that are too long", async () => {
+test("a hundred headers are accepted; more of them, or longer ones, are refused", async () => {
   const headers = (count: number): string[] => Array.from({ length: count }, (_, at) => `X-${at}: 1`);
   const most = await kit.raw(lines("GET /healthz HTTP/1.1", host(), "Connection: close", ...headers(98)));
   assert.equal(statusOf(most), 200);
@@ -92,7 +92,7 @@ test("a hundred headers are taken, more are refused, and so are headers that are
   await refused(lines(`GET /${"x".repeat(20_000)} HTTP/1.1`, host()), 431);
 });
 
-test("requests sent together on one connection are answered in order", async () => {
+test("pipelined requests are answered in order", async () => {
   const get = (path: string, ...more: string[]): string => lines(`GET ${path} HTTP/1.1`, host(), bearer(), ...more);
   const got = await kit.raw(
     get("/healthz") + get("/v1/nothing") + get("/v1/status") + get("/readyz", "Connection: close"),
@@ -103,7 +103,7 @@ test("requests sent together on one connection are answered in order", async () 
   );
 });
 
-test("a body that nobody reads does not become the next request", async () => {
+test("a body that nobody reads is not taken for the next request", async () => {
   const inner = lines("GET /v1/keys HTTP/1.1", host(), bearer());
   const outer = lines("GET /healthz HTTP/1.1", host(), `Content-Length: ${inner.length}`);
   const got = await kit.raw(outer + inner + lines("GET /readyz HTTP/1.1", host(), "Connection: close"));
@@ -111,7 +111,7 @@ test("a body that nobody reads does not become the next request", async () => {
   assert.doesNotMatch(got, /"keys"/);
 });
 
-test("a caller that goes away in the middle of its body, or of the reply, disturbs nobody", async () => {
+test("a caller that disconnects during its body or the reply disturbs nobody", async () => {
   for (let count = 0; count < 20; count += 1) {
     const socket = connect({ host: "127.0.0.1", port: kit.http.port });
     await once(socket, "connect");

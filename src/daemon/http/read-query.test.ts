@@ -5,28 +5,28 @@ import fc from "fast-check";
 
 import { readQuery } from "./read-query.ts";
 
-test("what was encoded is read back, whatever the names and values", () => {
+test("names and values are read as they were encoded", () => {
   const name = fc
     .string({ minLength: 1, unit: "grapheme" })
     .filter((text) => !/^(?:access_token|api_?key|authorization|bearer|key|secret|token)$/i.test(text));
   fc.assert(
-    fc.property(fc.dictionary(name, fc.string({ unit: "grapheme" }), { maxKeys: 8 }), (given) => {
-      const read = readQuery(new URLSearchParams(given).toString());
+    fc.property(fc.dictionary(name, fc.string({ unit: "grapheme" }), { maxKeys: 8 }), (fields) => {
+      const read = readQuery(new URLSearchParams(fields).toString());
       assert.ok(read.ok);
-      assert.deepEqual({ ...read.query }, { ...given });
+      assert.deepEqual({ ...read.query }, { ...fields });
     }),
     { numRuns: 300 },
   );
 });
 
-test("a name that objects have of their own is only a name", () => {
+test("`__proto__` and `constructor` are names like any other", () => {
   const read = readQuery("__proto__=x&constructor=y");
   assert.ok(read.ok);
   assert.deepEqual(Object.keys(read.query), ["__proto__", "constructor"]);
   assert.equal(Object.getPrototypeOf(read.query), null);
 });
 
-test("a name twice, also when it is encoded differently, a bad encoding and too many fields are refused", () => {
+test("a repeated name, also in another encoding, a bad encoding and too many fields are refused", () => {
   for (const search of ["a=1&a=2", "a=1&%61=2", "a=%", "%zz=1", "=1", "&", "a=1&", "a=%ff"]) {
     const read = readQuery(search);
     assert.ok(!read.ok, search);
@@ -36,7 +36,7 @@ test("a name twice, also when it is encoded differently, a bad encoding and too 
   assert.ok(!many.ok && many.error.cause.code === "too_large");
 });
 
-test("a key or token in a query is refused with the advice where to put it, and is not repeated", () => {
+test("a key or token in a query is refused with advice, and the error does not repeat it", () => {
   const secret = `tk_${"s".repeat(43)}`;
   for (const search of [
     `key=${secret}`,

@@ -16,7 +16,7 @@ function statusOf(method: string, path: string): number | "found" | "allow" {
   return "allow" in found ? "allow" : "found";
 }
 
-test("every route of the table is found by its method and path, and HEAD finds what GET does", () => {
+test("every route is found by its method and path, and HEAD finds what GET finds", () => {
   for (const name of names) {
     const { method, path } = routes[name];
     const found = router.find(method, filled(path));
@@ -25,7 +25,7 @@ test("every route of the table is found by its method and path, and HEAD finds w
   }
 });
 
-test("a known path refuses other methods by naming its own, and tells them to OPTIONS", () => {
+test("a known path lists its methods when it refuses another one, and for OPTIONS", () => {
   for (const method of ["PUT", "PATCH", "TRACE", "get", "PROPFIND", ""]) {
     const found = router.find(method, "/v1/keys");
     assert.ok("error" in found, method);
@@ -35,7 +35,7 @@ test("a known path refuses other methods by naming its own, and tells them to OP
   assert.deepEqual(router.find("OPTIONS", "/v1/tasks/tsk_1/cancel"), { allow: "OPTIONS, POST" });
 });
 
-test("nothing is normalised: doubled, trailing and dotted segments, encoded names and other cases are not there", () => {
+test("paths are not normalised: extra slashes, dot segments, encoded or upper-case names are not found", () => {
   for (const path of [
     "",
     "/",
@@ -73,7 +73,7 @@ test("a parameter is decoded once, and a bad encoding is refused", () => {
   }
 });
 
-test("whatever the path, finding never throws and never gives an empty parameter", () => {
+test("no path makes the router throw or return an empty parameter", () => {
   fc.assert(
     fc.property(
       fc.constantFrom("GET", "POST", "DELETE"),

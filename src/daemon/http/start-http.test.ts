@@ -21,7 +21,7 @@ const loop: Runner = async (durable) => {
   return null;
 };
 
-test("closing ends streams with the reason, sockets with a farewell, long polls with a refusal, and frees the port", async (t) => {
+test("closing ends streams, WebSockets and long polls with a reason, and frees the port", async (t) => {
   const kit = await openKit({ runners: { loop } });
   t.after(() => kit.close());
   const task = await kit.start({ agent: "a" });
@@ -38,7 +38,7 @@ test("closing ends streams with the reason, sockets with a farewell, long polls 
   idle.resume();
   const began = performance.now();
   await Promise.all([kit.http.close(), kit.http.close()]);
-  assert.ok(performance.now() - began < 4_000, "nothing had to be cut");
+  assert.ok(performance.now() - began < 4_000, "no connection had to be destroyed");
   assert.match((await stream).text, /event: end\ndata: \{"reason":"error","after":\d+,"error":\{"code":"stopped"/);
   const answered = await poll;
   assert.equal(answered.status, 503);
@@ -48,7 +48,7 @@ test("closing ends streams with the reason, sockets with a farewell, long polls 
   await assert.rejects(kit.call("/healthz"), TypeError);
 });
 
-test("a connection that never finishes its request does not keep a close waiting for long", async (t) => {
+test("a request that never finishes delays closing only for a limited time", async (t) => {
   const kit = await openKit();
   t.after(() => kit.close());
   const socket = connect({ host: "127.0.0.1", port: kit.http.port });
@@ -62,7 +62,7 @@ test("a connection that never finishes its request does not keep a close waiting
     "Expect: 100-continue",
   ];
   socket.write(`${head.join("\r\n")}\r\n\r\n{`);
-  // It says so when it begins to read the body.
+  // The service sends 100 Continue when it starts to read the body.
   await once(socket, "data");
   const closed = new Promise((resolve) => socket.on("error", () => {}).once("close", resolve));
   const began = performance.now();
@@ -71,7 +71,7 @@ test("a connection that never finishes its request does not keep a close waiting
   assert.ok(performance.now() - began < 8_000);
 });
 
-test("a head or a body that trickles in, and a connection nobody uses, are ended after their time", async (t) => {
+test("a head or body that arrives too slowly, and an unused connection, time out", async (t) => {
   const timeouts = { headersTimeout: 200, requestTimeout: 400, keepAliveTimeout: 200 };
   const kit = await openKit({ http: { timeouts } });
   t.after(() => kit.close());
@@ -96,7 +96,7 @@ test("a head or a body that trickles in, and a connection nobody uses, are ended
   assert.match(await kit.raw(`GET /healthz HTTP/1.1\r\n${host}\r\n\r\n`), /^HTTP\/1\.1 200 /);
 });
 
-test("a caller that does not read its reply is let go, and one that waits for its reply is not", async (t) => {
+test("a caller that does not read its reply is disconnected; one that waits for its reply is not", async (t) => {
   const kit = await openKit({
     runners: { loop: async (durable, input) => (durable.agent === "a" ? loop(durable, input) : "x".repeat(4_000_000)) },
     http: { timeouts: { idleTimeout: 1_000 } },
@@ -125,14 +125,14 @@ test("a caller that does not read its reply is let go, and one that waits for it
   assert.ok(stuck.got() < whole.got(), `${stuck.got()} of ${whole.got()} bytes`);
 });
 
-test("a port that is taken is told as such", async (t) => {
+test("a port that is in use is reported as busy", async (t) => {
   const kit = await openKit();
   t.after(() => kit.close());
   const taken = openKit({ http: { port: kit.http.port } });
   await assert.rejects(taken, (thrown) => thrown instanceof TuttiError && thrown.code === "busy");
 });
 
-test("with a certificate it speaks TLS and nothing else, and waits no longer for that than for a head", async (t) => {
+test("with a certificate it speaks only TLS, and a handshake that takes too long times out", async (t) => {
   const folder = tempFolder(t);
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
@@ -162,5 +162,5 @@ test("with a certificate it speaks TLS and nothing else, and waits no longer for
   assert.equal(status, 200);
   const plain = await kit.raw(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${kit.http.port}\r\n\r\n`).catch(() => "");
   assert.doesNotMatch(plain, / 200 /);
-  assert.notEqual(await Promise.race([ended, late]), "still open", "who never begins to speak TLS is let go");
+  assert.notEqual(await Promise.race([ended, late]), "still open", "a connection without a handshake is closed");
 });

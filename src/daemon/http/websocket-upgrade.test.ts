@@ -9,7 +9,7 @@ import { JoinedOperator, OperatorTicket } from "../../protocol/operator/operator
 import { type Kit, openKit } from "../../../test/support/http-kit.ts";
 
 let kit: Kit;
-// Each has its own, since wrong tokens of one address are told later and later.
+// Every test has a service of its own, because wrong tokens from one address are answered more and more slowly.
 beforeEach(async () => {
   kit = await openKit({ http: { allowedOrigins: ["https://board.example"] } });
 });
@@ -26,7 +26,7 @@ interface Dialled {
   readonly problem?: Problem;
 }
 
-/** Opens a socket and closes it again, or tells what it was refused with. */
+/** Opens a WebSocket and closes it again, or returns the error it was refused with. */
 async function dial(target: string, headers: Record<string, string> = {}, protocols: string[] = []): Promise<Dialled> {
   const socket = new WebSocket(`${kit.http.url.replace("http", "ws")}${target}`, protocols, { headers });
   const opened = once(socket, "open").then((): Dialled => ({ status: 101, protocol: socket.protocol }));
@@ -53,7 +53,7 @@ async function dial(target: string, headers: Record<string, string> = {}, protoc
 }
 const bearer = (secret: string): Record<string, string> => ({ authorization: `Bearer ${secret}` });
 
-test("the session's token opens its socket; no token, an unknown session and a wrong token are told in that order", async () => {
+test("the session's token opens its WebSocket; a missing or wrong token is a 401, an unknown session a 404", async () => {
   const [mine, other] = [await join(), await join()];
   assert.equal((await dial(path(mine.sid), bearer(mine.token))).status, 101);
   assert.equal((await dial(path(nobody))).status, 401);
@@ -64,7 +64,7 @@ test("the session's token opens its socket; no token, an unknown session and a w
   assert.equal((await dial(path(mine.sid), { authorization: mine.token })).status, 401);
 });
 
-test("an admin may open any operator's socket, other keys may not", async () => {
+test("an admin's key opens any operator's WebSocket, other keys open none", async () => {
   const { sid } = await join();
   assert.equal((await dial(path(sid), bearer(kit.key))).status, 101);
   for (const role of ["viewer", "operator"] as const) {
@@ -73,14 +73,14 @@ test("an admin may open any operator's socket, other keys may not", async () => 
   }
 });
 
-test("the subprotocol is agreed on only when it is offered", async () => {
+test("the subprotocol is selected only when it is offered", async () => {
   const { sid, token } = await join();
   assert.equal((await dial(path(sid), bearer(token))).protocol, "");
   assert.equal((await dial(path(sid), bearer(token), ["tutti.v1"])).protocol, "tutti.v1");
   assert.equal((await dial(path(sid), bearer(token), ["other", "tutti.v1"])).protocol, "tutti.v1");
 });
 
-test("a ticket opens one socket of its own session, once", async () => {
+test("a ticket opens one WebSocket of its own session, once", async () => {
   const [mine, other] = [await join(), await join()];
   const ticket = async (): Promise<string> =>
     OperatorTicket.parse(
@@ -98,7 +98,7 @@ test("a ticket opens one socket of its own session, once", async () => {
   assert.equal((await dial(`${path(mine.sid)}?token=${mine.token}`)).status, 401);
 });
 
-test("a page of another origin, and a Host that is not ours, open no socket, whatever they know", async () => {
+test("a page of another origin, or an unknown Host, cannot open a WebSocket even with the token", async () => {
   const { sid, token } = await join();
   const from = (headers: Record<string, string>) => dial(path(sid), { ...bearer(token), ...headers });
   assert.equal((await from({ origin: "https://evil.example" })).status, 403);
@@ -109,7 +109,7 @@ test("a page of another origin, and a Host that is not ours, open no socket, wha
   assert.equal((await from({ origin: "https://board.example", "sec-fetch-site": "cross-site" })).status, 101);
 });
 
-test("a socket elsewhere, a plain GET, and a handshake that is none are refused as HTTP", async () => {
+test("a WebSocket on another path, a plain GET and a broken handshake get HTTP errors", async () => {
   const { sid, token } = await join();
   assert.equal((await dial("/v1/tasks", bearer(kit.key))).status, 400);
   assert.equal((await dial("/v1/operators/x/ws/y", bearer(kit.key))).status, 404);
@@ -141,10 +141,10 @@ test("a socket elsewhere, a plain GET, and a handshake that is none are refused 
       "",
     ].join("\r\n"),
   );
-  assert.match(other, /^HTTP\/1\.1 200 /, "an upgrade nobody offers is no reason to refuse");
+  assert.match(other, /^HTTP\/1\.1 200 /, "other upgrades are ignored");
 });
 
-test("session routes take the session's own token or an admin's key; whoever may look may look", async () => {
+test("session routes take the session's token or an admin's key; any key may read", async () => {
   const [mine, other] = [await join(), await join()];
   const at = (sid: string): string => `/v1/operators/${sid}`;
   const viewer = (await kit.keys.add({ name: "v", role: "viewer" })).key;
@@ -161,10 +161,14 @@ test("session routes take the session's own token or an admin's key; whoever may
   assert.equal(await status("DELETE", at(mine.sid), mine.token), 204);
   assert.equal(await status("DELETE", at(mine.sid), mine.token), 404);
   assert.equal(await status("DELETE", at(other.sid), kit.key), 204);
-  assert.equal((await kit.call("/v1/tasks", { headers: bearer(other.token) })).status, 401, "it is no key");
+  assert.equal(
+    (await kit.call("/v1/tasks", { headers: bearer(other.token) })).status,
+    401,
+    "a session token is not a key",
+  );
 });
 
-test("names that are taken conflict, all of them named", async () => {
+test("joining with names that are taken is a conflict that lists all of them", async () => {
   const first = await kit.call("/v1/operators", { json: { roles: ["judge", "gate"] } });
   assert.equal(first.status, 200);
   const second = await kit.call("/v1/operators", { json: { roles: ["gate", "other", "judge"] } });

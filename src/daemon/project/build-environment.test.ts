@@ -15,7 +15,7 @@ async function toolsOf(project: string, state: string): Promise<readonly Tool[]>
   return (await buildEnvironment(await loadConfig(project), state)).tools ?? [];
 }
 
-test("a project's own tools stand beside the built-in ones and run", async (t) => {
+test("a project's own tools are offered beside the built-in ones", async (t) => {
   const { root, top } = workspace(t);
   writeFileSync(join(root, "tutti.config.ts"), `${header}export const tools = [tool];`);
   const names = (await toolsOf(root, top)).map((tool) => tool.name);
@@ -30,7 +30,7 @@ test("every tool says what it may bring about", async (t) => {
   for (const tool of await toolsOf(root, top)) assert.ok(tool.effects.length > 0, tool.name);
 });
 
-test("a tool that cannot be used is named with its file", async (t) => {
+test("a tool that cannot be used is reported with its name and file", async (t) => {
   const { root, top } = workspace(t);
   writeFileSync(
     join(root, "tutti.config.mjs"),

@@ -14,7 +14,7 @@ function changed(folder: string, sql: string): void {
   database.close();
 }
 
-test("a folder without a database has nothing to be said of; a whole one is well, also while somebody works on it", (t) => {
+test("there is no finding without a database, and an intact one is ok, also while it is in use", (t) => {
   const folder = tempFolder(t);
   assert.deepEqual(databaseFindings(folder), []);
   const store = openStore(folder);
@@ -23,7 +23,7 @@ test("a folder without a database has nothing to be said of; a whole one is well
   assert.equal(databaseFindings(folder)[0]?.state, "ok");
 });
 
-test("one that is damaged, newer, somebody else's or none at all fails, with what to do, and is left as it is", (t) => {
+test("a database that is damaged, newer or not ours fails with advice, and is not changed", (t) => {
   const cases: [string, (folder: string) => void, object][] = [
     [
       "damaged in a page that opening does not read",

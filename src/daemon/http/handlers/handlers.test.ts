@@ -25,7 +25,7 @@ before(async () => {
         if (durable.agent === "asks") {
           const ask = { kind: "approval" as const, question: "May I?" };
           const asked = await durable.wait("ask", { ask, schema: Answer });
-          return "value" in asked ? asked.value : "nobody said";
+          return "value" in asked ? asked.value : "no answer";
         }
         if (durable.agent === "waits") {
           const call = { tool_call_id: "c1", tool_name: "weather", input: { city: "Graz" } };
@@ -66,7 +66,7 @@ before(async () => {
 });
 after(() => kit.close());
 
-/** A good reply has the shape the table says. */
+/** Calls a route and expects a successful reply in the shape of the route table. */
 async function good(name: RouteName, path: string, init?: CallInit): Promise<Replied> {
   const spec: RouteSpec = routes[name];
   const reply = await kit.call(path, { method: spec.method, ...init });
@@ -83,7 +83,7 @@ async function done(agent: string): Promise<string> {
   return task;
 }
 
-test("a task and everything about it is told in the shapes of the table", async () => {
+test("the routes of a task answer in the shapes of the route table", async () => {
   const task = await done("works");
   const at = `/v1/tasks/${task}`;
   assert.equal((await good("task", at)).body?.["status"], "completed");
@@ -99,7 +99,7 @@ test("a task and everything about it is told in the shapes of the table", async 
   }
 });
 
-test("an export holds every task and every event of the subtree, a line each", async () => {
+test("an export has one line for every task and every event of the subtree", async () => {
   const task = await done("works");
   const reply = await kit.call(`/v1/tasks/${task}/export`);
   assert.equal(reply.headers.get("content-type"), "application/x-ndjson");
@@ -121,7 +121,7 @@ test("an export holds every task and every event of the subtree, a line each", a
   );
 });
 
-test("a page of long events ends early to bound memory, and says where the next page begins", async () => {
+test("a page of long events ends before its limit and says where the next one begins", async () => {
   const first = kit.state.feed.position;
   for (let count = 0; count < 4; count += 1) await done("says much");
   const seen: number[] = [];
@@ -137,16 +137,16 @@ test("a page of long events ends early to bound memory, and says where the next 
   const all = kit.state.feed.read({ after: first, limit: 1_000 }).map(({ event }) => event.seq);
   assert.deepEqual(seen, all);
   const client = httpClient({ url: kit.http.url, key: kit.key });
-  const told = await client.events({ after: first, limit: 1_000 });
+  const events = await client.events({ after: first, limit: 1_000 });
   assert.deepEqual(
-    told.map(({ seq }) => seq),
+    events.map(({ seq }) => seq),
     all,
-    "a client is given as many as it asked for",
+    "the client reads pages until it has as many as it asked for",
   );
   assert.equal((await client.events({ after: first, limit: 3 })).length, 3);
 });
 
-test("pages of messages and of steps end early too when those are long, and miss nothing", async () => {
+test("pages of long messages and steps end before their limit too, and miss nothing", async () => {
   const task = await done("keeps much");
   for (const route of ["messages", "steps"] as const) {
     const seen: number[] = [];
@@ -167,7 +167,7 @@ test("pages of messages and of steps end early too when those are long, and miss
   }
 });
 
-test("a result is 200 when there is one, 202 while there is none, and can be waited for", async () => {
+test("a result is 200 when the task has ended, 202 before, and can be waited for", async () => {
   const task = await kit.start({ agent: "hears" });
   const at = `/v1/tasks/${task}/result`;
   const early = await good("result", at);
@@ -182,7 +182,7 @@ test("a result is 200 when there is one, 202 while there is none, and can be wai
   assert.equal((await kit.call(`/v1/tasks/${task}/message`, { json: { text: "again" } })).status, 409);
 });
 
-test("a caller that stops waiting for a result leaves nothing waiting", async (t) => {
+test("a caller that stops waiting for a result leaves no wait behind", async (t) => {
   const task = await kit.start({ agent: "hears" });
   const gone = Promise.withResolvers<void>();
   const { client } = kit.state;
@@ -193,23 +193,23 @@ test("a caller that stops waiting for a result leaves nothing waiting", async (t
     return result(of, signal);
   });
   const began = Promise.withResolvers<void>();
-  const given = new AbortController();
-  const call = kit.call(`/v1/tasks/${task}/result?wait_ms=60000`, { signal: given.signal });
+  const controller = new AbortController();
+  const call = kit.call(`/v1/tasks/${task}/result?wait_ms=60000`, { signal: controller.signal });
   await began.promise;
-  given.abort();
+  controller.abort();
   await assert.rejects(call);
   await gone.promise;
   await good("cancel", `/v1/tasks/${task}/cancel`, { json: { reason: "enough" } });
 });
 
-test("canceling takes a reason or none, tells what was canceled, and nothing of what was over", async () => {
+test("canceling takes an optional reason and lists only tasks that had not ended", async () => {
   const task = await kit.start({ agent: "hears" });
   assert.deepEqual((await good("cancel", `/v1/tasks/${task}/cancel`)).body, { canceled: [task] });
   assert.deepEqual((await good("cancel", `/v1/tasks/${task}/cancel`, { json: {} })).body, { canceled: [] });
   assert.equal((await kit.call("/v1/tasks/tsk_none/cancel", { method: "POST" })).status, 404);
 });
 
-test("an ask is listed and answered by the name of the key; the first answer wins", async () => {
+test("an ask is listed and answered in the name of the key; the first answer wins", async () => {
   const task = await kit.start({ agent: "asks" });
   const stream = await fetch(`${kit.http.url}/v1/tasks/${task}/events`, {
     headers: { authorization: `Bearer ${kit.key}`, accept: "text/event-stream" },
@@ -232,7 +232,7 @@ test("an ask is listed and answered by the name of the key; the first answer win
   assert.equal((await kit.call("/v1/asks?task=tsk_none")).status, 404);
 });
 
-test("a call of a client's own tool is listed and settled; what does not fit leaves it open", async () => {
+test("a call of a client's tool is listed and settled; a result that does not fit leaves it open", async () => {
   const task = await kit.start({ agent: "waits" });
   const open = async () =>
     z
@@ -259,7 +259,7 @@ const invocation = (more: object = {}): object => ({
   ...more,
 });
 
-test("an invocation is 201 when it was made and 200 when it was there; another body with its key is a conflict", async () => {
+test("an invocation is 201 when created, 200 when it existed; another body with its key is a conflict", async () => {
   const init = { json: invocation(), headers: { "idempotency-key": "k-1" } };
   const first = await good("invoke", `/v1/invocations?folder=${kit.folder}`, init);
   assert.equal(first.status, 201);
@@ -276,7 +276,7 @@ test("an invocation is 201 when it was made and 200 when it was there; another b
   await kit.state.client.settled(String(first.body?.["task"]));
 });
 
-test("relative roots without a folder are refused: the service's own folder is not what the caller meant", async () => {
+test("relative roots without a folder are refused", async () => {
   const refused = await kit.call("/v1/invocations", { json: invocation({ roots: ["src"] }) });
   assert.equal(refused.status, 422, refused.text);
   assert.match(String(refused.body?.["detail"]), /src is relative/);
@@ -284,12 +284,12 @@ test("relative roots without a folder are refused: the service's own folder is n
     const reply = await kit.call("/v1/invocations?anew=true", { json: invocation({ roots: [root] }) });
     assert.equal(reply.status, 201, root);
   }
-  const given = await kit.call(`/v1/invocations?folder=${kit.folder}`, { json: invocation({ roots: ["src"] }) });
-  assert.equal(given.status, 201, given.text);
+  const accepted = await kit.call(`/v1/invocations?folder=${kit.folder}`, { json: invocation({ roots: ["src"] }) });
+  assert.equal(accepted.status, 201, accepted.text);
   assert.equal((await kit.call("/v1/invocations?folder=src", { json: invocation() })).status, 422);
 });
 
-test("the service tells of itself, pauses, goes on, and is asked to stop only after the reply", async () => {
+test("the service reports its status, pauses, resumes, and is asked to stop only after the reply", async () => {
   assert.deepEqual((await good("health", "/healthz", { headers: { authorization: "" } })).body, { ok: true });
   assert.deepEqual((await good("ready", "/readyz", { headers: { authorization: "" } })).body, { ready: true });
   await good("openapi", "/openapi.json", { headers: { authorization: "" } });
@@ -304,7 +304,7 @@ test("the service tells of itself, pauses, goes on, and is asked to stop only af
   assert.equal((await kit.call("/v1/shutdown", { json: { grace_ms: -1 } })).status, 422);
 });
 
-test("a service whose store has failed is alive and not ready", async (t) => {
+test("a service whose store has failed is alive but not ready", async (t) => {
   const { TuttiError } = await import("../../../protocol/error.ts");
   t.mock.getter(kit.state.store, "failure", () => new TuttiError("disk_full", "the disk is full"));
   assert.equal((await kit.call("/healthz")).status, 200);
@@ -313,7 +313,7 @@ test("a service whose store has failed is alive and not ready", async (t) => {
   assert.equal(reply.headers.get("retry-after"), "1");
 });
 
-test("keys are made, listed without themselves, and revoked; the last admin stays", async () => {
+test("keys are created, listed without their secret, and revoked; the last admin key stays", async () => {
   const made = await good("addKey", "/v1/keys", { json: { name: "ci", role: "viewer" } });
   const { id, key } = z.object({ id: z.string(), key: z.string() }).parse(made.body);
   const headers = { authorization: `Bearer ${key}` };
@@ -328,7 +328,7 @@ test("keys are made, listed without themselves, and revoked; the last admin stay
   assert.equal((await kit.call("/v1/keys", { json: { name: " ", role: "viewer" } })).status, 422);
 });
 
-test("agents and models are those of the project of the folder, the service's own when none is named", async () => {
+test("agents and models are those of the folder's project, or of the service's own project", async () => {
   await good("agents", "/v1/agents");
   await good("agent", "/v1/agents/scout?folder=/p");
   await good("models", "/v1/models?probe=false");
@@ -338,7 +338,7 @@ test("agents and models are those of the project of the folder, the service's ow
   assert.equal((await kit.call("/v1/agents?folder=relative")).status, 422);
 });
 
-test("a viewer chooses no project: the config of one is code that would be run", async () => {
+test("a viewer cannot choose the project, because its config is code that would run", async () => {
   const { key } = await kit.keys.add({ name: "looks", role: "viewer" });
   const headers = { authorization: `Bearer ${key}` };
   const before = projects.length;
@@ -352,18 +352,18 @@ test("a viewer chooses no project: the config of one is code that would be run",
   await good("models", "/v1/models?folder=/p", { headers: { authorization: `Bearer ${operator.key}` } });
 });
 
-test("a refusal of a worker has its reason and its status beside the problem", async (t) => {
+test("a worker's error has the reason and its status in the problem document", async (t) => {
   for (const [reason, { status, message }] of Object.entries(workerRefusals)) {
     t.mock.method(kit.state.workers, "prompt", async () => ({ ok: false, reason, message }));
     const reply = await kit.call("/v1/worker/prompt?task_id=t", { headers: { authorization: "Bearer wh-1" } });
-    // Guesses are slowed; too many at once would be told to wait, which they are not here.
+    // Unknown secrets are delayed. One at a time is never too many, so none of these is a 429.
     assert.equal(reply.status, status, reason);
     assert.equal(reply.body?.["error"], reason);
     assert.equal(reply.body?.["message"], message);
   }
 });
 
-test("a worker's bearer is passed on unchanged, an API key is not a worker's, and without a bearer nothing is read", async (t) => {
+test("a worker's secret is passed on unchanged; an API key or no secret at all is a 401", async (t) => {
   const none = await kit.call("/v1/worker/result", { json: { task_id: "t" }, headers: { authorization: "" } });
   assert.equal(none.status, 401);
   assert.equal(none.body?.["error"], "no_bearer");
@@ -371,8 +371,8 @@ test("a worker's bearer is passed on unchanged, an API key is not a worker's, an
   assert.equal(asKey.status, 401);
   assert.equal(asKey.body?.["error"], "malformed");
   const seen: unknown[] = [];
-  t.mock.method(kit.state.workers, "submit", async (...given: unknown[]) => {
-    seen.push(given);
+  t.mock.method(kit.state.workers, "submit", async (...args: unknown[]) => {
+    seen.push(args);
     return { ok: true, value: { recorded: true, already: false } };
   });
   const headers = { authorization: "Bearer tt1.a.b", "content-type": "text/plain" };
@@ -382,7 +382,7 @@ test("a worker's bearer is passed on unchanged, an API key is not a worker's, an
   assert.equal(both.status, 422);
 });
 
-test("every route of the table is answered by something that is not a mistake of ours", async () => {
+test("no route answers an arbitrary request with a server error", async () => {
   for (const [name, { method, path }] of Object.entries(routes)) {
     const filled = path
       .replaceAll("{task}", "tsk_x_1")
