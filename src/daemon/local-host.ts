@@ -1,4 +1,4 @@
-// How the command line gets at a state folder: what it needs is loaded when it is asked for.
+// The command line's access to this machine. Each part is imported when it is first used, so that commands start fast.
 
 import type { Host } from "../host/host.ts";
 import { takeLock } from "../store/sqlite/lock.ts";

@@ -75,7 +75,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
   const committed = (): Promise<void> => store.committed();
   const keys = new Keys({ records, committed });
   const key = await keys.ensureAdmin(join(folder, "admin.key"));
-  const runtimes = openProjectRuntimes({ state: folder, home: folder, clock: systemClock, onConfig() {} });
+  const runtimes = openProjectRuntimes({ state: folder, defaultFolder: folder, clock: systemClock, onConfig() {} });
   const listeners = new Set<(delta: LiveDelta) => void>();
   const live = (delta: LiveDelta): void => listeners.forEach((listener) => listener(delta));
   const onLive: State["onLive"] = (listener) => {

@@ -25,9 +25,20 @@ test("a project's own tools are offered beside the built-in ones", async (t) => 
   assert.equal(new Set(names).size, names.length);
 });
 
-test("every tool says what it may bring about", async (t) => {
+test("every tool has the effects by which its calls are approved", async (t) => {
   const { root, top } = workspace(t);
-  for (const tool of await toolsOf(root, top)) assert.ok(tool.effects.length > 0, tool.name);
+  writeFileSync(join(root, "tutti.config.ts"), `${header}export const tools = [{ ...tool, effects: ["network"] }];`);
+  const effects = Object.fromEntries((await toolsOf(root, top)).map((tool) => [tool.name, tool.effects]));
+  assert.partialDeepStrictEqual(effects, {
+    read: ["read"],
+    list: ["read"],
+    search: ["read"],
+    read_result: ["read"],
+    write: ["write"],
+    edit: ["write"],
+    run: ["execute", "network"],
+    shout: ["network"],
+  });
 });
 
 test("a tool that cannot be used is reported with its name and file", async (t) => {
@@ -37,7 +48,7 @@ test("a tool that cannot be used is reported with its name and file", async (t) 
     `${header}export const tools = [{ ...tool, name: "run" }, { ...tool, run: 1 }];`,
   );
   const opening = toolsOf(root, top);
-  const said =
+  const message =
     /tutti\.config\.mjs: the tool run: there is a tool of that name already.*the tool shout: run: must be a function/s;
-  await assert.rejects(opening, failsWith("invalid_input", said));
+  await assert.rejects(opening, failsWith("invalid_input", message));
 });

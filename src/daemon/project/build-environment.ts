@@ -1,4 +1,4 @@
-// The environment a project's agents live in: the built-in tools, programs confined where that works, and the project's own tools.
+// Builds the environment of a project's agents: the built-in tools, the project's own tools, and the runners there are.
 
 import { builtinTools, type AgentEnvironment } from "../../agent/agent-environment.ts";
 import { runTool } from "../../agent/tools/run.ts";
@@ -11,19 +11,22 @@ import type { LoadedConfig } from "./project-config.ts";
 /** What the loop itself does; no tool may have one of these names. */
 export const loopTools = ["final", "handover", "invoke_agent"];
 
-/** `state` is hidden from programs: it holds what every task said, and the keys of tokens. */
+/**
+ * Programs run in a sandbox where there is one, and cannot see the folder `state` there: it has the conversations of all
+ * tasks and the key that signs tokens.
+ */
 export async function buildEnvironment(
   { file, config }: LoadedConfig,
   state: string,
 ): Promise<Partial<AgentEnvironment>> {
   const run = runTool(sandboxCommands(await probeSandbox(), { hidden: [state] }));
-  const built = [...builtinTools, run];
-  const taken = [...loopTools, ...built.map((tool) => tool.name)];
-  const own = readUserTools(config.tools, { file: file ?? "the config", taken });
-  if (!own.ok) throw new TuttiError("invalid_input", own.issues.join("; "), { details: { issues: own.issues } });
+  const builtin = [...builtinTools, run];
+  const taken = [...loopTools, ...builtin.map((tool) => tool.name)];
+  const user = readUserTools(config.tools, { file: file ?? "the config", taken });
+  if (!user.ok) throw new TuttiError("invalid_input", user.issues.join("; "), { details: { issues: user.issues } });
   return {
-    tools: [...built, ...own.tools],
-    // Where a loop can run besides here.
+    tools: [...builtin, ...user.tools],
+    // Besides `local`, which every environment has.
     runners: [
       { kind: "command", runtime: "command" },
       { kind: "operator", runtime: "operator" },

@@ -1,4 +1,4 @@
-// Answers which model gets a handoff by a policy, and what made it so.
+// Routes a handoff by a policy and explains the decision: the model, the reason, and what matched.
 
 import type { PolicyDecision, PolicyQuestion } from "../../protocol/api/catalog.ts";
 import { TuttiError } from "../../protocol/error.ts";

@@ -1,4 +1,4 @@
-// The project's config, `tutti.config.{ts,js,mjs,json}`: found, loaded and checked, with errors that name file and path.
+// Finds, loads and validates a project's config, `tutti.config.{ts,js,mjs,json}`, with errors that name the file and the field.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const Config = z.strictObject({
   models: ModelsConfig.default(() => ModelsConfig.parse({})),
   approvals: ApprovalPolicy.optional(),
   notifications: NotifyConfig.default(() => NotifyConfig.parse({})),
-  /** The project's own tools; checked by whoever runs them. */
+  /** The project's own tools; validated when they are made into tools (`readUserTools`). */
   tools: z.array(z.unknown()).default(() => []),
 });
 export type Config = z.infer<typeof Config>;
@@ -29,7 +29,7 @@ export interface LoadedConfig {
 
 export const configNames = ["ts", "js", "mjs", "json"].map((ending) => `tutti.config.${ending}`);
 
-/** The first there is, when there is one. */
+/** The first config file of the project; undefined when it has none. */
 export function configFile(project: string): string | undefined {
   return configFiles(project)[0];
 }
@@ -38,7 +38,7 @@ function configFiles(project: string): string[] {
   return configNames.map((name) => join(project, name)).filter((path) => existsSync(path));
 }
 
-/** A config that is code is run: whoever works in a project trusts it. */
+/** A config that is code is executed, so a project must be trusted before it is worked in. */
 export async function loadConfig(project: string): Promise<LoadedConfig> {
   const [file, other] = configFiles(project);
   if (file === undefined) return { file, config: Config.parse({}) };
@@ -49,8 +49,8 @@ export async function loadConfig(project: string): Promise<LoadedConfig> {
   const parsed = Config.safeParse(value);
   if (parsed.success) return { file, config: parsed.data };
   const issues = issuesOf(parsed.error);
-  const told = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
-  throw new TuttiError("invalid_input", `${file}: ${told}`, { details: { file, issues } });
+  const listed = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  throw new TuttiError("invalid_input", `${file}: ${listed}`, { details: { file, issues } });
 }
 
 function readJson(file: string): unknown {
@@ -61,12 +61,12 @@ function readJson(file: string): unknown {
   }
 }
 
-/** What it exports by default is the config; else what it exports by name. */
+/** The config is the default export; without one, the named exports are its fields. */
 async function runModule(file: string): Promise<unknown> {
   try {
-    // A service that runs for weeks must see an edit; Node keeps a module for as long as its address is the same.
-    const address = `${pathToFileURL(file).href}?changed=${statSync(file).mtimeMs}`;
-    const exported: Record<string, unknown> = { ...(await import(address)) };
+    // Node caches a module by its URL, and a daemon that runs for weeks must see an edited config.
+    const url = `${pathToFileURL(file).href}?changed=${statSync(file).mtimeMs}`;
+    const exported: Record<string, unknown> = { ...(await import(url)) };
     return "default" in exported ? exported["default"] : exported;
   } catch (thrown) {
     throw unusable(file, thrown);

@@ -1,4 +1,4 @@
-// Which folder is the project: the nearest one upwards that says so, else the one given.
+// Finds the folder of a project: the nearest folder upwards with a sign of a project, else the folder itself.
 
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,7 +7,7 @@ import { configNames } from "./project-config.ts";
 
 const signs = [join(".tutti", "agents"), join(".claude", "agents"), ".git", ...configNames];
 
-/** The home is never found on the way up: what lies there is the user's, not a project's. */
+/** The search ends below the home folder: what is in there belongs to the user, not to a project. */
 export function projectFolder(from: string, home: string): string {
   for (let folder = from; folder !== home; folder = dirname(folder)) {
     if (signs.some((sign) => existsSync(join(folder, sign)))) return folder;

@@ -1,4 +1,4 @@
-// Which model an agent of a project gets, and the models there are to choose from.
+// Resolves the model names of a project, and lists the models that can be used.
 
 import { systemClock } from "../../engine/clock.ts";
 import type { ModelListing } from "../../model/list-models.ts";
@@ -7,13 +7,13 @@ import { models } from "../../model/model-registry.ts";
 import type { ModelView } from "../../protocol/api/catalog.ts";
 import { canonicalName, resolveModel, resolveProvider } from "../../model/resolve-model.ts";
 
-/** The model that plays a script, and the one there is when nothing is set up. */
+/** The model that plays a script; also the default when no provider is set up. */
 const rehearsal = "rehearsal/script";
 
-/** What an agent gets that names no model, by the first provider there is a key for. */
+/** Default models, one for each provider; the first whose provider has a key is used. */
 const preferred = ["anthropic/claude-sonnet-5-5", "openai/gpt-6-sol", "google/gemini-3.8-flash"];
 
-/** Names that stand in definitions people already have. An alias of the config goes before them. */
+/** Short names that existing agent definitions use. An alias in the config takes precedence. */
 const shortNames: Readonly<Record<string, string>> = {
   fable: "anthropic/claude-fable-5-1",
   opus: "anthropic/claude-opus-5-5",
@@ -23,15 +23,15 @@ const shortNames: Readonly<Record<string, string>> = {
 
 export interface ModelNames {
   readonly rehearsal: string;
-  /** Of an agent that names none. */
+  /** The model of agents that name none. */
   readonly fallback: string;
-  /** Aliases and short names become `provider/model`. */
+  /** Turns aliases and short names into `provider/model`. */
   readonly resolve: (name: string) => string;
 }
 
 export function modelNames(config: ModelsConfig, env: NodeJS.ProcessEnv = process.env): ModelNames {
-  const resolve = (asked: string): string => {
-    const name = canonicalName(config, asked);
+  const resolve = (alias: string): string => {
+    const name = canonicalName(config, alias);
     if (name.includes("/")) return name;
     if (Object.hasOwn(shortNames, name)) return shortNames[name] ?? name;
     return name.startsWith("claude-") ? `anthropic/${name}` : name;
@@ -43,10 +43,10 @@ export function modelNames(config: ModelsConfig, env: NodeJS.ProcessEnv = proces
   return { rehearsal, fallback: resolve(config.default ?? withKey ?? rehearsal), resolve };
 }
 
-/** How long a provider has to answer whether it is there. */
+/** How long a provider may take to answer a probe. */
 const probeMs = 5_000;
 
-/** The rehearsal, what is set up, and the preferred model of every provider that only lacks a key. */
+/** The rehearsal model, all models that are set up, and the default model of every provider without a key. */
 export async function listModels(config: ModelsConfig, { probe }: { readonly probe: boolean }): Promise<ModelView[]> {
   const { env } = process;
   const { fallback, resolve } = modelNames(config, env);

@@ -46,9 +46,9 @@ export async function openState(folder: string, { from, log = noLog }: OpenOptio
     const variables = notifications.webhook === undefined ? [] : [notifications.webhook.secret_env];
     secrets.add(collectSecrets({ env: process.env, models, variables }));
   };
-  const runtimes = openProjectRuntimes({ state: folder, home: from, clock, onConfig });
+  const runtimes = openProjectRuntimes({ state: folder, defaultFolder: from, clock, onConfig });
   // A config that cannot be used is told before anything is touched.
-  await runtimes.of(from);
+  await runtimes.runtimeOf(undefined);
   makeFolder(folder);
   const lock = takeLock(folder);
   const opened: (() => void)[] = [() => lock.release()];

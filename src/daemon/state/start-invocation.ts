@@ -43,7 +43,7 @@ async function start(
   const project = projectFolder(resolve(folder, reading.file.project ?? "."), homedir());
   const { file } = reading;
   const task = invocationTask(file, { folder, project });
-  const { environment } = await runtimes.of(project);
+  const { environment } = await runtimes.runtimeOf(project);
   for (const child of checkInvocation(file, task, environment)) {
     if (child.runner.kind === "command") readCommandConfig(child.runner.config);
     if (child.runner.kind === "operator") readOperatorConfig(child.runner.config);

@@ -1,4 +1,4 @@
-// What the doctor says of models: whether there is one to call, and whether every agent's own can be called.
+// The doctor's check of models: whether there is one to call, and whether the model of every agent can be called.
 
 import type { LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
 import type { Finding } from "../../host/project.ts";
@@ -7,11 +7,8 @@ import { requireKey, resolveModel } from "../../model/resolve-model.ts";
 import { toTuttiError } from "../../protocol/error.ts";
 import { modelNames } from "./project-models.ts";
 
-/** Without a config that can be read there is nothing to say. */
-export async function modelsFindings(
-  config: ModelsConfig | undefined,
-  { agents }: LoadedDefinitions,
-): Promise<Finding[]> {
+/** No finding without a config: that it cannot be loaded is a finding of its own. */
+export async function checkModels(config: ModelsConfig | undefined, { agents }: LoadedDefinitions): Promise<Finding[]> {
   if (config === undefined) return [];
   const what = "models";
   let names;
@@ -21,7 +18,8 @@ export async function modelsFindings(
     return [{ what, state: "warn", said: toTuttiError(thrown).message, todo: "correct `models` in the config" }];
   }
   const { fallback, resolve } = names;
-  const wrong = (name: string): string | undefined => {
+  /** Why the model cannot be called; undefined when it can. */
+  const problemOf = (name: string): string | undefined => {
     try {
       const model = resolve(name);
       if (!model.startsWith("rehearsal/")) requireKey(resolveModel({ config, env: process.env }, model).provider);
@@ -31,13 +29,14 @@ export async function modelsFindings(
     }
   };
   const findings = agents.flatMap(({ name, definition }): Finding[] => {
-    const why = definition.model === undefined ? undefined : wrong(definition.model);
-    return why === undefined
-      ? []
-      : [{ what, state: "warn", said: `agent ${name}: ${why}`, todo: "see `tutti models`" }];
+    const problem = definition.model === undefined ? undefined : problemOf(definition.model);
+    if (problem === undefined) return [];
+    return [{ what, state: "warn", said: `agent ${name}: ${problem}`, todo: "see `tutti models`" }];
   });
-  const why = wrong(fallback);
-  if (why !== undefined) return [{ what, state: "warn", said: `the default ${fallback}: ${why}` }, ...findings];
+  const problem = problemOf(fallback);
+  if (problem !== undefined) {
+    return [{ what, state: "warn", said: `the default model ${fallback}: ${problem}` }, ...findings];
+  }
   if (!fallback.startsWith("rehearsal/")) return [{ what, state: "ok", said: `default ${fallback}` }, ...findings];
   const todo =
     "set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or a default in tutti.config; see `tutti models`";

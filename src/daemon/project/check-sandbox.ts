@@ -1,9 +1,9 @@
-// What the doctor says of confining programs.
+// The doctor's check of the sandbox: whether programs that agents run can be confined.
 
 import type { Finding } from "../../host/project.ts";
 import { probeSandbox } from "../../runner/sandbox/sandbox-status.ts";
 
-export async function sandboxFinding(): Promise<Finding> {
+export async function checkSandbox(): Promise<Finding> {
   const what = "bubblewrap";
   const status = await probeSandbox();
   if (status.confined) return { what, state: "ok", said: `${status.version}, programs are confined` };

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { databaseFile } from "../../store/sqlite/database.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
-import { databaseFindings } from "./examine-database.ts";
+import { checkDatabase } from "./check-database.ts";
 
 function changed(folder: string, sql: string): void {
   const database = new DatabaseSync(databaseFile(folder));
@@ -16,11 +16,11 @@ function changed(folder: string, sql: string): void {
 
 test("there is no finding without a database, and an intact one is ok, also while it is in use", (t) => {
   const folder = tempFolder(t);
-  assert.deepEqual(databaseFindings(folder), []);
+  assert.deepEqual(checkDatabase(folder), []);
   const store = openStore(folder);
-  assert.equal(databaseFindings(folder)[0]?.state, "ok");
+  assert.equal(checkDatabase(folder)[0]?.state, "ok");
   store.close();
-  assert.equal(databaseFindings(folder)[0]?.state, "ok");
+  assert.equal(checkDatabase(folder)[0]?.state, "ok");
 });
 
 test("a database that is damaged, newer or not ours fails with advice, and is not changed", (t) => {
@@ -64,7 +64,7 @@ test("a database that is damaged, newer or not ours fails with advice, and is no
     const folder = tempFolder(t);
     make(folder);
     const before = readFileSync(databaseFile(folder));
-    const findings = databaseFindings(folder);
+    const findings = checkDatabase(folder);
     assert.partialDeepStrictEqual(findings, [{ what: "database", state: "fail", ...wanted }], name);
     assert.match(findings[0]?.todo ?? "", /move it away|update this one/, name);
     assert.deepEqual(readFileSync(databaseFile(folder)), before, name);

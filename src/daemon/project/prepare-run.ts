@@ -1,0 +1,77 @@
+// Prepares the run of one agent: an invocation with the agent's definition, its model and the folder it works in.
+
+import { realpath, stat } from "node:fs/promises";
+
+import type { LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
+import { agentRun } from "../../agent/delegation/single-agent.ts";
+import type { PreparedRun, RunRequest } from "../../host/project.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
+import { issuesOf } from "../../protocol/lenient-read.ts";
+import { loadConfig } from "./project-config.ts";
+import { modelNames } from "./project-models.ts";
+
+export async function prepareRun(
+  project: string,
+  loaded: LoadedDefinitions,
+  request: RunRequest,
+): Promise<PreparedRun> {
+  const { agent: name, prompt } = request;
+  if (prompt.trim() === "") throw new TuttiError("usage", "the prompt is blank; say what the agent is to do");
+  if (!loaded.agents.some((agent) => agent.name === name)) throw noAgent(loaded, name);
+  const { config } = await loadConfig(project);
+  const names = modelNames(config.models);
+  const script = request.script === undefined ? undefined : readScript(request.script);
+  const definitions = new Map(loaded.agents.map((agent) => [agent.name, agent.definition]));
+  const file = agentRun(definitions, {
+    agent: name,
+    prompt,
+    folder: await existingFolder(request.folder),
+    model: request.model,
+    // Whoever gives a script wants it played, unless they also name a model.
+    defaultModel: script === undefined ? names.fallback : names.rehearsal,
+    resolve: names.resolve,
+    script,
+  });
+  const model = file.agents[name]?.model ?? file.model ?? names.rehearsal;
+  return {
+    text: JSON.stringify({ ...file, ...(config.approvals === undefined ? {} : { approvals: config.approvals }) }),
+    model,
+    rehearsal: model.startsWith("rehearsal/"),
+  };
+}
+
+/** When the agent's file is there but broken, the error says what is wrong with it. */
+function noAgent({ agents, problems }: LoadedDefinitions, name: string): TuttiError {
+  const broken = problems.find((problem) => problem.level === "error" && problem.file.endsWith(`/${name}.md`));
+  if (broken !== undefined) {
+    const message = `${broken.file}:${broken.line}: ${broken.message}; so there is no agent ${name}`;
+    return new TuttiError("invalid_input", message);
+  }
+  const known = agents.map((agent) => agent.name).join(", ");
+  const others = known === "" ? "there are none; make one with `tutti agents new NAME`" : `there are: ${known}`;
+  return new TuttiError("not_found", `there is no agent ${name}; ${others}`);
+}
+
+async function existingFolder(path: string): Promise<string> {
+  try {
+    const folder = await realpath(path);
+    if ((await stat(folder)).isDirectory()) return folder;
+  } catch (thrown) {
+    throw new TuttiError("not_found", `there is no folder ${path} to work in`, { cause: thrown });
+  }
+  throw new TuttiError("invalid_input", `${path} is not a folder; name the folder to work in with --cwd`);
+}
+
+function readScript(text: string): RehearsalScript {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (thrown) {
+    throw new TuttiError("invalid_input", "the rehearsal script is not JSON", { cause: thrown });
+  }
+  const parsed = RehearsalScript.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issues = issuesOf(parsed.error).map(({ path, message }) => `${path}: ${message}`);
+  throw new TuttiError("invalid_input", `the rehearsal script cannot be played: ${issues.join("; ")}`);
+}

@@ -1,0 +1,142 @@
+// Runs the checks of `tutti doctor`: what a project needs, whether it is there, and what to do when it is not.
+
+import { execFile } from "node:child_process";
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+
+import type { LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
+import type { Finding } from "../../host/project.ts";
+import { toTuttiError } from "../../protocol/error.ts";
+import { takeLock } from "../../store/sqlite/lock.ts";
+import { findDaemon } from "../lifecycle/find-daemon.ts";
+import { checkDatabase } from "./check-database.ts";
+import { checkModels } from "./check-models.ts";
+import { checkSandbox } from "./check-sandbox.ts";
+import { type LoadedConfig, loadConfig } from "./project-config.ts";
+
+const run = promisify(execFile);
+const gitTimeoutMs = 5_000;
+const requiredNode = [24, 12] as const;
+
+export interface DoctorSubject {
+  readonly project: string;
+  readonly state: string;
+  readonly agents: () => Promise<LoadedDefinitions>;
+}
+
+/** Leaves nothing behind: it only takes and releases the lock of the state folder, and creates and removes a folder in it. */
+export async function runDoctor({ project, state, agents }: DoctorSubject): Promise<Finding[]> {
+  const { finding: config, loaded } = await checkConfig(project);
+  const definitions = await agents();
+  return [
+    checkNode(process.versions.node),
+    await checkState(state),
+    ...checkDatabase(state),
+    config,
+    ...(await checkModels(loaded?.config.models, definitions)),
+    checkAgents(definitions),
+    await checkGit(),
+    await checkSandbox(),
+  ];
+}
+
+function checkNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [requiredMajor, requiredMinor] = requiredNode;
+  if (major > requiredMajor || (major === requiredMajor && minor >= requiredMinor)) {
+    return { what: "node", state: "ok", said: version };
+  }
+  const required = requiredNode.join(".");
+  return { what: "node", state: "fail", said: version, todo: `install Node ${required} or newer`, code: "usage" };
+}
+
+async function checkState(folder: string): Promise<Finding> {
+  const what = "state";
+  if (!existsSync(folder)) {
+    const parent = nearestExisting(folder);
+    if (isWritable(parent)) return { what, state: "ok", said: `${folder}, created when it is first needed` };
+    const said = `${folder} cannot be created: ${parent} is not writable`;
+    const todo = "choose another folder with --state or $TUTTI_STATE";
+    return { what, state: "fail", said, todo, code: "read_only" };
+  }
+  try {
+    rmdirSync(mkdtempSync(join(folder, "doctor-")));
+  } catch (thrown) {
+    const said = `cannot write in ${folder}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    const todo = "make it writable, or choose another with --state or $TUTTI_STATE";
+    return { what, state: "fail", said, todo, code: "read_only" };
+  }
+  try {
+    takeLock(folder).release();
+    return { what, state: "ok", said: `${folder}, writable and not in use` };
+  } catch (thrown) {
+    const error = toTuttiError(thrown);
+    if (error.code === "locked") return checkLockOwner(folder, error.message);
+    return { what, state: "fail", said: error.message, todo: "choose another folder with --state", code: error.code };
+  }
+}
+
+/** A state folder in use is fine when a daemon uses it and answers. */
+async function checkLockOwner(folder: string, locked: string): Promise<Finding> {
+  const what = "state";
+  try {
+    const daemon = await findDaemon(folder);
+    if (daemon === undefined) return { what, state: "warn", said: locked };
+    return { what, state: "ok", said: `${folder}, worked on by the daemon at ${daemon.url}` };
+  } catch (thrown) {
+    return { what, state: "warn", said: toTuttiError(thrown).message };
+  }
+}
+
+function nearestExisting(folder: string): string {
+  let parent = dirname(folder);
+  while (!existsSync(parent) && parent !== dirname(parent)) parent = dirname(parent);
+  return parent;
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function checkConfig(
+  project: string,
+): Promise<{ readonly finding: Finding; readonly loaded: LoadedConfig | undefined }> {
+  const what = "config";
+  try {
+    const loaded = await loadConfig(project);
+    const said = loaded.file ?? `none in ${project}; everything has a default`;
+    return { finding: { what, state: "ok", said }, loaded };
+  } catch (thrown) {
+    const error = toTuttiError(thrown);
+    const finding: Finding = { what, state: "fail", said: error.message, todo: "correct the file", code: error.code };
+    return { finding, loaded: undefined };
+  }
+}
+
+function checkAgents({ agents, problems }: LoadedDefinitions): Finding {
+  const what = "agents";
+  const errors = problems.filter((problem) => problem.level === "error");
+  const listed = agents.length === 0 ? "none" : `${agents.length}: ${agents.map(({ name }) => name).join(", ")}`;
+  const [first] = errors;
+  if (first !== undefined) {
+    const said = `${listed}; ${errors.length} wrong: ${first.file}:${first.line}: ${first.message}`;
+    return { what, state: "warn", said, todo: "see `tutti agents check`" };
+  }
+  if (agents.length === 0) return { what, state: "warn", said: listed, todo: "make one with `tutti agents new NAME`" };
+  return { what, state: "ok", said: listed };
+}
+
+async function checkGit(): Promise<Finding> {
+  try {
+    const { stdout } = await run("git", ["--version"], { timeout: gitTimeoutMs });
+    return { what: "git", state: "ok", said: stdout.trim().replace(/^git version /, "") };
+  } catch {
+    return { what: "git", state: "warn", said: "not found", todo: "install git; workspaces and evidence need it" };
+  }
+}
