@@ -13,7 +13,7 @@ interface Opened {
   readonly runtimes: ProjectRuntimes;
   readonly project: string;
   readonly configs: readonly Config[];
-  write(config: string): void;
+  readonly write: (config: string) => void;
 }
 
 function open(t: TestContext): Opened {
