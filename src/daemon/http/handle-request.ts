@@ -75,6 +75,7 @@ async function respond(
   const { route, params: pathParams } = match;
   const spec: RouteSpec = routes[route];
 
+  // Before authorization, so that a key in the URL is refused as such and not as a missing key.
   const search = readQuery(head.search);
   if (!search.ok) return search.error;
 

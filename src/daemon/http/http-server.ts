@@ -36,8 +36,8 @@ const serverOptions: ServerOptions = {
 };
 const maxConnections = 4_096;
 
-export function createHttpServer({ tls, timeouts: given }: HttpServerOptions): Server {
-  const timeouts = { ...defaultTimeouts, ...given };
+export function createHttpServer({ tls, timeouts: overrides }: HttpServerOptions): Server {
+  const timeouts = { ...defaultTimeouts, ...overrides };
   const connectionsCheckingInterval = Math.min(maxCheckIntervalMs, ...Object.values(timeouts));
   const options = { ...serverOptions, ...timeouts, connectionsCheckingInterval };
   const server: Server =
@@ -50,7 +50,7 @@ export function createHttpServer({ tls, timeouts: given }: HttpServerOptions): S
   return server;
 }
 
-/** Returns the port, which the system chooses when it is given as 0. */
+/** Returns the port; for port 0 the system chooses one. */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", (thrown: NodeJS.ErrnoException) => {
@@ -69,8 +69,8 @@ export function listen(server: Server, host: string, port: number): Promise<numb
 const closeMs = 5_000;
 const idleCheckMs = 20;
 
-/** To be called before the server listens. The function it returns stops listening and closes all connections. */
-export function closerOf(server: Server): () => Promise<void> {
+/** Call it before the server listens. The function it returns stops listening and closes all connections. */
+export function trackConnections(server: Server): () => Promise<void> {
   const connections = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     connections.add(socket);

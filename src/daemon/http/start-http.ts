@@ -12,7 +12,7 @@ import { FailedAttempts } from "./failed-attempts.ts";
 import { handleRequest, type RequestDeps } from "./handle-request.ts";
 import { allHandlers } from "./handlers/all-handlers.ts";
 import { httpError } from "./http-error.ts";
-import { closerOf, createHttpServer, type HttpServerOptions, listen } from "./http-server.ts";
+import { trackConnections, createHttpServer, type HttpServerOptions, listen } from "./http-server.ts";
 import { originCheck } from "./origin-check.ts";
 import { sendError } from "./reply.ts";
 import { createRouter } from "./router.ts";
@@ -39,7 +39,7 @@ export interface RunningHttp {
 export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const { state, log, host, tls } = options;
   const server = createHttpServer(options);
-  const closeServer = closerOf(server);
+  const closeServer = trackConnections(server);
   const port = await listen(server, host, options.port);
   const url = `${tls === undefined ? "http" : "https"}://${urlHostOf(host)}:${port}`;
 

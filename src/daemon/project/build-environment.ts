@@ -1,4 +1,4 @@
-// Builds the environment of a project's agents: the built-in tools, the project's own tools, and the runners there are.
+// Builds the environment of a project's agents: the built-in tools, the project's own tools, and the runners besides `local`.
 
 import { builtinTools, type AgentEnvironment } from "../../agent/agent-environment.ts";
 import { runTool } from "../../agent/tools/run.ts";
@@ -26,7 +26,6 @@ export async function buildEnvironment(
   if (!user.ok) throw new TuttiError("invalid_input", user.issues.join("; "), { details: { issues: user.issues } });
   return {
     tools: [...builtin, ...user.tools],
-    // Besides `local`, which every environment has.
     runners: [
       { kind: "command", runtime: "command" },
       { kind: "operator", runtime: "operator" },

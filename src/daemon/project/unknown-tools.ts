@@ -1,4 +1,4 @@
-// Warns about tools in agent definitions that are not built in: unless somebody provides them, the agent cannot be run.
+// Warns about tools in agent definitions that are not built in: unless the config or a client provides them, the agent cannot run.
 
 import type { LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
 import { builtinTools } from "../../agent/agent-environment.ts";

@@ -16,8 +16,8 @@ export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRou
     if (!isAbsolute(folder)) {
       throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
     }
-    // The config of a project is code: it is executed, and could send the providers' keys anywhere. So whoever may only
-    // read cannot choose the project.
+    // The config of a project is code: it is executed, and could send the providers' keys anywhere. So a caller
+    // that may only read cannot choose the project.
     if (caller.kind !== "key" || caller.role === "viewer") {
       const message = "a viewer may only see the project of the service; leave `folder` out, or use an operator's key";
       throw new TuttiError("refused", message);
