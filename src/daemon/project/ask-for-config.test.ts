@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 
-import {
-  type Loop,
-  openWaits,
-  person,
-  settle,
-  started,
-  tempFolder,
-  type World,
-  world,
-} from "../../../test/support/engine-kit.ts";
+import { type Loop, openWaits, person, started, type World, world } from "../../../test/support/engine-kit.ts";
+import { settle } from "../../../test/support/settle.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { askForConfig } from "./ask-for-config.ts";
 

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 
-import { tempFolder } from "../../../test/support/engine-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { failsWith } from "../../../test/support/try-tool.ts";
 import { systemClock } from "../../engine/clock.ts";
 import type { Config } from "./project-config.ts";
