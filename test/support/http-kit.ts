@@ -85,7 +85,8 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
   const engine = new Engine({
     store,
     clock: systemClock,
-    runners: { local: runtimes.runner("local"), invocation: runtimes.runner("invocation"), ...options.runners },
+    runners: { ...options.runners },
+    treeRunners: runtimes.treeRunners,
     slots: options.slots ?? 64,
     onLive: live,
   });

@@ -7,11 +7,12 @@ import { resolve } from "node:path";
 import type { AgentEnvironment } from "../../agent/agent-environment.ts";
 import { models } from "../../model/model-registry.ts";
 import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
-import type { Clock, Runner } from "../../ports.ts";
+import type { Clock, Runner, TreeRunners } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { invocationRunner } from "../../runner/invocation/runner.ts";
 import { InvocationConfig } from "../../runner/invocation/root-task.ts";
 import { localRunner } from "../../runner/local/runner.ts";
+import { gated } from "../../runner/operator/gate.ts";
 import { askForConfig } from "./ask-for-config.ts";
 import { type Config, configFile, loadConfig } from "./project-config.ts";
 import { buildEnvironment } from "./build-environment.ts";
@@ -30,8 +31,8 @@ export interface ProjectRuntimes {
    * the config cannot be used.
    */
   runtimeOf(project: string | undefined): Promise<ProjectRuntime>;
-  /** A runner that runs every task with the runtime of its tree's project. */
-  runner(kind: "local" | "invocation"): Runner;
+  /** The runners of a tree: those of its project, as its config is when the tree's first task runs here. */
+  readonly treeRunners: TreeRunners;
 }
 
 export interface ProjectRuntimesOptions {
@@ -64,10 +65,13 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
   };
   return {
     runtimeOf,
-    runner: (kind) => async (durable, config) => {
-      const { project } = InvocationConfig.parse(durable.rootConfig);
-      const runtime = await askForConfig(durable, () => runtimeOf(project));
-      return runtime[kind](durable, config);
+    treeRunners: {
+      kinds: ["invocation", "local"],
+      async resolve(durable) {
+        const { project } = InvocationConfig.parse(durable.rootConfig);
+        const { invocation, local } = await askForConfig(durable, () => runtimeOf(project));
+        return { invocation, local: gated(local) };
+      },
     },
   };
 }
