@@ -11,7 +11,7 @@ import {
 } from "../../protocol/operator/capability-token.ts";
 import { generateKey, importKey } from "../../protocol/operator/token-key.ts";
 import { readText } from "../input.ts";
-import { createKeyFile, readKeyFile } from "../key-file.ts";
+import { createKeyFile, readKeyFile } from "../../files/key-file.ts";
 import type { MintOptions, VerifyOptions } from "../declare/protocol-commands.ts";
 import { bold, dim, warn, writeLine } from "../terminal/output.ts";
 

@@ -1,55 +1,41 @@
-// The file by which the daemon of a state folder is found: written when it listens, removed when it no longer does.
+// The file that says where the daemon of a state folder listens: written when it listens, removed when it stops.
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { z } from "zod";
 
-/** Fields nobody knows are ignored: another version may have written it. */
+import { parseJson } from "../../core/parse-json.ts";
+import { replacePrivateFile } from "../../files/private-file.ts";
+import { readOptionalFile } from "../../files/read-optional-file.ts";
+
+/** Unknown fields are ignored, because another version may have written the file. */
 const DaemonFile = z.object({
   pid: z.int().positive(),
-  /** The start of the process as the system tells it: with the pid it names one process for good. */
+  /** When the process started, as the system reports it. Pids are reused; a pid with its start is not. */
   process_start: z.string(),
   url: z.url({ protocol: /^https?$/ }),
-  /** Made anew at every start. */
+  /** A new random id at every start. */
   instance: z.string().min(1),
   started_at: z.int(),
   version: z.string(),
-  /** The certificate it shows, PEM: who finds it here trusts exactly this one. */
+  /** The daemon's certificate as PEM. A client that read this file trusts this certificate and no other. */
   certificate: z.string().optional(),
 });
 export type DaemonFile = z.infer<typeof DaemonFile>;
 
 const pathIn = (folder: string): string => join(folder, "daemon.json");
 
-/** Undefined when there is none, or none that can be read: it only says where to look. */
+/** Returns undefined if there is no file or it cannot be understood: then no daemon can be found by it. */
 export function readDaemonFile(folder: string): DaemonFile | undefined {
-  try {
-    return DaemonFile.safeParse(JSON.parse(readFileSync(pathIn(folder), "utf8"))).data;
-  } catch {
-    return undefined;
-  }
+  return DaemonFile.safeParse(parseJson(readOptionalFile(pathIn(folder)) ?? "")).data;
 }
 
-/** Whole or not at all, for its owner alone. */
 export function writeDaemonFile(folder: string, file: DaemonFile): void {
-  const draft = `${pathIn(folder)}.${file.instance}`;
-  try {
-    const descriptor = openSync(draft, "wx", 0o600);
-    try {
-      writeFileSync(descriptor, `${JSON.stringify(file, null, 2)}\n`);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(draft, pathIn(folder));
-  } catch (thrown) {
-    rmSync(draft, { force: true });
-    throw thrown;
-  }
+  replacePrivateFile(pathIn(folder), `${JSON.stringify(file, null, 2)}\n`);
 }
 
-/** Only the one that was written for this instance. */
+/** Removes the file only if it was written for this instance. */
 export function removeDaemonFile(folder: string, instance: string): void {
   if (readDaemonFile(folder)?.instance === instance) rmSync(pathIn(folder), { force: true });
 }

@@ -2,7 +2,7 @@
 
 import { createHmac } from "node:crypto";
 
-import { createKeyFile, readKeyFile } from "../../cli/key-file.ts";
+import { createKeyFile, readKeyFile } from "../../files/key-file.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { importKey, type TokenKey } from "../../protocol/operator/token-key.ts";
 

@@ -1,10 +1,8 @@
 // The file that holds the admin key: its owner's alone, whole or not there.
 
-import { randomUUID } from "node:crypto";
-import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync } from "node:fs";
-import { renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
 
+import { replacePrivateFile } from "../../files/private-file.ts";
 import { TuttiError } from "../../protocol/error.ts";
 
 /** Exactly what a key looks like. */
@@ -46,35 +44,13 @@ function problemWith(found: Stats): string | undefined {
   return "can be read or written by others; remove it, so that the next start makes a new key, or `chmod 600` it if nobody has";
 }
 
-/** Puts the key there under its final name only when all of it is on disk, never readable by others. Returns the key. */
+/** Replaces whatever the file holds. Returns the key. */
 export function newAdminKey(file: string, key: string): string {
-  const draft = `${file}.${randomUUID()}`;
   try {
-    const descriptor = openSync(draft, "wx", 0o600);
-    try {
-      // A strange umask may have taken the owner's own bits.
-      fchmodSync(descriptor, 0o600);
-      writeFileSync(descriptor, `${key}\n`);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(draft, file);
-    syncFolder(dirname(file));
+    replacePrivateFile(file, `${key}\n`);
     return key;
   } catch (thrown) {
-    rmSync(draft, { force: true });
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     throw new TuttiError("io", `the admin key could not be written: ${why}`, { cause: thrown });
-  }
-}
-
-function syncFolder(folder: string): void {
-  if (process.platform === "win32") return;
-  const descriptor = openSync(folder, constants.O_RDONLY);
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }

@@ -1,19 +1,20 @@
-// The file a signing key is kept in: readable by its owner alone, made whole or not at all.
-import { randomUUID } from "node:crypto";
+// The file that holds a signing key, readable by its owner alone.
+
 import { constants } from "node:fs";
-import { link, mkdir, open, unlink } from "node:fs/promises";
+import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 
 import { TuttiError } from "../protocol/error.ts";
 import { generateKey } from "../protocol/operator/token-key.ts";
+import { createPrivateFile } from "./private-file.ts";
 
 type KeyBytes = Uint8Array<ArrayBuffer>;
 const maxBytes = 4096;
 
-/** Undefined when there is no such file. The permissions checked are those of the very file that is read. */
+/** Returns undefined if there is no such file. The permissions are checked on the same open file that is read. */
 export async function readKeyFile(path: string): Promise<KeyBytes | undefined> {
   try {
-    // Non-blocking, or a named pipe would hold the open until somebody writes.
+    // Non-blocking, because opening a named pipe would otherwise wait for a writer.
     await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stat = await file.stat();
     if (!stat.isFile()) throw new TuttiError("invalid_input", `${path} is not a file; name a key file`);
@@ -33,31 +34,22 @@ export async function readKeyFile(path: string): Promise<KeyBytes | undefined> {
   }
 }
 
-/** Makes the file and its folder. False when another process made it first. */
+/** Creates the file with a new key, and its folder. Returns false if another process created the file first. */
 export async function createKeyFile(path: string): Promise<boolean> {
-  // Written under another name and linked when it is on disk, so nobody ever reads half a key.
-  const draft = `${path}.${randomUUID()}`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await using file = await open(draft, "wx", 0o600);
-    await file.writeFile(`${Buffer.from(generateKey()).toString("hex")}\n`);
-    await file.sync();
-    await link(draft, path);
-    return true;
+    return createPrivateFile(path, `${Buffer.from(generateKey()).toString("hex")}\n`);
   } catch (thrown) {
-    if (hasCode(thrown, "EEXIST")) return false;
-    throw asIoError(thrown, `could not make the key file ${path}`);
-  } finally {
-    await unlink(draft).catch(() => undefined);
+    throw asIoError(thrown, `could not create the key file ${path}`);
   }
 }
 
-/** A file of nothing but hex digits is read as hex even where it could pass for raw bytes: those would be half as random. */
+/** A file of nothing but hex digits is read as hex: read as raw bytes, it would hold half the randomness of its length. */
 function keyIn(content: KeyBytes, path: string): KeyBytes {
   const text = new TextDecoder("latin1").decode(content).trim();
   const bytes = /^[0-9a-f]+$/i.test(text) ? Uint8Array.from(Buffer.from(text, "hex")) : content;
   if (bytes.length >= 32) return bytes;
-  const message = `the key in ${path} is too short; it needs 32 random bytes or 64 hex digits, or to be moved away for a new one`;
+  const message = `the key in ${path} is too short; put 32 random bytes or 64 hex digits there, or move the file away to get a new key`;
   throw new TuttiError("invalid_input", message);
 }
 
