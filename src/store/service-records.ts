@@ -34,6 +34,15 @@ export interface HandleRow {
   readonly expires_at: number;
 }
 
+export interface TicketRow {
+  /** SHA-256 of the ticket. */
+  readonly digest: string;
+  readonly sid: string;
+  readonly expires_at: number;
+  /** A random id of whoever used it; null while it is unused. */
+  readonly claim: string | null;
+}
+
 export interface LeaseRow {
   readonly task: number;
   readonly attempt: number;
@@ -69,6 +78,12 @@ export interface ServiceRecords {
   handle(digest: string): HandleRow | undefined;
   putHandle(row: HandleRow): void;
   dropHandles(expiredBefore: number): void;
+  ticket(digest: string): TicketRow | undefined;
+  addTicket(row: Omit<TicketRow, "claim">): void;
+  /** Changes nothing if the ticket was claimed before: after the commit, the row says whose claim was first. */
+  claimTicket(digest: string, claim: string): void;
+  /** Drops expired tickets, and all but the `keep` newest. */
+  trimTickets(limits: { readonly expiredBefore: number; readonly keep: number }): void;
   lease(task: number, attempt: number): LeaseRow | undefined;
   putLease(row: LeaseRow): void;
   notices(): NoticeRow[];

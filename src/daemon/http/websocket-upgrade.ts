@@ -21,7 +21,7 @@ import type { Router } from "./router.ts";
 
 export interface UpgradeDeps {
   readonly auth: AuthDeps;
-  readonly operators: Pick<OperatorHub, "info" | "takesTicket" | "connect">;
+  readonly operators: Pick<OperatorHub, "info" | "redeemTicket" | "connect">;
   readonly router: Router;
   readonly checkOrigin: OriginCheck;
   readonly failedAttempts: FailedAttempts;
@@ -111,7 +111,7 @@ async function checkTicket(
   if (operators.info(sid) === undefined) {
     return { error: httpError("not_found", "there is no operator with this sid; join again") };
   }
-  if (operators.takesTicket(sid, ticket)) return { sid };
+  if (await operators.redeemTicket(sid, ticket)) return { sid };
   const error = httpError("unauthorized", "this ticket was used already or has expired; get another");
   return { error: await failedAttempts.delay(request, error) };
 }

@@ -44,21 +44,6 @@ test("a session is authenticated by its own token alone, before and after a rest
   );
 });
 
-test("a ticket is good once, for its own session, for half a minute", async (t) => {
-  const kit = await openKit(t, tempFolder(t));
-  const [one, two] = [await joined(kit), await joined(kit)];
-  const { ticket } = kit.records.ticket(one.sid);
-  assert.match(ticket, /^ti-[0-9a-f]{32}$/);
-  assert.equal(kit.records.takesTicket(two.sid, ticket), false);
-  assert.equal(kit.records.takesTicket(one.sid, ticket), false, "shown to another session it is used up");
-  const next = kit.records.ticket(one.sid);
-  assert.equal(kit.records.takesTicket(one.sid, next.ticket), true);
-  assert.equal(kit.records.takesTicket(one.sid, next.ticket), false);
-  const late = kit.records.ticket(one.sid);
-  kit.clock.advance(30_000);
-  assert.equal(kit.records.takesTicket(one.sid, late.ticket), false);
-});
-
 test("a task waits for an operator, and the spawn carries deadline, token, handle and a directive that names them", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const { task } = await kit.engine.start(operatorTask({ operator: "builder", deadline_ms: 60_000_000 }));

@@ -24,7 +24,7 @@ import { answererOf, type Request, type Session, sessionInfo } from "./session.t
 import { SessionSocket, type SocketEvents } from "./session-socket.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { takeReply } from "./take-reply.ts";
-import { Tickets } from "./tickets.ts";
+import { issueTicket, redeemTicket } from "./tickets.ts";
 
 export interface OperatorHubOptions {
   readonly records: ServiceRecords;
@@ -60,7 +60,6 @@ export class OperatorHub {
   readonly #roster: Roster;
   readonly #requests: OpenRequests;
   readonly #sender: RequestSender;
-  readonly #tickets: Tickets;
   readonly #startedAt: number;
   readonly #offs: (() => void)[] = [];
   readonly #sockets = new Set<SessionSocket>();
@@ -77,7 +76,6 @@ export class OperatorHub {
     this.#roster = new Roster(records, clock);
     this.#requests = new OpenRequests(view);
     this.#sender = new RequestSender({ ...options, requests: this.#requests });
-    this.#tickets = new Tickets(() => clock.now());
     this.#socketEvents = {
       onText: (socket, text) => this.#read(socket, text),
       onClose: (socket) => this.#gone(socket),
@@ -118,13 +116,12 @@ export class OperatorHub {
     return this.#roster.authenticates(sid, bearer);
   }
 
-  /** For one connection, within half a minute; gone with the process. */
-  ticket(sid: string): OperatorTicket {
-    return this.#tickets.issue(sid);
+  issueTicket(sid: string): Promise<OperatorTicket> {
+    return issueTicket(this.#options, sid);
   }
 
-  takesTicket(sid: string, ticket: string): boolean {
-    return this.#tickets.take(sid, ticket);
+  redeemTicket(sid: string, ticket: string): Promise<boolean> {
+    return redeemTicket(this.#options, { sid, ticket });
   }
 
   /** False when there is no such session. What waits for it is refused, or offered to another that fits. */

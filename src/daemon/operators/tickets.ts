@@ -1,47 +1,47 @@
-// Tickets: a browser cannot send a header with a WebSocket, so it is given a secret for one connection, in memory only.
+// Tickets that open one WebSocket: a browser cannot send a header with a WebSocket, so it sends a ticket in the URL.
 
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 
+import type { Clock } from "../../ports.ts";
 import type { OperatorTicket } from "../../protocol/operator/operator-session.ts";
+import type { ServiceRecords } from "../../store/service-records.ts";
+import { secretDigest } from "../secrets/secret-digest.ts";
 
-const life = 30_000;
-/** Past this the oldest goes: whoever wanted it asks again. */
-const most = 1024;
-
-export class Tickets {
-  readonly #now: () => number;
-  /** By digest: how long a look-up takes says nothing about the ticket. */
-  readonly #open = new Map<string, { readonly sid: string; readonly expires_at: number }>();
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  issue(sid: string): OperatorTicket {
-    this.#clean();
-    const ticket = `ti-${randomBytes(16).toString("hex")}`;
-    const expires_at = this.#now() + life;
-    this.#open.set(digestOf(ticket), { sid, expires_at });
-    return { ticket, expires_at };
-  }
-
-  /** True once, for the session it was given to; whatever comes of it, the ticket is used up. */
-  take(sid: string, ticket: string): boolean {
-    const digest = digestOf(ticket);
-    const found = this.#open.get(digest);
-    this.#open.delete(digest);
-    return found !== undefined && found.sid === sid && this.#now() < found.expires_at;
-  }
-
-  /** In the order they were given out, which is the order they expire in. */
-  #clean(): void {
-    for (const [digest, { expires_at }] of this.#open) {
-      if (this.#now() < expires_at && this.#open.size < most) return;
-      this.#open.delete(digest);
-    }
-  }
+export interface TicketContext {
+  readonly records: Pick<ServiceRecords, "ticket" | "addTicket" | "claimTicket" | "trimTickets">;
+  /** Resolves when everything queued so far is on disk. */
+  readonly committed: () => Promise<void>;
+  readonly clock: Clock;
 }
 
-function digestOf(ticket: string): string {
-  return createHash("sha256").update(ticket).digest("hex");
+const lifetimeMs = 30_000;
+/** Beyond this number the oldest tickets are dropped; a client whose ticket was dropped asks for another. */
+const maxTickets = 1024;
+
+/** Issues a ticket for one connection of this operator session, valid for half a minute in any process on this store. */
+export async function issueTicket({ records, committed, clock }: TicketContext, sid: string): Promise<OperatorTicket> {
+  const now = clock.now();
+  const ticket = `ti-${randomBytes(16).toString("hex")}`;
+  const expires_at = now + lifetimeMs;
+  records.trimTickets({ expiredBefore: now, keep: maxTickets - 1 });
+  records.addTicket({ digest: secretDigest(ticket), sid, expires_at });
+  await committed();
+  return { ticket, expires_at };
+}
+
+/**
+ * Returns true once, for the operator session the ticket was issued to. A ticket shown for another session is used up too.
+ * The claim on the stored row decides: of two processes that are shown the same ticket, one accepts it.
+ */
+export async function redeemTicket(
+  { records, committed, clock }: TicketContext,
+  { sid, ticket }: { readonly sid: string; readonly ticket: string },
+): Promise<boolean> {
+  const digest = secretDigest(ticket);
+  const found = records.ticket(digest);
+  if (found === undefined || found.claim !== null) return false;
+  const claim = randomUUID();
+  records.claimTicket(digest, claim);
+  await committed();
+  return records.ticket(digest)?.claim === claim && found.sid === sid && clock.now() < found.expires_at;
 }

@@ -110,4 +110,11 @@ INSERT INTO counters SELECT substr(key, 6), CAST(value AS INTEGER) FROM meta WHE
 DELETE FROM meta WHERE key GLOB 'last_*';
 `;
 
-export const migrations: readonly string[] = [first, second, third];
+/** One-time tickets of operators' WebSockets. The claim is a random id of whoever used the ticket; null while it is unused. */
+const ticketsTable = `
+CREATE TABLE tickets (
+  digest TEXT PRIMARY KEY, sid TEXT NOT NULL, expires_at INTEGER NOT NULL, claim TEXT
+) WITHOUT ROWID;
+`;
+
+export const migrations: readonly string[] = [first, second, third, ticketsTable];

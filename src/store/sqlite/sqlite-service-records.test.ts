@@ -13,6 +13,7 @@ const key = { id: "k1", name: "laptop", role: "viewer", digest: "d1", created_at
 const operator = { sid: "s1", digest: "d2", roles: ["gate", "senior"], created_at: 2, seen_at: 3, api_key: "key_1" };
 const sent = { wait: 7, sid: "s1", at: 4 };
 const handle = { digest: "d3", claims: '{"task":"t"}', expires_at: 50 };
+const ticket = { digest: "d5", sid: "s1", expires_at: 40, claim: null };
 const lease = { task: 5, attempt: 2, due: 60, fetched_at: null, posted_at: null, void_until: 0 };
 const notice = { id: "n1", target: "hook", body: "{}", tries: 0, due: 9, created_at: 8 };
 
@@ -21,6 +22,7 @@ function fill(records: ServiceRecords): void {
   records.putOperator(operator);
   records.putSent(sent);
   records.putHandle(handle);
+  records.addTicket(ticket);
   records.putLease(lease);
   records.putNotice(notice);
   records.putSetting("colour", "blue");
@@ -33,6 +35,7 @@ function all(records: ServiceRecords): unknown[] {
     records.operators(),
     records.sent(sent.wait),
     records.handle(handle.digest),
+    records.ticket(ticket.digest),
     records.lease(task, attempt),
     records.notices(),
     records.setting("colour"),
@@ -42,11 +45,11 @@ function all(records: ServiceRecords): unknown[] {
 test("what the records keeps comes back as it was, once it is committed and after the store is opened again", async (t) => {
   const folder = tempFolder(t);
   const store = openStore(folder);
-  assert.deepEqual(all(store.records), [[], [], undefined, undefined, undefined, [], undefined]);
+  assert.deepEqual(all(store.records), [[], [], undefined, undefined, undefined, undefined, [], undefined]);
   fill(store.records);
   assert.equal(store.records.sent(sent.wait), undefined, "reads see what is committed");
   await store.committed();
-  const whole = [[key], [operator], sent, handle, lease, [notice], "blue"];
+  const whole = [[key], [operator], sent, handle, ticket, lease, [notice], "blue"];
   assert.deepEqual(all(store.records), whole);
   store.close();
   const again = openStore(folder);

@@ -9,8 +9,9 @@ import type {
   NoticeRow,
   OperatorRow,
   SentRow,
+  TicketRow,
 } from "../service-records.ts";
-import { damaged, integer, integerOrNull, type RowReader, text, textIn } from "./rows.ts";
+import { damaged, integer, integerOrNull, type RowReader, text, textIn, textOrNull } from "./rows.ts";
 import { readsOver } from "./statements.ts";
 import type { Writer } from "./writer.ts";
 
@@ -32,6 +33,10 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
     handle: one("SELECT * FROM handles WHERE digest = ?", handleIn),
     putHandle: (row) => writer.push("putHandle", [row.digest, row.claims, row.expires_at]),
     dropHandles: (expiredBefore) => writer.push("dropHandles", [expiredBefore]),
+    ticket: one("SELECT * FROM tickets WHERE digest = ?", ticketIn),
+    addTicket: (row) => writer.push("addTicket", [row.digest, row.sid, row.expires_at]),
+    claimTicket: (digest, claim) => writer.push("claimTicket", [claim, digest]),
+    trimTickets: ({ expiredBefore, keep }) => writer.push("trimTickets", [expiredBefore, keep]),
     lease: one("SELECT * FROM leases WHERE task = ? AND attempt = ?", leaseIn),
     putLease: (row) =>
       writer.push("putLease", [row.task, row.attempt, row.due, row.fetched_at, row.posted_at, row.void_until]),
@@ -81,6 +86,13 @@ const handleIn: RowReader<HandleRow> = (row) => ({
   digest: text(row, "digest"),
   claims: text(row, "claims"),
   expires_at: integer(row, "expires_at"),
+});
+
+const ticketIn: RowReader<TicketRow> = (row) => ({
+  digest: text(row, "digest"),
+  sid: text(row, "sid"),
+  expires_at: integer(row, "expires_at"),
+  claim: textOrNull(row, "claim"),
 });
 
 const leaseIn: RowReader<LeaseRow> = (row) => ({

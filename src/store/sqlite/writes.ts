@@ -38,6 +38,10 @@ export const writes = {
   putSent: replace("sent", 3),
   putHandle: replace("handles", 3),
   dropHandles: "DELETE FROM handles WHERE expires_at < ?",
+  addTicket: "INSERT INTO tickets VALUES (?, ?, ?, NULL)",
+  claimTicket: "UPDATE tickets SET claim = ? WHERE digest = ? AND claim IS NULL",
+  trimTickets: `DELETE FROM tickets WHERE expires_at < ?
+    OR digest NOT IN (SELECT digest FROM tickets ORDER BY expires_at DESC LIMIT ?)`,
   putLease: replace("leases", 6),
   putNotice: replace("notices", 6),
   removeNotice: "DELETE FROM notices WHERE id = ?",

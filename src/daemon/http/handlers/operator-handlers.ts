@@ -28,7 +28,7 @@ export function operatorHandlers({ state: { operators } }: HttpContext): Pick<Ha
       if (!(await operators.leave(params.sid, reason))) throw noOperator(params.sid);
       return { done: true };
     },
-    ticket: ({ params }) => ({ value: operators.ticket(params.sid) }),
+    ticket: async ({ params }) => ({ value: await operators.issueTicket(params.sid) }),
     operatorSocket() {
       throw new TuttiError("internal", "the route of the WebSocket is handled as an upgrade, not as a request");
     },
