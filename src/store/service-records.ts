@@ -1,4 +1,5 @@
-// What the records keeps beside the tasks: keys, operators, what was sent to them, workers' handles and leases, notices, settings.
+// What the service keeps beside the tasks: API keys, operator sessions, what was sent to them, tickets, workers' handles and
+// leases, notices, settings.
 
 export interface KeyRow {
   readonly id: string;
@@ -16,11 +17,11 @@ export interface OperatorRow {
   readonly roles: readonly string[];
   readonly created_at: number;
   readonly seen_at: number;
-  /** The key it joined with, by its id: the session ends when that is revoked. */
+  /** The id of the API key it joined with: the operator session ends when that key is revoked. */
   readonly api_key: string;
 }
 
-/** A request frame that has gone out. */
+/** To which operator session a request was sent. */
 export interface SentRow {
   readonly wait: number;
   readonly sid: string;
@@ -46,11 +47,19 @@ export interface TicketRow {
 export interface LeaseRow {
   readonly task: number;
   readonly attempt: number;
+  /** Until a worker has the attempt: when the rights of the offer end. Then: until when its worker may be silent. */
   readonly due: number;
   readonly fetched_at: number | null;
   readonly posted_at: number | null;
-  /** Rights that end by then are dead: the offer they came with was taken back. */
+  /** Rights that expire at this time or before are void: the offer they came with was taken back. */
   readonly void_until: number;
+}
+
+/** One attempt of a task, and when the rights expire with which a worker acts on it. */
+export interface LeaseRights {
+  readonly task: number;
+  readonly attempt: number;
+  readonly expires_at: number;
 }
 
 export interface NoticeRow {
@@ -63,32 +72,59 @@ export interface NoticeRow {
 }
 
 /**
- * On the store's own queue: what one tick writes here and there is one commit. Writes replace the row of the same key;
- * reads see what is committed.
+ * Writes go through the store's queue: what one tick writes here and there is one commit. Reads see what is committed.
+ * Several processes may write to the same rows. So a write that depends on what a row holds is one conditional statement,
+ * and who needs to know whether it took effect reads the row after the commit.
  */
 export interface ServiceRecords {
   keys(): KeyRow[];
   addKey(row: KeyRow): void;
   revokeKey(id: string, at: number): void;
+
   operators(): OperatorRow[];
-  putOperator(row: OperatorRow): void;
+  operator(sid: string): OperatorRow | undefined;
+  /** The operator session that holds the name. */
+  sidOfRole(role: string): string | undefined;
+  /** Adds nothing if another operator session holds one of the roles. */
+  addOperator(row: OperatorRow): void;
+  touchOperator(sid: string, seenAt: number): void;
   removeOperator(sid: string): void;
+  /** Removes nothing if the operator was seen after this time. */
+  removeIdleOperator(sid: string, lastSeen: number): void;
+
   sent(wait: number): SentRow | undefined;
+  /** Changes nothing if the request was sent to another operator session that still exists. */
   putSent(row: SentRow): void;
+  /** The request may be sent to another operator session. Changes nothing if that has happened already. */
+  removeSent(wait: number, sid: string): void;
+
   handle(digest: string): HandleRow | undefined;
   putHandle(row: HandleRow): void;
   dropHandles(expiredBefore: number): void;
+
   ticket(digest: string): TicketRow | undefined;
   addTicket(row: Omit<TicketRow, "claim">): void;
   /** Changes nothing if the ticket was claimed before: after the commit, the row says whose claim was first. */
   claimTicket(digest: string, claim: string): void;
   /** Drops expired tickets, and all but the `keep` newest. */
   trimTickets(limits: { readonly expiredBefore: number; readonly keep: number }): void;
+
   lease(task: number, attempt: number): LeaseRow | undefined;
-  putLease(row: LeaseRow): void;
+  /** An offer went out with these rights. Changes nothing once a worker has the attempt. */
+  offerLease(rights: LeaseRights): void;
+  /** Makes the rights of the offer void. Changes nothing once a worker has the attempt. */
+  voidOffer(task: number, attempt: number): void;
+  /** A worker has fetched its prompt. After progress was posted it is a sign of life until `due`. Void rights change nothing. */
+  recordFetch(rights: LeaseRights, times: { readonly at: number; readonly due: number }): void;
+  /** Progress was posted: the worker has to be heard of again by `due`. Void rights change nothing. */
+  recordProgress(rights: LeaseRights, times: { readonly at: number; readonly due: number }): void;
+  /** Never shortens the lease. Void rights change nothing. */
+  extendLease(rights: LeaseRights, due: number): void;
+
   notices(): NoticeRow[];
   putNotice(row: NoticeRow): void;
   removeNotice(id: string): void;
+
   setting(name: string): string | undefined;
   putSetting(name: string, value: string): void;
 }

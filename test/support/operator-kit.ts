@@ -33,7 +33,7 @@ export interface Kit {
   readonly engine: Engine;
   readonly view: StoreView;
   readonly feed: EventFeed;
-  readonly records: OperatorHub;
+  readonly hub: OperatorHub;
   readonly workers: WorkerService;
   readonly signingKey: SigningKey;
   readonly warnings: string[];
@@ -48,9 +48,9 @@ export interface KitOptions {
   /** Loops of tasks that no operator runs, by agent; each behind the gate its tree names. */
   readonly loops?: Readonly<Record<string, (durable: Durable) => Promise<unknown>>>;
   readonly runners?: Readonly<Record<string, Runner>>;
-  readonly idleMs?: number;
+  readonly maxIdleMs?: number;
   /** As long as no test lets pass when absent: time that jumps leaves no peer time to answer a ping. */
-  readonly silenceMs?: number;
+  readonly maxSilenceMs?: number;
   readonly redact?: (text: string) => string;
 }
 
@@ -58,9 +58,9 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
   const clock = options.clock ?? fakeClock();
   const store = openStore(folder);
   watchCommits(store);
-  const { records: rows } = store;
+  const { records } = store;
   const committed = (): Promise<void> => store.committed();
-  const leases = new Leases({ salt: store.salt, records: rows, committed, clock });
+  const leases = new Leases({ salt: store.salt, records, committed, clock });
   const loop: Runner = async (durable) => options.loops?.[durable.agent]?.(durable) ?? null;
   const engine = new Engine({
     store,
@@ -74,9 +74,9 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
   const signingKey = await openSigningKey(join(folder, "signing.key"));
   const warnings: string[] = [];
   const log = { info: () => undefined, warn: (_: unknown, message: string) => void warnings.push(message) };
-  const base = { records: rows, committed, view, feed, engine, clock, leases, signingKey, log };
-  const { idleMs = 24 * 60 * 60 * 1000, silenceMs = 1e12 } = options;
-  const records = new OperatorHub({ ...base, idleMs, silenceMs, baseUrl: () => "http://127.0.0.1:7" });
+  const base = { records, committed, view, feed, engine, clock, leases, signingKey, log };
+  const { maxIdleMs = 24 * 60 * 60 * 1000, maxSilenceMs = 1e12 } = options;
+  const hub = new OperatorHub({ ...base, maxIdleMs, maxSilenceMs, baseUrl: () => "http://127.0.0.1:7" });
   const server = new WebSocketServer({
     host: "127.0.0.1",
     port: 0,
@@ -85,7 +85,7 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
     handleProtocols: (offered) => (offered.has(operatorSubprotocol) ? operatorSubprotocol : false),
   });
   await once(server, "listening");
-  server.on("connection", (socket, request) => records.connect((request.url ?? "").slice(1), socket));
+  server.on("connection", (socket, request) => hub.connect((request.url ?? "").slice(1), socket));
   let stopped: Promise<void> | undefined;
   const kit: Kit = {
     folder,
@@ -93,7 +93,7 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
     engine,
     view,
     feed,
-    records,
+    hub,
     workers: workerService({ ...base, store }),
     signingKey,
     warnings,
@@ -101,7 +101,7 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
     buffered: () => Array.from(server.clients, (socket) => socket.bufferedAmount).reduce((sum, each) => sum + each, 0),
     stop: () =>
       (stopped ??= (async () => {
-        await records.close();
+        await hub.close();
         server.close();
         await engine.stop();
         feed.close();
@@ -139,7 +139,7 @@ export interface Joined {
 }
 
 export async function joined(kit: Kit, ...roles: string[]): Promise<Joined> {
-  const result = await kit.records.join(roles, "test");
+  const result = await kit.hub.join(roles, "test");
   if (!result.ok) throw new Error(`conflicts: ${result.conflicts.join()}`);
   return { sid: result.sid, token: result.token };
 }
@@ -203,7 +203,7 @@ export async function connected(kit: Kit, sid: string, protocols: string[] = [op
   const socket = new WebSocket(`${kit.url}/${sid}`, protocols);
   const peer = new Peer(socket);
   await within(() => once(socket, "open"), "a connection");
-  await until(() => kit.records.info(sid)?.connected !== false);
+  await until(() => kit.hub.info(sid)?.connected !== false);
   return peer;
 }
 

@@ -202,7 +202,7 @@ test("an ask of a tree without a senior goes to no operator, and an ask outlives
   const { task } = await kit.engine.start(loopTask("asker", senior));
   const asked = await peer.next("ask");
   assert.equal(asked.task_id, task);
-  await kit.records.leave(first.sid, "done");
+  await kit.hub.leave(first.sid, "done");
   const second = await joined(kit, "senior");
   const next = await connected(kit, second.sid);
   const again = await next.next("ask");

@@ -1,42 +1,44 @@
-// What a gate is told when a task it let start has ended: once, over a connection that is there, and never again.
+// Tells a gate that a task it agreed to has ended: at most once, and only over a connection that is open.
 
+import { storedAnswerIn } from "../../engine/wait-body.ts";
 import { idInName } from "../../store/names.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { HookAfterFrame } from "../../protocol/operator/frames.ts";
 import { HookVerdict, operatorKeys } from "../../protocol/operator/operator-request.ts";
+import type { ServiceRecords } from "../../store/service-records.ts";
 import type { StoreView } from "../../store/view.ts";
-import { requestDetails } from "./open-requests.ts";
+import type { OperatorSessions } from "./operator-sessions.ts";
+import { signRequestId } from "./signed-request-id.ts";
+import type { SigningKey } from "./signing-key.ts";
+import { requestDetails } from "./request-details.ts";
 
-/** A socket is for control: what is longer is fetched over HTTP. */
-const maxResult = 64 * 1024;
+/** Sockets are for control: a longer result is fetched over HTTP. */
+const maxResultLength = 64 * 1024;
 
-export interface Gated {
-  /** The wait in which it was let start. */
-  readonly wait: number;
-  /** The operator it was asked of. */
-  readonly operator: string;
-  readonly frame: Omit<HookAfterFrame, "req_id">;
+export interface HookAfterContext {
+  readonly records: Pick<ServiceRecords, "sent">;
+  readonly view: StoreView;
+  readonly sessions: OperatorSessions;
+  readonly signingKey: Pick<SigningKey, "mac">;
 }
 
-/** Undefined for an event that ends no task, and for a task that no gate let start. */
-export function hookAfter(view: StoreView, event: TaskEvent): Gated | undefined {
-  const ended = endIn(event);
-  const id = ended === undefined ? undefined : idInName(view.salt, event.task);
-  if (ended === undefined || id === undefined) return undefined;
-  const attempt = event.attempt ?? view.task(id)?.attempt ?? 1;
-  const row = view.waitAt(id, attempt, operatorKeys.hook_before);
-  const details = row === undefined ? undefined : requestDetails(row);
-  if (row === undefined || details === undefined || details.kind !== "hook_before" || !wasLet(view, row.id))
-    return undefined;
-  const { operator, agent } = details;
-  const frame = { type: "hook_after", task_id: event.task, agent, attempt, ...ended } as const;
-  return { wait: row.id, operator, frame };
+/** Does nothing for an event that ends no task, and for a task that no gate agreed to. */
+export function sendHookAfter({ records, view, sessions, signingKey }: HookAfterContext, event: TaskEvent): void {
+  const outcome = outcomeIn(event);
+  const agreed = outcome === undefined ? undefined : agreementOf(view, event);
+  if (outcome === undefined || agreed === undefined) return;
+  const { wait, operator, agent, attempt } = agreed;
+  const askedSid = records.sent(wait)?.sid;
+  const session = (askedSid === undefined ? undefined : sessions.get(askedSid)) ?? sessions.find(operator);
+  if (session?.connection === undefined) return;
+  const req_id = signRequestId({ sid: session.row.sid, kind: "hook_after", id: event.seq }, signingKey);
+  session.connection.send({ type: "hook_after", req_id, task_id: event.task, agent, attempt, ...outcome });
 }
 
-function endIn(event: TaskEvent): Pick<HookAfterFrame, "status" | "result"> | undefined {
+function outcomeIn(event: TaskEvent): Pick<HookAfterFrame, "status" | "result"> | undefined {
   switch (event.type) {
     case "task.completed":
-      return { status: "completed", result: short(event.data.content) };
+      return { status: "completed", result: shortened(event.data.content) };
     case "task.failed":
       return { status: "failed", result: { error: event.data.error.message, code: event.data.error.code } };
     case "task.canceled":
@@ -46,13 +48,29 @@ function endIn(event: TaskEvent): Pick<HookAfterFrame, "status" | "result"> | un
   }
 }
 
-function wasLet(view: StoreView, wait: number): boolean {
-  const answer = view.answer(wait);
-  const body: { value?: unknown } = answer?.kind === "answered" ? JSON.parse(answer.body ?? "{}") : {};
-  return HookVerdict.safeParse(body.value).data?.ok === true;
+interface Agreement {
+  /** The wait in which the gate was asked. */
+  readonly wait: number;
+  /** The operator that the tree names as its gate. */
+  readonly operator: string;
+  readonly agent: string;
+  readonly attempt: number;
 }
 
-function short(content: unknown): unknown {
+function agreementOf(view: StoreView, event: TaskEvent): Agreement | undefined {
+  const id = idInName(view.salt, event.task);
+  if (id === undefined) return undefined;
+  const attempt = event.attempt ?? view.task(id)?.attempt ?? 1;
+  const row = view.waitAt(id, attempt, operatorKeys.hook_before);
+  const details = row === undefined ? undefined : requestDetails(row);
+  if (row === undefined || details?.kind !== "hook_before") return undefined;
+  const answer = view.answer(row.id);
+  const verdict = answer === undefined ? undefined : HookVerdict.safeParse(storedAnswerIn(answer)?.value).data;
+  if (verdict?.ok !== true) return undefined;
+  return { wait: row.id, operator: details.operator, agent: details.agent, attempt };
+}
+
+function shortened(content: unknown): unknown {
   const length = JSON.stringify(content ?? null).length;
-  return length <= maxResult ? (content ?? null) : { omitted: "too long for a frame", length };
+  return length <= maxResultLength ? (content ?? null) : { omitted: "too long for a frame", length };
 }

@@ -1,16 +1,19 @@
-// How long the worker of an attempt may be silent: kept in the store, so that a restart neither forgets nor hurries it.
+// How long the worker of an attempt may be silent. Kept in the store, so that a restart neither forgets nor shortens it.
 
 import { idInName } from "../../store/names.ts";
 import type { Clock } from "../../ports.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { leaseAfterProgress } from "../../protocol/operator/lease.ts";
 import { defaultTokenLife } from "../../protocol/operator/capability-token.ts";
-import type { ServiceRecords, LeaseRow } from "../../store/service-records.ts";
+import type { LeaseRights, LeaseRow, ServiceRecords } from "../../store/service-records.ts";
+
+type LeaseRows = "lease" | "offerLease" | "voidOffer" | "recordFetch" | "recordProgress" | "extendLease";
 
 export interface LeasesOptions {
-  /** Of the store; part of every task's name. */
+  /** The store's salt, which is part of every task's name. */
   readonly salt: string;
-  readonly records: Pick<ServiceRecords, "lease" | "putLease">;
+  readonly records: Pick<ServiceRecords, LeaseRows>;
+  /** Resolves when everything queued so far is on disk. */
   readonly committed: () => Promise<void>;
   readonly clock: Clock;
 }
@@ -18,94 +21,111 @@ export interface LeasesOptions {
 export class Leases {
   readonly #options: LeasesOptions;
   readonly #startedAt: number;
-  /** Written and perhaps not yet on disk, where a read would not find it. */
-  readonly #queued = new Map<string, LeaseRow>();
+  /**
+   * Attempts that a worker of this process has just taken, until that is committed and can be read. The committed row
+   * decides everything else: each change is one conditional statement on it.
+   */
+  readonly #beingTaken = new Set<string>();
 
   constructor(options: LeasesOptions) {
     this.#options = options;
     this.#startedAt = options.clock.now();
   }
 
-  /** A token went out with an offer. */
-  offered(task: number, attempt: number, expires_at: number): void {
-    const known = this.#find(task, attempt);
-    if (known === undefined || !isTaken(known)) this.#put({ ...blank, ...known, task, attempt, due: expires_at });
+  /** Rights were issued to go out with an offer. After the commit, `offerStands` says whether they may be sent. */
+  recordOffer(rights: LeaseRights): void {
+    this.#options.records.offerLease(rights);
   }
 
-  /** An offer nobody has taken up goes to another operator: the rights that went out with it must not be used beside new ones. */
-  takenBack(task: number, attempt: number): void {
-    const known = this.#find(task, attempt);
-    if (known !== undefined && !isTaken(known)) this.#put({ ...known, void_until: known.due });
+  /** The offer goes to another operator, unless a worker has taken it: two workers must not do the same attempt. */
+  voidOffer(task: number, attempt: number): void {
+    this.#options.records.voidOffer(task, attempt);
   }
 
-  /** Rights that end by then are dead; 0 when none were taken back. */
+  /** As committed: no worker has the attempt, and the rights are not void. */
+  offerStands(rights: LeaseRights): boolean {
+    const row = this.#options.records.lease(rights.task, rights.attempt);
+    return row === undefined || (!isTaken(row) && !isVoid(row, rights));
+  }
+
+  /** As committed: the offer these rights came with was taken back. */
+  areVoid(rights: LeaseRights): boolean {
+    const row = this.#options.records.lease(rights.task, rights.attempt);
+    return row !== undefined && isVoid(row, rights);
+  }
+
+  /** Rights that expire by this time are void; 0 if no offer of the attempt was taken back. */
   voidUntil(task: number, attempt: number): number {
-    return this.#find(task, attempt)?.void_until ?? 0;
-  }
-
-  /** A worker has its prompt: it may work in silence until its token ends. */
-  fetched(task: number, attempt: number, expires_at: number): void {
-    const known = this.#find(task, attempt) ?? { ...blank, task, attempt };
-    const due = known.posted_at === null ? expires_at : Math.max(known.due, this.#soon());
-    this.#put({ ...known, due, fetched_at: known.fetched_at ?? this.#options.clock.now() });
-  }
-
-  /** Progress was posted: from now on it has to be heard of often. */
-  progressed(task: number, attempt: number): void {
-    const known = this.#find(task, attempt) ?? { ...blank, task, attempt };
-    this.#put({ ...known, due: this.#soon(), posted_at: this.#options.clock.now() });
-  }
-
-  /** A sign of life that is no progress: never shortens the lease. */
-  heard(task: number, attempt: number): void {
-    const known = this.#find(task, attempt) ?? { ...blank, task, attempt };
-    this.#put({ ...known, due: Math.max(known.due, this.#soon()) });
-  }
-
-  /** A worker is at it, or was. */
-  isTaken(task: number, attempt: number): boolean {
-    const known = this.#find(task, attempt);
-    return known !== undefined && isTaken(known);
-  }
-
-  /** When the token of an offer nobody has taken ends; undefined when there is no such offer. */
-  offerEnds(task: number, attempt: number): number | undefined {
-    const known = this.#find(task, attempt);
-    return known === undefined || isTaken(known) ? undefined : known.due;
+    return this.#options.records.lease(task, attempt)?.void_until ?? 0;
   }
 
   /**
-   * Milliseconds the worker of this attempt may still be silent. An offer nobody has taken up has no lease: it stands until
-   * its own deadline, and is looked at again now and then.
+   * A worker fetches its prompt: it may work in silence until its token expires. Resolves once that is committed; to false
+   * if the rights were made void first, and then the worker must not have the prompt.
    */
-  leaseLeft(task: TaskId, attempt: number, { acked }: { readonly acked: boolean }): number {
+  async recordFetch(rights: LeaseRights): Promise<boolean> {
+    this.#options.records.recordFetch(rights, this.#times());
+    await this.#taken(rights);
+    return !this.areVoid(rights);
+  }
+
+  /** A worker posted progress: from now on it has to be heard of often. */
+  recordProgress(rights: LeaseRights): void {
+    this.#options.records.recordProgress(rights, this.#times());
+    this.#taken(rights).catch(() => undefined);
+  }
+
+  /** A sign of life that is no progress. It never shortens the lease. */
+  recordSignOfLife(rights: LeaseRights): void {
+    this.#options.records.extendLease(rights, this.#times().due);
+  }
+
+  /** A worker has fetched its prompt or posted progress. */
+  isTaken(task: number, attempt: number): boolean {
+    if (this.#beingTaken.has(`${task}.${attempt}`)) return true;
+    const row = this.#options.records.lease(task, attempt);
+    return row !== undefined && isTaken(row);
+  }
+
+  /** When the rights of an offer end that no worker has taken; undefined if there is no such offer. */
+  offerExpiresAt(task: number, attempt: number): number | undefined {
+    const row = this.#options.records.lease(task, attempt);
+    return row === undefined || isTaken(row) ? undefined : row.due;
+  }
+
+  /**
+   * Milliseconds the worker of this attempt may still be silent. An offer that no worker has taken has no lease: it stands
+   * until its own deadline, and the caller looks again now and then.
+   */
+  async leaseLeft(task: TaskId, attempt: number, { acked }: { readonly acked: boolean }): Promise<number> {
+    // A sign of life may be queued; the row is read once it is committed.
+    await this.#options.committed();
     const id = idInName(this.#options.salt, task);
-    const known = id === undefined ? undefined : this.#find(id, attempt);
-    if (known === undefined || (!acked && !isTaken(known))) return defaultTokenLife;
-    return Math.max(known.due, this.#startedAt + leaseAfterProgress) - this.#options.clock.now();
+    const row = id === undefined ? undefined : this.#options.records.lease(id, attempt);
+    if (row === undefined || (!acked && !isTaken(row))) return defaultTokenLife;
+    return Math.max(row.due, this.#startedAt + leaseAfterProgress) - this.#options.clock.now();
   }
 
-  #soon(): number {
-    return this.#options.clock.now() + leaseAfterProgress;
+  #times(): { readonly at: number; readonly due: number } {
+    const at = this.#options.clock.now();
+    return { at, due: at + leaseAfterProgress };
   }
 
-  #find(task: number, attempt: number): LeaseRow | undefined {
-    return this.#queued.get(`${task}.${attempt}`) ?? this.#options.records.lease(task, attempt);
-  }
-
-  #put(row: LeaseRow): void {
-    const key = `${row.task}.${row.attempt}`;
-    this.#options.records.putLease(row);
-    this.#queued.set(key, row);
-    const drop = (): void => {
-      if (this.#queued.get(key) === row) this.#queued.delete(key);
-    };
-    this.#options.committed().then(drop, drop);
+  async #taken({ task, attempt }: LeaseRights): Promise<void> {
+    const key = `${task}.${attempt}`;
+    this.#beingTaken.add(key);
+    try {
+      await this.#options.committed();
+    } finally {
+      this.#beingTaken.delete(key);
+    }
   }
 }
 
-const blank = { due: 0, fetched_at: null, posted_at: null, void_until: 0 } as const;
-
 function isTaken({ fetched_at, posted_at }: LeaseRow): boolean {
   return fetched_at !== null || posted_at !== null;
+}
+
+function isVoid({ void_until }: LeaseRow, { expires_at }: LeaseRights): boolean {
+  return expires_at <= void_until;
 }

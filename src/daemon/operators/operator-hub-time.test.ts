@@ -12,7 +12,7 @@ const minute = 60_000;
 const day = 24 * 60 * minute;
 
 test("a peer that gives no sign of life is dropped, one that answers pings stays", async (t) => {
-  const kit = await openKit(t, tempFolder(t), { silenceMs: 75_000 });
+  const kit = await openKit(t, tempFolder(t), { maxSilenceMs: 75_000 });
   const [deaf, alive] = [await joined(kit), await joined(kit)];
   const [one, two] = [await connected(kit, deaf.sid), await connected(kit, alive.sid)];
   one.socket.pause();
@@ -20,8 +20,8 @@ test("a peer that gives no sign of life is dropped, one that answers pings stays
     kit.clock.advance(30_000);
     await two.settled();
   }
-  await until(() => kit.records.info(deaf.sid)?.connected === false);
-  assert.equal(kit.records.info(alive.sid)?.connected, true);
+  await until(() => kit.hub.info(deaf.sid)?.connected === false);
+  assert.equal(kit.hub.info(alive.sid)?.connected, true);
   one.socket.resume();
   await one.closed;
 });
@@ -40,7 +40,7 @@ test("a peer that does not read is sent no more than may pile up, stays connecte
   const peer = await connected(kit, sid);
   peer.socket.pause();
   await kit.engine.start(loopTask("asker", { operators: { senior: "senior" } }));
-  await until(() => kit.records.info(sid)?.pending === count);
+  await until(() => kit.hub.info(sid)?.pending === count);
   await until(() => kit.buffered() > 256 * 1024);
   for (let n = 0; n < 20; n += 1) {
     assert.ok(kit.buffered() < 4 * 1024 * 1024, "a batch on top of what may pile up");
@@ -60,11 +60,11 @@ test("a peer that makes errors pile up without reading them is dropped", async (
   const peer = await connected(kit, sid);
   peer.socket.pause();
   const frame = JSON.stringify({ type: "nonsense", req_id: "r".repeat(250) });
-  for (let n = 0; n < 200_000 && kit.records.info(sid)?.connected === true; n += 1) {
+  for (let n = 0; n < 200_000 && kit.hub.info(sid)?.connected === true; n += 1) {
     peer.send(frame);
     if (n % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  await until(() => kit.records.info(sid)?.connected === false);
+  await until(() => kit.hub.info(sid)?.connected === false);
   peer.socket.resume();
   await peer.closed;
 });
@@ -104,27 +104,27 @@ test("a session nobody uses is removed after a day and its names are free; one w
   let kit = await openKit(t, tempFolder(t));
   const [idle, busy] = [await joined(kit, "idle"), await joined(kit, "busy")];
   await kit.engine.start(operatorTask({ operator: "busy", deadline_ms: 3 * day }));
-  await until(() => kit.records.info(busy.sid)?.pending === 1);
+  await until(() => kit.hub.info(busy.sid)?.pending === 1);
   kit.clock.advance(day - minute);
-  assert.notEqual(kit.records.info(idle.sid), undefined);
+  assert.notEqual(kit.hub.info(idle.sid), undefined);
   kit.clock.advance(minute);
-  assert.equal(kit.records.info(idle.sid), undefined);
-  assert.equal(kit.records.authenticates(idle.sid, idle.token), "unknown_sid");
+  assert.equal(kit.hub.info(idle.sid), undefined);
+  assert.equal(kit.hub.authenticates(idle.sid, idle.token), "unknown_sid");
   kit = await restarted(t, kit);
   assert.deepEqual(
-    kit.records.list().map(({ sid, pending }) => ({ sid, pending })),
+    kit.hub.list().map(({ sid, pending }) => ({ sid, pending })),
     [{ sid: busy.sid, pending: 1 }],
   );
   await joined(kit, "idle");
 });
 
 test("a session that is connected is never idle", async (t) => {
-  const kit = await openKit(t, tempFolder(t), { idleMs: minute });
+  const kit = await openKit(t, tempFolder(t), { maxIdleMs: minute });
   const [idle, on] = [await joined(kit), await joined(kit)];
   await connected(kit, on.sid);
   kit.clock.advance(minute);
   assert.deepEqual(
-    [idle, on].map(({ sid }) => kit.records.info(sid) !== undefined),
+    [idle, on].map(({ sid }) => kit.hub.info(sid) !== undefined),
     [false, true],
   );
 });
@@ -136,5 +136,5 @@ test("the time a daemon was down does not make its sessions idle", async (t) => 
   kit.clock.advance(2 * day);
   kit = await openKit(t, kit.folder, { clock: kit.clock });
   kit.clock.advance(day / 2);
-  assert.notEqual(kit.records.info(sid), undefined);
+  assert.notEqual(kit.hub.info(sid), undefined);
 });

@@ -17,13 +17,13 @@ import { until } from "../../../test/support/wait-until.ts";
 test("names are exclusive, all or none, told in the conflict, and free again when their holder leaves", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const first = await joined(kit, "reviewer", "ops");
-  assert.deepEqual(await kit.records.join(["builder", "ops", "reviewer"], "test"), {
+  assert.deepEqual(await kit.hub.join(["builder", "ops", "reviewer"], "test"), {
     ok: false,
     conflicts: ["ops", "reviewer"],
   });
   await joined(kit, "builder");
-  assert.equal(await kit.records.leave(first.sid, "done"), true);
-  assert.equal(await kit.records.leave(first.sid, "done"), false);
+  assert.equal(await kit.hub.leave(first.sid, "done"), true);
+  assert.equal(await kit.hub.leave(first.sid, "done"), false);
   await joined(kit, "ops");
 });
 
@@ -31,15 +31,15 @@ test("a session is authenticated by its own token alone, before and after a rest
   let kit = await openKit(t, tempFolder(t));
   const [one, two] = [await joined(kit, "one"), await joined(kit, "two")];
   kit = await restarted(t, kit);
-  assert.equal(kit.records.authenticates(one.sid, one.token), "yes");
-  assert.equal(kit.records.authenticates(one.sid, two.token), "no");
-  assert.equal(kit.records.authenticates(one.sid, `${one.token}0`), "no");
-  assert.equal(kit.records.authenticates("op-0a1b2c3d-0000-4000-8000-0123456789ab", one.token), "unknown_sid");
-  await kit.records.leave(one.sid, "done");
+  assert.equal(kit.hub.authenticates(one.sid, one.token), "yes");
+  assert.equal(kit.hub.authenticates(one.sid, two.token), "no");
+  assert.equal(kit.hub.authenticates(one.sid, `${one.token}0`), "no");
+  assert.equal(kit.hub.authenticates("op-0a1b2c3d-0000-4000-8000-0123456789ab", one.token), "unknown_sid");
+  await kit.hub.leave(one.sid, "done");
   kit = await restarted(t, kit);
-  assert.equal(kit.records.authenticates(one.sid, one.token), "unknown_sid");
+  assert.equal(kit.hub.authenticates(one.sid, one.token), "unknown_sid");
   assert.deepEqual(
-    kit.records.list().map(({ sid, roles, connected: on }) => ({ sid, roles, on })),
+    kit.hub.list().map(({ sid, roles, connected: on }) => ({ sid, roles, on })),
     [{ sid: two.sid, roles: ["two"], on: false }],
   );
 });
@@ -71,8 +71,8 @@ test("frames lost in a dying socket are redelivered in order, same req_id, marke
   const first = [];
   for (const _ of tasks) first.push(await peer.next("spawn"));
   await peer.drop();
-  await until(() => kit.records.info(sid)?.connected === false);
-  assert.equal(kit.records.info(sid)?.pending, 5);
+  await until(() => kit.hub.info(sid)?.connected === false);
+  assert.equal(kit.hub.info(sid)?.pending, 5);
   const again = await connected(kit, sid);
   for (const before of first) {
     const frame = await again.next("spawn");
@@ -120,7 +120,7 @@ test("a newer socket takes over: the old one is closed with 4001, its frames cou
   old.send({ type: "spawn_ack", req_id, value: "from the old socket" });
   old.socket.resume();
   assert.deepEqual(await old.closed, { code: 4001, reason: "replaced by a newer connection" });
-  assert.equal(kit.records.info(sid)?.connected, true);
+  assert.equal(kit.hub.info(sid)?.connected, true);
   const next = await kit.engine.start(operatorTask({ operator: "builder" }));
   assert.equal((await young.next("spawn")).task_id, next.task);
   young.send({ type: "spawn_ack", req_id, value: "from the new socket" });
@@ -216,11 +216,11 @@ test("any: the connected operator with the fewest spawns gets it, and keeps it w
     await until(() => peers[0].frames.length + peers[1].frames.length === n + 1);
   }
   assert.deepEqual([peers[0].frames.length, peers[1].frames.length], [2, 2]);
-  assert.equal(kit.records.info(away.sid)?.pending, 0);
+  assert.equal(kit.hub.info(away.sid)?.pending, 0);
   await peers[0].drop();
-  await until(() => kit.records.info(one.sid)?.connected === false);
-  assert.equal(kit.records.info(one.sid)?.pending, 2);
-  await kit.records.leave(one.sid, "done");
+  await until(() => kit.hub.info(one.sid)?.connected === false);
+  assert.equal(kit.hub.info(one.sid)?.pending, 2);
+  await kit.hub.leave(one.sid, "done");
   await until(() => peers[1].frames.length === 4);
   assert.ok(peers[1].frames.slice(2).every((frame) => frame.type === "spawn" && frame.redelivered === undefined));
 });
@@ -232,7 +232,7 @@ test("a session torn down: its socket closes with 1000, what it gates is refused
   const gated = await kit.engine.start(loopTask("worker", { operators: { gate: "gate" } }));
   const pinned = await kit.engine.start(operatorTask({ operator: sid }));
   await peer.next("spawn");
-  await kit.records.leave(sid, "going home");
+  await kit.hub.leave(sid, "going home");
   assert.deepEqual(await peer.closed, { code: 1000, reason: "operator session torn down" });
   for (const { task } of [gated, pinned]) await kit.engine.result(task);
   const refused = await eventOf(kit, "task.failed", gated.task);
@@ -248,5 +248,5 @@ test("a closing records says it is going away, and keeps its sessions", async (t
   const peer = await connected(kit, sid);
   kit = await restarted(t, kit);
   assert.deepEqual(await peer.closed, { code: 1001, reason: "going away" });
-  assert.notEqual(kit.records.info(sid), undefined);
+  assert.notEqual(kit.hub.info(sid), undefined);
 });

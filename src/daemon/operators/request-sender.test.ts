@@ -9,8 +9,8 @@ import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 import { openForReading } from "../../store/sqlite/database.ts";
 import { OpenRequests } from "./open-requests.ts";
-import { newSession } from "./session.ts";
-import { SessionSocket } from "./session-socket.ts";
+import { OperatorConnection } from "./operator-connection.ts";
+import { newOperatorSession } from "./session-state.ts";
 
 function handlesOf(kit: Kit): number {
   const { database, close } = openForReading(kit.folder);
@@ -30,9 +30,9 @@ test("a peer that says farewell and does not hang up is sent nothing, and nothin
   assert.ok(raw instanceof Socket);
   peer.socket.close();
   raw.pause();
-  await until(() => kit.records.info(sid)?.connected === false);
+  await until(() => kit.hub.info(sid)?.connected === false);
   await kit.engine.start(operatorTask({ operator: "builder" }));
-  await until(() => kit.records.info(sid)?.pending === 1);
+  await until(() => kit.hub.info(sid)?.pending === 1);
   for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(handlesOf(kit), 0);
   const again = await connected(kit, sid);
@@ -48,15 +48,24 @@ test("a request that is settled is remembered neither by the connection it went 
   await until(() => kit.view.openWaits().length === 2);
   const row = kit.view.openWaits().find(({ key }) => key === "spawn") ?? assert.fail();
   const requests = new OpenRequests(kit.view);
-  const session = newSession({ sid: "op-1", digest: "", roles: [], created_at: 0, seen_at: 0, api_key: "key_1" });
-  session.socket = new SessionSocket(peer.socket, { onText: () => {}, onClose: () => {}, now: () => 0 });
-  const request = requests.take(row) ?? assert.fail();
-  requests.lay(request);
-  assert.deepEqual(requests.looseFor("builder"), [request]);
-  requests.give(request, session);
-  session.socket.sent.add(row.id);
-  requests.settle(row.id);
-  assert.deepEqual([session.requests.size, session.socket.sent.size, requests.looseFor("builder").length], [0, 0, 0]);
+  const session = newOperatorSession({
+    sid: "op-1",
+    digest: "",
+    roles: [],
+    created_at: 0,
+    seen_at: 0,
+    api_key: "key_1",
+  });
+  const connection = new OperatorConnection(peer.socket, { onText: () => {}, onClose: () => {}, now: () => 0 });
+  session.connection = connection;
+  const request = requests.add(row) ?? assert.fail();
+  requests.unassign(request);
+  assert.deepEqual(requests.unassignedFor("builder"), [request]);
+  requests.assign(request, session);
+  assert.deepEqual(requests.unassignedFor("builder"), []);
+  connection.sentWaits.add(row.id);
+  requests.remove(row.id);
+  assert.deepEqual([session.requests.size, connection.sentWaits.size, requests.has(row.id)], [0, 0, false]);
 });
 
 test("what is for anybody and has not gone out when a peer is dropped goes to another", async (t) => {
@@ -72,14 +81,14 @@ test("what is for anybody and has not gone out when a peer is dropped goes to an
   // Never reads enough for more than the first batch.
   Object.defineProperty(stalled, "bufferedAmount", { value: 1024 * 1024 });
   const { sid } = await joined(kit);
-  kit.records.connect(sid, stalled);
+  kit.hub.connect(sid, stalled);
   const tasks = new Set<string>();
   for (let count = 0; count < 40; count += 1) tasks.add((await kit.engine.start(operatorTask())).task);
-  await until(() => kit.records.info(sid)?.pending === 40);
+  await until(() => kit.hub.info(sid)?.pending === 40);
   const peer = await connected(kit, (await joined(kit)).sid);
   client.terminate();
-  await until(() => kit.records.info(sid)?.connected === false);
-  const held = kit.records.info(sid)?.pending ?? 0;
+  await until(() => kit.hub.info(sid)?.connected === false);
+  const held = kit.hub.info(sid)?.pending ?? 0;
   assert.ok(held > 0 && held < 40, "what has gone out stays");
   for (let count = held; count < 40; count += 1) {
     const { task_id, redelivered } = await peer.next("spawn");

@@ -1,20 +1,20 @@
-// Brings requests to the operators that hold them: in order, what they carry on disk first, no faster than they read.
+// Sends requests to the operator sessions they are assigned to: in order, recorded first, no faster than they are read.
 
 import { askName } from "../../store/names.ts";
 import type { Tasks } from "../../ports.ts";
 import { toTuttiError } from "../../protocol/error.ts";
-import type { ServerFrame } from "../../protocol/operator/frames.ts";
 import type { SpawnAnswer } from "../../protocol/operator/operator-request.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
-import type { StoreView } from "../../store/view.ts";
+import type { OpenRequests } from "./open-requests.ts";
+import { type FrameContext, type RequestFrame, requestFrame } from "./request-frame.ts";
 import type { ServiceLog } from "./service-log.ts";
-import { makeFrame, type FrameMaker } from "./make-frame.ts";
-import { answererOf, type Request, type Session } from "./session.ts";
+import { answererOf, type OperatorSession, type PendingRequest } from "./session-state.ts";
 
-export interface RequestSenderOptions extends FrameMaker {
-  readonly records: Pick<ServiceRecords, "putHandle" | "putSent">;
-  readonly view: StoreView;
+export interface RequestSenderOptions extends FrameContext {
+  readonly records: Pick<ServiceRecords, "putHandle" | "sent" | "putSent">;
+  readonly requests: OpenRequests;
   readonly engine: Pick<Tasks, "deliver">;
+  /** Resolves when everything queued so far is on disk. */
   readonly committed: () => Promise<void>;
   readonly log: ServiceLog;
 }
@@ -28,71 +28,77 @@ export class RequestSender {
     this.#options = options;
   }
 
-  /** Sends what the session holds and this connection has not seen. */
-  deliver(session: Session): void {
-    session.stale = true;
-    if (session.pumping || session.socket === undefined) return;
-    session.pumping = true;
-    this.#pump(session)
+  /** Sends what is assigned to the operator session and was not sent over its connection yet. Does not wait for it. */
+  deliver(session: OperatorSession): void {
+    session.recheck = true;
+    if (session.sending || session.connection === undefined) return;
+    session.sending = true;
+    this.#sendAll(session)
       .catch((thrown: unknown) => {
-        // Nothing is lost: it goes out again over the next connection.
-        this.#options.log.warn({ sid: session.row.sid, err: toTuttiError(thrown) }, "requests could not be sent");
-        session.stale = false;
-        session.socket?.drop();
+        // Nothing is lost: what was not sent goes out over the next connection.
+        const { sid } = session.row;
+        this.#options.log.warn({ sid, err: toTuttiError(thrown) }, "sending requests to an operator failed");
+        session.recheck = false;
+        session.connection?.terminate();
       })
       .finally(() => {
-        session.pumping = false;
-        if (session.stale && session.socket !== undefined) this.deliver(session);
+        session.sending = false;
+        if (session.recheck && session.connection !== undefined) this.deliver(session);
       });
   }
 
-  async #pump(session: Session): Promise<void> {
-    while (session.stale && session.socket !== undefined) {
-      const { socket } = session;
-      session.stale = false;
-      // On its way out, and perhaps for long: the connection after it is told.
-      if (!socket.isOpen) return;
+  async #sendAll(session: OperatorSession): Promise<void> {
+    while (session.recheck && session.connection !== undefined) {
+      const { connection } = session;
+      session.recheck = false;
+      // It is closing, which may take long; the next connection gets everything.
+      if (!connection.isOpen) return;
       const batch = [...session.requests.values()]
-        .filter((request) => !socket.sent.has(request.id) && !this.#isTaken(request))
+        .filter((request) => !connection.sentWaits.has(request.id) && !this.#isTaken(request))
         .toSorted((a, b) => a.id - b.id)
         .slice(0, batchSize);
       if (batch.length === 0) return;
-      session.stale = true;
-      await this.#send(session, batch);
-      await socket.drained();
+      session.recheck = true;
+      await this.#sendBatch(session, batch);
+      await connection.drained();
     }
   }
 
-  async #send(session: Session, batch: readonly Request[]): Promise<void> {
+  async #sendBatch(session: OperatorSession, batch: readonly PendingRequest[]): Promise<void> {
     const { records, clock, committed, view, requests } = this.#options;
-    const { socket } = session;
+    const { connection } = session;
     const { sid } = session.row;
-    const made = await Promise.all(
-      batch.map(async (request) => ({ request, frame: await this.#make(request, session) })),
+    const built = await Promise.all(
+      batch.map(async (request) => ({ request, built: await this.#build(request, session) })),
     );
-    // Whoever holds a request now says whom it went to last.
-    const held = made.filter(({ request }) => request.session === session);
-    for (const { request } of held) records.putSent({ wait: request.id, sid, at: clock.now() });
+    const assigned = built.filter(({ request }) => request.session === session);
+    for (const { request } of assigned) records.putSent({ wait: request.id, sid, at: clock.now() });
     await committed();
-    for (const { request, frame } of held) {
-      if (session.socket !== socket || socket === undefined || !socket.isOpen) return;
-      // Settled, or given to another, while the rows were written.
+    for (const { request, built: made } of assigned) {
+      if (session.connection !== connection || connection === undefined || !connection.isOpen) return;
+      // It was settled, or assigned to another operator session, while the rows were written.
       if (!requests.has(request.id) || request.session !== session) continue;
-      socket.sent.add(request.id);
-      if (frame === undefined || view.answer(request.id) !== undefined) continue;
+      if (records.sent(request.id)?.sid !== sid) {
+        requests.unassign(request);
+        continue;
+      }
+      // A worker took the task meanwhile, or these rights are void: the next round decides anew.
+      if (made?.rights !== undefined && !this.#options.leases.offerStands(made.rights)) continue;
+      connection.sentWaits.add(request.id);
+      if (made === undefined || view.answer(request.id) !== undefined) continue;
       request.sent = true;
-      if (!socket.send(frame)) return;
+      if (!connection.send(made.frame)) return;
     }
   }
 
-  /** A request whose frame cannot be made is not left to wait for nothing: a spawn fails, an ask stays with the people. */
-  async #make(request: Request, session: Session): Promise<ServerFrame | undefined> {
+  /** If the frame cannot be built, a spawn fails instead of waiting for nothing. An ask can still be answered by a person. */
+  async #build(request: PendingRequest, session: OperatorSession): Promise<RequestFrame | undefined> {
     const { engine, view, log } = this.#options;
     try {
-      return await makeFrame(this.#options, request, session.row.sid);
+      return await requestFrame(this.#options, request, session.row.sid);
     } catch (thrown) {
       const { message } = toTuttiError(thrown);
-      log.warn({ task: request.task, err: thrown }, "a request cannot be sent");
+      log.warn({ task: request.task, err: thrown }, "the frame of a request could not be built");
       if (request.kind === "spawn") {
         const value: SpawnAnswer = { value: null, ok: false, error: `it could not be offered: ${message}` };
         await engine.deliver(askName(view.salt, request.id), value, answererOf(session));
@@ -101,8 +107,8 @@ export class RequestSender {
     }
   }
 
-  /** A worker is at it: an operator that reconnects must not launch another. */
-  #isTaken({ kind, taskRow, attempt }: Request): boolean {
+  /** An operator that reconnects must not launch a second worker. */
+  #isTaken({ kind, taskRow, attempt }: PendingRequest): boolean {
     return kind === "spawn" && this.#options.leases.isTaken(taskRow, attempt);
   }
 }

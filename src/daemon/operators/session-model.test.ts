@@ -120,7 +120,7 @@ class World {
       case "drop":
         await this.peer?.drop();
         this.peer = undefined;
-        await until(() => this.kit.records.info(this.sid)?.connected === false);
+        await until(() => this.kit.hub.info(this.sid)?.connected === false);
         return;
       case "restart":
       case "kill":
@@ -138,7 +138,7 @@ class World {
     const { task } = await this.kit.engine.start(made);
     const request: Expected = { kind, task, state: "open", value: 0, req_id: undefined, sent: false };
     this.requests.push(request);
-    await until(() => (this.kit.records.info(this.sid)?.pending ?? 0) === this.#open().length);
+    await until(() => (this.kit.hub.info(this.sid)?.pending ?? 0) === this.#open().length);
     if (this.peer !== undefined) await this.#expectFrames(this.peer, [request]);
   }
 
@@ -149,7 +149,7 @@ class World {
     this.peer = await connected(this.kit, this.sid, v1 ? ["tutti.v1"] : []);
     if (before !== undefined)
       assert.equal((await within(() => before.closed, "the end of the older connection")).code, 4001);
-    assert.equal(this.kit.records.info(this.sid)?.connected, true);
+    assert.equal(this.kit.hub.info(this.sid)?.connected, true);
     await this.#expectFrames(this.peer, this.#open());
   }
 
@@ -191,7 +191,7 @@ class World {
     request.value = this.#values;
     this.peer.send(this.#replyTo(request, request.value));
     await this.#ended(request.task);
-    await until(() => (this.kit.records.info(this.sid)?.pending ?? 0) === this.#open().length);
+    await until(() => (this.kit.hub.info(this.sid)?.pending ?? 0) === this.#open().length);
     if (request.kind === "hook_before") assert.equal((await this.peer.next("hook_after")).task_id, request.task);
   }
 
@@ -237,13 +237,13 @@ class World {
     if (request === undefined) return;
     await this.kit.engine.cancel(request.task, "no need");
     request.state = "canceled";
-    await until(() => (this.kit.records.info(this.sid)?.pending ?? 0) === this.#open().length);
+    await until(() => (this.kit.hub.info(this.sid)?.pending ?? 0) === this.#open().length);
   }
 
   /** Gates fail closed; asks stay with the people and spawns with whoever takes the name next. */
   async #teardown(): Promise<void> {
     const { peer } = this;
-    await this.kit.records.leave(this.sid, "torn down");
+    await this.kit.hub.leave(this.sid, "torn down");
     if (peer !== undefined) assert.equal((await within(() => peer.closed, "the end of the connection")).code, 1000);
     this.peer = undefined;
     for (const request of this.requests) {
@@ -254,7 +254,7 @@ class World {
       request.sent = false;
     }
     ({ sid: this.sid } = await joined(this.kit, "op"));
-    await until(() => (this.kit.records.info(this.sid)?.pending ?? 0) === this.#open().length);
+    await until(() => (this.kit.hub.info(this.sid)?.pending ?? 0) === this.#open().length);
   }
 
   /** Answered once with the one value, refused, canceled, or still there to be answered. */

@@ -1,4 +1,4 @@
-// The key that signs workers' tokens and request ids: in a file of the state folder, its owner's alone.
+// The key that signs workers' tokens and request ids, kept in a file of the state folder.
 
 import { createHmac } from "node:crypto";
 
@@ -8,18 +8,18 @@ import { importKey, type TokenKey } from "../../protocol/operator/token-key.ts";
 
 export interface SigningKey {
   readonly tokens: TokenKey;
-  /** A keyed digest in hex; the purpose keeps what is signed for one use from passing in another. */
+  /** A keyed digest in hex. The purpose keeps what is signed for one use from being accepted in another. */
   mac(purpose: string, text: string): string;
 }
 
-/** Made when there is none. Tokens outlive a restart, since their key does. */
+/** Creates the key if there is none. Tokens stay valid over a restart, because their key does. */
 export async function openSigningKey(path: string): Promise<SigningKey> {
   const found = await readKeyFile(path);
   if (found !== undefined) return signingKey(found);
   await createKeyFile(path);
-  const made = await readKeyFile(path);
-  if (made === undefined) throw new TuttiError("io", `the signing key ${path} is gone again; who removes it?`);
-  return signingKey(made);
+  const created = await readKeyFile(path);
+  if (created !== undefined) return signingKey(created);
+  throw new TuttiError("io", `the signing key ${path} was removed as soon as it was written; find out what removes it`);
 }
 
 async function signingKey(raw: Uint8Array<ArrayBuffer>): Promise<SigningKey> {

@@ -1,4 +1,4 @@
-// JSON with its keys in order, so that the same value always has the same text.
+// JSON with sorted keys, so that equal values have the same text.
 
 export function stableJson(value: unknown): string {
   return JSON.stringify(value ?? null, (_, inner: unknown) => {

@@ -1,57 +1,58 @@
-// A worker's question: opened once per key by its task, and polled for its answer by asking again.
+// A worker's question: its task raises it once per key, and the worker polls for the answer by asking again.
 
 import { createHash } from "node:crypto";
 
+import { storedAnswerIn, waitBodyIn } from "../../engine/wait-body.ts";
 import type { Tasks } from "../../ports.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import { WorkerAskDetails, type WorkerAskPart } from "../../protocol/operator/operator-request.ts";
 import type { WorkerAsk, WorkerAskAnswer } from "../../protocol/operator/worker.ts";
 import type { WaitRow } from "../../store/store.ts";
 import type { EventFeed } from "../state/event-feed.ts";
+import { type AuthorizedWorker, refuseEnded, type WorkerAuthContext } from "./authorize-worker.ts";
 import { stableJson } from "./stable-json.ts";
-import { type Bearers, refuseEnded, type RefusedWorker, refuseWorker, type Worker } from "./worker-bearer.ts";
+import { refuseWorker, type WorkerReply } from "./worker-reply.ts";
 
-export interface Asking extends Bearers {
+export interface WorkerAskContext extends WorkerAuthContext {
   readonly engine: Pick<Tasks, "message">;
   readonly feed: Pick<EventFeed, "subscribe">;
 }
 
-export type Asked = { readonly ok: true; readonly value: WorkerAskAnswer } | RefusedWorker;
-
-/** Stays until there is an answer, `wait_ms` have passed, or the signal says that nobody listens any more. */
-export async function workerAsk(asking: Asking, worker: Worker, body: WorkerAsk, signal: AbortSignal): Promise<Asked> {
-  const { view, clock, engine } = asking;
-  const { task, claims } = worker;
+/** Returns when there is an answer, `wait_ms` have passed, or the signal says that the worker has hung up. */
+export async function askForWorker(
+  context: WorkerAskContext,
+  worker: AuthorizedWorker,
+  body: WorkerAsk,
+  signal: AbortSignal,
+): Promise<WorkerReply<WorkerAskAnswer>> {
+  const { view, clock, engine, signingKey } = context;
+  const { claims, rights } = worker;
   const wait = `ask.${createHash("sha256").update(body.key).digest("hex").slice(0, 32)}`;
-  const digest = asking.signingKey.mac("ask", stableJson(body.question));
+  const digest = signingKey.mac("ask", stableJson(body.question));
   const until = clock.now() + body.wait_ms;
-  const find = (): WaitRow | undefined => view.waitAt(task, claims.attempt, wait);
+  const find = (): WaitRow | undefined => view.waitAt(rights.task, rights.attempt, wait);
   if (find() === undefined) {
-    const part: WorkerAskPart = {
-      worker_ask: { attempt: claims.attempt, wait, digest, question: body.question ?? null },
-    };
-    await engine.message(claims.task, {
-      name: "worker",
-      role: "assistant",
-      parts: [{ part_type: "data", data: part }],
-    });
+    const question = body.question ?? null;
+    const part: WorkerAskPart = { worker_ask: { attempt: claims.attempt, wait, digest, question } };
+    const parts = [{ part_type: "data" as const, data: part }];
+    await engine.message(claims.task, { name: "worker", role: "assistant", parts });
   }
   for (;;) {
     const row = find();
-    const settled = row === undefined ? undefined : standing(asking, row, digest);
-    if (settled !== undefined) return settled;
-    const ended = refuseEnded(asking, worker);
+    const reply = row === undefined ? undefined : replyFrom(context, row, digest);
+    if (reply !== undefined) return reply;
+    const ended = refuseEnded(context, worker);
     if (ended !== undefined) return ended;
     const left = until - clock.now();
     if (left <= 0 || signal.aborted) return { ok: true, value: { state: "waiting" } };
-    await change(asking, { task: claims.task, ms: left, signal });
+    await nextEvent(context, { task: claims.task, ms: left, signal });
   }
 }
 
-/** Undefined while it is open. */
-function standing({ view }: Asking, row: WaitRow, digest: string): Asked | undefined {
-  const { ask }: { ask?: { details?: unknown } } = JSON.parse(row.body);
-  if (WorkerAskDetails.safeParse(ask?.details).data?.worker.digest !== digest) return refuseWorker("key_reused");
+/** Returns undefined while the question is open. */
+function replyFrom({ view }: WorkerAskContext, row: WaitRow, digest: string): WorkerReply<WorkerAskAnswer> | undefined {
+  const asked = WorkerAskDetails.safeParse(waitBodyIn(row).ask?.details).data;
+  if (asked?.worker.digest !== digest) return refuseWorker("key_reused");
   const answer = view.answer(row.id);
   switch (answer?.kind) {
     case undefined:
@@ -61,29 +62,28 @@ function standing({ view }: Asking, row: WaitRow, digest: string): Asked | undef
     case "withdrawn":
       return refuseWorker("attempt_over");
     case "answered": {
-      const { value }: { value?: unknown } = JSON.parse(answer.body ?? "{}");
-      const given = Answer.parse(value);
+      const given = Answer.parse(storedAnswerIn(answer)?.value);
       return { ok: true, value: { state: "answered", value: given.kind === "question" ? given.value : given } };
     }
   }
 }
 
-/** Until something happened in the task, the time is over, or nobody listens. */
-function change(
-  { feed, clock }: Asking,
+/** Resolves when something happened in the task, the time is over, or the signal aborts. */
+function nextEvent(
+  { feed, clock }: WorkerAskContext,
   { task, ms, signal }: { readonly task: string; readonly ms: number; readonly signal: AbortSignal },
 ): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
-      off();
-      callOff();
+      unsubscribe();
+      cancelTimer();
       signal.removeEventListener("abort", done);
       resolve();
     };
-    const off = feed.subscribe((events) => {
+    const unsubscribe = feed.subscribe((events) => {
       if (events.some(({ event }) => event.task === task)) done();
     });
-    const callOff = clock.timer(ms, done);
+    const cancelTimer = clock.timer(ms, done);
     signal.addEventListener("abort", done);
   });
 }

@@ -1,4 +1,4 @@
-// What a worker is told to do: the agent's instructions, the task's message, and the conversation it inherits.
+// Builds what a worker is told to do: the agent's instructions, the task's message, and the conversation it inherits.
 
 import { z } from "zod";
 
@@ -10,16 +10,16 @@ import type { WorkerPrompt } from "../../protocol/operator/worker.ts";
 import type { Store, TaskRow } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
 
-interface Records {
+interface PromptContext {
   readonly view: Pick<StoreView, "taskRow">;
   readonly store: Pick<Store, "logById">;
 }
 
-const Body = z.object({ input: z.unknown() });
+const TaskBody = z.object({ input: z.unknown() });
 
-/** From the records alone. A task that no agent was named for has its input as its prompt. */
+/** Read from the store alone. If a task names no agent, its input is the prompt. */
 export function workerPrompt(
-  records: Records,
+  context: PromptContext,
   row: TaskRow,
   about: { readonly task_id: string; readonly attempt: number },
 ): WorkerPrompt {
@@ -29,11 +29,11 @@ export function workerPrompt(
     return { ...about, agent: row.agent, prompt: typeof input === "string" ? input : JSON.stringify(input ?? null) };
   }
   const { agent, message } = read.data;
-  const root = row.root === row.id ? row : records.view.taskRow(row.root);
+  const root = row.root === row.id ? row : context.view.taskRow(row.root);
   const file = root === undefined ? undefined : InvocationFile.safeParse(inputOf(root)).data;
   const system = file === undefined ? undefined : findAgent(file, agent)?.instructions;
-  const messages = read.data.context === "inherited" ? historyOf(records, row) : [];
-  // What is not text has no place in a prompt.
+  const messages = read.data.context === "inherited" ? historyOf(context, row) : [];
+  // A prompt is text. A message with other parts is handed over whole as well.
   if (message.parts.some(({ part_type }) => part_type !== "text")) {
     messages.push(completeMessage(message, { id: `${about.task_id}.prompt`, now: row.created_at }));
   }
@@ -47,11 +47,11 @@ export function workerPrompt(
 }
 
 function inputOf({ body }: TaskRow): unknown {
-  return Body.parse(JSON.parse(body)).input;
+  return TaskBody.parse(JSON.parse(body)).input;
 }
 
-function historyOf(records: Records, { shared }: TaskRow): CompleteMessage[] {
-  const body = shared === null ? undefined : records.store.logById(shared)?.body;
+function historyOf(context: PromptContext, { shared }: TaskRow): CompleteMessage[] {
+  const body = shared === null ? undefined : context.store.logById(shared)?.body;
   if (body === undefined || body === null) return [];
   return SharedHistory.safeParse(JSON.parse(body)).data?.history ?? [];
 }

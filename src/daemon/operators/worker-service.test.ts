@@ -21,7 +21,7 @@ import {
 } from "../../../test/support/operator-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until, within } from "../../../test/support/wait-until.ts";
-import type { WorkerReply } from "./worker-service.ts";
+import type { WorkerReply } from "./worker-reply.ts";
 
 const minute = 60_000;
 
@@ -209,7 +209,7 @@ test("an offer that was taken back is dead: of two workers one does the task, ho
   const { task } = await kit.engine.start(operatorTask());
   const before = await (await connected(kit, leaving.sid)).next("spawn");
   const other = await connected(kit, staying.sid);
-  await kit.records.leave(leaving.sid, "going home");
+  await kit.hub.leave(leaving.sid, "going home");
   const after = await other.next("spawn");
   assert.deepEqual([before.task_id, before.attempt], [after.task_id, after.attempt]);
   for (const restart of [false, true]) {

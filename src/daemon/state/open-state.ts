@@ -87,8 +87,8 @@ export async function openState(folder: string, { from, log = noLog }: OpenOptio
     // In the tick of the revocation, so in its commit: there is no instant in which the key is gone and its operators are not.
     keys.onRevoked((id) => {
       operators
-        .revoked(id)
-        .catch((thrown: unknown) => log.warn({ err: thrown }, "sessions of a revoked key could not be ended"));
+        .endSessionsOfKey(id)
+        .catch((thrown: unknown) => log.warn({ err: thrown }, "operator sessions of a revoked key could not be ended"));
     });
     const facts = { instance: randomUUID(), version, pid: process.pid, state: folder, started_at: clock.now() };
     let closing: Promise<void> | undefined;

@@ -16,7 +16,7 @@ import { isQuestion, takeMail } from "./take-mail.ts";
 
 export interface Leases {
   /** Milliseconds the worker of this attempt may still be silent; not above zero when it has been for too long. */
-  leaseLeft(task: TaskId, attempt: number, offer: { readonly acked: boolean }): number;
+  leaseLeft(task: TaskId, attempt: number, offer: { readonly acked: boolean }): number | Promise<number>;
 }
 
 const OfferState = z.object({

@@ -58,3 +58,15 @@ test("a database of the first version is brought up to date, and what was open i
     ["old"],
   );
 });
+
+test("the roles of operators that joined with an older version still have their holders", (t) => {
+  const folder = tempFolder(t);
+  const database = new DatabaseSync(databaseFile(folder));
+  database.exec(`${migrations.slice(0, 2).join(";")}; PRAGMA user_version = 2;
+    INSERT INTO operators VALUES ('op-1', 'd1', '["gate","senior"]', 1, 1, 'k'), ('op-2', 'd2', '[]', 1, 1, 'k');`);
+  database.close();
+  const store = openStore(folder);
+  t.after(() => store.close());
+  const holders = ["gate", "senior", "builder"].map((role) => store.records.sidOfRole(role));
+  assert.deepEqual(holders, ["op-1", "op-1", undefined]);
+});

@@ -117,4 +117,11 @@ CREATE TABLE tickets (
 ) WITHOUT ROWID;
 `;
 
-export const migrations: readonly string[] = [first, second, third, ticketsTable];
+/** Which operator session holds a name. The primary key is what makes names exclusive. */
+const operatorRolesTable = `
+CREATE TABLE operator_roles (role TEXT PRIMARY KEY, sid TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX operator_roles_sid ON operator_roles (sid);
+INSERT INTO operator_roles SELECT roles.value, operators.sid FROM operators, json_each(operators.roles) AS roles;
+`;
+
+export const migrations: readonly string[] = [first, second, third, ticketsTable, operatorRolesTable];

@@ -19,11 +19,11 @@ const notice = { id: "n1", target: "hook", body: "{}", tries: 0, due: 9, created
 
 function fill(records: ServiceRecords): void {
   records.addKey(key);
-  records.putOperator(operator);
+  records.addOperator(operator);
   records.putSent(sent);
   records.putHandle(handle);
   records.addTicket(ticket);
-  records.putLease(lease);
+  records.offerLease({ task: lease.task, attempt: lease.attempt, expires_at: lease.due });
   records.putNotice(notice);
   records.putSetting("colour", "blue");
 }
@@ -42,7 +42,7 @@ function all(records: ServiceRecords): unknown[] {
   ];
 }
 
-test("what the records keeps comes back as it was, once it is committed and after the store is opened again", async (t) => {
+test("what was written is read back once it is committed, and after the store is opened again", async (t) => {
   const folder = tempFolder(t);
   const store = openStore(folder);
   assert.deepEqual(all(store.records), [[], [], undefined, undefined, undefined, undefined, [], undefined]);
@@ -64,23 +64,22 @@ test("a row of the same key is replaced, and what is removed is gone", async (t)
   fill(records);
   records.revokeKey(key.id, 70);
   records.revokeKey(key.id, 71);
-  records.putOperator({ ...operator, seen_at: 30, api_key: "key_1" });
-  records.putSent({ ...sent, sid: "s2" });
-  records.putLease({ ...lease, posted_at: 66, void_until: 0 });
-  records.putLease({ ...lease, attempt: 3 });
+  records.touchOperator(operator.sid, 30);
+  records.touchOperator(operator.sid, 20);
+  records.putSent({ ...sent, at: 5 });
   records.putNotice({ ...notice, tries: 1 });
   records.putSetting("colour", "red");
   records.putHandle({ ...handle, digest: "d4", expires_at: 51 });
   records.dropHandles(51);
   await store.committed();
   assert.deepEqual(
-    [records.keys()[0]?.revoked_at, records.operators(), records.sent(sent.wait)?.sid, records.setting("colour")],
-    [70, [{ ...operator, seen_at: 30, api_key: "key_1" }], "s2", "red"],
+    [records.keys()[0]?.revoked_at, records.operators(), records.sent(sent.wait)?.at, records.setting("colour")],
+    [70, [{ ...operator, seen_at: 30 }], 5, "red"],
     "a key that is revoked stays revoked as of the first time",
   );
   assert.deepEqual(
-    [records.lease(5, 2)?.posted_at, records.lease(5, 3)?.posted_at, records.notices().map((each) => each.tries)],
-    [66, null, [1]],
+    records.notices().map((each) => each.tries),
+    [1],
   );
   assert.deepEqual([records.handle("d3"), records.handle("d4")?.expires_at], [undefined, 51]);
   records.removeOperator(operator.sid);
@@ -88,6 +87,106 @@ test("a row of the same key is replaced, and what is removed is gone", async (t)
   await store.committed();
   assert.deepEqual([records.operators(), records.notices()], [[], []]);
 });
+
+test("an operator gets all its roles or none, and a role has one holder until that is removed", async (t) => {
+  const store = openStore(tempFolder(t));
+  t.after(() => store.close());
+  const { records } = store;
+  records.addOperator(operator);
+  records.addOperator({ ...operator, sid: "s2", roles: ["builder", "gate"] });
+  records.addOperator({ ...operator, sid: "s3", roles: [] });
+  await store.committed();
+  assert.deepEqual(
+    records.operators().map(({ sid }) => sid),
+    ["s1", "s3"],
+  );
+  assert.deepEqual([records.sidOfRole("gate"), records.sidOfRole("builder")], ["s1", undefined]);
+  records.removeOperator("s1");
+  records.addOperator({ ...operator, sid: "s2", roles: ["builder", "gate"] });
+  await store.committed();
+  assert.deepEqual([records.sidOfRole("gate"), records.sidOfRole("senior")], ["s2", undefined]);
+});
+
+test("an operator that was removed is not brought back by being seen, and one that was seen is not idle", async (t) => {
+  const store = openStore(tempFolder(t));
+  t.after(() => store.close());
+  const { records } = store;
+  records.addOperator(operator);
+  records.touchOperator(operator.sid, 10);
+  records.removeIdleOperator(operator.sid, operator.seen_at);
+  await store.committed();
+  assert.equal(records.operator(operator.sid)?.seen_at, 10);
+  assert.equal(records.sidOfRole("gate"), operator.sid);
+  records.removeIdleOperator(operator.sid, 10);
+  records.touchOperator(operator.sid, 20);
+  await store.committed();
+  assert.deepEqual([records.operator(operator.sid), records.sidOfRole("gate")], [undefined, undefined]);
+});
+
+test("a request stays with the operator session it was sent to while that exists and has not given it back", async (t) => {
+  const store = openStore(tempFolder(t));
+  t.after(() => store.close());
+  const { records } = store;
+  const sentTo = async (): Promise<string | undefined> => {
+    await store.committed();
+    return records.sent(1)?.sid;
+  };
+  for (const sid of ["s1", "s2"]) records.addOperator({ ...operator, sid, roles: [] });
+  records.putSent({ wait: 1, sid: "s1", at: 1 });
+  records.putSent({ wait: 1, sid: "s2", at: 2 });
+  assert.equal(await sentTo(), "s1");
+  records.removeSent(1, "s2");
+  assert.equal(await sentTo(), "s1");
+  records.removeSent(1, "s1");
+  records.putSent({ wait: 1, sid: "s2", at: 3 });
+  assert.equal(await sentTo(), "s2");
+  records.removeOperator("s2");
+  records.putSent({ wait: 1, sid: "s1", at: 4 });
+  assert.equal(await sentTo(), "s1");
+});
+
+test("a lease is taken once: an offer cannot be renewed or made void after its worker has fetched the prompt", async (t) => {
+  const store = openStore(tempFolder(t));
+  t.after(() => store.close());
+  const { records } = store;
+  const rights = { task: 5, attempt: 1, expires_at: 100 };
+  const read = async () => {
+    await store.committed();
+    const { due, fetched_at, posted_at, void_until } = records.lease(5, 1) ?? assert.fail();
+    return { due, fetched_at, posted_at, void_until };
+  };
+  records.offerLease(rights);
+  records.recordFetch(rights, { at: 10, due: 12 });
+  records.offerLease({ ...rights, expires_at: 200 });
+  records.voidOffer(5, 1);
+  assert.deepEqual(await read(), { due: 100, fetched_at: 10, posted_at: null, void_until: 0 });
+  records.extendLease(rights, 20);
+  assert.equal((await read()).due, 100, "a sign of life never shortens it");
+  records.recordProgress(rights, { at: 18, due: 20 });
+  assert.deepEqual(await read(), { due: 20, fetched_at: 10, posted_at: 18, void_until: 0 });
+  records.extendLease(rights, 25);
+  records.recordFetch(rights, { at: 22, due: 24 });
+  assert.deepEqual(await read(), { due: 25, fetched_at: 10, posted_at: 18, void_until: 0 });
+});
+
+test("rights that were made void change no lease, and later rights do", async (t) => {
+  const store = openStore(tempFolder(t));
+  t.after(() => store.close());
+  const { records } = store;
+  const rights = { task: 5, attempt: 1, expires_at: 100 };
+  records.offerLease(rights);
+  records.voidOffer(5, 1);
+  records.recordFetch(rights, { at: 10, due: 12 });
+  records.recordProgress(rights, { at: 10, due: 12 });
+  records.extendLease(rights, 900);
+  await store.committed();
+  assert.deepEqual(records.lease(5, 1), { ...rightsRow, due: 100, void_until: 100 });
+  records.recordFetch({ ...rights, expires_at: 101 }, { at: 11, due: 13 });
+  await store.committed();
+  assert.deepEqual(records.lease(5, 1), { ...rightsRow, due: 101, fetched_at: 11, void_until: 100 });
+});
+
+const rightsRow = { task: 5, attempt: 1, fetched_at: null, posted_at: null };
 
 test("a key's digest is there once: the same id again is an error, not another key", async (t) => {
   const store = openStore(tempFolder(t));
@@ -98,7 +197,7 @@ test("a key's digest is there once: the same id again is an error, not another k
   store.close();
 });
 
-test("the records's rows and the store's of one tick are one commit, all there after a kill or none", async (t) => {
+test("rows of the service and of the tasks that one tick writes are one commit, kept whole or not at all", async (t) => {
   const w = world(tempFolder(t), {});
   t.after(() => w.stop());
   const store = w.store;
@@ -130,7 +229,7 @@ test("pruning takes the leases and the sent requests of the trees it removes, an
     const wait = store.addWait({ task, root: task, run, key: "w", raised_at: 1, due: 2, ask: null, body: "{}" });
     store.addAnswer({ wait, kind: "withdrawn", at: 2, body: null });
     store.records.putSent({ wait, sid: "s1", at: 1 });
-    store.records.putLease({ ...lease, task });
+    store.records.offerLease({ task, attempt: 1, expires_at: 60 });
   }
   store.addResult({ task: old, status: "completed", at: 5, body: "{}" });
   store.close();

@@ -1,4 +1,5 @@
-// The embedded records store, on the connection and the write queue of the store it belongs to.
+// The service's records in SQLite, on the connection and the write queue of the store they belong to.
+
 import type { DatabaseSync } from "node:sqlite";
 
 import type {
@@ -25,11 +26,24 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
     addKey: (row) => writer.push("addKey", [row.id, row.name, row.role, row.digest, row.created_at, row.revoked_at]),
     revokeKey: (id, at) => writer.push("revokeKey", [at, id]),
     operators: all("SELECT * FROM operators ORDER BY created_at, sid", operatorIn),
-    putOperator: ({ sid, digest, roles, created_at, seen_at, api_key }) =>
-      writer.push("putOperator", [sid, digest, JSON.stringify(roles), created_at, seen_at, api_key]),
-    removeOperator: (sid) => writer.push("removeOperator", [sid]),
+    operator: one("SELECT * FROM operators WHERE sid = ?", operatorIn),
+    sidOfRole: one("SELECT sid AS value FROM operator_roles WHERE role = ?", textIn),
+    addOperator({ sid, digest, roles, created_at, seen_at, api_key }) {
+      writer.push("addOperator", [sid, digest, JSON.stringify(roles), created_at, seen_at, api_key]);
+      writer.push("addRoles", [sid, JSON.stringify(roles)]);
+    },
+    touchOperator: (sid, seenAt) => writer.push("touchOperator", [seenAt, sid]),
+    removeOperator(sid) {
+      writer.push("removeOperator", [sid]);
+      writer.push("removeRoles", [sid]);
+    },
+    removeIdleOperator(sid, lastSeen) {
+      writer.push("removeIdleOperator", [sid, lastSeen]);
+      writer.push("removeRoles", [sid]);
+    },
     sent: one("SELECT * FROM sent WHERE wait = ?", sentIn),
     putSent: (row) => writer.push("putSent", [row.wait, row.sid, row.at]),
+    removeSent: (wait, sid) => writer.push("removeSent", [wait, sid]),
     handle: one("SELECT * FROM handles WHERE digest = ?", handleIn),
     putHandle: (row) => writer.push("putHandle", [row.digest, row.claims, row.expires_at]),
     dropHandles: (expiredBefore) => writer.push("dropHandles", [expiredBefore]),
@@ -38,8 +52,13 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
     claimTicket: (digest, claim) => writer.push("claimTicket", [claim, digest]),
     trimTickets: ({ expiredBefore, keep }) => writer.push("trimTickets", [expiredBefore, keep]),
     lease: one("SELECT * FROM leases WHERE task = ? AND attempt = ?", leaseIn),
-    putLease: (row) =>
-      writer.push("putLease", [row.task, row.attempt, row.due, row.fetched_at, row.posted_at, row.void_until]),
+    offerLease: ({ task, attempt, expires_at }) => writer.push("offerLease", [task, attempt, expires_at]),
+    voidOffer: (task, attempt) => writer.push("voidOffer", [task, attempt]),
+    recordFetch: ({ task, attempt, expires_at }, { at, due }) =>
+      writer.push("recordFetch", [task, attempt, expires_at, at, due]),
+    recordProgress: ({ task, attempt, expires_at }, { at, due }) =>
+      writer.push("recordProgress", [task, attempt, expires_at, at, due]),
+    extendLease: ({ task, attempt, expires_at }, due) => writer.push("extendLease", [task, attempt, expires_at, due]),
     notices: all("SELECT * FROM notices ORDER BY created_at, id", noticeIn),
     putNotice: (row) => writer.push("putNotice", [row.id, row.target, row.body, row.tries, row.due, row.created_at]),
     removeNotice: (id) => writer.push("removeNotice", [id]),

@@ -7,6 +7,8 @@ const insert = (table: string, columns: number): string => `INSERT INTO ${table}
 const replace = (table: string, columns: number): string =>
   `INSERT OR REPLACE INTO ${table} VALUES (${marks(columns)})`;
 
+const untaken = "fetched_at IS NULL AND posted_at IS NULL";
+
 /** The values of an insert are the table's columns in their order. */
 export const writes = {
   addTask: insert("tasks", 11),
@@ -33,16 +35,33 @@ export const writes = {
   putSetting: replace("meta", 2),
   addKey: insert("api_keys", 6),
   revokeKey: "UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
-  putOperator: replace("operators", 6),
+  addOperator: `INSERT INTO operators SELECT ?1, ?2, ?3, ?4, ?5, ?6
+    WHERE NOT EXISTS (SELECT 1 FROM operator_roles WHERE role IN (SELECT value FROM json_each(?3)))`,
+  addRoles: `INSERT INTO operator_roles SELECT value, ?1 FROM json_each(?2)
+    WHERE EXISTS (SELECT 1 FROM operators WHERE sid = ?1)`,
+  touchOperator: "UPDATE operators SET seen_at = MAX(seen_at, ?) WHERE sid = ?",
   removeOperator: "DELETE FROM operators WHERE sid = ?",
-  putSent: replace("sent", 3),
+  removeIdleOperator: "DELETE FROM operators WHERE sid = ? AND seen_at <= ?",
+  removeRoles: "DELETE FROM operator_roles WHERE sid = ?1 AND NOT EXISTS (SELECT 1 FROM operators WHERE sid = ?1)",
+  putSent: `INSERT INTO sent VALUES (?, ?, ?) ON CONFLICT (wait) DO UPDATE SET sid = excluded.sid, at = excluded.at
+    WHERE sid = excluded.sid OR sid NOT IN (SELECT sid FROM operators)`,
+  removeSent: "DELETE FROM sent WHERE wait = ? AND sid = ?",
   putHandle: replace("handles", 3),
   dropHandles: "DELETE FROM handles WHERE expires_at < ?",
   addTicket: "INSERT INTO tickets VALUES (?, ?, ?, NULL)",
   claimTicket: "UPDATE tickets SET claim = ? WHERE digest = ? AND claim IS NULL",
   trimTickets: `DELETE FROM tickets WHERE expires_at < ?
     OR digest NOT IN (SELECT digest FROM tickets ORDER BY expires_at DESC LIMIT ?)`,
-  putLease: replace("leases", 6),
+  offerLease: `INSERT INTO leases VALUES (?, ?, ?, NULL, NULL, 0)
+    ON CONFLICT (task, attempt) DO UPDATE SET due = excluded.due WHERE ${untaken}`,
+  voidOffer: `UPDATE leases SET void_until = due WHERE task = ? AND attempt = ? AND ${untaken}`,
+  recordFetch: `INSERT INTO leases VALUES (?1, ?2, ?3, ?4, NULL, 0) ON CONFLICT (task, attempt) DO UPDATE SET
+      due = CASE WHEN posted_at IS NULL THEN ?3 ELSE MAX(due, ?5) END, fetched_at = COALESCE(fetched_at, ?4)
+    WHERE void_until < ?3`,
+  recordProgress: `INSERT INTO leases VALUES (?1, ?2, ?5, NULL, ?4, 0)
+    ON CONFLICT (task, attempt) DO UPDATE SET due = ?5, posted_at = ?4 WHERE void_until < ?3`,
+  extendLease: `INSERT INTO leases VALUES (?1, ?2, ?4, NULL, NULL, 0)
+    ON CONFLICT (task, attempt) DO UPDATE SET due = MAX(due, ?4) WHERE void_until < ?3`,
   putNotice: replace("notices", 6),
   removeNotice: "DELETE FROM notices WHERE id = ?",
 } as const;

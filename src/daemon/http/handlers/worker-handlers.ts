@@ -2,7 +2,7 @@
 
 import type { ErrorCode } from "../../../protocol/error.ts";
 import { workerRefusals } from "../../../protocol/operator/worker.ts";
-import type { WorkerReply } from "../../operators/worker-service.ts";
+import type { WorkerReply } from "../../operators/worker-reply.ts";
 import type { Caller } from "../authorize.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";

@@ -1,4 +1,4 @@
-// Takes an operator's frame to the wait it answers; the first answer wins, and a frame that cannot be used is named.
+// Delivers an operator's reply to the wait it answers. The first answer wins; a reply that cannot be used is named.
 
 import { askView } from "../../engine/event-view.ts";
 import { askName } from "../../store/names.ts";
@@ -11,31 +11,32 @@ import { refuseFrame } from "../../protocol/operator/refuse-frame.ts";
 import type { RequestKind } from "../../protocol/operator/request-id.ts";
 import type { WaitRow } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
-import { requestDetails } from "./open-requests.ts";
-import { readRequestName } from "./request-names.ts";
-import { answererOf, type Session } from "./session.ts";
+import { answererOf, type OperatorSession } from "./session-state.ts";
+import { verifyRequestId } from "./signed-request-id.ts";
 import type { SigningKey } from "./signing-key.ts";
+import { requestDetails } from "./request-details.ts";
 
-export interface ReplyTaker {
+export interface ReplyContext {
   readonly view: StoreView;
   readonly engine: Pick<Tasks, "deliver">;
   readonly signingKey: Pick<SigningKey, "mac">;
 }
 
-/** Undefined when the reply was taken. A refused one changes nothing: an open request still waits for the right one. */
-export async function takeReply(
-  taker: ReplyTaker,
-  session: Session,
+/** Returns undefined if the reply was accepted. A refused reply changes nothing: an open request still waits. */
+export async function deliverReply(
+  context: ReplyContext,
+  session: OperatorSession,
   frame: ClientFrame,
 ): Promise<ErrorFrame | undefined> {
-  const name = readRequestName(frame.req_id, session.row.sid, taker.signingKey);
-  const row = name === undefined ? undefined : taker.view.wait(name.id);
-  const matched = matchReply(standingOf(taker, name?.kind, row), frame);
+  const { view, engine, signingKey } = context;
+  const named = verifyRequestId(frame.req_id, session.row.sid, signingKey);
+  const row = named === undefined ? undefined : view.wait(named.id);
+  const matched = matchReply(requestState(context, named?.kind, row), frame);
   if (!matched.ok) return matched.error;
   if (row === undefined) return undefined;
-  const value = valueOf(taker, row, matched.reply);
+  const value = answerValue(context, row, matched.reply);
   if (value === undefined) return invalid(frame, "the value does not answer this ask");
-  const delivery = await taker.engine.deliver(askName(taker.view.salt, row.id), value, answererOf(session));
+  const delivery = await engine.deliver(askName(view.salt, row.id), value, answererOf(session));
   switch (delivery.outcome) {
     case "accepted":
       return undefined;
@@ -48,9 +49,9 @@ export async function takeReply(
   }
 }
 
-/** From the store alone, so that a restart changes no answer. */
-function standingOf(
-  { view }: ReplyTaker,
+/** Read from the store alone, so that a restart does not change what an operator is told. */
+function requestState(
+  { view }: ReplyContext,
   kind: RequestKind | "hook_after" | undefined,
   row: WaitRow | undefined,
 ): RequestKind | NotOpen {
@@ -61,18 +62,17 @@ function standingOf(
   return answer.kind === "answered" ? "already_answered" : "late";
 }
 
-/** What the wait is settled with; undefined when the answer is none. */
-function valueOf({ view }: ReplyTaker, row: WaitRow, frame: ClientFrame): unknown {
+/** What the wait is answered with; undefined if the frame's value is no answer to the ask. */
+function answerValue({ view }: ReplyContext, row: WaitRow, frame: ClientFrame): unknown {
   switch (frame.type) {
     case "answer": {
       const ask = askView(view.salt, row);
       return ask === undefined ? undefined : operatorAnswer(ask, frame.value);
     }
-    case "hook_ack":
-      return {
-        ok: frame.ok,
-        ...(typeof frame.reason === "string" ? { reason: frame.reason } : {}),
-      } satisfies HookVerdict;
+    case "hook_ack": {
+      const reason = typeof frame.reason === "string" ? { reason: frame.reason } : {};
+      return { ok: frame.ok, ...reason } satisfies HookVerdict;
+    }
     case "spawn_ack": {
       const error = typeof frame.error === "string" ? { error: frame.error } : {};
       return { value: frame.value ?? null, ok: frame.ok, ...error } satisfies SpawnAnswer;
@@ -81,7 +81,7 @@ function valueOf({ view }: ReplyTaker, row: WaitRow, frame: ClientFrame): unknow
 }
 
 function invalid(frame: ClientFrame, why: string): ErrorFrame {
-  return refuseFrame("invalid_answer", `${why}; it still waits, send another answer`, frame.req_id).error;
+  return refuseFrame("invalid_answer", `${why}; the request still waits, send another answer`, frame.req_id).error;
 }
 
 function notOpen(why: NotOpen, frame: ClientFrame): ErrorFrame | undefined {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { nameRequest, readRequestName } from "./request-names.ts";
+import { signRequestId, verifyRequestId } from "./signed-request-id.ts";
 import { openSigningKey } from "./signing-key.ts";
 
 const sid = "op-0a1b2c3d-0000-4000-8000-0123456789ab";
@@ -16,12 +16,12 @@ test("a req_id reads back as its kind and wait, in this process and the next", a
   const kind = fc.constantFrom("ask", "hook_before", "hook_after", "spawn");
   fc.assert(
     fc.property(kind, fc.integer({ min: 0, max: 2 ** 48 - 1 }), (requestKind, id) => {
-      const text = nameRequest({ sid, kind: requestKind, id }, key);
+      const text = signRequestId({ sid, kind: requestKind, id }, key);
       assert.match(
         text,
         /^op-[0-9a-f-]{36}-(ask|hb|ha|spawn)-[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,
       );
-      assert.deepEqual(readRequestName(text, sid, again), { kind: requestKind, id });
+      assert.deepEqual(verifyRequestId(text, sid, again), { kind: requestKind, id });
     }),
     { numRuns: 200 },
   );
@@ -30,16 +30,16 @@ test("a req_id reads back as its kind and wait, in this process and the next", a
 test("a req_id with any character changed, of another session, or made with another key is none", async (t) => {
   const folder = tempFolder(t);
   const [key, other] = [await openSigningKey(join(folder, "a")), await openSigningKey(join(folder, "b"))];
-  const text = nameRequest({ sid, kind: "spawn", id: 42 }, key);
+  const text = signRequestId({ sid, kind: "spawn", id: 42 }, key);
   for (let at = 0; at < text.length; at += 1) {
     for (const char of ["0", "1", "a", "-"]) {
       if (text[at] === char) continue;
-      assert.equal(readRequestName(text.slice(0, at) + char + text.slice(at + 1), sid, key), undefined, `${at}`);
+      assert.equal(verifyRequestId(text.slice(0, at) + char + text.slice(at + 1), sid, key), undefined, `${at}`);
     }
   }
-  assert.equal(readRequestName(text, `${sid.slice(0, -1)}c`, key), undefined);
-  assert.equal(readRequestName(text, sid, other), undefined);
-  assert.deepEqual(readRequestName(text, sid, key), { kind: "spawn", id: 42 });
+  assert.equal(verifyRequestId(text, `${sid.slice(0, -1)}c`, key), undefined);
+  assert.equal(verifyRequestId(text, sid, other), undefined);
+  assert.deepEqual(verifyRequestId(text, sid, key), { kind: "spawn", id: 42 });
 });
 
 test("the signing key is made once, for its owner alone, and refused when others can read it", async (t) => {

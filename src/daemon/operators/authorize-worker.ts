@@ -1,0 +1,87 @@
+// Decides what the bearer of a token or handle may do. Every call of the worker routes is authorized here for its own verb.
+
+import { idInName } from "../../store/names.ts";
+import type { Clock } from "../../ports.ts";
+import { parseJson } from "../../core/parse-json.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { isHandle } from "../../protocol/operator/handle.ts";
+import { checkClaims, openToken, TokenClaims, type WorkerVerb } from "../../protocol/operator/capability-token.ts";
+import { isTerminal } from "../../protocol/task/task-status.ts";
+import type { HandleRow, LeaseRights, ServiceRecords } from "../../store/service-records.ts";
+import type { StoreView } from "../../store/view.ts";
+import { secretDigest } from "../secrets/secret-digest.ts";
+import type { Leases } from "./leases.ts";
+import type { SigningKey } from "./signing-key.ts";
+import { refuseWorker, type WorkerRefusal } from "./worker-reply.ts";
+
+export interface AuthorizedWorker {
+  readonly ok: true;
+  readonly claims: TokenClaims;
+  readonly rights: LeaseRights;
+}
+
+/** What a call wants to do. */
+export interface WorkerAccess {
+  readonly verb: WorkerVerb;
+  /** The task the request names. A request that names none is about the task of its token. */
+  readonly task?: string;
+  readonly attempt?: number | undefined;
+}
+
+export interface WorkerAuthContext {
+  readonly records: Pick<ServiceRecords, "handle">;
+  readonly view: StoreView;
+  readonly clock: Clock;
+  readonly signingKey: SigningKey;
+  readonly leases: Pick<Leases, "areVoid">;
+}
+
+/** Checks form, signature, expiry, verb, task and attempt, in this order. The first check that fails is the reason. */
+export async function authorizeWorker(
+  context: WorkerAuthContext,
+  bearer: string | undefined,
+  access: WorkerAccess,
+): Promise<AuthorizedWorker | WorkerRefusal> {
+  const { view, clock, leases } = context;
+  const found = await claimsOf(context, bearer);
+  if (!found.ok) return found;
+  const { claims } = found;
+  const { verb, task = claims.task, attempt = claims.attempt } = access;
+  const checked = checkClaims(claims, { now: clock.now(), verb, task, attempt });
+  if (!checked.ok) return refuseWorker(checked.reason);
+  const id = idInName(view.salt, claims.task);
+  const listed = id === undefined ? undefined : view.task(id);
+  if (id === undefined || listed === undefined) return refuseWorker("attempt_over");
+  if (listed.attempt !== claims.attempt) return refuseWorker("wrong_attempt");
+  const rights = { task: id, attempt: claims.attempt, expires_at: claims.expires_at };
+  if (leases.areVoid(rights)) return refuseWorker("offered_again");
+  return { ok: true, claims, rights };
+}
+
+/** Refuses if the task has ended. */
+export function refuseEnded(
+  { view }: Pick<WorkerAuthContext, "view">,
+  { rights }: AuthorizedWorker,
+): WorkerRefusal | undefined {
+  const listed = view.task(rights.task);
+  return listed === undefined || isTerminal(listed.status) ? refuseWorker("attempt_over") : undefined;
+}
+
+async function claimsOf(
+  { records, signingKey }: WorkerAuthContext,
+  bearer: string | undefined,
+): Promise<{ readonly ok: true; readonly claims: TokenClaims } | WorkerRefusal> {
+  if (bearer === undefined || bearer === "") return refuseWorker("no_bearer");
+  if (!isHandle(bearer)) {
+    const opened = await openToken(bearer, signingKey.tokens);
+    return opened.ok ? opened : refuseWorker(opened.reason);
+  }
+  const row = records.handle(secretDigest(bearer));
+  return row === undefined ? refuseWorker("unknown_handle") : { ok: true, claims: storedClaims(row) };
+}
+
+function storedClaims({ claims }: HandleRow): TokenClaims {
+  const parsed = TokenClaims.safeParse(parseJson(claims));
+  if (parsed.success) return parsed.data;
+  throw new TuttiError("corrupt", "the stored claims of a worker's handle cannot be read", { cause: parsed.error });
+}

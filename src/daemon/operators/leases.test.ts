@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { fakeClock } from "../../engine/fake-clock.ts";
+import { taskName } from "../../store/names.ts";
+import { openStore } from "../../store/sqlite/sqlite-store.ts";
+import { Leases } from "./leases.ts";
+
+const minute = 60_000;
+
+/** Each call opens the same store once more, as another process would. */
+function processes(t: TestContext) {
+  const [folder, clock] = [tempFolder(t), fakeClock()];
+  const open = () => {
+    const store = openStore(folder);
+    t.after(() => store.close());
+    const committed = () => store.committed();
+    const leases = new Leases({ salt: store.salt, records: store.records, committed, clock });
+    return { leases, committed, task: taskName(store.salt, 1) };
+  };
+  const rights = { task: 1, attempt: 1, expires_at: clock.now() + 30 * minute };
+  return { open, clock, rights };
+}
+
+test("a prompt fetched at one process keeps another from offering the task again", async (t) => {
+  const { open, rights } = processes(t);
+  const [here, there] = [open(), open()];
+  here.leases.recordOffer(rights);
+  assert.equal(await here.leases.recordFetch(rights), true);
+  assert.equal(there.leases.isTaken(1, 1), true);
+  const later = { ...rights, expires_at: rights.expires_at + minute };
+  there.leases.recordOffer(later);
+  there.leases.voidOffer(1, 1);
+  await there.committed();
+  assert.equal(there.leases.offerStands(later), false);
+  assert.equal(here.leases.areVoid(rights), false, "the worker keeps its rights");
+});
+
+test("an offer taken back at one process refuses the prompt at another", async (t) => {
+  const { open, rights } = processes(t);
+  const [here, there] = [open(), open()];
+  here.leases.recordOffer(rights);
+  here.leases.voidOffer(1, 1);
+  await here.committed();
+  assert.equal(await there.leases.recordFetch(rights), false);
+  assert.equal(there.leases.isTaken(1, 1), false);
+  const fresh = { ...rights, expires_at: there.leases.voidUntil(1, 1) + 1 };
+  there.leases.recordOffer(fresh);
+  await there.committed();
+  assert.equal(here.leases.offerStands(fresh), true);
+  assert.equal(await here.leases.recordFetch(fresh), true);
+});
+
+test("of a fetch and a taking back in the same tick the first one counts", async (t) => {
+  const { open, rights } = processes(t);
+  for (const [attempt, fetchFirst] of [
+    [1, true],
+    [2, false],
+  ] as const) {
+    const { leases } = open();
+    const mine = { ...rights, attempt };
+    leases.recordOffer(mine);
+    if (!fetchFirst) leases.voidOffer(1, attempt);
+    const fetched = leases.recordFetch(mine);
+    if (fetchFirst) leases.voidOffer(1, attempt);
+    assert.equal(await fetched, fetchFirst);
+    assert.equal(leases.areVoid(mine), !fetchFirst);
+  }
+});
+
+test("a task counts as taken as soon as its worker fetches the prompt, before that is committed", async (t) => {
+  const { open, rights } = processes(t);
+  const { leases } = open();
+  leases.recordOffer(rights);
+  const fetching = leases.recordFetch(rights);
+  assert.equal(leases.isTaken(1, 1), true);
+  await fetching;
+  assert.equal(leases.isTaken(1, 1), true);
+});
+
+test("a sign of life that is still queued counts when the lease is looked at", async (t) => {
+  const { open, clock, rights } = processes(t);
+  const { leases, task } = open();
+  leases.recordProgress(rights);
+  clock.advance(2 * minute);
+  leases.recordSignOfLife(rights);
+  assert.equal(await leases.leaseLeft(task, 1, { acked: false }), 2 * minute);
+});

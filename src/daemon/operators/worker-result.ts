@@ -1,0 +1,51 @@
+// Records a worker's result. The first one wins; the same one again is accepted, since its poster may have missed the answer.
+
+import { askName } from "../../store/names.ts";
+import type { Delivery, Tasks } from "../../ports.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { operatorKeys, PostedResult } from "../../protocol/operator/operator-request.ts";
+import type { WorkerRecorded } from "../../protocol/operator/worker.ts";
+import type { StoreView } from "../../store/view.ts";
+import type { AuthorizedWorker } from "./authorize-worker.ts";
+import type { SigningKey } from "./signing-key.ts";
+import { stableJson } from "./stable-json.ts";
+import { refuseWorker, type WorkerReply } from "./worker-reply.ts";
+
+export interface WorkerResultContext {
+  readonly view: StoreView;
+  readonly engine: Pick<Tasks, "deliver">;
+  readonly signingKey: SigningKey;
+}
+
+export async function recordResult(
+  { view, engine, signingKey }: WorkerResultContext,
+  { claims, rights }: AuthorizedWorker,
+  result: { readonly value: unknown; readonly ok: boolean },
+): Promise<WorkerReply<WorkerRecorded>> {
+  const row = view.waitAt(rights.task, rights.attempt, operatorKeys.result);
+  if (row === undefined) return refuseWorker("attempt_over");
+  const { ok } = result;
+  const value = result.value ?? null;
+  const digest = signingKey.mac("result", stableJson({ ok, value }));
+  const posted: PostedResult = { value, ok, digest };
+  const by = { kind: "operator" as const, name: `worker of ${claims.agent ?? claims.task}` };
+  return replyTo(await engine.deliver(askName(view.salt, row.id), posted, by), digest);
+}
+
+function replyTo(delivery: Delivery, digest: string): WorkerReply<WorkerRecorded> {
+  switch (delivery.outcome) {
+    case "accepted":
+      return { ok: true, value: { recorded: true, already: false } };
+    case "late": {
+      if (delivery.settled.kind !== "answered") return refuseWorker("attempt_over");
+      // The value may have been redacted when it was recorded, so digests of what was posted are compared.
+      const first = PostedResult.safeParse(delivery.settled.value).data;
+      if (first?.digest !== digest) return refuseWorker("already_posted");
+      return { ok: true, value: { recorded: true, already: true } };
+    }
+    case "unknown":
+      return refuseWorker("attempt_over");
+    case "invalid":
+      throw new TuttiError("internal", `the wait for a worker's result refused it: ${delivery.message}`);
+  }
+}
