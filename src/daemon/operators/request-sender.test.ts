@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 
 import { connected, joined, type Kit, openKit, operatorTask } from "../../../test/support/operator-kit.ts";
+import { settle } from "../../../test/support/settle.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 import { openForReading } from "../../store/sqlite/database.ts";
@@ -33,7 +34,7 @@ test("a peer that says farewell and does not hang up is sent nothing, and nothin
   await until(() => kit.hub.info(sid)?.connected === false);
   await kit.engine.start(operatorTask({ operator: "builder" }));
   await until(() => kit.hub.info(sid)?.pending === 1);
-  for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  await settle();
   assert.equal(handlesOf(kit), 0);
   const again = await connected(kit, sid);
   await again.next("spawn");
