@@ -13,7 +13,7 @@ export const localHost: Host = {
     return (await openState(folder, { from })).client;
   },
   find: async (folder) => (await import("./lifecycle/find-daemon.ts")).findDaemon(folder),
-  worker: async (folder) => (await import("./lifecycle/who-works.ts")).whoWorks(folder),
+  worker: async (folder) => (await import("./lifecycle/active-owner.ts")).activeOwner(folder),
   connect: async (folder) => (await import("./lifecycle/find-daemon.ts")).connectDaemon(folder),
   start: async (options) => (await import("./lifecycle/start-daemon.ts")).startDaemon(options),
   serve: async (options, onUp) => (await import("./lifecycle/serve-daemon.ts")).serveDaemon(options, onUp),

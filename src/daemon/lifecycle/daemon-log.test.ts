@@ -3,18 +3,18 @@ import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } f
 import { test } from "node:test";
 
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { daemonLogFile, lastWords, openDaemonLog } from "./daemon-log.ts";
+import { daemonLogFile, startupError, openDaemonLog } from "./daemon-log.ts";
 
-test("the log is its owner's alone, and what was there before stays and is not taken for the last words", (t) => {
+test("the log is its owner's alone, and what was there before stays and is not taken for an error", (t) => {
   const folder = tempFolder(t);
-  writeFileSync(daemonLogFile(folder), "words of an earlier one\n", { mode: 0o600 });
+  writeFileSync(daemonLogFile(folder), "output of an earlier one\n", { mode: 0o600 });
   const log = openDaemonLog(folder);
   t.after(() => log.close());
   assert.equal(statSync(log.path).mode & 0o777, 0o600);
-  assert.match(lastWords(log).message, /it said nothing/);
+  assert.match(startupError(log).message, /it printed nothing/);
   appendFileSync(log.descriptor, "first\nlast\n\n");
-  assert.match(lastWords(log).message, /its last words were: last \(/);
-  assert.match(readFileSync(log.path, "utf8"), /^words of an earlier one\n/);
+  assert.match(startupError(log).message, /its last output was: last \(/);
+  assert.match(readFileSync(log.path, "utf8"), /^output of an earlier one\n/);
 });
 
 test("an error of the command is told as what it is, even when something was written after it", (t) => {
@@ -23,7 +23,7 @@ test("an error of the command is told as what it is, even when something was wri
   t.after(() => log.close());
   const error = { code: "corrupt", message: "tutti.db is damaged; restore it", retry: "never" };
   appendFileSync(log.descriptor, `${JSON.stringify({ level: "info", msg: "x" })}\n${JSON.stringify({ error })}\nbye\n`);
-  const { code, message, retry } = lastWords(log);
+  const { code, message, retry } = startupError(log);
   assert.deepEqual({ code, message, retry }, error);
 });
 
@@ -32,10 +32,13 @@ test("an error of a newer version is told too, and one that is cut off as the te
   const log = openDaemonLog(folder);
   t.after(() => log.close());
   appendFileSync(log.descriptor, `${JSON.stringify({ error: { code: "brand_new", message: "m", retry: "safe" } })}\n`);
-  assert.deepEqual([lastWords(log).code, lastWords(log).message, lastWords(log).retry], ["internal", "m", "safe"]);
+  assert.deepEqual(
+    [startupError(log).code, startupError(log).message, startupError(log).retry],
+    ["internal", "m", "safe"],
+  );
   truncateSync(log.path);
   appendFileSync(log.descriptor, '{"error":{"code":"corr');
-  assert.match(lastWords({ path: log.path, from: 0 }).message, /last words were: \{"error"/);
+  assert.match(startupError({ path: log.path, from: 0 }).message, /last output was: \{"error"/);
 });
 
 test("of a program that broke, its error is told and not the lines below it", (t) => {
@@ -43,17 +46,17 @@ test("of a program that broke, its error is told and not the lines below it", (t
   const log = openDaemonLog(folder);
   t.after(() => log.close());
   appendFileSync(log.descriptor, "Error: no such thing\n    at a (b.js:1:2) {\n  code: 'X'\n}\n\nNode.js v24.0.0\n");
-  assert.match(lastWords(log).message, /its last words were: Error: no such thing \(/);
+  assert.match(startupError(log).message, /its last output was: Error: no such thing \(/);
 });
 
-test("the last words are found in a log that was put aside after it was opened", (t) => {
+test("the error is found in a log that was emptied after it was opened", (t) => {
   const folder = tempFolder(t);
-  writeFileSync(daemonLogFile(folder), "words of an earlier one, and many of them\n");
+  writeFileSync(daemonLogFile(folder), "output of an earlier one, and many of them\n");
   const log = openDaemonLog(folder);
   t.after(() => log.close());
   truncateSync(log.path);
   appendFileSync(log.descriptor, "no room\n");
-  assert.match(lastWords(log).message, /its last words were: no room \(/);
+  assert.match(startupError(log).message, /its last output was: no room \(/);
 });
 
 test("a log that has grown large is put aside when a daemon starts", (t) => {

@@ -1,13 +1,14 @@
-// The file that takes what a detached daemon writes: opened for its owner alone, and the last words of one that failed.
+// The file that a detached daemon's output goes to, and the error that can be read from it when the daemon did not start.
 
 import { closeSync, fstatSync, openSync, readSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { z } from "zod";
 
+import { parseJson } from "../../core/parse-json.ts";
 import { type ErrorCode, errorTable, TuttiError } from "../../protocol/error.ts";
 
-const mostBytes = 10 * 2 ** 20;
+const maxBytes = 10 * 2 ** 20;
 const tailBytes = 16_384;
 
 export const daemonLogFile = (folder: string): string => join(folder, "daemon.log");
@@ -15,37 +16,39 @@ export const daemonLogFile = (folder: string): string => join(folder, "daemon.lo
 export interface DaemonLog {
   readonly path: string;
   readonly descriptor: number;
-  /** What was there before. */
+  /** The size of the file when it was opened: what earlier daemons wrote ends here. */
   readonly from: number;
   close(): void;
 }
 
-/** One that has grown large is kept as `.1`, in place of the one before; the daemon goes on doing so while it runs. */
+/** A large file is first renamed to `.1`, replacing the one before. While the daemon runs, it does the same itself. */
 export function openDaemonLog(folder: string): DaemonLog {
   const path = daemonLogFile(folder);
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > mostBytes) renameSync(path, `${path}.1`);
+  if (size > maxBytes) renameSync(path, `${path}.1`);
   const descriptor = openSync(path, "a", 0o600);
   return { path, descriptor, from: fstatSync(descriptor).size, close: () => closeSync(descriptor) };
 }
 
-const Said = z.object({
+/** What `tutti up --json` prints when it fails. */
+const ErrorLine = z.object({
   error: z.object({ code: z.string(), message: z.string(), retry: z.enum(["never", "safe", "unknown"]) }),
 });
 
-/** What Node prints below the error of a program that broke. */
-const frame = /^(?:\s|\}|Node\.js v)/;
+/** Lines that Node prints below the error message of a program that crashed. */
+const belowError = /^(?:\s|\}|Node\.js v)/;
 
-/** Why a daemon ended, by its last lines: the command's own error when there is one, the last line otherwise. */
-export function lastWords({ path, from }: Pick<DaemonLog, "path" | "from">): TuttiError {
+/** Why a daemon ended, from the end of its log: the error it reported, or else the last line that says something. */
+export function startupError({ path, from }: Pick<DaemonLog, "path" | "from">): TuttiError {
   const lines = lastLines(path, from);
   for (const line of lines.toReversed()) {
-    const said = Said.safeParse(parsed(line)).data?.error;
-    if (said === undefined) continue;
-    return new TuttiError(isCode(said.code) ? said.code : "internal", said.message, { retry: said.retry });
+    const reported = ErrorLine.safeParse(parseJson(line)).data?.error;
+    if (reported === undefined) continue;
+    const { code, message, retry } = reported;
+    return new TuttiError(isCode(code) ? code : "internal", message, { retry });
   }
-  const last = lines.findLast((line) => !frame.test(line)) ?? lines.at(-1);
-  const what = last === undefined ? "it said nothing" : `its last words were: ${last.slice(0, 2_000)}`;
+  const last = lines.findLast((line) => !belowError.test(line)) ?? lines.at(-1);
+  const what = last === undefined ? "it printed nothing" : `its last output was: ${last.slice(0, 2_000)}`;
   return new TuttiError("internal", `the daemon ended before it was up; ${what} (more in ${path})`);
 }
 
@@ -53,7 +56,7 @@ function lastLines(path: string, from: number): string[] {
   const descriptor = openSync(path, "r");
   try {
     const { size } = fstatSync(descriptor);
-    // Smaller than it was: it was put aside meanwhile, and all that is in it is new.
+    // A file that is smaller than before was emptied meanwhile, and everything in it is new.
     const start = Math.max(size < from ? 0 : from, size - tailBytes);
     const bytes = Buffer.alloc(Math.max(0, size - start));
     const read = readSync(descriptor, bytes, 0, bytes.length, start);
@@ -63,14 +66,6 @@ function lastLines(path: string, from: number): string[] {
       .filter((line) => line.trim() !== "");
   } finally {
     closeSync(descriptor);
-  }
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
   }
 }
 

@@ -9,7 +9,7 @@ import { test, type TestContext } from "node:test";
 import { TuttiError } from "../../protocol/error.ts";
 import { writeDaemonFile } from "./daemon-file.ts";
 import { connectDaemon, findDaemon } from "./find-daemon.ts";
-import { ownName } from "./living-process.ts";
+import { ownProcess } from "./process-identity.ts";
 
 const key = `tk_${"k".repeat(43)}`;
 const instance = "0d4d2f6a-0000-4000-8000-000000000001";
@@ -37,7 +37,7 @@ async function scene(t: TestContext, listener: RequestListener): Promise<Scene> 
   });
   writeFileSync(join(folder, "admin.key"), `${key}\n`, { mode: 0o600 });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { pid, start } = await ownName();
+  const { pid, start } = await ownProcess();
   return {
     folder,
     url,
@@ -104,7 +104,7 @@ test("nobody listening there is no daemon", async (t) => {
   assert.equal(await findDaemon(folder), undefined);
 });
 
-test("a daemon that lives and does not answer is told within seconds, with its pid and how to end it", async (t) => {
+test("a daemon that runs and does not answer is reported within seconds, with its pid and how to end it", async (t) => {
   const { folder, write } = await scene(t, () => undefined);
   await write();
   const begun = Date.now();
@@ -117,7 +117,7 @@ test("a daemon that lives and does not answer is told within seconds, with its p
   assert.ok(Date.now() - begun < 8_000);
 });
 
-test("a daemon that does not take the key, and a key that is gone, are told as that", async (t) => {
+test("a daemon that does not accept the key, and a key file that is gone, are reported as such", async (t) => {
   const { folder, write } = await scene(t, says(401, { code: "unauthorized" }));
   await write();
   const unauthorized = (words: RegExp) => (error: unknown) => {
@@ -125,7 +125,7 @@ test("a daemon that does not take the key, and a key that is gone, are told as t
     assert.match(error.message, words);
     return true;
   };
-  await assert.rejects(findDaemon(folder), unauthorized(/does not take the key/));
+  await assert.rejects(findDaemon(folder), unauthorized(/does not accept the key/));
   rmSync(join(folder, "admin.key"));
   await assert.rejects(findDaemon(folder), unauthorized(/admin\.key is gone/));
 });

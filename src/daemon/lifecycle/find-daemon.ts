@@ -1,47 +1,47 @@
-// Finds the daemon of a state folder and says whether it is really it, before the key is sent to anybody.
+// Finds the daemon of a state folder, and makes sure that it is this daemon before sending it the admin key.
 
 import { join } from "node:path";
 
 import { z } from "zod";
 
 import type { Tutti } from "../../client/client.ts";
-import type { RunningDaemon } from "../../host/host.ts";
 import { httpClient } from "../../client/http-client.ts";
+import { parseJson } from "../../core/parse-json.ts";
+import type { RunningDaemon } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { readAdminKey } from "../state/admin-key.ts";
 import { type DaemonFile, readDaemonFile } from "./daemon-file.ts";
-import { lives, type ProcessName } from "./living-process.ts";
 import { pinnedFetch } from "./pinned-fetch.ts";
+import { isRunning, type ProcessIdentity } from "./process-identity.ts";
 
 export interface FoundDaemon {
   readonly daemon: RunningDaemon;
   readonly instance: string;
-  readonly process: ProcessName;
+  readonly process: ProcessIdentity;
   readonly key: string;
   readonly fetch: typeof fetch;
 }
 
-/** How long a daemon may take to say who it is. */
-const patienceMs = 5_000;
+/** How long a daemon may take to answer. */
+const answerTimeoutMs = 5_000;
 
-/** The name of the admin key's file in a state folder. */
 export const adminKeyFile = (folder: string): string => join(folder, "admin.key");
 
 /**
- * The file alone proves nothing: its writer may be dead and somebody else's process at that port, which must not be sent
- * the key. So the process is looked for first, and only then asked. Throws `unreachable` when it lives and does not answer.
+ * Returns undefined if no daemon works on the folder. daemon.json alone proves nothing: its writer may have been killed,
+ * and another program may listen at that port now, which must not be sent the key. So the process is checked first. Throws
+ * `unreachable` if the process runs and does not answer.
  */
 export async function probeDaemon(folder: string): Promise<FoundDaemon | undefined> {
   const file = readDaemonFile(folder);
-  if (file === undefined || !(await lives(processIn(file)))) return undefined;
+  if (file === undefined || !(await isRunning(processIn(file)))) return undefined;
   const key = readAdminKey(adminKeyFile(folder));
   if (key === undefined) {
-    const message = `process ${file.pid} works on ${folder}, and its admin.key is gone; end it with \`tutti down --force\`, and the next start makes a new key`;
+    const message = `process ${file.pid} works on ${folder}, but its admin.key is gone; kill it with \`tutti down --force\`, and the next start makes a new key`;
     throw new TuttiError("unauthorized", message);
   }
   const send = file.certificate === undefined ? fetch : pinnedFetch(file.certificate);
-  const answer = await ask(file, key, send);
-  if (answer === undefined || answer.instance !== file.instance) return undefined;
+  if ((await askInstance(file, key, send)) !== file.instance) return undefined;
   const { pid, url, version, started_at, instance } = file;
   return { daemon: { url, pid, version, started_at }, instance, process: processIn(file), key, fetch: send };
 }
@@ -59,15 +59,16 @@ export function clientOf({ daemon: { url }, key, fetch: send }: FoundDaemon): Tu
   return httpClient({ url, key, fetch: send });
 }
 
-export const processIn = ({ pid, process_start }: DaemonFile): ProcessName => ({ pid, start: process_start });
+export const processIn = ({ pid, process_start }: DaemonFile): ProcessIdentity => ({ pid, start: process_start });
 
 const Status = z.object({ instance: z.string() });
 
-async function ask(file: DaemonFile, key: string, send: typeof fetch): Promise<{ instance: string } | undefined> {
+/** Returns undefined if nobody listens there, or somebody who is not a daemon. */
+async function askInstance(file: DaemonFile, key: string, send: typeof fetch): Promise<string | undefined> {
   const init = {
     headers: { authorization: `Bearer ${key}` },
     redirect: "error" as const,
-    signal: AbortSignal.timeout(patienceMs),
+    signal: AbortSignal.timeout(answerTimeoutMs),
   };
   let status: number;
   let text: string;
@@ -77,20 +78,12 @@ async function ask(file: DaemonFile, key: string, send: typeof fetch): Promise<{
     text = await response.text();
   } catch (thrown) {
     if (!init.signal.aborted) return undefined;
-    const message = `the daemon, process ${file.pid} at ${file.url}, does not answer; end it with \`tutti down --force\`, nothing that was acknowledged is lost`;
+    const message = `the daemon, process ${file.pid} at ${file.url}, does not answer; kill it with \`tutti down --force\`: nothing that was acknowledged is lost`;
     throw new TuttiError("unreachable", message, { cause: thrown, details: { pid: file.pid, url: file.url } });
   }
   if (status === 401 || status === 403) {
-    const message = `the daemon, process ${file.pid} at ${file.url}, does not take the key in admin.key; start it anew to make it take it`;
+    const message = `the daemon, process ${file.pid} at ${file.url}, does not accept the key in admin.key; restart it, and it will`;
     throw new TuttiError("unauthorized", message);
   }
-  return readStatus(text);
-}
-
-function readStatus(text: string): { instance: string } | undefined {
-  try {
-    return Status.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  return Status.safeParse(parseJson(text)).data?.instance;
 }

@@ -1,35 +1,40 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { defaultPort, isLoopback, listenRuling, type ListenWish } from "./listen-rules.ts";
+import { decideListening, defaultPort, isLoopback, type ListenRequest } from "./listen-rules.ts";
 
-const wish = (given: Partial<ListenWish>): ListenWish => ({ tls: false, insecure: false, ...given });
+const request = (given: Partial<ListenRequest>): ListenRequest => ({ tls: false, insecure: false, ...given });
 
 test("a daemon listens on loopback and the usual port when nothing is said, and on a free one when that is taken", () => {
-  assert.deepEqual(listenRuling(wish({})), { ok: true, host: "127.0.0.1", ports: [defaultPort, 0], loopback: true });
+  assert.deepEqual(decideListening(request({})), {
+    ok: true,
+    host: "127.0.0.1",
+    ports: [defaultPort, 0],
+    loopback: true,
+  });
 });
 
 test("a daemon comes back where it was, before it tries the usual port", () => {
-  const ruling = listenRuling(wish({ lastPort: 40_123 }));
-  assert.deepEqual(ruling.ok && ruling.ports, [40_123, defaultPort, 0]);
-  const same = listenRuling(wish({ lastPort: defaultPort }));
+  const decision = decideListening(request({ lastPort: 40_123 }));
+  assert.deepEqual(decision.ok && decision.ports, [40_123, defaultPort, 0]);
+  const same = decideListening(request({ lastPort: defaultPort }));
   assert.deepEqual(same.ok && same.ports, [defaultPort, 0]);
 });
 
 test("a port that was asked for is the only one", () => {
   for (const port of [0, 1, 65_535]) {
-    const ruling = listenRuling(wish({ port, lastPort: 40_123 }));
-    assert.deepEqual(ruling.ok && ruling.ports, [port]);
+    const decision = decideListening(request({ port, lastPort: 40_123 }));
+    assert.deepEqual(decision.ok && decision.ports, [port]);
   }
 });
 
 test("every form of loopback needs neither TLS nor a flag", () => {
   const hosts = ["127.0.0.1", "127.1.2.3", "127.255.255.255", "::1", "[::1]", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1"];
   for (const host of [...hosts, "localhost", "LOCALHOST"]) {
-    const ruling = listenRuling(wish({ host }));
-    assert.equal(ruling.ok && ruling.loopback, true, host);
+    const decision = decideListening(request({ host }));
+    assert.equal(decision.ok && decision.loopback, true, host);
   }
-  const named = listenRuling(wish({ host: "localhost" }));
+  const named = decideListening(request({ host: "localhost" }));
   assert.equal(named.ok && named.host, "127.0.0.1");
 });
 
@@ -46,7 +51,7 @@ const beyond = [
 
 test("nothing beyond loopback is listened on without TLS or the explicit flag", () => {
   for (const host of beyond) {
-    const refused = listenRuling(wish({ host }));
+    const refused = decideListening(request({ host }));
     assert.equal(refused.ok, false, host);
     assert.match(refused.ok ? "" : refused.message, /--tls-cert.*--insecure/, host);
   }
@@ -54,14 +59,14 @@ test("nothing beyond loopback is listened on without TLS or the explicit flag", 
 
 test("beyond loopback TLS is enough, and the flag is enough but is warned about", () => {
   for (const host of beyond) {
-    const safe = listenRuling(wish({ host, tls: true }));
+    const safe = decideListening(request({ host, tls: true }));
     assert.deepEqual([safe.ok, safe.ok && safe.loopback, safe.ok && safe.warning], [true, false, undefined], host);
-    const open = listenRuling(wish({ host, insecure: true }));
-    assert.match((open.ok && open.warning) || "", /in the clear/, host);
+    const open = decideListening(request({ host, insecure: true }));
+    assert.match((open.ok && open.warning) || "", /unencrypted/, host);
   }
 });
 
-test("what is no host and what is no port is refused before anything is opened", () => {
+test("text that is no host and a number that is no port are refused", () => {
   for (const host of [
     "",
     " ",
@@ -76,12 +81,12 @@ test("what is no host and what is no port is refused before anything is opened",
     "x\n",
     "0x7f.1",
   ]) {
-    const ruling = listenRuling(wish({ host, tls: true }));
-    assert.equal(ruling.ok ? "taken" : ruling.code, host === "0x7f.1" ? "taken" : "usage", JSON.stringify(host));
+    const decision = decideListening(request({ host, tls: true }));
+    assert.equal(decision.ok ? "taken" : decision.code, host === "0x7f.1" ? "taken" : "usage", JSON.stringify(host));
   }
   for (const port of [-1, 65_536, 1.5, Number.NaN]) {
-    const ruling = listenRuling(wish({ port }));
-    assert.equal(ruling.ok ? "taken" : ruling.code, "usage", String(port));
+    const decision = decideListening(request({ port }));
+    assert.equal(decision.ok ? "taken" : decision.code, "usage", String(port));
   }
 });
 

@@ -1,18 +1,16 @@
-// Who works on a state folder, as far as the note beside its lock tells.
+// The note beside a state folder's lock that says which process took it last.
 
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { z } from "zod";
 
-const Owner = z.object({ pid: z.int().positive(), since: z.string() });
-type Owner = z.infer<typeof Owner>;
+import { parseJson } from "../../core/parse-json.ts";
+import { readOptionalFile } from "../../files/read-optional-file.ts";
 
-/** The note stays behind when its writer has gone: only a living process with this pid makes it mean anything. */
-export function lockOwner(folder: string): Owner | undefined {
-  try {
-    return Owner.safeParse(JSON.parse(readFileSync(join(folder, "owner.json"), "utf8"))).data;
-  } catch {
-    return undefined;
-  }
+const LockOwner = z.object({ pid: z.int().positive(), since: z.string() });
+export type LockOwner = Readonly<z.infer<typeof LockOwner>>;
+
+/** The note is not removed when its process ends: by itself it does not prove that anybody holds the lock. */
+export function readLockOwner(folder: string): LockOwner | undefined {
+  return LockOwner.safeParse(parseJson(readOptionalFile(join(folder, "owner.json")) ?? "")).data;
 }

@@ -8,7 +8,7 @@ import { test, type TestContext } from "node:test";
 
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { pinnedFetch } from "./pinned-fetch.ts";
-import { namesIn, readTls } from "./tls-files.ts";
+import { certificateNames, readTls } from "./tls-files.ts";
 
 const openssl = "openssl";
 const skip = spawnSync(openssl, ["version"]).status === 0 ? false : "there is no openssl to make certificates with";
@@ -97,7 +97,7 @@ test("a reply that never ends can be left", { skip }, async (t) => {
 
 test("the names in a certificate are those a request may name the service by", { skip }, (t) => {
   const { cert } = certificates(t)("own", "DNS:Tutti.example", "DNS:*.wild.example", "IP:192.0.2.7", "IP:::1");
-  assert.deepEqual(namesIn(cert), ["tutti.example", "192.0.2.7", "[::1]"]);
+  assert.deepEqual(certificateNames(cert), ["tutti.example", "192.0.2.7", "[::1]"]);
 });
 
 test(

@@ -1,39 +1,39 @@
-// fetch to a service that shows one known certificate: that one is trusted, whoever issued it and whatever name it has, and no other.
+// A fetch that trusts one known certificate, whoever issued it and for whatever name, and no other.
 
 import { X509Certificate } from "node:crypto";
 import { request, type RequestOptions } from "node:https";
 import type { IncomingMessage } from "node:http";
 
-/** What the client asks of fetch: text bodies, plain headers, no redirects. */
+/** Supports what our client needs of fetch: text bodies, plain headers, no redirects. */
 export function pinnedFetch(certificate: string): typeof fetch {
-  const wanted = new X509Certificate(certificate).fingerprint256;
+  const pinned = new X509Certificate(certificate).fingerprint256;
   const trust: RequestOptions = {
     ca: certificate,
     allowPartialTrustChain: true,
-    // The key is sent only once this has passed: a chain that leads to the certificate is not enough, it must be shown itself.
+    // The request, with its key, is sent only after this check. A chain that leads to the certificate is not enough.
     checkServerIdentity: (_, shown) =>
-      shown.fingerprint256 === wanted ? undefined : new Error("the service shows another certificate than its own"),
+      shown.fingerprint256 === pinned ? undefined : new Error("the service has another certificate than expected"),
   };
   return async (input, init) => {
-    const asked = new Request(input, init);
-    const body = asked.body === null ? undefined : Buffer.from(await asked.arrayBuffer());
-    const headers = Object.fromEntries(asked.headers);
+    const wanted = new Request(input, init);
+    const body = wanted.body === null ? undefined : Buffer.from(await wanted.arrayBuffer());
+    const headers = Object.fromEntries(wanted.headers);
     if (body !== undefined) headers["content-length"] = String(body.length);
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const sent = request(asked.url, { ...trust, method: asked.method, headers, signal: asked.signal }, resolve);
+      const sent = request(wanted.url, { ...trust, method: wanted.method, headers, signal: wanted.signal }, resolve);
       sent.on("error", (error) => reject(new TypeError("fetch failed", { cause: error })));
       sent.end(body);
     });
-    const replied = new Headers();
-    for (const [name, value] of Object.entries(answer.headers)) replied.set(name, String(value));
+    const answerHeaders = new Headers();
+    for (const [name, value] of Object.entries(answer.headers)) answerHeaders.set(name, String(value));
     const status = answer.statusCode ?? 0;
-    const empty = status === 204 || status === 304 || asked.method === "HEAD";
+    const empty = status === 204 || status === 304 || wanted.method === "HEAD";
     if (empty) answer.resume();
-    // An abort after the head breaks the body off, as with fetch.
-    return new Response(empty ? null : streamOf(answer), { status, headers: replied });
+    return new Response(empty ? null : streamOf(answer), { status, headers: answerHeaders });
   };
 }
 
+/** As with fetch, an abort after the head of the answer has come breaks off the body. */
 function streamOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {

@@ -7,10 +7,10 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { TaskStatus } from "../../protocol/task/task-status.ts";
-import { isComing } from "./coming-up.ts";
+import { isStarting } from "./startup-marker.ts";
 import { readDaemonFile, writeDaemonFile } from "./daemon-file.ts";
 import { clientOf, findDaemon, probeDaemon } from "./find-daemon.ts";
-import { ended as processEnded, lives } from "./living-process.ts";
+import { isRunning, waitForExit } from "./process-identity.ts";
 import { startDaemon } from "./start-daemon.ts";
 import { stopDaemon } from "./stop-daemon.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
@@ -122,9 +122,9 @@ test("a daemon that another has just begun to start is waited for, however it wa
   }
   const { daemon, existed } = await startDaemon({ state, from: folder, port: 0 });
   assert.deepEqual([daemon.pid, existed], [child.pid, true]);
-  const signs = readdirSync(join(state, "start")).filter((name) => name.endsWith(".coming"));
-  for (const pid of signs.map((name) => Number.parseInt(name, 10))) {
-    assert.equal(await isComing(state, pid), false, "the one that was started in vain has ended");
+  const markers = readdirSync(join(state, "start")).filter((name) => name.endsWith(".starting"));
+  for (const pid of markers.map((name) => Number.parseInt(name, 10))) {
+    assert.equal(await isStarting(state, pid), false, "the one that was started in vain has ended");
   }
 });
 
@@ -216,7 +216,7 @@ test("a daemon that hangs is told as that, and can be ended by force", async (t)
     message: new RegExp(`process ${child.pid}.*--force`),
   });
   assert.equal(await stopDaemon(state, { force: true }), true);
-  assert.equal(await lives(found.process), false);
+  assert.equal(await isRunning(found.process), false);
 });
 
 test("a daemon whose disk is full says so, ends with that, and has lost nothing that was acknowledged", async (t) => {
@@ -254,7 +254,7 @@ test("a daemon whose disk is full says so, ends with that, and has lost nothing 
   await reader.close();
 });
 
-test("an error nobody took care of is logged and ends the daemon with status 1, in order", async (t) => {
+test("an unhandled error is logged and ends the daemon with status 1, in order", async (t) => {
   const { state, up } = upScene(t);
   const bomb = "data:text/javascript,process.on('SIGUSR2',()=>{Promise.reject(new Error('nobody took care'))})";
   const { child, ended, said } = await up({ node: ["--import", bomb] });
@@ -281,5 +281,5 @@ test("a daemon beyond loopback with TLS is found by its own certificate", { skip
   assert.equal((await client.status()).pid, daemon.pid);
   await client.close();
   assert.equal(await stopDaemon(state, { graceMs: 100 }), true);
-  assert.equal(await processEnded(found.process, 0), true);
+  assert.equal(await waitForExit(found.process, 0), true);
 });

@@ -1,4 +1,4 @@
-// Runs a daemon in this process: opens everything in order, says that it is up, and takes it down again in the other order.
+// Runs a daemon in this process: opens everything in order, reports that it is up, and closes it in the reverse order.
 
 import { homedir } from "node:os";
 import { resolve } from "node:path";
@@ -17,167 +17,149 @@ import { openState } from "../state/open-state.ts";
 import { projectFolder } from "../project/project-folder.ts";
 import { collectSecrets } from "../secrets/collect-secrets.ts";
 import type { State } from "../state/state.ts";
-import { showComing } from "./coming-up.ts";
 import { removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
 import { daemonLogFile } from "./daemon-log.ts";
+import { defaultGraceMs } from "./default-grace.ts";
 import { adminKeyFile, findDaemon } from "./find-daemon.ts";
-import { defaultGraceMs } from "./grace.ts";
-import { type ListenRuling, listenRuling } from "./listen-rules.ts";
-import { ownName } from "./living-process.ts";
-import { ownHosts } from "./own-hosts.ts";
-import { type Stopping, stopping, type StopReason } from "./stop-reason.ts";
+import { decideListening, type ListenDecision } from "./listen-rules.ts";
+import { ownProcess } from "./process-identity.ts";
+import { reachableHosts } from "./reachable-hosts.ts";
+import { writeStartupMarker } from "./startup-marker.ts";
+import { listenForStop, type StopReason, type StopTrigger } from "./stop-trigger.ts";
 import { readTls, type TlsFiles } from "./tls-files.ts";
 
-/** What closing may take after the grace time; then the process ends as it is, which loses nothing either. */
+/** How long closing may take after the grace time. Then the process exits, which loses nothing that was acknowledged. */
 const closingMs = 15_000;
 
-/** Where it listened the last time, so that operators and workers that come back find it. */
+/** The setting that holds the last port, so that operators and workers that come back find the daemon. */
 const portSetting = "port";
 
-interface Serving {
+interface ServeContext {
   readonly folder: string;
   readonly from: string;
   readonly state: State;
   readonly log: Log;
-  readonly stop: Stopping;
-  readonly where: ListenRuling & { readonly ok: true };
+  readonly stop: StopTrigger;
+  readonly listen: ListenDecision & { readonly ok: true };
   readonly tls: TlsFiles | undefined;
   readonly publicUrl: URL | undefined;
 }
 
-/** Resolves when it was stopped, throws what it ended with when it did not end well. */
+/** Resolves when the daemon was stopped. Throws the error it ended with, if there was one. */
 export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaemon) => void): Promise<void> {
   const folder = resolve(options.state);
-  // What may not be is told before anything is touched.
-  const where = ruled(options);
+  // Options that cannot be used are refused before anything is changed.
+  readListen(options);
   const tls = options.tls === undefined ? undefined : readTls(options.tls);
   const publicUrl = options.publicUrl === undefined ? undefined : readPublicUrl(options.publicUrl);
   let redact: (text: string) => string = redactor(collectSecrets({ env: process.env, models: ModelsConfig.parse({}) }));
-  const { log, close } = openLog({
-    level: levelOf(options.logLevel),
+  const { log, close: closeLog } = openLog({
+    level: readLogLevel(options.logLevel),
     stderrFile: daemonLogFile(folder),
     pretty: process.stderr.isTTY,
     redact: (text) => redact(text),
   });
-  const stop = stopping({
+  const stop = listenForStop({
     graceMs: options.graceMs ?? defaultGraceMs,
-    onError: (error) => log.fatal({ error }, "an error nobody took care of"),
+    onError: (error) => log.fatal({ error }, "unhandled error"),
   });
-  let enough: NodeJS.Timeout | undefined;
+  let forcedExit: NodeJS.Timeout | undefined;
   void stop.reason.then(({ graceMs }) => {
-    enough = setTimeout(() => process.exit(1), graceMs + closingMs);
-    enough.unref();
+    forcedExit = setTimeout(() => process.exit(1), graceMs + closingMs);
+    forcedExit.unref();
   });
-  let came: (() => void) | undefined;
+  let removeMarker: (() => void) | undefined;
   try {
-    if (where.warning !== undefined) log.warn({ host: where.host }, where.warning);
     const from = resolve(options.from);
-    came = await showComing(folder);
-    const state = await opening(folder, { from, log });
+    removeMarker = await writeStartupMarker(folder);
+    const state = await openUnused(folder, { from, log });
     redact = state.redact;
     try {
-      const there = ruled(options, Number(state.records.setting(portSetting) ?? 0));
-      await serve({ folder, from, state, log, stop, where: there, tls, publicUrl }, (daemon) => {
-        came?.();
+      const listen = readListen(options, Number(state.records.setting(portSetting) ?? 0));
+      if (listen.warning !== undefined) log.warn({ host: listen.host }, listen.warning);
+      await serve({ folder, from, state, log, stop, listen, tls, publicUrl }, (daemon) => {
+        removeMarker?.();
         onUp(daemon);
       });
     } finally {
       await state.close();
     }
   } finally {
-    clearTimeout(enough);
-    came?.();
+    clearTimeout(forcedExit);
+    removeMarker?.();
     stop.close();
-    close();
+    closeLog();
   }
 }
 
-function ruled(options: UpOptions, lastPort = 0): Serving["where"] {
-  const ruling = listenRuling({
-    ...(options.host === undefined ? {} : { host: options.host }),
-    ...(options.port === undefined ? {} : { port: options.port }),
-    tls: options.tls !== undefined,
-    insecure: options.insecure === true,
-    lastPort: lastPort > 0 ? lastPort : undefined,
-  });
-  if (!ruling.ok) throw new TuttiError(ruling.code, ruling.message);
-  return ruling;
-}
-
-/** A state that is in use is said to be so by whom: a daemon can be talked to. */
-async function opening(folder: string, options: { readonly from: string; readonly log: Log }): Promise<State> {
+/** If a daemon uses the state folder already, the error says where it listens. */
+async function openUnused(folder: string, options: { readonly from: string; readonly log: Log }): Promise<State> {
   try {
     return await openState(folder, options);
   } catch (thrown) {
     const error = toTuttiError(thrown);
     const daemon = error.code === "locked" ? await findDaemon(folder).catch(() => undefined) : undefined;
     if (daemon === undefined) throw error;
-    const message = `a daemon works on ${folder} already: process ${daemon.pid} at ${daemon.url}; use it, or end it with \`tutti down\``;
+    const message = `a daemon works on ${folder} already: process ${daemon.pid} at ${daemon.url}; use it, or stop it with \`tutti down\``;
     throw new TuttiError("locked", message, { cause: error, details: { ...daemon } });
   }
 }
 
-async function serve(serving: Serving, onUp: (daemon: RunningDaemon) => void): Promise<void> {
-  const { folder, state, log, stop, tls } = serving;
-  const offFailure = state.store.onCommit(() => {
+async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => void): Promise<void> {
+  const { folder, state, log, stop, tls } = context;
+  const unsubscribe = state.store.onCommit(() => {
     const error = state.store.failure;
     if (error !== undefined) stop.stop({ why: "store", graceMs: 0, error });
   });
   await state.keys.ensureAdmin(adminKeyFile(folder));
-  let leaving: StopReason | undefined;
-  const http = await listening(serving, () => leaving);
+  let stopping: StopReason | undefined;
+  const http = await listen(context, () => stopping !== undefined);
   const { instance, version, started_at } = await state.client.status();
   let notifier: Notifier | undefined;
   try {
-    state.listening(serving.publicUrl?.origin ?? http.url);
+    state.listening(context.publicUrl?.origin ?? http.url);
     state.records.putSetting(portSetting, String(http.port));
-    notifier = await notifying(serving);
-    const { pid, start } = await ownName();
-    writeDaemonFile(folder, {
-      pid,
-      process_start: start,
-      url: http.url,
-      instance,
-      started_at,
-      version,
-      ...(tls === undefined ? {} : { certificate: tls.cert }),
-    });
+    notifier = await notify(context);
+    const { pid, start } = await ownProcess();
+    const certificate = tls === undefined ? {} : { certificate: tls.cert };
+    const facts = { url: http.url, instance, started_at, version };
+    writeDaemonFile(folder, { pid, process_start: start, ...facts, ...certificate });
     log.info({ url: http.url, state: folder }, "up");
     onUp({ url: http.url, pid, version, started_at });
-    leaving = await stop.reason;
-    await windDown(serving, leaving);
+    stopping = await stop.reason;
+    await drain(context, stopping);
   } finally {
-    offFailure();
+    unsubscribe();
     await notifier?.close();
-    // Before the port is free: whoever takes it next must not be taken for this daemon.
+    // While the port is still ours: a program that gets it next must not be taken for this daemon.
     removeDaemonFile(folder, instance);
     await http.close();
   }
   log.info({}, "down");
-  if (leaving.error !== undefined) throw leaving.error;
+  if (stopping.error !== undefined) throw stopping.error;
 }
 
-/** Requests are answered meanwhile: the results of steps under way may come by them. */
-async function windDown({ state, log }: Serving, { why, graceMs, error }: StopReason): Promise<void> {
+/** Lets running steps finish. Requests are still answered, because the results of steps may come with them. */
+async function drain({ state, log }: ServeContext, { why, graceMs, error }: StopReason): Promise<void> {
   log.info({ why, grace_ms: graceMs }, "stopping");
   if (error !== undefined) log.fatal({ error }, error.message);
   if (state.store.failure !== undefined) return;
   const finished = await state.engine.drain(graceMs);
-  if (!finished) log.warn({}, "some steps did not finish in time; their tasks go on at the next start");
+  if (!finished) log.warn({}, "some steps did not finish in time; their tasks continue at the next start");
 }
 
-/** As the project says that the daemon was started in. */
-async function notifying({ state, log, from }: Serving): Promise<Notifier> {
+/** Notifies as configured in the project that the daemon was started in. */
+async function notify({ state, log, from }: ServeContext): Promise<Notifier> {
   const { config } = await loadConfig(projectFolder(from, homedir()));
   const { store, records, view, feed, redact } = state;
   const parts = { store, records, view, feed, log, redact };
   return startNotifier({ ...parts, config: config.notifications, clock: systemClock, env: process.env });
 }
 
-/** The first of the ports that is free. */
-async function listening(serving: Serving, leaving: () => StopReason | undefined): Promise<RunningHttp> {
-  const { state, log, from, stop, where, tls, publicUrl } = serving;
-  const [port = 0, ...others] = where.ports;
+/** Listens on the first of the ports that is free. */
+async function listen(context: ServeContext, isStopping: () => boolean): Promise<RunningHttp> {
+  const { state, log, from, stop, listen: where, tls, publicUrl } = context;
+  const [port = 0, ...otherPorts] = where.ports;
   try {
     return await startHttp({
       state,
@@ -187,10 +169,10 @@ async function listening(serving: Serving, leaving: () => StopReason | undefined
       port,
       ...(tls === undefined ? {} : { tls }),
       allowedHosts: [
-        ...(where.loopback ? [] : ownHosts(where.host, tls?.cert)),
+        ...(where.loopback ? [] : reachableHosts(where.host, tls?.cert)),
         ...(publicUrl === undefined ? [] : [publicUrl.host]),
       ],
-      // Behind a proxy that speaks TLS, our own pages come from there.
+      // Behind a proxy, our own pages are served from the public URL.
       allowedOrigins: publicUrl === undefined ? [] : [publicUrl.origin],
       openapi: openApiDocument,
       runners: [
@@ -198,28 +180,40 @@ async function listening(serving: Serving, leaving: () => StopReason | undefined
         { kind: "command", runtime: "command" },
         { kind: "operator", runtime: "operator" },
       ],
-      // Loaded when asked for: running work needs no reader of definitions.
+      // Loaded only when it is needed: running tasks does not take a reader of agent definitions.
       project: async (folder) => (await import("../project/open-project.ts")).openProject(folder),
-      notReady: () => (leaving() === undefined ? undefined : new TuttiError("stopped", "the service is stopping")),
+      notReady: () => (isStopping() ? new TuttiError("stopped", "the service is stopping") : undefined),
       onShutdown: (graceMs = defaultGraceMs) => stop.stop({ why: "request", graceMs }),
     });
   } catch (thrown) {
-    if (!(thrown instanceof TuttiError) || thrown.code !== "busy" || others.length === 0) throw thrown;
-    log.info({ port }, "the port is in use; another is taken");
-    return listening({ ...serving, where: { ...where, ports: others } }, leaving);
+    if (!(thrown instanceof TuttiError) || thrown.code !== "busy" || otherPorts.length === 0) throw thrown;
+    log.info({ port }, "the port is in use; trying another");
+    return listen({ ...context, listen: { ...where, ports: otherPorts } }, isStopping);
   }
 }
 
-/** Workers append paths to it, so it has none of its own. */
+function readListen(options: UpOptions, lastPort = 0): ServeContext["listen"] {
+  const decision = decideListening({
+    ...(options.host === undefined ? {} : { host: options.host }),
+    ...(options.port === undefined ? {} : { port: options.port }),
+    tls: options.tls !== undefined,
+    insecure: options.insecure === true,
+    lastPort: lastPort > 0 ? lastPort : undefined,
+  });
+  if (!decision.ok) throw new TuttiError(decision.code, decision.message);
+  return decision;
+}
+
+/** Workers append paths to the URL, so it may have none of its own. */
 function readPublicUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if ((url?.protocol === "http:" || url?.protocol === "https:") && url.href === `${url.origin}/`) return url;
-  throw new TuttiError("usage", `${text} is no public URL; give one like https://tutti.example, without a path`);
+  const message = `${text} cannot be used as public URL; give one like https://tutti.example, without a path`;
+  throw new TuttiError("usage", message);
 }
 
-function levelOf(text = "info"): LogLevel {
+function readLogLevel(text = "info"): LogLevel {
   const level = logLevels.find((each) => each === text);
-  if (level === undefined)
-    throw new TuttiError("usage", `${text} is no log level; give one of ${logLevels.join(", ")}`);
-  return level;
+  if (level !== undefined) return level;
+  throw new TuttiError("usage", `${text} is no log level; give one of ${logLevels.join(", ")}`);
 }

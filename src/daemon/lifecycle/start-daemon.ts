@@ -1,9 +1,8 @@
-// Starts a daemon in a process of its own and waits until it answers; whoever starts one at the same time gets the same one.
+// Starts a daemon in a process of its own and waits until it answers. Processes that do this at the same time get the same one.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import type { RunningDaemon, UpOptions } from "../../host/host.ts";
@@ -11,10 +10,11 @@ import { TuttiError } from "../../protocol/error.ts";
 import { within } from "../../runner/process/within.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
 import { type Lock, takeLock } from "../../store/sqlite/lock.ts";
-import { isComing, startFolder } from "./coming-up.ts";
-import { type DaemonLog, lastWords, openDaemonLog } from "./daemon-log.ts";
+import { type DaemonLog, openDaemonLog, startupError } from "./daemon-log.ts";
 import { findDaemon } from "./find-daemon.ts";
-import { lockOwner } from "./lock-owner.ts";
+import { readLockOwner } from "./lock-owner.ts";
+import { pollUntil } from "./poll-until.ts";
+import { isStarting, startFolder } from "./startup-marker.ts";
 
 export interface StartedDaemon {
   readonly daemon: RunningDaemon;
@@ -22,18 +22,17 @@ export interface StartedDaemon {
   readonly existed: boolean;
 }
 
-/** Recovering a large state takes a while; a process that lives is given this long. */
+/** How long a running process may take until it answers. Recovering a large state takes a while. */
 const upMs = 60_000;
-/** One that lost to another is waited for this long to end. */
-const otherMs = 5_000;
-const pollMs = 50;
+/** How long we wait for our own daemon to end when another one was first. */
+const endMs = 5_000;
 
 export async function startDaemon(options: UpOptions): Promise<StartedDaemon> {
   const folder = resolve(options.state);
   const found = await findDaemon(folder);
   if (found !== undefined) return { daemon: found, existed: true };
   makeFolder(folder);
-  const turn = await takeTurn(folder);
+  const turn = await takeStartLock(folder);
   if ("daemon" in turn) return turn;
   try {
     const now = await findDaemon(folder);
@@ -43,24 +42,28 @@ export async function startDaemon(options: UpOptions): Promise<StartedDaemon> {
   }
 }
 
-/** One starts at a time; the others wait for what comes of it. The system frees the turn of one that is killed. */
-async function takeTurn(folder: string): Promise<Lock | StartedDaemon> {
-  const place = startFolder(folder);
-  makeFolder(place);
-  for (const until = Date.now() + upMs; ; await sleep(pollMs)) {
+/** One process starts a daemon at a time, the others wait for it. The system frees the lock of a process that is killed. */
+async function takeStartLock(folder: string): Promise<Lock | StartedDaemon> {
+  const lockFolder = startFolder(folder);
+  makeFolder(lockFolder);
+  let lockedError: TuttiError | undefined;
+  const taken = await pollUntil<Lock | StartedDaemon>(upMs, async () => {
     try {
-      return takeLock(place);
+      return takeLock(lockFolder);
     } catch (thrown) {
-      if (!(thrown instanceof TuttiError) || thrown.code !== "locked" || Date.now() >= until) throw thrown;
+      if (!(thrown instanceof TuttiError) || thrown.code !== "locked") throw thrown;
+      lockedError = thrown;
     }
     const daemon = await findDaemon(folder);
-    if (daemon !== undefined) return { daemon, existed: true };
-  }
+    return daemon === undefined ? undefined : { daemon, existed: true };
+  });
+  if (taken === undefined) throw lockedError ?? new TuttiError("locked", `${lockFolder} is in use`);
+  return taken;
 }
 
 async function launch(folder: string, options: UpOptions): Promise<StartedDaemon> {
   const log = openDaemonLog(folder);
-  let ended = false;
+  let exited = false;
   try {
     const child = spawn(process.execPath, [commandFile(), ...upArguments(folder, options)], {
       cwd: folder,
@@ -68,44 +71,42 @@ async function launch(folder: string, options: UpOptions): Promise<StartedDaemon
       stdio: ["ignore", log.descriptor, log.descriptor],
       windowsHide: true,
     });
-    const end = ending(child).then(() => (ended = true));
-    for (const until = Date.now() + upMs; !ended && Date.now() < until; await Promise.race([end, sleep(pollMs)])) {
-      const daemon = await findDaemon(folder);
-      if (daemon === undefined) continue;
-      if (daemon.pid === child.pid) return { daemon, existed: false };
-      // It would take the state as soon as the other lets go of it, and nobody would know.
-      child.kill("SIGTERM");
-      await within(end, otherMs);
-      return { daemon, existed: true };
+    const exit = childExit(child).then(() => (exited = true));
+    const found = await pollUntil(upMs, async () => (exited ? "exited" : findDaemon(folder)));
+    if (found === "exited") return await afterExit(folder, log);
+    if (found === undefined) {
+      const message = `the daemon, process ${child.pid}, is not up after ${upMs / 1000} s; ${log.path} says what it does`;
+      throw new TuttiError("unreachable", message, { details: { pid: child.pid } });
     }
-    if (ended) return await afterEnd(folder, log);
-    const message = `the daemon, process ${child.pid}, is not up after ${upMs / 1000} s; ${log.path} says what it does`;
-    throw new TuttiError("unreachable", message, { details: { pid: child.pid } });
+    if (found.pid === child.pid) return { daemon: found, existed: false };
+    // Another daemon was first. Ours must not take over, unnoticed, when that one stops.
+    child.kill("SIGTERM");
+    await within(exit, endMs);
+    return { daemon: found, existed: true };
   } finally {
     log.close();
   }
 }
 
-/** Another process may have taken the state between our look and the child's: if it is a daemon, that one is used. */
-async function afterEnd(folder: string, log: DaemonLog): Promise<StartedDaemon> {
+/** Another process may have taken the state folder before our daemon could. If that is a daemon, it is used. */
+async function afterExit(folder: string, log: DaemonLog): Promise<StartedDaemon> {
   const other = await findDaemon(folder);
   if (other !== undefined) return { daemon: other, existed: true };
-  const why = lastWords(log);
-  if (why.code !== "locked") throw why;
-  const owner = lockOwner(folder);
-  for (const until = Date.now() + upMs; Date.now() < until; await sleep(pollMs)) {
-    const coming = owner !== undefined && (await isComing(folder, owner.pid));
-    const daemon = await findDaemon(folder);
-    if (daemon !== undefined) return { daemon, existed: true };
-    if (!coming) break;
-  }
+  const error = startupError(log);
+  if (error.code !== "locked") throw error;
+  const owner = readLockOwner(folder);
+  const found = await pollUntil(upMs, async () => {
+    const starting = owner !== undefined && (await isStarting(folder, owner.pid));
+    return (await findDaemon(folder)) ?? (starting ? undefined : "no daemon");
+  });
+  if (found !== undefined && found !== "no daemon") return { daemon: found, existed: true };
   const who = owner === undefined ? "a process" : `process ${owner.pid}, since ${owner.since},`;
   const message = `${who} that is no daemon works on ${folder}, such as \`tutti invoke\`; wait for it, end it, or choose another folder with --state`;
-  throw new TuttiError("locked", message, { cause: why });
+  throw new TuttiError("locked", message, { cause: error });
 }
 
-/** Resolves when it has ended or could not be started; it does not keep this process alive. */
-function ending(child: ChildProcess): Promise<void> {
+/** Resolves when the child has exited or could not be started. The child does not keep this process alive. */
+function childExit(child: ChildProcess): Promise<void> {
   child.unref();
   return new Promise((resolve) => {
     child.on("exit", () => resolve());
@@ -113,17 +114,18 @@ function ending(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Beside the sources in a clone, beside the bundle in an installed package. */
+/** It is beside the sources in a clone, and beside the bundle in an installed package. */
 function commandFile(): string {
-  const places = ["../../../bin/tutti.js", "../../bin/tutti.js"].map((each) =>
+  const candidates = ["../../../bin/tutti.js", "../../bin/tutti.js"].map((each) =>
     fileURLToPath(new URL(each, import.meta.url)),
   );
-  const found = places.find((each) => existsSync(each));
-  if (found === undefined) throw new TuttiError("io", `${places.join(" and ")} are not there; install tutti again`);
+  const found = candidates.find((each) => existsSync(each));
+  if (found === undefined)
+    throw new TuttiError("io", `neither ${candidates.join(" nor ")} exists; install tutti again`);
   return found;
 }
 
-/** Its errors as JSON, so that they can be told here as what they are. */
+/** The daemon prints its errors as JSON, so that they can be reported here with their code. */
 function upArguments(folder: string, options: UpOptions): string[] {
   const { from, host, port, tls, insecure, publicUrl, logLevel, graceMs } = options;
   const given = {

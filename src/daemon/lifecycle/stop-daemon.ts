@@ -1,24 +1,24 @@
-// Ends the daemon of a state folder: asks it to stop, or kills it when that was asked for, and waits until it is gone.
+// Stops the daemon of a state folder: asks it to stop, or kills it if forced to, and waits until it has ended.
 
 import { kill } from "node:process";
 
 import { service } from "../../client/call.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { readDaemonFile } from "./daemon-file.ts";
+import { defaultGraceMs } from "./default-grace.ts";
 import { type FoundDaemon, probeDaemon, processIn } from "./find-daemon.ts";
-import { defaultGraceMs } from "./grace.ts";
-import { ended, lives, type ProcessName } from "./living-process.ts";
-import { lockOwner } from "./lock-owner.ts";
+import { readLockOwner } from "./lock-owner.ts";
+import { isRunning, type ProcessIdentity, waitForExit } from "./process-identity.ts";
 
 export interface StopOptions {
   readonly graceMs?: number;
   readonly force?: boolean;
 }
 
-/** What closing may take after the grace time. */
+/** How long closing may take after the grace time. */
 const closingMs = 20_000;
 
-/** False when none was running. The system frees the state of a process that has ended. */
+/** Returns false if no daemon was running. When it has ended, the system has freed the state folder's lock. */
 export async function stopDaemon(folder: string, { graceMs = defaultGraceMs, force }: StopOptions): Promise<boolean> {
   if (force === true) return killDaemon(folder);
   const found = await probeDaemon(folder);
@@ -26,22 +26,22 @@ export async function stopDaemon(folder: string, { graceMs = defaultGraceMs, for
   try {
     await askToStop(found, graceMs);
   } catch (thrown) {
-    // It may have been stopping already, and gone before it could answer.
-    if (!(await ended(found.process, graceMs))) throw thrown;
+    // It may have been stopping already, and ended before it could answer.
+    if (!(await waitForExit(found.process, graceMs))) throw thrown;
   }
-  if (await ended(found.process, graceMs + closingMs)) return true;
-  throw stillThere(found.process);
+  if (await waitForExit(found.process, graceMs + closingMs)) return true;
+  throw stillRunning(found.process);
 }
 
-/** Only a process that is the daemon, by the note beside the lock too: a pid may have been given to another since. */
+/** Kills the process only if both daemon.json and the note beside the lock name it, since pids are reused. */
 async function killDaemon(folder: string): Promise<boolean> {
   const file = readDaemonFile(folder);
   if (file === undefined) return false;
-  const name = processIn(file);
-  if (lockOwner(folder)?.pid !== name.pid || !(await lives(name))) return false;
-  kill(name.pid, "SIGKILL");
-  if (await ended(name, closingMs)) return true;
-  throw stillThere(name);
+  const daemon = processIn(file);
+  if (readLockOwner(folder)?.pid !== daemon.pid || !(await isRunning(daemon))) return false;
+  kill(daemon.pid, "SIGKILL");
+  if (await waitForExit(daemon, closingMs)) return true;
+  throw stillRunning(daemon);
 }
 
 async function askToStop({ daemon, key, fetch: send }: FoundDaemon, graceMs: number): Promise<void> {
@@ -49,7 +49,7 @@ async function askToStop({ daemon, key, fetch: send }: FoundDaemon, graceMs: num
   await remote.call("shutdown", { body: { grace_ms: graceMs } });
 }
 
-function stillThere({ pid }: ProcessName): TuttiError {
-  const message = `the daemon, process ${pid}, has not ended; wait for it, or end it with \`tutti down --force\`, nothing that was acknowledged is lost`;
+function stillRunning({ pid }: ProcessIdentity): TuttiError {
+  const message = `the daemon, process ${pid}, has not ended yet; wait for it, or kill it with \`tutti down --force\`: nothing that was acknowledged is lost`;
   return new TuttiError("busy", message, { details: { pid } });
 }

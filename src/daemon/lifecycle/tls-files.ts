@@ -1,4 +1,4 @@
-// The certificate and key a daemon is given as files, read and checked before anything listens.
+// The certificate and key files a daemon was given, read and checked before it listens.
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -6,20 +6,13 @@ import { createSecureContext } from "node:tls";
 
 import { TuttiError } from "../../protocol/error.ts";
 
+/** Paths, or the contents of the files at them. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
 }
 
 export function readTls(files: TlsFiles): TlsFiles {
-  const read = (path: string): string => {
-    try {
-      return readFileSync(path, "utf8");
-    } catch (thrown) {
-      const why = thrown instanceof Error ? thrown.message : String(thrown);
-      throw new TuttiError("invalid_input", `${path} cannot be read: ${why}`, { cause: thrown });
-    }
-  };
   const tls = { cert: read(files.cert), key: read(files.key) };
   try {
     createSecureContext(tls);
@@ -31,13 +24,21 @@ export function readTls(files: TlsFiles): TlsFiles {
   return tls;
 }
 
-/** The names a certificate was issued for, without those that stand for many. */
-export function namesIn(certificate: string): string[] {
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new TuttiError("invalid_input", `${path} cannot be read: ${why}`, { cause: thrown });
+  }
+}
+
+/** The hosts a certificate was issued for, as a URL writes them. Wildcards are left out. */
+export function certificateNames(certificate: string): string[] {
   const { subjectAltName = "" } = new X509Certificate(certificate);
   return subjectAltName.split(", ").flatMap((entry) => {
     const [, kind, name = ""] = /^(DNS|IP Address):([^"]+)$/.exec(entry) ?? [];
     if (kind === undefined || name.includes("*")) return [];
-    // In the form in which a request names it.
     return [new URL(`http://${name.includes(":") ? `[${name}]` : name}`).hostname];
   });
 }

@@ -1,4 +1,4 @@
-// Waits for whatever ends a daemon: a signal, a request, a store that failed, or an error nobody took care of.
+// Waits for whatever stops a daemon: a signal, a request, a store that failed, or an error that nobody handled.
 
 import { constants } from "node:os";
 
@@ -7,31 +7,30 @@ import { TuttiError } from "../../protocol/error.ts";
 export interface StopReason {
   readonly why: string;
   readonly graceMs: number;
-  /** What it ends with, when it does not end well. */
+  /** The daemon ends with this error. */
   readonly error?: TuttiError;
 }
 
-export interface Stopping {
+export interface StopTrigger {
   readonly reason: Promise<StopReason>;
   /** The first reason counts. */
   stop(reason: StopReason): void;
-  /** Gives the signals back. */
+  /** Removes the handlers of signals and errors. */
   close(): void;
 }
 
-export interface StoppingOptions {
-  /** How long steps may take after a signal. */
+export interface StopTriggerOptions {
+  /** How long running steps may take to finish after a signal. */
   readonly graceMs: number;
-  /** Told of an error nobody took care of, before the daemon stops on it. */
+  /** Called with an error that nobody handled, before the daemon stops because of it. */
   readonly onError: (thrown: unknown) => void;
 }
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** A second signal ends the process at once: nothing that was acknowledged is lost by that. */
-export function stopping({ graceMs, onError }: StoppingOptions): Stopping {
-  let stop: (reason: StopReason) => void = () => undefined;
-  const reason = new Promise<StopReason>((resolve) => (stop = resolve));
+/** A second signal ends the process at once. Nothing that was acknowledged is lost by that. */
+export function listenForStop({ graceMs, onError }: StopTriggerOptions): StopTrigger {
+  const { promise: reason, resolve: stop } = Promise.withResolvers<StopReason>();
   let signalled = false;
   const onSignal = (signal: (typeof signals)[number]): void => {
     if (signalled) process.exit(128 + constants.signals[signal]);
@@ -40,8 +39,8 @@ export function stopping({ graceMs, onError }: StoppingOptions): Stopping {
   };
   const onThrown = (thrown: unknown): void => {
     onError(thrown);
-    const said = thrown instanceof Error ? thrown.message : String(thrown);
-    const error = new TuttiError("internal", `the daemon stopped on an error nobody took care of: ${said}`, {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    const error = new TuttiError("internal", `the daemon stopped because of an unhandled error: ${message}`, {
       cause: thrown,
     });
     stop({ why: "error", graceMs, error });

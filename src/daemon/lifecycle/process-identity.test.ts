@@ -4,13 +4,13 @@ import { once } from "node:events";
 import { test } from "node:test";
 
 import { processTable } from "../../runner/process/process-table.ts";
-import { ended, lives, ownName } from "./living-process.ts";
+import { isRunning, ownProcess, waitForExit } from "./process-identity.ts";
 
-test("this process lives, and one with its pid and another start does not", async () => {
-  const own = await ownName();
+test("this process runs, and one with its pid and another start does not", async () => {
+  const own = await ownProcess();
   assert.equal(own.pid, process.pid);
-  assert.equal(await lives(own), true);
-  assert.equal(await lives({ ...own, start: `${own.start}0` }), false);
+  assert.equal(await isRunning(own), true);
+  assert.equal(await isRunning({ ...own, start: `${own.start}0` }), false);
 });
 
 test("a process is waited for until it has ended, and not longer than asked", async (t) => {
@@ -19,17 +19,17 @@ test("a process is waited for until it has ended, and not longer than asked", as
   await once(child.stdout, "data");
   const pid = child.pid ?? 0;
   const name = { pid, start: (await processTable.start(pid)) ?? "" };
-  assert.equal(await lives(name), true);
-  assert.equal(await ended(name, 60), false);
+  assert.equal(await isRunning(name), true);
+  assert.equal(await waitForExit(name, 60), false);
   child.kill("SIGKILL");
-  assert.equal(await ended(name, 10_000), true);
+  assert.equal(await waitForExit(name, 10_000), true);
 });
 
 test(
-  "a process that ended and was not fetched by its parent lives no more",
+  "a process that has exited does not run, even if its parent has not collected its status",
   { skip: process.platform !== "linux" },
   async (t) => {
-    // The shell becomes a program that never asks after its child.
+    // The shell becomes a program that never collects the status of its child.
     const parent = spawn("sh", ["-c", `sh -c 'echo $$; sleep 0.2' & exec sleep 30`], {
       stdio: ["ignore", "pipe", "ignore"],
     });
@@ -37,7 +37,7 @@ test(
     const [chunk]: Buffer[] = await once(parent.stdout, "data");
     const pid = Number(String(chunk).trim());
     const name = { pid, start: (await processTable.start(pid)) ?? "" };
-    assert.equal(await ended(name, 10_000), true);
+    assert.equal(await waitForExit(name, 10_000), true);
     assert.equal(await processTable.start(pid), name.start, "its pid is still taken");
   },
 );
