@@ -1,4 +1,4 @@
-// Where lines of the log end: a file of its owner's, kept small, or stderr. Writing never throws.
+// Where the lines of the log are written: a file with a bounded size, or stderr. Writing never throws.
 
 import { closeSync, copyFileSync, fchmodSync, fstatSync, fsyncSync, ftruncateSync, openSync } from "node:fs";
 import { renameSync, statSync, writeSync } from "node:fs";
@@ -8,28 +8,28 @@ export interface LineSink {
   close(): void;
 }
 
-const rotateAbove = 10 * 1024 * 1024;
+const maxBytes = 10 * 1024 * 1024;
 const stderr = 2;
-/** A pipe that is full for longer loses the line rather than the service its time. */
+/** If a pipe is full for longer than this many milliseconds, the line is lost rather than the daemon held up. */
 const maxRetries = 20;
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
 export interface SinkOptions {
-  /** Stderr when absent, or when it cannot be opened. */
+  /** Stderr is used if this is absent or cannot be opened. */
   readonly file?: string | undefined;
-  /** A file of ours; if stderr is that one, it is kept small too. */
+  /** If stderr is this file, its size is bounded too. */
   readonly stderrFile?: string | undefined;
 }
 
-/** A file that has grown large is put aside as `.1`, when it is opened and while it is written. */
+/** A file that has grown too large is kept as `.1`, replacing the one before: when it is opened, and while it is written. */
 export function openSink({ file, stderrFile }: SinkOptions): { readonly sink: LineSink; readonly problem?: string } {
   const toStderr = (): LineSink => {
-    const ours = stderrFile !== undefined && isSame(stderr, stderrFile);
-    return sinkOver(stderr, { onGrown: ours ? puttingAside(stderr, stderrFile) : () => undefined });
+    const isOurFile = stderrFile !== undefined && isSameFile(stderr, stderrFile);
+    return sinkOver(stderr, { onWritten: isOurFile ? rotator(stderr, stderrFile) : () => undefined });
   };
   if (file === undefined) return { sink: toStderr() };
   try {
-    if (isLarge(file)) renameSync(file, `${file}.1`);
+    if (isTooLarge(file)) renameSync(file, `${file}.1`);
     const fd = openSync(file, "a", 0o600);
     if (fstatSync(fd).isFile()) fchmodSync(fd, 0o600);
     const close = (): void => {
@@ -40,25 +40,25 @@ export function openSink({ file, stderrFile }: SinkOptions): { readonly sink: Li
         return;
       }
     };
-    return { sink: sinkOver(fd, { close, onGrown: puttingAside(fd, file) }) };
+    return { sink: sinkOver(fd, { close, onWritten: rotator(fd, file) }) };
   } catch (thrown) {
     return { sink: toStderr(), problem: codeOf(thrown) };
   }
 }
 
 /**
- * Told by how much the file has grown. It is copied and emptied, not renamed: stderr is also written to by Node itself and
- * goes on in the same file.
+ * Returns a function that is told how many bytes were written. The file is copied and emptied, not renamed, because Node
+ * itself also writes to stderr and goes on writing to the same file.
  */
-function puttingAside(fd: number, path: string): (bytes: number) => void {
-  let left = rotateAbove - fstatSync(fd).size;
+function rotator(fd: number, path: string): (bytes: number) => void {
+  let left = maxBytes - fstatSync(fd).size;
   return (bytes) => {
     left -= bytes;
     if (left > 0) return;
-    // Where that fails, as on a full disk, it is tried again when as much has come again.
-    left = rotateAbove;
+    // If rotating fails, as on a full disk, it is tried again after as many bytes.
+    left = maxBytes;
     try {
-      if (!isSame(fd, path)) return;
+      if (!isSameFile(fd, path)) return;
       copyFileSync(path, `${path}.1`);
       ftruncateSync(fd);
     } catch {
@@ -67,7 +67,7 @@ function puttingAside(fd: number, path: string): (bytes: number) => void {
   };
 }
 
-function isSame(fd: number, path: string): boolean {
+function isSameFile(fd: number, path: string): boolean {
   try {
     const [one, other] = [fstatSync(fd), statSync(path)];
     return one.isFile() && one.dev === other.dev && one.ino === other.ino;
@@ -77,20 +77,19 @@ function isSame(fd: number, path: string): boolean {
 }
 
 interface SinkEvents {
-  readonly onGrown: (bytes: number) => void;
+  readonly onWritten: (bytes: number) => void;
   readonly close?: () => void;
 }
 
-function sinkOver(fd: number, { onGrown, close }: SinkEvents): LineSink {
-  let [lost, closed, cut] = [0, false, false];
+function sinkOver(fd: number, { onWritten, close }: SinkEvents): LineSink {
+  /** How many lines could not be written, and whether the last of them was cut off in the middle. */
+  let [lost, cut, closed] = [0, false, false];
   return {
     write(line) {
       if (closed) return;
-      const told =
-        lost === 0 ? "" : `${JSON.stringify({ level: "warn", time: Date.now(), msg: `${lost} lines lost` })}\n`;
-      const bytes = Buffer.from(`${cut ? "\n" : ""}${told}${line}`);
+      const bytes = Buffer.from(`${cut ? "\n" : ""}${lost === 0 ? "" : lostLine(lost)}${line}`);
       const written = writeAll(fd, bytes);
-      onGrown(bytes.length);
+      onWritten(bytes.length);
       if (written === "all") [lost, cut] = [0, false];
       else [lost, cut] = [lost + 1, cut || written === "some"];
     },
@@ -100,6 +99,10 @@ function sinkOver(fd: number, { onGrown, close }: SinkEvents): LineSink {
       close?.();
     },
   };
+}
+
+function lostLine(count: number): string {
+  return `${JSON.stringify({ level: "warn", time: Date.now(), msg: `${count} lines lost` })}\n`;
 }
 
 function writeAll(fd: number, bytes: Buffer): "all" | "some" | "none" {
@@ -116,8 +119,8 @@ function writeAll(fd: number, bytes: Buffer): "all" | "some" | "none" {
   return "all";
 }
 
-function isLarge(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > rotateAbove;
+function isTooLarge(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > maxBytes;
 }
 
 function codeOf(thrown: unknown): string {

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { redactor } from "../../core/redact.ts";
 import { openLog } from "./log.ts";
-import { personLine } from "./person-line.ts";
+import { prettyLine } from "./pretty-line.ts";
 
 const secret = 'sk-"quoted"\\secret';
 const redact = redactor([{ name: "KEY", value: secret }]);
@@ -21,7 +21,7 @@ function linesOf(file: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line));
 }
 
-test("no secret reaches the file, wherever in a line it stands", (t) => {
+test("no secret reaches the file, wherever in a line it is", (t) => {
   const file = join(tempFolder(t), "log");
   const { log, close } = openLog({ level: "info", file, redact });
   log.info({ key: secret, nested: [{ [secret]: handle }] }, `message with ${secret}`);
@@ -43,7 +43,7 @@ test("no secret reaches the file, wherever in a line it stands", (t) => {
   }
 });
 
-test("a file is its owner's alone, is added to, and is put aside when it has grown large", (t) => {
+test("a log file is readable by its owner alone, is appended to, and is kept as .1 when it has grown large", (t) => {
   const file = join(tempFolder(t), "log");
   writeFileSync(file, "before\n", { mode: 0o644 });
   const first = openLog({ level: "info", file, redact });
@@ -60,7 +60,7 @@ test("a file is its owner's alone, is added to, and is put aside when it has gro
   assert.equal(statSync(`${file}.1`).size, 10 * 1024 * 1024 + 1);
 });
 
-test("a file stderr was given is put aside while it grows, and nothing of it is lost", async (t) => {
+test("a file that stderr goes to is kept as .1 while it grows, and nothing of it is lost", async (t) => {
   const file = join(tempFolder(t), "daemon.log");
   const limit = 10 * 1024 * 1024;
   const earlier = `${"x".repeat(limit - 1_000)}\n`;
@@ -146,7 +146,7 @@ test("a reader of stderr that went away does not end the process", async () => {
   assert.deepEqual({ status, out }, { status: 0, out: "still here" });
 });
 
-test("a file that cannot be opened is told on stderr, where the lines go then", async () => {
+test("if the log file cannot be opened, stderr says so and gets the lines", async () => {
   const { ended } = await logging(
     `const { log, close } = openLog({ level: "info", file: "/nowhere/at/all", redact }); log.info("hello"); close();`,
     "pipe",
@@ -167,8 +167,8 @@ test("a line for a person is one short line that cannot move a cursor", (t) => {
     n: 3,
     msg: "a\u001b[2Jb\nc",
   });
-  assert.equal(personLine(line), '03:04:05 warn  a [2Jb c task=tsk_1 why="two words" n=3\n');
-  assert.equal(personLine("no json\u001b[1m\n"), "no json [1m\n");
+  assert.equal(prettyLine(line), '03:04:05 warn  a [2Jb c task=tsk_1 why="two words" n=3\n');
+  assert.equal(prettyLine("no json\u001b[1m\n"), "no json [1m\n");
   const file = join(tempFolder(t), "log");
   const { log, close } = openLog({ level: "info", file, pretty: true, redact });
   log.info({ key: secret, err: new Error("broke") }, "hi");

@@ -1,9 +1,9 @@
-// The log of the service: lines of JSON, or short ones for a person, from which secrets are taken before they are written.
+// The daemon's log: lines of JSON, or short lines for a person. Secrets are removed before a line is written.
 
 import pino, { type Logger } from "pino";
 
 import { type LineSink, openSink } from "./line-sink.ts";
-import { personLine } from "./person-line.ts";
+import { prettyLine } from "./pretty-line.ts";
 
 export type Log = Logger;
 
@@ -12,29 +12,31 @@ export type LogLevel = (typeof logLevels)[number];
 
 export interface LogOptions {
   readonly level: LogLevel;
-  /** Stderr when absent. */
+  /** Stderr if absent. */
   readonly file?: string;
-  /** The file stderr may be, which is kept small then. */
+  /** If stderr is this file, its size is bounded. */
   readonly stderrFile?: string;
   /** Short lines for a person instead of JSON. */
   readonly pretty?: boolean;
-  /** Every line passes it as text, whatever it was made from. */
+  /** Removes secrets. Applied to the text of every line, whatever fields it was made from. */
   readonly redact: (text: string) => string;
 }
 
 export interface OpenedLog {
   readonly log: Log;
-  /** Everything that was logged before it is written; what comes after goes nowhere. */
+  /** What is logged after this is not written. */
   readonly close: () => void;
 }
 
-/** Headers that hold authority; said by place too, so that it does not matter whether their values are known. */
-const headers = ["authorization", '["proxy-authorization"]', "cookie", '["set-cookie"]', '["x-api-key"]'];
-const places = ["", "headers", "*.headers"].flatMap((where) =>
-  headers.map((header) => (where === "" || header.startsWith("[") ? `${where}${header}` : `${where}.${header}`)),
+/** Headers that hold credentials. They are removed by their name too, because their values may be unknown. */
+const secretHeaders = ["authorization", '["proxy-authorization"]', "cookie", '["set-cookie"]', '["x-api-key"]'];
+const secretPaths = ["", "headers", "*.headers"].flatMap((parent) =>
+  secretHeaders.map((header) =>
+    parent === "" || header.startsWith("[") ? `${parent}${header}` : `${parent}.${header}`,
+  ),
 );
 
-/** Nothing that happens to the log, a full disk or a closed terminal, reaches whoever writes to it. */
+/** Logging never throws, not even if the disk is full or the terminal is closed. */
 export function openLog({ level, file, stderrFile, pretty = false, redact }: LogOptions): OpenedLog {
   const { sink, problem } = openSink({ file, stderrFile });
   const log = pino(
@@ -43,7 +45,7 @@ export function openLog({ level, file, stderrFile, pretty = false, redact }: Log
       base: { pid: process.pid },
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: pino.stdSerializers.err },
-      redact: { paths: places, censor: "[redacted]" },
+      redact: { paths: secretPaths, censor: "[redacted]" },
     },
     { write: (line) => write(sink, line, { pretty, redact }) },
   );
@@ -59,9 +61,9 @@ function write(
   let clean: string;
   try {
     clean = redact(line);
-    if (pretty) clean = personLine(clean);
+    if (pretty) clean = prettyLine(clean);
   } catch {
-    // Better no line than one that was not looked through.
+    // A line that could not be redacted is not written.
     clean = `${JSON.stringify({ level: "error", time: Date.now(), msg: "a line of the log could not be written" })}\n`;
   }
   sink.write(clean);

@@ -1,4 +1,4 @@
-// Notices for a command of the user's: as JSON on its input, the most used of it in its environment.
+// Gives notices to a command of the user: as JSON on its input, and the main fields as environment variables.
 
 import type { Environment } from "../../model/resolve-model.ts";
 import type { Clock } from "../../ports.ts";
@@ -21,12 +21,13 @@ export function commandTarget(argv: readonly string[], { env, clock, log }: Prog
     name: "command",
     maxTries: 3,
     maxAgeMs,
-    claimed: true,
+    recordsTryFirst: true,
     async send(notice, body, signal) {
       const input = `${body}\n`;
-      const ran = await runProgram(argv, { env: { ...env, ...variablesOf(notice) }, input, timeoutMs, clock, signal });
-      if (ran.output !== "") log.info({ notice: notice.id, output: ran.output }, "the notification command said");
-      return ran.problem === undefined ? { outcome: "delivered" } : { outcome: "failed", reason: ran.problem };
+      const given = { ...env, ...variablesOf(notice) };
+      const { problem, output } = await runProgram(argv, { env: given, input, timeoutMs, clock, signal });
+      if (output !== "") log.info({ notice: notice.id, output }, "output of the notification command");
+      return problem === undefined ? { outcome: "delivered" } : { outcome: "failed", reason: problem };
     },
   };
 }
@@ -43,6 +44,6 @@ function variablesOf({ id, kind, task, root, agent, title, text, ask, answer_wit
     TUTTI_ASK: ask?.id ?? "",
     TUTTI_ANSWER_WITH: answer_with ?? "",
   };
-  // The system takes no NUL in one.
+  // An environment variable cannot hold a NUL.
   return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, value.replaceAll("\0", "")]));
 }

@@ -1,4 +1,4 @@
-// Notices on the desktop of whoever runs the service, where there is one.
+// Shows notices on the desktop of the user who runs the daemon, if there is one.
 
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -10,24 +10,24 @@ import { runProgram } from "./run-program.ts";
 import type { Target } from "./target.ts";
 
 const timeoutMs = 10_000;
-/** Later it has been seen elsewhere, or is not news. */
+/** An older notice is no news any more. */
 const maxAgeMs = 10 * 60 * 1000;
 
-/** Undefined when there is nothing to show notices with or, unless `always`, nobody at a desktop to see them. */
+/** Returns undefined if there is no program that shows notices or, unless `always`, no desktop to show them on. */
 export function desktopTarget(
   { env, clock }: Pick<ProgramContext, "env" | "clock">,
   { always, platform = process.platform }: { readonly always: boolean; readonly platform?: NodeJS.Platform },
 ): Target | undefined {
   const name = platform === "darwin" ? "osascript" : "notify-send";
-  const program = platform === "win32" ? undefined : programIn(env, name);
+  const program = platform === "win32" ? undefined : findProgram(env, name);
   if (program === undefined || (!always && !hasDesktop(env, platform))) return undefined;
   return {
     name: "desktop",
     maxTries: 1,
     maxAgeMs,
-    claimed: true,
+    recordsTryFirst: true,
     async send(notice, _body, signal) {
-      const argv = [program, ...(platform === "darwin" ? scriptFor(notice) : argumentsFor(notice))];
+      const argv = [program, ...(platform === "darwin" ? osascriptArguments(notice) : notifySendArguments(notice))];
       const { problem } = await runProgram(argv, { env, input: "", timeoutMs, clock, signal });
       return problem === undefined ? { outcome: "delivered" } : { outcome: "failed", reason: problem };
     },
@@ -39,19 +39,19 @@ function hasDesktop(env: Environment, platform: NodeJS.Platform): boolean {
   return [env["DISPLAY"], env["WAYLAND_DISPLAY"]].some((display) => display !== undefined && display !== "");
 }
 
-/** Its body is markup. */
-function argumentsFor({ title, text, kind }: Notice): string[] {
+/** notify-send reads the text as markup, so it is escaped. */
+function notifySendArguments({ title, text, kind }: Notice): string[] {
   const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   return ["--app-name=Tutti", `--urgency=${kind === "finished" ? "low" : "normal"}`, "--", title, escaped];
 }
 
-/** The words are arguments of the script, never part of it. */
-function scriptFor({ title, text }: Notice): string[] {
+/** Title and text are arguments of the script and never part of it, so they cannot run as AppleScript. */
+function osascriptArguments({ title, text }: Notice): string[] {
   const lines = ["on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run"];
   return [...lines.flatMap((line) => ["-e", line]), "--", title, text];
 }
 
-function programIn(env: Environment, name: string): string | undefined {
+function findProgram(env: Environment, name: string): string | undefined {
   const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
   return folders
     .map((folder) => join(folder, name))

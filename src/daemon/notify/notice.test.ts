@@ -10,7 +10,7 @@ import { noticeOf } from "./notice.ts";
 const example = (name: string): string =>
   readFileSync(join(import.meta.dirname, "../../../examples/invocations", `${name}.json`), "utf8");
 
-test("the end of an invocation is told in words, and as failed when one of its targets has", async (t) => {
+test("the notice of an invocation is in words, and says failed if one of its targets has failed", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tutti-notice-"));
   const state = await openState(join(folder, "state"), { from: folder });
   t.after(async () => {

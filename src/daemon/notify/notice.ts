@@ -1,4 +1,4 @@
-// What a person is told: that somebody asks, or that what they started is over. Made from the event that says so.
+// A notice tells a person that a task asks something, or that a root task has ended. It is made from an event.
 
 import { z } from "zod";
 
@@ -10,7 +10,7 @@ import { AskId, TaskId, Time } from "../../protocol/ids.ts";
 import type { StoreView } from "../../store/view.ts";
 
 export const Notice = z.strictObject({
-  /** The same at every try, and after a restart: whoever gets it twice knows. */
+  /** The same at every try and after a restart, so that a receiver can recognise a notice it has already had. */
   id: z.string().min(1),
   at: Time,
   kind: z.enum(["ask", "finished", "failed"]),
@@ -29,29 +29,29 @@ export const Notice = z.strictObject({
       deadline: Time,
     })
     .optional(),
-  /** What to type to answer. */
+  /** The command that answers. */
   answer_with: z.string().optional(),
 });
 export type Notice = z.infer<typeof Notice>;
 
-const longestText = 300;
-const longestQuestion = 2_000;
+const maxTextLength = 300;
+const maxQuestionLength = 2_000;
 const maxChoices = 50;
 
 export interface NoticeContext {
   readonly view: Pick<StoreView, "salt" | "taskRow">;
   readonly on: readonly Notice["kind"][];
-  /** Before anything is cut: half a secret would not be known for one. */
+  /** Applied before text is shortened, because half a secret would not be recognised. */
   readonly redact: (text: string) => string;
 }
 
-/** Undefined for an event nobody is told of: of tasks that end, only a root's is. */
+/** Returns undefined for an event without a notice. Of tasks that end, only roots have one. */
 export function noticeOf(event: TaskEvent, { view, on, redact }: NoticeContext): Notice | undefined {
-  const told = toldOf(event, redact);
-  if (told === undefined || !on.includes(told.kind)) return undefined;
+  const content = contentOf(event, redact);
+  if (content === undefined || !on.includes(content.kind)) return undefined;
   const { seq, at, task, root } = event;
   const agent = view.taskRow(idInName(view.salt, task) ?? 0)?.agent ?? "";
-  const { title, ...rest } = told;
+  const { title, ...rest } = content;
   return {
     id: `ntc_${view.salt}_${seq.toString(36)}`,
     at,
@@ -63,19 +63,21 @@ export function noticeOf(event: TaskEvent, { view, on, redact }: NoticeContext):
   };
 }
 
-type Told = Pick<Notice, "kind" | "text" | "ask" | "answer_with"> & { readonly title: (agent: string) => string };
+type NoticeContent = Pick<Notice, "kind" | "text" | "ask" | "answer_with"> & {
+  readonly title: (agent: string) => string;
+};
 
-function toldOf(event: TaskEvent, redact: NoticeContext["redact"]): Told | undefined {
+function contentOf(event: TaskEvent, redact: NoticeContext["redact"]): NoticeContent | undefined {
   const isRoot = event.task === event.root;
   switch (event.type) {
     case "ask.raised": {
       const { id, kind, choices, deadline } = event.data.ask;
       const question = redact(event.data.ask.question);
-      const asked = { id, question: cut(question, longestQuestion), kind, deadline };
+      const asked = { id, question: cut(question, maxQuestionLength), kind, deadline };
       return {
         kind: "ask",
         title: (agent) => (kind === "question" ? `${agent} asks` : `${agent} asks for ${wanted[kind]}`),
-        text: oneLine(question, longestText),
+        text: oneLine(question, maxTextLength),
         ask: choices === undefined ? asked : { ...asked, choices: choices.slice(0, maxChoices) },
         answer_with: `tutti answer ${id} ${kind === "question" ? '"…"' : "yes"}`,
       };
@@ -87,7 +89,7 @@ function toldOf(event: TaskEvent, redact: NoticeContext["redact"]): Told | undef
       return {
         kind: "failed",
         title: (agent) => `${agent} has failed`,
-        text: oneLine(redact(event.data.error.message), longestText),
+        text: oneLine(redact(event.data.error.message), maxTextLength),
       };
     default:
       return undefined;
@@ -96,19 +98,19 @@ function toldOf(event: TaskEvent, redact: NoticeContext["redact"]): Told | undef
 
 const wanted = { approval: "approval", budget: "more budget" } as const;
 
-/** An invocation ends well whatever became of its targets; who is told wants to know of those. */
-function finished(content: unknown, redact: NoticeContext["redact"]): Told {
+/** An invocation completes whatever became of its targets, but the notice says so if one of them did not. */
+function finished(content: unknown, redact: NoticeContext["redact"]): NoticeContent {
   const { data } = InvocationResult.safeParse(content);
   const results =
     data === undefined || data.kind === "task_ids" ? [] : data.kind === "scalar" ? [data.result] : data.results;
-  const bad = results.filter(({ status }) => status !== "completed");
-  const [shown] = bad.length > 0 ? bad : results;
-  const said = shown === undefined ? textOf(data === undefined ? content : "") : textOf(shown.content);
-  const counted = results.length > 1 ? `${results.length - bad.length} of ${results.length} completed: ` : "";
+  const failed = results.filter(({ status }) => status !== "completed");
+  const [shown] = failed.length > 0 ? failed : results;
+  const text = shown === undefined ? textOf(data === undefined ? content : "") : textOf(shown.content);
+  const counted = results.length > 1 ? `${results.length - failed.length} of ${results.length} completed: ` : "";
   return {
-    kind: bad.length > 0 ? "failed" : "finished",
-    title: (agent) => `${agent} has ${bad.length > 0 ? "failed" : "finished"}`,
-    text: oneLine(redact(`${counted}${said}`), longestText),
+    kind: failed.length > 0 ? "failed" : "finished",
+    title: (agent) => `${agent} has ${failed.length > 0 ? "failed" : "finished"}`,
+    text: oneLine(redact(`${counted}${text}`), maxTextLength),
   };
 }
 
@@ -119,13 +121,13 @@ function textOf(content: unknown): string {
   return typeof content === "string" ? content : (JSON.stringify(content) ?? "");
 }
 
-/** What models and tools said: without codes that would change the terminal or the dialog it is shown in. */
-function oneLine(text: string, most: number): string {
-  // Far more than is shown, far less than a result may have.
-  const begun = text.slice(0, most * 10).replaceAll(/[\p{Cc}\s\u202a-\u202e\u2066-\u2069]+/gu, " ");
-  return cut(begun.trim(), most);
+/** The text may come from models and tools, so codes that would change a terminal or a dialog are removed. */
+function oneLine(text: string, maxLength: number): string {
+  // A result may be very long, and only its beginning is shown.
+  const beginning = text.slice(0, maxLength * 10).replaceAll(/[\p{Cc}\s\u202a-\u202e\u2066-\u2069]+/gu, " ");
+  return cut(beginning.trim(), maxLength);
 }
 
-function cut(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most - 1).toWellFormed()}…` : text;
+function cut(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1).toWellFormed()}…` : text;
 }

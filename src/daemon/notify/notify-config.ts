@@ -1,4 +1,4 @@
-// How the user is told of asks and finished work: a command, a webhook, the desktop. Secrets are never in it, only names.
+// The configuration of notifications. It holds names of environment variables, never secrets.
 
 import { z } from "zod";
 
@@ -14,20 +14,21 @@ const WebhookSettings = z.strictObject({
 });
 
 export const NotifyConfig = z.strictObject({
-  /** Program and arguments; there is no shell. */
+  /** The program and its arguments. No shell is involved. */
   command: z.tuple([z.string().min(1)], z.string()).optional(),
   webhook: WebhookSettings.optional(),
-  /** `auto`: where there is a desktop and something that shows notices on it. */
+  /** `auto` means: if there is a desktop, and a program that shows notices on it. */
   desktop: z.union([z.boolean(), z.literal("auto")]).default("auto"),
   on: z.array(NoticeKind).default(() => [...NoticeKind.options]),
 });
 export type NotifyConfig = z.infer<typeof NotifyConfig>;
 
-/** What is told about leaves the machine encrypted or not at all. */
+/** Notices leave this machine encrypted or not at all. */
 function urlProblem(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, hostname, username, password } = new URL(text);
-  if (username !== "" || password !== "") return "must have no name or password in it; the signature says who sends";
+  if (username !== "" || password !== "")
+    return "must not contain a user name or password; the signature proves the sender";
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return undefined;
   return "must be https, or http to this machine";
 }

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { systemClock } from "../../engine/clock.ts";
 import { runProgram } from "./run-program.ts";
 
-test("whatever keeps a program from being run is told, whether Node throws it or tells it later", async () => {
+test("whatever keeps a program from being run is reported, whether Node throws it or emits it", async () => {
   const { signal } = new AbortController();
   const options = { env: process.env, input: "", timeoutMs: 5_000, clock: systemClock, signal };
   for (const [argv, why] of [
@@ -18,16 +18,16 @@ test("whatever keeps a program from being run is told, whether Node throws it or
   }
 });
 
-test("a process without descriptors left says that it cannot run a program, and lives on", () => {
+test("a process without file descriptors left reports that it cannot run a program, and goes on", () => {
   const code = `import { closeSync, openSync } from "node:fs";
     import { runProgram } from ${JSON.stringify(join(import.meta.dirname, "run-program.ts"))};
     const clock = { now: Date.now, timer: (ms, fire) => { const timer = setTimeout(fire, ms); return () => clearTimeout(timer); } };
     const held = [];
     try { for (;;) held.push(openSync("/dev/null", "r")); } catch {}
     const { signal } = new AbortController();
-    const ran = await runProgram(["true"], { env: process.env, input: "", timeoutMs: 5_000, clock, signal });
+    const result = await runProgram(["true"], { env: process.env, input: "", timeoutMs: 5_000, clock, signal });
     held.forEach((each) => closeSync(each));
-    process.stdout.write(ran.problem ?? "it ran");`;
+    process.stdout.write(result.problem ?? "it ran");`;
   const argv = ["-c", 'ulimit -n 64; exec "$0" --input-type=module-typescript -e "$1"', process.execPath, code];
   const { status, stdout, stderr } = spawnSync("sh", argv, { encoding: "utf8" });
   assert.equal(stdout, "it cannot be run: EMFILE", stderr);

@@ -35,7 +35,7 @@ const loop = async (durable: Durable): Promise<unknown> => {
   return durable.wait("ask", { ask, schema: anything });
 };
 
-interface AgentEnvironment {
+interface World {
   readonly folder: string;
   readonly store: ReturnType<typeof openStore>;
   readonly engine: Engine;
@@ -46,8 +46,8 @@ interface AgentEnvironment {
   stop(): Promise<void>;
 }
 
-/** A state folder at work; everything that notifies is closed with it. */
-async function house(folder: string, clock = fakeClock()): Promise<AgentEnvironment> {
+/** A state folder with an engine; its notifiers are closed with it. */
+async function openWorld(folder: string, clock = fakeClock()): Promise<World> {
   const store = openStore(folder);
   watchCommits(store);
   const engine = new Engine({ store, clock, runners: { loop } });
@@ -85,16 +85,16 @@ async function house(folder: string, clock = fakeClock()): Promise<AgentEnvironm
   };
 }
 
-async function opened(t: TestContext): Promise<AgentEnvironment> {
-  const made = await house(tempFolder(t));
+async function opened(t: TestContext): Promise<World> {
+  const made = await openWorld(tempFolder(t));
   t.after(() => made.stop());
   return made;
 }
 
-/** What a kill at this moment leaves, at work again. */
-async function killed(before: AgentEnvironment, t: Pick<TestContext, "after">): Promise<AgentEnvironment> {
+/** A process that starts from what a kill at this moment leaves. */
+async function killed(before: World, t: Pick<TestContext, "after">): Promise<World> {
   return reopenAfterKill(t, before, async (folder) => {
-    const after = await house(folder, before.clock);
+    const after = await openWorld(folder, before.clock);
     t.after(() => after.stop());
     return after;
   });
@@ -125,7 +125,7 @@ async function receiver(t: Pick<TestContext, "after">) {
     server.closeAllConnections();
     server.close();
   });
-  // Foreign and checked by the server itself: it listens on TCP.
+  // It listens on TCP, so its address is an object.
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/hook`;
   return { got, state, url, config: { webhook: { url, secret_env: "HOOK_SECRET" } } };
@@ -137,15 +137,15 @@ const status =
     void response.writeHead(code, headers).end("said");
 
 /** The sequence of the last event of a type; 0 when there is none. */
-function lastOf({ store }: AgentEnvironment, type: string): number {
+function lastOf({ store }: World, type: string): number {
   return store.eventsAfter(0, 10_000).findLast((event) => event.type === type)?.seq ?? 0;
 }
 
-function waiting({ store }: AgentEnvironment) {
+function waiting({ store }: World) {
   return store.records.notices();
 }
 
-test("an ask is told in a signed request that says how to answer", async (t) => {
+test("an ask is sent as a signed request that says how to answer", async (t) => {
   const [at, hook] = [await opened(t), await receiver(t)];
   at.notify(hook.config);
   const name = await at.start("asks");
@@ -174,7 +174,7 @@ test("an ask is told in a signed request that says how to answer", async (t) => 
   await until(() => waiting(at).length === 0, "the end of it");
 });
 
-test("a root's end is told, a child's is not, and only of the kinds that were asked for", async (t) => {
+test("the end of a root makes a notice, that of a child does not, and only for the configured kinds", async (t) => {
   const [at, hook] = [await opened(t), await receiver(t)];
   at.notify({ ...hook.config, on: ["finished", "failed"] });
   const parent = await at.start("parent");
@@ -268,7 +268,7 @@ test("after a day of failures a notice is given up", async (t) => {
     at.clock.advance(72 * 60 * 1000);
   }
   assert.ok(tries > 20 && tries < 60, String(tries));
-  assert.match(at.logged(), /a notice is given up/);
+  assert.match(at.logged(), /gave up delivering a notice/);
 });
 
 test("invariant 3: a kill after the event or between two tries loses no notice, and the id stays", async (t) => {
@@ -279,7 +279,7 @@ test("invariant 3: a kill after the event or between two tries loses no notice, 
   await first.start("asks");
   await until(() => waiting(first)[0]?.tries === 1, "the first try");
   const second = await killed(first, t);
-  // While nobody notifies, something happens; the next start tells it.
+  // This happens while nobody notifies; the next start sends its notice.
   await second.start("works");
   await until(() => second.store.unfinishedTrees().length === 1, "the end of the work");
   const third = await killed(second, t);
@@ -294,7 +294,7 @@ test("invariant 3: a kill after the event or between two tries loses no notice, 
   assert.equal(again?.id, hook.got[0]?.id);
 });
 
-test("the very first start tells nothing of what was before, and neither does a start after it was switched off", async (t) => {
+test("the first start, and the first after notifications were off, send no notices of what was before", async (t) => {
   const [at, hook] = [await opened(t), await receiver(t)];
   await at.start("asks");
   await until(() => lastOf(at, "ask.raised") > 0, "the ask");
@@ -312,7 +312,7 @@ test("the very first start tells nothing of what was before, and neither does a 
   assert.equal(hook.got[1]?.notice.kind, "finished");
 });
 
-test("an ask that was answered meanwhile is not told any more", async (t) => {
+test("no notice is sent of an ask that was answered meanwhile", async (t) => {
   const [at, hook] = [await opened(t), await receiver(t)];
   hook.state.reply = status(500);
   at.notify({ ...hook.config, on: ["ask"] });
@@ -324,7 +324,7 @@ test("an ask that was answered meanwhile is not told any more", async (t) => {
   assert.equal(hook.got.length, 1);
 });
 
-test("without its secret a webhook is not used, is told so, and what waits for it is kept", async (t) => {
+test("without its secret a webhook is not used, the log says so, and what waits for it is kept", async (t) => {
   const [at, hook] = [await opened(t), await receiver(t)];
   hook.state.reply = status(500);
   const first = at.notify(hook.config);
@@ -409,14 +409,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test("a command that cannot be run is given up and not a crash", async (t) => {
+test("a command that cannot be run is given up and does not crash the daemon", async (t) => {
   const at = await opened(t);
   at.notify({ command: [join(at.folder, "nothing-there")] });
   await at.start("works");
   await until(() => at.logged().includes("ENOENT"), "the try");
 });
 
-test("a command that cannot even be tried keeps nobody else from being told", async (t) => {
+test("a command that cannot be started does not keep other targets from getting the notice", async (t) => {
   const at = await opened(t);
   const { got, config } = await receiver(t);
   at.notify({ ...config, command: [join(at.folder, "log", "below-a-file")] });
@@ -425,7 +425,7 @@ test("a command that cannot even be tried keeps nobody else from being told", as
   await until(() => at.logged().includes("ENOTDIR"), "the try");
   await at.start("works");
   await until(() => got.length === 2, "the next");
-  assert.doesNotMatch(at.logged(), /nobody is told any more/);
+  assert.doesNotMatch(at.logged(), /no more notices are sent/);
 });
 
 test("a try that a wrong clock put far away is made when the clock is right again", async (t) => {
@@ -482,7 +482,7 @@ test("invariant 3: whenever it is killed and however the receiver answers, every
       const own = { after: (fn: () => unknown) => void undo.push(fn) } as Pick<TestContext, "after">;
       try {
         const hook = await receiver(own);
-        let at = await house(tempFolder(own));
+        let at = await openWorld(tempFolder(own));
         const tasks = new Set<string>();
         at.notify(hook.config);
         await at.store.committed();

@@ -1,4 +1,4 @@
-// Tells the user of asks and of finished work: reads the events, and gives what is worth telling to the outbox.
+// Notifies the user of asks and of finished work: turns events into notices and puts them into the outbox.
 
 import { setImmediate as nextTick } from "node:timers/promises";
 
@@ -27,91 +27,91 @@ export interface NotifierOptions {
   readonly log: Pick<Log, "info" | "warn" | "error">;
   readonly clock: Clock;
   readonly env: Environment;
-  /** For what was recorded before a secret was known. */
+  /** For texts that were recorded before a secret was known. */
   readonly redact?: (text: string) => string;
 }
 
 export interface Notifier {
-  /** What is not delivered yet is, after the next start. */
+  /** Notices that are not delivered yet stay for the next start. */
   close(): Promise<void>;
 }
 
-/** The last sequence that was turned into notices. */
-const position = "notified";
+/** The setting that holds the sequence of the last event that was turned into notices. */
+const positionSetting = "notified";
 const pageSize = 500;
-/** Events without a notice after which the position is written nevertheless. */
+/** After so many events the position is written, even if none of them made a notice. */
 const writeEvery = 10_000;
 
 export function startNotifier(options: NotifierOptions): Notifier {
-  const { targets, resting } = targetsOf(options);
+  const { targets, unusable } = targetsOf(options);
   const { store, records, view, feed, clock, log, config, redact = (text: string) => text } = options;
-  const matters = ({ ask }: Notice): boolean => ask === undefined || isOpen(view, ask.id);
-  const outbox = new Outbox({ targets, resting, store, records, clock, log, matters });
+  const isRelevant = ({ ask }: Notice): boolean => ask === undefined || isOpen(view, ask.id);
+  const outbox = new Outbox({ targets, unusable, store, records, clock, log, isRelevant });
   if (targets.length === 0) {
-    // Whoever sets it up later wants to hear of what happens from then on.
-    if ((records.setting(position) ?? "") !== "") records.putSetting(position, "");
+    // If notifications are configured later, they start with what happens from then on.
+    if ((records.setting(positionSetting) ?? "") !== "") records.putSetting(positionSetting, "");
     return { close: () => outbox.close() };
   }
 
-  let [seen, written] = startAt(records, feed);
-  let [closed, broken, off] = [false, false, (): void => undefined];
-  /** The position goes with the notices, in one commit: after a crash none is missing and none is made twice. */
-  const write = (): void => {
-    records.putSetting(position, String(seen));
+  let [seen, written] = startPosition(records, feed);
+  let [closed, broken, unsubscribe] = [false, false, (): void => undefined];
+  /** The position is in the same commit as the notices: after a crash none is missing and none is made twice. */
+  const writePosition = (): void => {
+    records.putSetting(positionSetting, String(seen));
     written = seen;
   };
-  const take = (events: readonly FeedEvent[]): void => {
-    let found = false;
+  const addNotices = (events: readonly FeedEvent[]): void => {
+    let added = false;
     for (const { event } of events) {
       seen = event.seq;
       const notice = noticeOf(event, { view, on: config.on, redact });
       if (notice === undefined) continue;
-      found = true;
+      added = true;
       outbox.add(notice, redact(JSON.stringify(notice)));
     }
-    if (found || seen - written >= writeEvery) write();
+    if (added || seen - written >= writeEvery) writePosition();
   };
-  const guarded = (events: readonly FeedEvent[]): void => {
+  const onEvents = (events: readonly FeedEvent[]): void => {
     try {
-      take(events);
+      addNotices(events);
     } catch (thrown) {
-      // The position stays where it was: the next start begins there.
+      // The position is not written, so the next start begins where this one stopped.
       [closed, broken] = [true, true];
-      off();
-      log.error({ err: thrown }, "events cannot be turned into notices; nobody is told any more");
+      unsubscribe();
+      log.error({ err: thrown }, "events cannot be turned into notices; no more notices are sent");
     }
   };
-  /** Pages until there is no more, and in the same tick on to what comes. */
+  /** Reads stored events page by page. Subscribes in the tick of the last page, so that no event is missed. */
   const catchUp = async (): Promise<void> => {
     for (;;) {
       if (closed) return;
       const events = feed.read({ after: seen, limit: pageSize });
-      guarded(events);
+      onEvents(events);
       if (events.length < pageSize) break;
       await nextTick();
     }
-    if (!closed) off = feed.subscribe(guarded);
+    if (!closed) unsubscribe = feed.subscribe(onEvents);
   };
 
-  if (written !== seen) write();
+  if (written !== seen) writePosition();
   outbox.start();
   const caughtUp = catchUp().catch((thrown: unknown) => {
-    log.error({ err: thrown }, "events cannot be read for notices; nobody is told any more");
+    log.error({ err: thrown }, "events cannot be read; no more notices are sent");
   });
   return {
     async close() {
       closed = true;
-      off();
+      unsubscribe();
       await caughtUp;
-      if (seen > written && !broken && store.failure === undefined) write();
+      if (seen > written && !broken && store.failure === undefined) writePosition();
       await outbox.close();
     },
   };
 }
 
-/** The first start of all begins now: nobody wants to be told of everything that ever happened. */
-function startAt(records: ServiceRecords, feed: EventFeed): [seen: number, written: number] {
-  const stored = records.setting(position) ?? "";
+/** The very first start begins with the events from now on: nobody wants notices of everything that ever happened. */
+function startPosition(records: ServiceRecords, feed: EventFeed): [seen: number, written: number] {
+  const stored = records.setting(positionSetting) ?? "";
   const at = /^\d+$/.test(stored) ? Number(stored) : undefined;
   if (at === undefined || at > feed.position) return [feed.position, -1];
   return [at, at];
@@ -122,20 +122,20 @@ function isOpen(view: StoreView, ask: string): boolean {
   return wait !== undefined && view.wait(wait) !== undefined && view.answer(wait) === undefined;
 }
 
-function targetsOf({ config, env, clock, log }: NotifierOptions): { targets: Target[]; resting: string[] } {
-  const [targets, resting]: [Target[], string[]] = [[], []];
+function targetsOf({ config, env, clock, log }: NotifierOptions): { targets: Target[]; unusable: string[] } {
+  const [targets, unusable]: [Target[], string[]] = [[], []];
   const { command, webhook, desktop } = config;
   if (command !== undefined) targets.push(commandTarget(command, { env, clock, log }));
   if (webhook !== undefined) {
     const key = webhookKey(env[webhook.secret_env] ?? "");
     if (key === undefined) {
-      const advice = "set it to a secret of at least 16 bytes and start again";
-      log.error({ variable: webhook.secret_env }, `the webhook is not used, its variable holds no secret; ${advice}`);
-      resting.push("webhook");
+      const advice = "set it to at least 16 bytes and start again";
+      log.error({ variable: webhook.secret_env }, `the webhook is not used: its variable holds no secret; ${advice}`);
+      unusable.push("webhook");
     } else targets.push(webhookTarget(webhook.url, { key, clock }));
   }
-  const shown = desktop === false ? undefined : desktopTarget({ env, clock }, { always: desktop === true });
-  if (shown !== undefined) targets.push(shown);
-  else if (desktop === true) log.warn("there is nothing to show notices on the desktop with");
-  return { targets, resting };
+  const onDesktop = desktop === false ? undefined : desktopTarget({ env, clock }, { always: desktop === true });
+  if (onDesktop !== undefined) targets.push(onDesktop);
+  else if (desktop === true) log.warn("there is no program to show notices on the desktop");
+  return { targets, unusable };
 }

@@ -1,21 +1,22 @@
-// Somewhere notices go: how it is sent there, and for how long it is tried.
+// A place notices are sent to, such as a webhook: how a notice is sent there, and how often and how long it is tried.
 
 import type { Notice } from "./notice.ts";
 
-export type Sent =
+export type SendResult =
   | { readonly outcome: "delivered" }
-  | { readonly outcome: "failed"; readonly reason: string; readonly waitMs?: number }
-  /** It wants no more notices, this one or others. */
+  /** `retryAfterMs`: the receiver asked to be left alone for so long. */
+  | { readonly outcome: "failed"; readonly reason: string; readonly retryAfterMs?: number }
+  /** The receiver wants no more notices, neither this one nor others. */
   | { readonly outcome: "gone"; readonly reason: string };
 
 export interface Target {
-  /** Kept with every notice for it. */
+  /** Stored with every notice for this target. */
   readonly name: "command" | "webhook" | "desktop";
   readonly maxTries: number;
-  /** After it a notice is of no use any more. */
+  /** An older notice is of no use any more. */
   readonly maxAgeMs: number;
-  /** Whether a try counts before it is made, so that one that ends the process is not made for ever. */
-  readonly claimed: boolean;
-  /** `body` is the notice as JSON. Never throws; an abort is a failure. */
-  send(notice: Notice, body: string, signal: AbortSignal): Promise<Sent>;
+  /** Whether a try is recorded before it is made, so that a try that crashes the process is not repeated for ever. */
+  readonly recordsTryFirst: boolean;
+  /** `body` is the notice as JSON. Never throws; an aborted try has failed. */
+  send(notice: Notice, body: string, signal: AbortSignal): Promise<SendResult>;
 }

@@ -1,4 +1,4 @@
-// The secrets this process knows of, which grow with the projects it works for, and what takes them out of texts.
+// The secrets this process knows, and how they are removed from texts. Projects that are opened later add theirs.
 
 import { type RedactStream, redactStream } from "../../core/redact-stream.ts";
 import { type Redactor, redactor } from "../../core/redact.ts";
@@ -9,7 +9,7 @@ export class SecretKeeper {
   #redact: Redactor = redactor([]);
   #stream: RedactStream = redactStream(this.#redact);
 
-  /** From now on they are taken out; what streams hold back starts anew. */
+  /** They are removed from now on. Text that a stream holds back at this moment is dropped. */
   add(secrets: Iterable<Secret>): void {
     const before = this.#known.size;
     for (const secret of secrets) if (!this.#known.has(secret.value)) this.#known.set(secret.value, secret);
@@ -22,7 +22,7 @@ export class SecretKeeper {
     return this.#redact(text);
   }
 
-  /** For text that arrives in pieces. */
+  /** For text that arrives in pieces, so that a secret may be split over two of them. */
   get stream(): RedactStream {
     return this.#stream;
   }
