@@ -1,6 +1,7 @@
 // One call of the API by the name of its route: the request is made from the table, the reply is read by it.
 
 import { type ErrorCode, errorTable, TuttiError } from "../protocol/error.ts";
+import { describeIssues, issuesOf } from "../protocol/lenient-read.ts";
 import { errorIn, Problem } from "../protocol/api/problem.ts";
 import type { Answered, Given, RouteSpec } from "../protocol/api/route-shape.ts";
 import { type RouteName, type Routes, routes } from "../protocol/api/routes.ts";
@@ -89,8 +90,7 @@ export function service(options: ServiceOptions): Service {
     if (!("schema" in reply)) return value;
     const read = reply.schema.safeParse(value);
     if (read.success) return read.data;
-    const [issue] = read.error.issues;
-    throw notUnderstood(url, `${spec.path}: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`);
+    throw notUnderstood(url, `${spec.path}: ${describeIssues(issuesOf(read.error).slice(0, 1))}`);
   }
 
   return {

@@ -6,7 +6,7 @@ import { type ErrorCode, TuttiError } from "../protocol/error.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
-import { issuesOf } from "../protocol/lenient-read.ts";
+import { describeIssues, issuesOf } from "../protocol/lenient-read.ts";
 import { patiently } from "./backoff.ts";
 import { type Service, service } from "./call.ts";
 import type { Delivered, Tutti } from "./client.ts";
@@ -98,7 +98,8 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
     },
     async answer(ask, answer) {
       const body = Answer.safeParse(answer);
-      if (!body.success) return { accepted: false, code: "invalid", message: `${ask}: ${wordedIssue(body.error)}` };
+      if (!body.success)
+        return { accepted: false, code: "invalid", message: `${ask}: ${describeIssues(issuesOf(body.error))}` };
       return delivered(() => call("answer", { params: { ask }, body: body.data }));
     },
     settle: (wait, value) => delivered(() => call("settleWait", { params: { wait }, body: { value } })),
@@ -158,12 +159,6 @@ async function delivered(deliver: () => Promise<unknown>): Promise<Delivered> {
     if (!(thrown instanceof TuttiError) || code === undefined) throw thrown;
     return { accepted: false, code, message: thrown.message };
   }
-}
-
-function wordedIssue(error: Parameters<typeof issuesOf>[0]): string {
-  return issuesOf(error)
-    .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
-    .join("; ");
 }
 
 function refuseWhatIsNotJson(text: string): void {

@@ -3,7 +3,7 @@
 import { TuttiError } from "../protocol/error.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
-import { issuesText } from "../protocol/lenient-read.ts";
+import { describeIssues } from "../protocol/lenient-read.ts";
 import { type Answerer, readAnswer } from "../protocol/task/ask.ts";
 import type { LiveDelta } from "../protocol/task/event.ts";
 import { completeMessage, type Message } from "../protocol/task/message.ts";
@@ -399,7 +399,7 @@ function problemWith(open: NonNullable<ReturnType<Waits["get"]>>, value: unknown
       ...(choices === undefined ? {} : { choices: [...choices] }),
     };
     const reading = readAnswer(asked, value);
-    if (!reading.ok) return issuesText(reading.issues);
+    if (!reading.ok) return describeIssues(reading.issues);
   }
   return open.schema === undefined ? undefined : problemOf(open.schema, value);
 }

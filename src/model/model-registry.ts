@@ -1,7 +1,7 @@
 // All models there are, behind one port: the rehearsal by its name, everything else by its provider.
 
 import { TuttiError } from "../protocol/error.ts";
-import { issuesOf } from "../protocol/lenient-read.ts";
+import { describeIssues, issuesOf } from "../protocol/lenient-read.ts";
 import type { Clock, Model } from "../ports.ts";
 import { type ListOptions, listModels, type ModelListing } from "./list-models.ts";
 import { ModelsConfig } from "./models-config.ts";
@@ -65,6 +65,6 @@ function readConfig(config: unknown): ModelsConfig {
   const read = ModelsConfig.safeParse(config);
   if (read.success) return read.data;
   const issues = issuesOf(read.error);
-  const said = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  const said = describeIssues(issues);
   throw new TuttiError("invalid_input", `the models in the config cannot be used: ${said}`, { details: { issues } });
 }

@@ -36,13 +36,14 @@ export function issuesOf(error: z.ZodError): ReadIssue[] {
   return error.issues.map((issue) => ({ path: pathText(issue.path), message: issue.message }));
 }
 
-/** One issue as a person reads it: the path first, unless it is about the value as a whole. */
-export function issueText({ path, message }: ReadIssue): string {
+/** For people: the path first, unless the issue is about the value as a whole. */
+export function describeIssue({ path, message }: ReadIssue): string {
   return path === "" ? message : `${path}: ${message}`;
 }
 
-export function issuesText(issues: readonly ReadIssue[]): string {
-  return issues.map(issueText).join("; ");
+/** All issues in one line. */
+export function describeIssues(issues: readonly ReadIssue[]): string {
+  return issues.map(describeIssue).join("; ");
 }
 
 function tidy(schema: z.core.$ZodType, value: unknown, path: Path, found: Findings): unknown {

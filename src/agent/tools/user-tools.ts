@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { Effect } from "../../protocol/invocation/approval-policy.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
+import { describeIssue, describeIssues, issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
 import type { Ready, StepTool, StepToolContext } from "./tool.ts";
 import type { StandardIssue, StandardResult, StandardSchema, ToolDefinition } from "./define-tool.ts";
 
@@ -42,8 +42,7 @@ export function readUserTools(
     const where = `${file}: ${labelOf(value, index)}`;
     const parsed = Definition.safeParse(value);
     if (!parsed.success) {
-      for (const { path, message } of issuesOf(parsed.error))
-        issues.push(`${where}: ${path === "" ? "" : `${path}: `}${message}`);
+      for (const issue of issuesOf(parsed.error)) issues.push(`${where}: ${describeIssue(issue)}`);
       continue;
     }
     const parameters = parametersOf(parsed.data);
@@ -120,10 +119,8 @@ function prepared(definition: Definition, input: unknown): Ready<StepToolContext
     async run(context) {
       const result = await coming;
       if (result.issues === undefined) return call(result.value, context);
-      const said = result.issues
-        .map(readIssue)
-        .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-      throw new TuttiError("invalid_input", `the arguments do not fit: ${said.join("; ")}`);
+      const said = describeIssues(result.issues.map(readIssue));
+      throw new TuttiError("invalid_input", `the arguments do not fit: ${said}`);
     },
   };
 }

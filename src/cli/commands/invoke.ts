@@ -4,6 +4,7 @@ import type { Host } from "../../host/host.ts";
 import { errorTable, TuttiError } from "../../protocol/error.ts";
 import { readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { type AgentResult, InvocationResult } from "../../protocol/invocation/invocation-result.ts";
+import { describeIssues } from "../../protocol/lenient-read.ts";
 import { askInline } from "../terminal/ask-inline.ts";
 import { readText } from "../input.ts";
 import { dim, warn, writeLine } from "../terminal/output.ts";
@@ -47,8 +48,7 @@ export async function invokeCommand(host: Host, file: string, options: InvokeOpt
 function refuseUnusable(text: string): void {
   const reading = readInvocationFile(text);
   if (reading.ok) return;
-  const said = reading.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
-  throw new TuttiError("invalid_input", `the invocation cannot be used: ${said}`);
+  throw new TuttiError("invalid_input", `the invocation cannot be used: ${describeIssues(reading.issues)}`);
 }
 
 async function tellStarted(

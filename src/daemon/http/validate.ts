@@ -3,7 +3,7 @@
 import type { z } from "zod";
 
 import type { RouteSpec } from "../../protocol/api/route-shape.ts";
-import { issuesOf, issuesText } from "../../protocol/lenient-read.ts";
+import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
 import { type HttpError, httpError } from "./http-error.ts";
 
 type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: HttpError };
@@ -43,7 +43,7 @@ function validate(part: string, schema: z.ZodType, value: unknown): Validated {
   const parsed = schema.safeParse(value);
   if (parsed.success) return { ok: true, value: parsed.data };
   const issues = issuesOf(parsed.error).slice(0, maxIssues);
-  const error = httpError("invalid_input", `the ${part} cannot be used: ${issuesText(issues)}`, {
+  const error = httpError("invalid_input", `the ${part} cannot be used: ${describeIssues(issues)}`, {
     details: { issues },
   });
   return { ok: false, error };

@@ -7,7 +7,7 @@ import { agentRun } from "../../agent/delegation/single-agent.ts";
 import type { PreparedRun, RunRequest } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
-import { issuesOf, issuesText } from "../../protocol/lenient-read.ts";
+import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
 import { loadConfig } from "./project-config.ts";
 import { modelNames } from "./project-models.ts";
 
@@ -72,6 +72,6 @@ function readScript(text: string): RehearsalScript {
   }
   const parsed = RehearsalScript.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = issuesText(issuesOf(parsed.error));
+  const issues = describeIssues(issuesOf(parsed.error));
   throw new TuttiError("invalid_input", `the rehearsal script cannot be played: ${issues}`);
 }

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { ModelsConfig } from "../../model/models-config.ts";
 import { ApprovalPolicy } from "../../protocol/invocation/approval-policy.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { issuesOf, issuesText } from "../../protocol/lenient-read.ts";
+import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
 import { NotifyConfig } from "../notify/notify-config.ts";
 
 const Config = z.strictObject({
@@ -49,7 +49,7 @@ export async function loadConfig(project: string): Promise<LoadedConfig> {
   const parsed = Config.safeParse(value);
   if (parsed.success) return { file, config: parsed.data };
   const issues = issuesOf(parsed.error);
-  throw new TuttiError("invalid_input", `${file}: ${issuesText(issues)}`, { details: { file, issues } });
+  throw new TuttiError("invalid_input", `${file}: ${describeIssues(issues)}`, { details: { file, issues } });
 }
 
 function readJson(file: string): unknown {

@@ -9,7 +9,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Started } from "../../protocol/api/task-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type InvocationFile, readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
-import type { ReadIssue } from "../../protocol/lenient-read.ts";
+import { describeIssue, describeIssues } from "../../protocol/lenient-read.ts";
 import { readCommandConfig } from "../../runner/command/config.ts";
 import { checkInvocation } from "../../runner/invocation/runner.ts";
 import { invocationTask } from "../../runner/invocation/root-task.ts";
@@ -35,7 +35,7 @@ async function start(
   if (!isAbsolute(folder)) throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
   const reading = readInvocationFile(text);
   if (!reading.ok) {
-    const said = reading.issues.map(worded).join("; ");
+    const said = describeIssues(reading.issues);
     throw new TuttiError("invalid_input", `the invocation cannot be used: ${said}`, {
       details: { issues: reading.issues },
     });
@@ -49,7 +49,7 @@ async function start(
     if (child.runner.kind === "operator") readOperatorConfig(child.runner.config);
     if (child.runner.kind === "local") needsScript(file, child.agent);
   }
-  const warnings = reading.warnings.map(worded);
+  const warnings = reading.warnings.map(describeIssue);
   // The same file elsewhere is other work: another project's, or on folders relative to where it is run. How it is set out does not count.
   const plain = JSON.stringify(JSON.parse(text));
   const content = createHash("sha256")
@@ -70,8 +70,4 @@ function needsScript({ agents, model, script }: InvocationFile, agent: string): 
   if (script !== undefined || (name !== undefined && !name.startsWith("rehearsal"))) return;
   const message = `${agent} has no model and there is no script to rehearse; set a model up (\`tutti doctor\`), or give a script`;
   throw new TuttiError("invalid_input", message);
-}
-
-function worded({ path, message }: ReadIssue): string {
-  return path === "" ? message : `${path}: ${message}`;
 }

@@ -6,7 +6,7 @@ import type { CompleteMessage, Message, Part, ToolCall } from "../../protocol/ta
 import { RehearsalScript, type RehearsalRule } from "../../protocol/invocation/rehearsal-script.ts";
 import { renderToolCall } from "../../protocol/toolcalls/render-tool-call.ts";
 import { isJsonObject } from "../../protocol/toolcalls/tool-call.ts";
-import { issuesOf } from "../../protocol/lenient-read.ts";
+import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import type { Model, ModelReply, ModelRequest } from "../../ports.ts";
 import { chooseRule, type Chosen, type Heard } from "./choose-rule.ts";
 
@@ -18,8 +18,9 @@ export function rehearsalModel(script: unknown): Model {
   const parsed = RehearsalScript.safeParse(script);
   if (!parsed.success) {
     const issues = issuesOf(parsed.error);
-    const said = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
-    throw new TuttiError("invalid_input", `the rehearsal script cannot be played: ${said}`, { details: { issues } });
+    throw new TuttiError("invalid_input", `the rehearsal script cannot be played: ${describeIssues(issues)}`, {
+      details: { issues },
+    });
   }
   return player(parsed.data);
 }

@@ -6,6 +6,7 @@ import type { Decision, Dropped } from "./decision.ts";
 import { droppedList } from "./dropped-list.ts";
 import type { DroppedList } from "./dropped-list.ts";
 import type { ActionObject } from "./find-actions.ts";
+import { describeIssues, issuesOf } from "../lenient-read.ts";
 
 export interface ActionReading {
   /** What is left when malformed tasks are taken out; null when nothing is. */
@@ -85,7 +86,5 @@ function readTask(value: unknown, what: string, dropped: DroppedList): TaskSpec 
 }
 
 function reasonOf(error: z.ZodError): string {
-  return error.issues
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
-    .join("; ");
+  return describeIssues(issuesOf(error));
 }

@@ -1,6 +1,7 @@
 // Capability tokens: what authority outside the daemon looks like, and the one order in which it is checked.
 import { z } from "zod";
 import { TuttiError } from "../error.ts";
+import { describeIssues, issuesOf } from "../lenient-read.ts";
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { toHex } from "./digest.ts";
 import type { TokenKey } from "./token-key.ts";
@@ -105,9 +106,8 @@ export async function issueToken(grant: TokenGrant, key: TokenKey, { now, life }
     nonce: toHex(crypto.getRandomValues(new Uint8Array(16))),
   });
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const message = `this cannot be granted: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`;
-    throw new TuttiError("invalid_input", message, { details: { path: issue?.path } });
+    const issues = issuesOf(parsed.error);
+    throw new TuttiError("invalid_input", `this cannot be granted: ${describeIssues(issues)}`, { details: { issues } });
   }
   const signed = `${version}.${encodeClaims(parsed.data)}`;
   const signature = await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(signed));

@@ -1,5 +1,5 @@
 // Reads what an operator sent: a frame that can be used, or the error frame that says why not.
-import type { z } from "zod";
+import { describeIssues, issuesOf } from "../lenient-read.ts";
 import { readBoundedJson, type JsonFault } from "./bounded-json.ts";
 import { ClientFrame, type ErrorFrame } from "./frames.ts";
 import { refuseFrame } from "./refuse-frame.ts";
@@ -28,7 +28,11 @@ export function readClientFrame(text: string, { maxLength = maxFrameLength } = {
   }
   const parsed = ClientFrame.safeParse(value);
   if (parsed.success) return { ok: true, frame: parsed.data };
-  return refuseFrame("bad_frame", `this ${type} frame cannot be read: ${firstIssue(parsed.error)}`, reqId);
+  return refuseFrame(
+    "bad_frame",
+    `this ${type} frame cannot be read: ${describeIssues(issuesOf(parsed.error).slice(0, 1))}`,
+    reqId,
+  );
 }
 
 const clientTypes: ReadonlySet<string> = new Set(ClientFrame.options.map((option) => option.shape.type.value));
@@ -40,8 +44,3 @@ const textFaults: Readonly<Record<JsonFault, string>> = {
   bad_json: "the frame is not JSON; send one JSON object per text frame",
   number_out_of_range: "the frame holds a number too large to be kept; send it as text",
 };
-
-function firstIssue(error: z.ZodError): string {
-  const [issue] = error.issues;
-  return issue === undefined ? "unknown reason" : `${issue.path.join(".")}: ${issue.message}`;
-}

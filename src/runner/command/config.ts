@@ -3,6 +3,7 @@
 import { z } from "zod";
 
 import { TuttiError } from "../../protocol/error.ts";
+import { describeIssue, issuesOf } from "../../protocol/lenient-read.ts";
 import { defaultGraceMs } from "../process/end-processes.ts";
 
 /** No command needs a person's whole environment, and it may hold secrets. */
@@ -58,7 +59,7 @@ export type CommandConfig = z.infer<typeof CommandConfig>;
 export function readCommandConfig(config: unknown): CommandConfig {
   const read = CommandConfig.safeParse(config);
   if (read.success) return read.data;
-  const issues = read.error.issues.map(({ path, message }) => `${path.join(".") || "config"}: ${message}`);
+  const issues = issuesOf(read.error).map(describeIssue);
   throw new TuttiError("invalid_input", `the config of the command runner cannot be used: ${issues.join("; ")}`, {
     details: { issues },
   });

@@ -3,6 +3,7 @@
 import { z } from "zod";
 
 import { TuttiError } from "../../protocol/error.ts";
+import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import { anyOperator, OperatorName } from "../../protocol/operator/operator-session.ts";
 
 const day = 24 * 60 * 60 * 1000;
@@ -30,6 +31,6 @@ export type OperatorConfig = z.infer<typeof OperatorConfig>;
 export function readOperatorConfig(raw: unknown): OperatorConfig {
   const parsed = OperatorConfig.safeParse(raw);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => `${issue.path.join(".") || "config"}: ${issue.message}`);
-  throw new TuttiError("invalid_input", `the operator runner's config cannot be used: ${issues.join("; ")}`);
+  const said = describeIssues(issuesOf(parsed.error));
+  throw new TuttiError("invalid_input", `the config of the operator runner cannot be used: ${said}`);
 }
