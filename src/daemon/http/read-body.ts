@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { RouteBody } from "../../protocol/api/route-shape.ts";
 import type { RouteName } from "../../protocol/api/routes.ts";
-import { type JsonFault, readBoundedJson } from "../../protocol/operator/bounded-json.ts";
+import { type JsonFault, readBoundedJson } from "../../protocol/json/bounded-json.ts";
 import { type HttpError, httpError } from "./http-error.ts";
 
 export type BodyReading =

@@ -107,6 +107,26 @@ test("a number that would be kept as null is refused, not lost", () => {
   assert.equal(faultOf('{"type":"answer","req_id":"r","value":[1,{"n":1e300}]}'), "none");
 });
 
+test("a frame that names a key twice is refused by that key, so a no cannot turn into a yes", () => {
+  const twice: Record<string, string> = {
+    '{"type":"hook_ack","req_id":"r","ok":false,"ok":true}': "ok",
+    '{"type":"hook_ack","req_id":"r","ok":false,"reason":"no","\\u006fk":true}': "ok",
+    '{"type":"spawn_ack","req_id":"r","ok":false,"value":{"deep":[{"ok":1}]},"ok":true}': "ok",
+    '{"type":"answer","req_id":"r","req_id":"s","value":1}': "req_id",
+    '{"type":"answer","req_id":"r","value":[{"approved":false,"approved":true}]}': "approved",
+    '{"type":"answer","req_id":"r","value":{"__proto__":1,"__proto__":2}}': "__proto__",
+  };
+  for (const [text, key] of Object.entries(twice)) {
+    const message = `the frame names the key "${key}" twice in one object; send each key once`;
+    assert.deepEqual(readClientFrame(text), { ok: false, error: { type: "error", code: "bad_json", message } }, text);
+  }
+});
+
+test("the same key in two objects, or in a text, is not a key given twice", () => {
+  assert.equal(faultOf('{"type":"answer","req_id":"r","value":[{"ok":1},{"ok":2,"value":{"ok":3}}]}'), "none");
+  assert.equal(faultOf('{"type":"answer","req_id":"r","value":"\\"a\\":1,\\"a\\":2"}'), "none");
+});
+
 test("reading never throws and every refusal is a valid error frame", () => {
   const tokens = fc.constantFrom(
     "{",

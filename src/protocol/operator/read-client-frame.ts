@@ -1,6 +1,7 @@
 // Reads what an operator sent: a frame that can be used, or the error frame that says why not.
 import { describeIssues, issuesOf } from "../lenient-read.ts";
-import { readBoundedJson, type JsonFault } from "./bounded-json.ts";
+import type { JsonFault } from "../json/bounded-json.ts";
+import { readStrictJson } from "../json/strict-json.ts";
 import { ClientFrame, type ErrorFrame } from "./frames.ts";
 import { refuseFrame } from "./refuse-frame.ts";
 
@@ -15,7 +16,8 @@ export type ClientFrameRead =
 
 /** Never throws. */
 export function readClientFrame(text: string, { maxLength = maxFrameLength } = {}): ClientFrameRead {
-  const read = readBoundedJson(text, { maxLength, maxDepth, maxValues });
+  const read = readStrictJson(text, { maxLength, maxDepth, maxValues });
+  if (!read.ok && read.fault === "duplicate_key") return refuseFrame("bad_json", duplicateKey(read.key));
   if (!read.ok) return refuseFrame(read.fault, textFaults[read.fault]);
   const { value } = read;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -28,14 +30,16 @@ export function readClientFrame(text: string, { maxLength = maxFrameLength } = {
   }
   const parsed = ClientFrame.safeParse(value);
   if (parsed.success) return { ok: true, frame: parsed.data };
-  return refuseFrame(
-    "bad_frame",
-    `this ${type} frame cannot be read: ${describeIssues(issuesOf(parsed.error).slice(0, 1))}`,
-    reqId,
-  );
+  const faults = describeIssues(issuesOf(parsed.error));
+  return refuseFrame("bad_frame", `this ${type} frame cannot be read: ${faults}`, reqId);
 }
 
 const clientTypes: ReadonlySet<string> = new Set(ClientFrame.options.map((option) => option.shape.type.value));
+
+/** Which of the two values is meant cannot be told, and `ok` may be among them. */
+function duplicateKey(key: string): string {
+  return `the frame names the key ${JSON.stringify(key.slice(0, 60))} twice in one object; send each key once`;
+}
 
 const textFaults: Readonly<Record<JsonFault, string>> = {
   too_large: "the frame is too long; send large results through the worker routes",

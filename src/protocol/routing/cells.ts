@@ -1,7 +1,8 @@
 // Reads the fields of one section out of a plain value: by any of their names, coerced where the meaning is clear.
 
+import { readStrictJson } from "../json/strict-json.ts";
+import { jsonLimits } from "./document.ts";
 import { fieldNames, type FieldTable } from "./fields.ts";
-import { scanJson } from "./json-scan.ts";
 import { excerpt, refuse, warn, type ReadNotes } from "./read-notes.ts";
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
@@ -145,15 +146,11 @@ function asJson(value: unknown, path: string, at: { cells: Cells; depth: number 
 }
 
 function listInText(text: string, path: string, notes: ReadNotes): unknown[] | undefined {
-  if (!/^\s*\[/.test(text) || scanJson(text).problem !== undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!Array.isArray(value)) return undefined;
-    warn(notes, `${path} is a text that holds a list and was read as the list`);
-    return value;
-  } catch {
-    return undefined;
-  }
+  if (!/^\s*\[/.test(text)) return undefined;
+  const read = readStrictJson(text, jsonLimits);
+  if (!read.ok || !Array.isArray(read.value)) return undefined;
+  warn(notes, `${path} is a text that holds a list and was read as the list`);
+  return read.value;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,7 @@
 // Turns what a reader was given into a plain value: JSON or TOON by its look, or a value that is one already.
 
+import { readStrictJson } from "../json/strict-json.ts";
 import { fieldNames, type FieldTable } from "./fields.ts";
-import { scanJson } from "./json-scan.ts";
 import { excerpt, refuse, type ReadNotes } from "./read-notes.ts";
 import { decodeToon } from "./toon.ts";
 
@@ -13,6 +13,9 @@ export interface Document {
 
 /** Far more than an envelope needs; every line costs the decoder, however short. */
 const toonLines = 100_000;
+
+/** The parser's cost grows faster than the text with nesting and with keys; within these limits it is linear. */
+export const jsonLimits = { maxDepth: 100, maxKeys: 100_000 };
 
 /** Returns undefined if the text was refused, which the notes then say. */
 export function openDocument(input: unknown, table: FieldTable, notes: ReadNotes): Document | undefined {
@@ -37,15 +40,22 @@ function unfenced(input: string): string {
 }
 
 function openJson(text: string, notes: ReadNotes): unknown {
-  const { problem, duplicate } = scanJson(text);
-  if (problem !== undefined) return refuse(notes, "", problem);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (thrown) {
-    return refuse(notes, "", `is not valid JSON: ${excerpt(thrown instanceof Error ? thrown.message : "", 200)}`);
+  const read = readStrictJson(text, jsonLimits);
+  if (read.ok) return read.value;
+  switch (read.fault) {
+    case "duplicate_key":
+      return refuse(notes, excerpt(read.key), "is given twice");
+    case "bad_json":
+      return refuse(notes, "", `is not valid JSON: ${excerpt(read.reason ?? "", 200)}`);
+    case "too_deep":
+      return refuse(notes, "", `is nested deeper than ${jsonLimits.maxDepth} levels`);
+    case "too_many_values":
+      return refuse(notes, "", `has more than ${jsonLimits.maxKeys} keys`);
+    case "number_out_of_range":
+      return refuse(notes, "", "holds a number that is out of range");
+    case "too_large":
+      return refuse(notes, "", "is too long");
   }
-  return duplicate === undefined ? value : refuse(notes, excerpt(duplicate), "is given twice");
 }
 
 function openToon(text: string, table: FieldTable, notes: ReadNotes): unknown {

@@ -174,10 +174,9 @@ test("a field under two of its names is refused, whichever they are", () => {
   assert.match(refusal('{"conf": 0.2, "co\\u006ef": 0.9}'), /conf is given twice/);
 });
 
-test("a key may repeat where the content is free", () => {
-  assert.deepEqual(handoffOf('{"expected_output": {"a": {"b": {"c": 1, "c": 2}}}}').expected_output, {
-    a: { b: { c: 2 } },
-  });
+test("a key given twice is refused at any depth, in JSON as in TOON", () => {
+  assert.match(refusal('{"expected_output": {"a": {"b": {"c": 1, "c": 2}}}}'), /c is given twice/);
+  assert.match(refusal("expected_output:\n  a:\n    b:\n      c: 1\n      c: 2"), /Duplicate sibling key "c"/);
 });
 
 test("fences around the whole document are taken away", () => {
@@ -206,6 +205,9 @@ test("messages stay on one short line, however long the text", () => {
 test("nesting, lines and keys have bounds, and each says so", () => {
   const deep = `${"[".repeat(101)}${"]".repeat(101)}`;
   assert.match(refusal(`{"expected_output": ${deep}}`), /nested deeper than 100 levels/);
+  const many = Array.from({ length: 100_001 }, (_, key) => `"k${key}":1`);
+  assert.match(refusal(`{"expected_output": {${many.join()}}}`), /more than 100000 keys/);
+  assert.match(refusal('{"expected_output": [1e999]}'), /a number that is out of range/);
   assert.match(refusal({ expected_output: JSON.parse(deep) }), /nested deeper than 64 levels/);
   assert.match(
     refusal(Array.from({ length: 70 }, (_, level) => `${"  ".repeat(level)}a:`).join("\n")),
