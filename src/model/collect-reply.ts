@@ -1,7 +1,7 @@
 // Reads a reply as it streams in. It is returned whole, when the provider said how it ended, or not at all.
 
 import type { Message, Part, ToolCall } from "../protocol/task/message.ts";
-import { scanJson } from "../protocol/toolcalls/scan-json.ts";
+import { scanJson } from "../protocol/json/scan-json.ts";
 import { isJsonObject } from "../protocol/toolcalls/tool-call.ts";
 import type { MalformedCall, ModelCallOptions, ModelReply } from "../ports.ts";
 import { tokensOfText } from "./estimate.ts";

@@ -1,6 +1,6 @@
 // Finds the action objects of a reply wherever they stand, reading each stretch of text at most twice.
 import type { ActionName } from "./decision.ts";
-import { endOfNumber, endOfString, isJsonSpace } from "./json-lexeme.ts";
+import { endOfNumber, endOfString, isJsonSpace } from "../json/json-lexeme.ts";
 
 /** A complete JSON object whose `action` is one the protocol knows. */
 export interface ActionObject {

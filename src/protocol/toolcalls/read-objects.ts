@@ -1,6 +1,6 @@
 // Reads the JSON objects of one block body: JSON.parse where it suffices, the validator where it does not.
 import type { Fault } from "./findings.ts";
-import { maxDepth, scanJson } from "./scan-json.ts";
+import { maxDepth, scanJson } from "../json/scan-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "./tool-call.ts";
 import { skipSpace, trimmedEnd } from "../white-space.ts";
 
