@@ -1,19 +1,22 @@
-// The public surface of the package: the protocol, the pure decisions over it, and what a project's config is written with.
-
-export * from "./protocol/index.ts";
+// The public surface of `tutti`: what a project's config is written with, and the pure decisions made over the protocol.
+// The protocol itself is `tutti/protocol`: each name has one address, and a config does not load what it does not use.
 
 export {
   defineTool,
+  type StandardIssue,
+  type StandardResult,
   type StandardSchema,
   type ToolDefinition,
   type UserToolContext,
 } from "./agent/tools/define-tool.ts";
+export { inheritHistory, snapshotHistory } from "./core/history.ts";
+export { type Launch, launchable, refuseDirectWork } from "./core/launch.ts";
 export {
   type AvailableRunner,
   type ExecutorError,
   type ExecutorRequest,
+  type ExecutorResolution,
   resolveExecutor,
 } from "./core/resolve-executor.ts";
-export { inheritHistory, snapshotHistory } from "./core/history.ts";
-export { type Launch, launchable, refuseDirectWork } from "./core/launch.ts";
 export { type LifeEvent, nextStatus, type Transition } from "./core/task-state.ts";
+export type { Effect } from "./protocol/invocation/approval-policy.ts";

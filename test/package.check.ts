@@ -96,8 +96,8 @@ test("the installed library parses tool calls through its public entry points", 
     join(folder, "use.mjs"),
     `import { parseToolCalls } from "tutti/protocol";
      import { httpClient } from "tutti/client";
-     import { route } from "tutti";
-     console.log(parseToolCalls('\`\`\`tool\\n{"name":"ls"}\\n\`\`\`').calls[0].name, typeof route, typeof httpClient);`,
+     import { defineTool } from "tutti";
+     console.log(parseToolCalls('\`\`\`tool\\n{"name":"ls"}\\n\`\`\`').calls[0].name, typeof defineTool, typeof httpClient);`,
   );
   assert.equal(run(process.execPath, ["use.mjs"], folder).trim(), "ls function function");
 });

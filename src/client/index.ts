@@ -14,3 +14,26 @@ export {
 } from "./operator-client.ts";
 export { type WorkerClient, workerClient, type WorkerOptions } from "./worker-client.ts";
 export { type ErrorCode, TuttiError } from "../protocol/error.ts";
+
+// The types that the signatures above speak of; their schemas are in `tutti/protocol`.
+export type { PolicyDecision, PolicyQuestion } from "../protocol/api/catalog.ts";
+export type { KeyRole, KeyView, MadeKey, NewKey, ServiceStatus } from "../protocol/api/service.ts";
+export type {
+  ListedTask,
+  MessagePage,
+  OpenAsk,
+  OpenWait,
+  PageQuery,
+  Started,
+  StepPage,
+  TaskListQuery,
+  TaskPage,
+} from "../protocol/api/task-shapes.ts";
+export type { AskId, TaskId } from "../protocol/ids.ts";
+export type { AgentResult } from "../protocol/invocation/invocation-result.ts";
+export type { AskFrame, HookAfterFrame, HookBeforeFrame, SpawnFrame } from "../protocol/operator/frames.ts";
+export type { JoinedOperator, OperatorInfo } from "../protocol/operator/operator-session.ts";
+export type { WorkerAskAnswer, WorkerPrompt, WorkerRecorded } from "../protocol/operator/worker.ts";
+export type { Answer, Answerer } from "../protocol/task/ask.ts";
+export type { LiveDelta, TaskEvent } from "../protocol/task/event.ts";
+export type { TaskView } from "../protocol/task/task-view.ts";

@@ -10,6 +10,7 @@ import { joinOperator, type OperatorConnection, type OperatorHandlers, operatorS
 
 const sid = "op-00000000-0000-4000-8000-000000000001";
 const token = `ot-${"a".repeat(32)}`;
+const ticket = `ti-${"b".repeat(32)}`;
 const reqId = (kind: string, number: number): string => `${sid}-${kind}-00000000-0000-4000-8000-00000000000${number}`;
 const request = (kind: "ask" | "hb" | "spawn", number = 1): Record<string, unknown> => ({
   type: kind === "hb" ? "hook_before" : kind,
@@ -50,7 +51,7 @@ async function records(t: TestContext): Promise<Desk> {
       return sendJson(response, { sid, token, ...(JSON.parse(await bodyOf(given)) as object) });
     if (made.session === "gone") return sendProblem(response, { status: 404, code: "not_found", detail: "no session" });
     if (made.session === "other") return sendProblem(response, { status: 401, code: "unauthorized", detail: "no" });
-    if (given.url?.endsWith("/ticket") === true) return sendJson(response, { ticket: "ti-1", expires_at: 1 });
+    if (given.url?.endsWith("/ticket") === true) return sendJson(response, { ticket, expires_at: 1 });
     if (given.method === "DELETE") return void response.writeHead(204).end();
     sendJson(response, infoOf(sockets.clients.size > 0));
   });
@@ -272,6 +273,6 @@ describe("an operator", () => {
     const opened = service.connected();
     connect(t, service, {});
     const { authorization, query } = await opened;
-    assert.deepEqual([authorization, query], [undefined, "?ticket=ti-1"]);
+    assert.deepEqual([authorization, query], [undefined, `?ticket=${ticket}`]);
   });
 });

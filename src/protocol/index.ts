@@ -1,16 +1,22 @@
-// The complete public surface of the protocol: what is named here is API, everything else may change tomorrow.
+// The public surface of `tutti/protocol`: what is named here is API, everything else may change tomorrow.
 
 export { type ErrorCode, errorTable, type Retry, toTuttiError, TuttiError, type TuttiErrorOptions } from "./error.ts";
 export { Failure, toFailure } from "./failure.ts";
 
 // Decisions
 export { Decision, type Dropped, isLaunchable, TaskSpec } from "./decision/decision.ts";
-export { parseDecision, type ParsedDecision, type RepromptReason } from "./decision/parse-decision.ts";
+export {
+  parseDecision,
+  type ParsedDecision,
+  type ParseDecisionOptions,
+  type RepromptReason,
+} from "./decision/parse-decision.ts";
 export { renderDecisionPrompt } from "./decision/render-decision-prompt.ts";
 export { renderReprompt } from "./decision/render-reprompt.ts";
 
 // Tool calls
-export { parseToolCalls } from "./toolcalls/parse-tool-calls.ts";
+export type { Profile } from "./toolcalls/dialect.ts";
+export { parseToolCalls, type ToolCallOptions } from "./toolcalls/parse-tool-calls.ts";
 export { renderToolCall } from "./toolcalls/render-tool-call.ts";
 export { renderToolContract } from "./toolcalls/render-tool-contract.ts";
 export {
@@ -20,6 +26,9 @@ export {
   type ToolCallReader,
 } from "./toolcalls/tool-call-reader.ts";
 export type {
+  Json,
+  JsonObject,
+  ParsedToolCall,
   ToolCallError,
   ToolCallErrorCode,
   ToolCallReply,
@@ -61,6 +70,7 @@ export {
   InvocationFile,
   type InvocationFileReading,
   readInvocationFile,
+  TreeOperators,
 } from "./invocation/invocation-file.ts";
 export { type RehearsalRule, RehearsalScript } from "./invocation/rehearsal-script.ts";
 
@@ -97,7 +107,16 @@ export {
 } from "./operator/frames.ts";
 export { isHandle, newHandle } from "./operator/handle.ts";
 export { matchReply, type NotOpen, type ReplyMatch, type ReplyTo } from "./operator/match-reply.ts";
-export { JoinedOperator, JoinOperator, OperatorInfo, OperatorSid, RolesConflict } from "./operator/operator-session.ts";
+export {
+  anyOperator,
+  JoinedOperator,
+  JoinOperator,
+  OperatorInfo,
+  OperatorName,
+  OperatorSid,
+  OperatorTicket,
+  RolesConflict,
+} from "./operator/operator-session.ts";
 export { type ClientFrameRead, maxFrameLength, readClientFrame } from "./operator/read-client-frame.ts";
 export { refuseFrame } from "./operator/refuse-frame.ts";
 export {
@@ -137,12 +156,48 @@ export {
   WorkerEventsAccepted,
   WorkerPrompt,
   WorkerPromptQuery,
+  WorkerQuestion,
+  WorkerRecorded,
   WorkerRefusal,
   type WorkerRefusalReason,
   workerRefusals,
   WorkerResult,
   WorkerSubmitQuery,
 } from "./operator/worker.ts";
+
+// The HTTP API
+export {
+  AgentList,
+  AgentProblem,
+  AgentView,
+  ModelList,
+  ModelView,
+  PolicyDecision,
+  PolicyQuestion,
+  RunnerList,
+  RunnerView,
+} from "./api/catalog.ts";
+export { openApiDocument } from "./api/openapi-document.ts";
+export { Problem, problemType } from "./api/problem.ts";
+export { KeyList, KeyRole, KeyView, MadeKey, NewKey, ServiceStatus } from "./api/service.ts";
+export {
+  AskList,
+  EventPage,
+  ListedTask,
+  MessagePage,
+  OpenAsk,
+  OpenWait,
+  PageQuery,
+  Started,
+  StepPage,
+  StepView,
+  StreamEnd,
+  TaskListQuery,
+  TaskOutcome,
+  TaskPage,
+  TaskTree,
+  WaitList,
+} from "./api/task-shapes.ts";
 
 // What all of them share
 export { ApprovalPolicy, ApprovalRule, defaultApprovalPolicy, Effect } from "./invocation/approval-policy.ts";
@@ -158,7 +213,7 @@ export {
   readAnswer,
 } from "./task/ask.ts";
 export { Budget, BudgetLimit, defaultBudget, Usage } from "./task/budget.ts";
-export { EventSeq, GoalEvent, LiveDelta, TaskEvent, TuttiEvent } from "./task/event.ts";
+export { GoalEvent, LiveDelta, TaskEvent, TuttiEvent } from "./task/event.ts";
 export { Evidence, EvidenceFact } from "./task/evidence.ts";
 export { Criterion, Goal, GoalLink, GoalStatus } from "./task/goal.ts";
 export { AskId, EvidenceId, GoalId, TaskId, Time } from "./ids.ts";
@@ -182,7 +237,7 @@ export {
   userMessage,
 } from "./task/message.ts";
 export { RootView, TaskView } from "./task/task-view.ts";
-export { Attempt, AttemptOutcome, maxHandovers, Ordinal, Task } from "./task/task.ts";
+export { Attempt, AttemptOutcome, maxHandovers, Task } from "./task/task.ts";
 export {
   type A2AVersion,
   fromA2AState,

@@ -36,7 +36,9 @@ export const RunnerView = z.strictObject({
   /** The runtime it gives an agent. */
   runtime: z.string(),
 });
+export type RunnerView = z.infer<typeof RunnerView>;
 export const RunnerList = z.strictObject({ runners: z.array(RunnerView) });
+export type RunnerList = z.infer<typeof RunnerList>;
 
 export const ModelView = z.strictObject({
   model: z.string(),
@@ -61,6 +63,7 @@ export const ModelsQuery = FolderQuery.extend({
   probe: queryBoolean.optional(),
 });
 export const ModelList = z.strictObject({ models: z.array(ModelView) });
+export type ModelList = z.infer<typeof ModelList>;
 
 /** TOON or JSON text, or the object itself. */
 export const PolicyQuestion = z.strictObject({

@@ -1,7 +1,13 @@
 // The routes of operators and of the workers they launch.
 
 import { z } from "zod";
-import { JoinedOperator, JoinOperator, OperatorInfo, OperatorSid } from "../operator/operator-session.ts";
+import {
+  JoinedOperator,
+  JoinOperator,
+  OperatorInfo,
+  OperatorSid,
+  OperatorTicket,
+} from "../operator/operator-session.ts";
 import {
   WorkerAsk,
   WorkerAskAnswer,
@@ -9,6 +15,7 @@ import {
   WorkerEventsAccepted,
   WorkerPrompt,
   WorkerPromptQuery,
+  WorkerRecorded,
   WorkerResult,
   WorkerSubmitQuery,
 } from "../operator/worker.ts";
@@ -62,7 +69,7 @@ export const operatorRoutes = {
     about: "A ticket for one connection, for browsers, which cannot send a header with a WebSocket",
     access: "session",
     params: sessionParams,
-    reply: json(z.strictObject({ ticket: z.string(), expires_at: z.int() })),
+    reply: json(OperatorTicket),
     refuses: [404],
   }),
   operatorSocket: route({
@@ -77,12 +84,6 @@ export const operatorRoutes = {
     refuses: [404, 426],
   }),
 };
-
-const recorded = z.strictObject({
-  recorded: z.literal(true),
-  /** The same result was recorded before; nothing changed. */
-  already: z.boolean(),
-});
 
 export const workerRoutes = {
   workerPrompt: route({
@@ -102,7 +103,7 @@ export const workerRoutes = {
     about: "The result, as JSON; the first one wins",
     access: "worker",
     body: taking(WorkerResult),
-    reply: json(recorded),
+    reply: json(WorkerRecorded),
     refuses: [409, 410],
   }),
   workerSubmit: route({
@@ -113,7 +114,7 @@ export const workerRoutes = {
     access: "worker",
     query: WorkerSubmitQuery,
     body: { type: "text" },
-    reply: json(recorded),
+    reply: json(WorkerRecorded),
     refuses: [409, 410],
   }),
   workerEvents: route({

@@ -67,3 +67,4 @@ export const MadeKey = KeyView.extend({ key: z.string() });
 export type MadeKey = z.infer<typeof MadeKey>;
 
 export const KeyList = z.strictObject({ keys: z.array(KeyView) });
+export type KeyList = z.infer<typeof KeyList>;

@@ -74,6 +74,7 @@ export const TaskPage = z.strictObject({
 export type TaskPage = z.infer<typeof TaskPage>;
 
 export const TaskTree = z.strictObject({ tasks: z.array(TaskView) });
+export type TaskTree = z.infer<typeof TaskTree>;
 
 export const PageQuery = z.strictObject({
   /** A sequence; what comes after it. */
@@ -100,6 +101,7 @@ export const StepView = z.strictObject({
   /** What it gave; of one that failed, its error. */
   value: z.unknown(),
 });
+export type StepView = z.infer<typeof StepView>;
 export const StepPage = z.strictObject({ steps: z.array(StepView), next: z.int().nullable() });
 export type StepPage = z.infer<typeof StepPage>;
 
@@ -157,7 +159,9 @@ export type OpenWait = z.infer<typeof OpenWait>;
 /** Of the task and those below it; of all when absent. */
 export const OpenQuery = z.strictObject({ task: TaskId.optional() });
 export const AskList = z.strictObject({ asks: z.array(OpenAsk) });
+export type AskList = z.infer<typeof AskList>;
 export const WaitList = z.strictObject({ waits: z.array(OpenWait) });
+export type WaitList = z.infer<typeof WaitList>;
 
 export const WaitValue = z.strictObject({ value: z.unknown() });
 /** `provisional`: it came before the task was back at its question after a restart; if it does not fit, it is asked again. */

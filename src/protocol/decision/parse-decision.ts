@@ -20,7 +20,7 @@ export interface ParsedDecision {
   readonly reprompt: RepromptReason | null;
 }
 
-interface ParseDecisionOptions {
+export interface ParseDecisionOptions {
   /** How many times its own length a reply may be read while looking beyond the first candidates. */
   readonly scanFactor?: number;
 }

@@ -1,5 +1,12 @@
 // Collects what a reply holds while it is scanned, and words the errors once their lines are known.
-import type { JsonObject, ToolCall, ToolCallError, ToolCallErrorCode, Violation, ViolationKind } from "./tool-call.ts";
+import type {
+  JsonObject,
+  ParsedToolCall,
+  ToolCallError,
+  ToolCallErrorCode,
+  Violation,
+  ViolationKind,
+} from "./tool-call.ts";
 
 export interface Fault {
   readonly code: ToolCallErrorCode;
@@ -11,7 +18,7 @@ export interface Fault {
 }
 
 export interface Findings {
-  readonly calls: ToolCall[];
+  readonly calls: ParsedToolCall[];
   readonly faults: Fault[];
   readonly violations: Violation[];
   /** Faults and violations past the limit; counted, not kept. */

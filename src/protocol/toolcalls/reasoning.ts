@@ -3,7 +3,7 @@ import type { Dialect } from "./dialect.ts";
 import { blankFrom, blockEnds, finder, nearest, openerAt, runEnd } from "./fences.ts";
 import { newFindings } from "./findings.ts";
 import { readBlock, type BlockRules } from "./read-block.ts";
-import type { ToolCall } from "./tool-call.ts";
+import type { ParsedToolCall } from "./tool-call.ts";
 
 export interface ReasoningTag {
   readonly name: string;
@@ -76,7 +76,7 @@ export function closeTag({ names, places, counts }: OpenTags, name: string): num
   }
 }
 
-type IgnoredCall = Omit<ToolCall, "id">;
+type IgnoredCall = Omit<ParsedToolCall, "id">;
 
 export interface ReasoningScan {
   /** The span a tag opens, or undefined if it never closes. Tags must be asked for in the order they stand. */

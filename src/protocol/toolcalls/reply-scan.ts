@@ -4,7 +4,7 @@ import { type Findings, newFindings } from "./findings.ts";
 import { readBareCall } from "./read-bare-call.ts";
 import type { BlockRules } from "./read-block.ts";
 import { type ReasoningScan, reasoningScan, tagReader } from "./reasoning.ts";
-import type { ToolCall } from "./tool-call.ts";
+import type { ParsedToolCall } from "./tool-call.ts";
 import { newVisibleText, resume, show, type VisibleText } from "./visible-text.ts";
 import { skipSpace } from "../white-space.ts";
 
@@ -15,8 +15,8 @@ export interface ReplyScan {
   readonly visible: VisibleText;
   readonly foreign: ForeignFences;
   /** Calls inside reasoning, and calls quoted so far, which are ignored if what quotes them proves to be reasoning. */
-  readonly ignored: Omit<ToolCall, "id">[];
-  quoted: Omit<ToolCall, "id">[];
+  readonly ignored: Omit<ParsedToolCall, "id">[];
+  quoted: Omit<ParsedToolCall, "id">[];
   at: number;
   /** Up to here a line that only looks like an opener has been reported. */
   reportedUpTo: number;

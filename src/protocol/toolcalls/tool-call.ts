@@ -7,7 +7,7 @@ export interface JsonObject {
 }
 
 /** One call the reply makes. The id counts the calls of this reply; the caller prefixes the turn. */
-export interface ToolCall {
+export interface ParsedToolCall {
   readonly id: string;
   readonly name: string;
   readonly args: JsonObject;
@@ -59,14 +59,14 @@ export interface Violation {
 }
 
 export interface ToolCallReply {
-  readonly calls: readonly ToolCall[];
+  readonly calls: readonly ParsedToolCall[];
   readonly errors: readonly ToolCallError[];
   readonly violations: readonly Violation[];
   /** What the person sees: everything outside blocks and reasoning, ends trimmed. */
   readonly prose: string;
   readonly reasoning: string;
   /** Calls seen inside reasoning; they are never run. */
-  readonly ignored: readonly Omit<ToolCall, "id">[];
+  readonly ignored: readonly Omit<ParsedToolCall, "id">[];
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {
