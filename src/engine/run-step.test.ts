@@ -250,3 +250,25 @@ test("a step that takes longer than its limit fails, its signal is aborted, and 
   assert.deepEqual((await w.engine.result(name)).content, ["step_failed", "unknown"]);
   assert.ok(reason instanceof TuttiError && reason.code === "deadline");
 });
+
+test("a step reads the time from the engine's clock, and a restart returns the time it recorded", async (t) => {
+  const hold = gate();
+  const loops: Loops = {
+    one: async (d) => {
+      const at = await d.step("when", { repeatable: true, schema: z.number() }, (step) => step.now());
+      await d.step("hold", again, async () => {
+        await hold.opened;
+        return "held";
+      });
+      return at;
+    },
+  };
+  const first = world(tempFolder(t), loops);
+  const began = first.clock.now();
+  const name = await started(first, "one");
+  await settle();
+  first.clock.advance(60_000);
+  hold.open();
+  const second = await killed(first, t, loops);
+  assert.equal((await second.engine.result(name)).content, began);
+});

@@ -155,6 +155,10 @@ class Context implements StepContext {
     return noted === null ? undefined : JSON.parse(noted);
   }
 
+  now(): number {
+    return this.#core.kernel.clock.now();
+  }
+
   async note(value: unknown): Promise<void> {
     this.#core.check();
     this.#options.noteStart(JSON.stringify(value));

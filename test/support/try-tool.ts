@@ -40,7 +40,14 @@ export async function tryTool(
 ): Promise<unknown> {
   const ready = tool.prepare(input);
   assert.ok(ready.ok, JSON.stringify(ready));
-  const step = { signal, key: "task/1.1/key", noted: undefined, note, live: (_: string, text: string) => live(text) };
+  const step = {
+    signal,
+    key: "task/1.1/key",
+    noted: undefined,
+    note,
+    live: (_: string, text: string) => live(text),
+    now: () => Date.now(),
+  };
   return ready.run({ step, rights: { tools: "*", roots } });
 }
 
