@@ -1,5 +1,6 @@
 // One run of a task, as its loop sees it: the durable operations, each a few lines over what the run stands on.
 
+import { messageId } from "../core/message-id.ts";
 import { narrow, type Rights } from "../core/rights.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
@@ -150,7 +151,7 @@ export class DurableRun implements Durable {
   /** Follows from the place of the call, so nothing needs to be recorded. */
   async id(key: string): Promise<string> {
     this.#core.use(key);
-    return this.#idOf(key);
+    return messageId(this, key);
   }
 
   async messages(): Promise<CompleteMessage[]> {
@@ -162,7 +163,7 @@ export class DurableRun implements Durable {
     this.#core.use(key);
     const recorded = this.#core.recorded(key);
     if (recorded !== undefined) return messageIn(recorded.body ?? "null");
-    const complete = completeMessage(message, { id: this.#idOf(key), now: this.#core.parts.clock.now() });
+    const complete = completeMessage(message, { id: messageId(this, key), now: this.#core.parts.clock.now() });
     const body = this.#core.parts.recorder.clean(JSON.stringify(complete));
     this.#core.record(key, { kind: "noted", body, event: "message.added" });
     return messageIn(body);
@@ -196,9 +197,5 @@ export class DurableRun implements Durable {
       throw new TuttiError("refused", `the task was tried ${maxAttempts} times; it is not tried again: ${why.reason}`);
     }
     throw new TriedAgain(why);
-  }
-
-  #idOf(key: string): string {
-    return `${this.task}.${this.attempt}.${this.run}.${key}`;
   }
 }

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { messageId } from "../../core/message-id.ts";
 import { Usage } from "../../protocol/task/budget.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { CompleteMessage } from "../../protocol/task/message.ts";
@@ -78,9 +79,10 @@ export async function askModel(durable: Durable, model: Model, { agent, setup, t
             // What was shown of a reply that broke off does not count: the next one begins anew.
             onRetry: ({ reason, waitMs }) => step.live("text", `\n(asked again in ${waitMs} ms: ${reason})\n`),
           });
-          const id = `${durable.task}.${durable.attempt}.${durable.run}.${key}`;
+          const id = messageId(durable, key);
           const { parts, original } = readReply(reply, setup, `r${durable.run}t${talk.turn}`);
-          return keptReply(reply, { id, parts, agent_id: agent.id }, original);
+          const created_at = reply.message.created_at ?? step.now();
+          return keptReply(reply, { id, parts, created_at, agent_id: agent.id }, original);
         },
       );
     } catch (thrown) {
@@ -93,10 +95,10 @@ export async function askModel(durable: Durable, model: Model, { agent, setup, t
 
 function keptReply(
   { message: given, usage, finish, malformed }: ModelReply,
-  { id, parts, agent_id }: Pick<CompleteMessage, "id" | "parts"> & { readonly agent_id: string },
+  { id, parts, created_at, agent_id }: Pick<CompleteMessage, "id" | "parts" | "created_at" | "agent_id">,
   original: string | undefined,
 ): Reply {
-  const { name, role, created_at = Date.now(), parts_metadata } = given;
+  const { name, role, parts_metadata } = given;
   const message: CompleteMessage = { id, name, role, parts, created_at, agent_id };
   // It speaks of the parts as they came; a placeholder in their stead has none.
   if (parts_metadata !== undefined && original === undefined) message.parts_metadata = parts_metadata;

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { isOfAttempt } from "../../core/message-id.ts";
 import { inheritHistory, snapshotHistory } from "../../core/history.ts";
 import { completeMessage, type CompleteMessage, type Message, type ToolCall } from "../../protocol/task/message.ts";
 import type { Durable, ModelFormat } from "../../ports.ts";
@@ -157,8 +158,8 @@ type Open = { -readonly [K in keyof Conversation]: Conversation[K] } & {
 };
 
 /** The summary is for the run that made it; the next one starts from the messages themselves. */
-function isSummary({ task, attempt }: Durable, { id }: CompleteMessage): boolean {
-  return id.startsWith(`${task}.${attempt}.`) && isSummaryId(id);
+function isSummary(durable: Durable, { id }: CompleteMessage): boolean {
+  return isOfAttempt(id, durable) && isSummaryId(id);
 }
 
 export function isSummaryId(id: string): boolean {

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { messageId } from "../../core/message-id.ts";
 import { Usage } from "../../protocol/task/budget.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import {
@@ -58,7 +59,7 @@ const Summary = z.object({ message: CompleteMessage, usage: Usage });
 async function summarise(compacting: Compacting, old: readonly CompleteMessage[]): Promise<CompleteMessage> {
   const { durable, model, talk, name } = compacting;
   const key = `summary:${talk.turn}`;
-  const id = `${durable.task}.${durable.attempt}.${durable.run}.${key}`;
+  const id = messageId(durable, key);
   const request: ModelRequest = {
     model: name,
     agent: summaryAgent,
@@ -77,10 +78,10 @@ async function summarise(compacting: Compacting, old: readonly CompleteMessage[]
         reserve: model.estimate(request),
         spent: (outcome) => outcome.usage,
       },
-      async ({ signal }) => {
-        const reply = await model.call(request, { signal });
+      async (step) => {
+        const reply = await model.call(request, { signal: step.signal });
         const message = summaryMessage(messageText(reply.message), old);
-        return { message: completeMessage(message, { id, now: Date.now() }), usage: reply.usage };
+        return { message: completeMessage(message, { id, now: step.now() }), usage: reply.usage };
       },
     );
     return message;

@@ -3,6 +3,7 @@
 import { z } from "zod";
 
 import type { CallEffect } from "../../core/approval.ts";
+import { messageId } from "../../core/message-id.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { issuesOf } from "../../protocol/lenient-read.ts";
 import { type CompleteMessage, messageText, type ToolCall } from "../../protocol/task/message.ts";
@@ -209,7 +210,7 @@ type ReadyStep = {
 async function runStepTool(turn: Turn, pending: PendingCall, { tool, run }: ReadyStep): Promise<CompleteMessage> {
   const { durable } = turn;
   const { call, key } = pending;
-  const id = `${durable.task}.${durable.attempt}.${durable.run}.${key}`;
+  const id = messageId(durable, key);
   try {
     return await durable.step(
       key,
@@ -222,7 +223,7 @@ async function runStepTool(turn: Turn, pending: PendingCall, { tool, run }: Read
       (step) => {
         const message = (outcome: unknown): CompleteMessage => {
           const { name, role, parts } = toolMessage(call, outcome);
-          return { id, name, role, parts, created_at: Date.now() };
+          return { id, name, role, parts, created_at: step.now() };
         };
         const outcome = run({ step, rights: durable.rights });
         return isThenable(outcome) ? Promise.resolve(outcome).then(message) : message(outcome);
