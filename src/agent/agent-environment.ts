@@ -1,4 +1,4 @@
-// What a project offers its agents: tools, runners, and which calls need approval.
+// What a project provides for its agents: tools, runners, and which calls need approval.
 
 import type { AvailableRunner } from "../core/resolve-executor.ts";
 import { type ApprovalPolicy, defaultApprovalPolicy } from "../protocol/invocation/approval-policy.ts";
@@ -15,11 +15,11 @@ import { write, writeFile } from "./tools/write.ts";
 
 export interface AgentEnvironment {
   readonly tools: readonly Tool[];
-  /** Runners of other kinds than `local`, in order of preference. */
+  /** The runners other than `local`, in order of preference. */
   readonly runners: readonly AvailableRunner[];
-  /** Runtimes the local loop gives an agent. */
+  /** The runtimes an agent has in the local loop. */
   readonly runtimes: readonly string[];
-  /** Which calls run, which are asked about, which are refused. */
+  /** Which calls run at once, which need a person's approval, and which are refused. */
   readonly approvals: ApprovalPolicy;
 }
 

@@ -1,5 +1,6 @@
 // All models there are, behind one port: the rehearsal by its name, everything else by its provider.
 
+import { isRehearsalName, rehearsalModelName } from "../core/rehearsal-name.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { describeIssues, issuesOf } from "../protocol/lenient-read.ts";
 import type { Clock, Model } from "../ports.ts";
@@ -8,10 +9,6 @@ import { ModelsConfig } from "./models-config.ts";
 import type { Price } from "./prices.ts";
 import { estimateUsage, modelCaller } from "./provider-model.ts";
 import { canonicalName, type Environment, type ModelSetup, resolveModel } from "./resolve-model.ts";
-
-/** What plays when nothing is configured. */
-const rehearsalDefault = "rehearsal/script";
-const rehearsalPrefix = "rehearsal/";
 
 export interface ModelsOptions {
   /** As the user wrote it; checked here. */
@@ -39,9 +36,9 @@ export function models(options: ModelsOptions): Models {
     ...(options.prices === undefined ? {} : { prices: options.prices }),
   };
   const call = modelCaller({ clock: options.clock, random: options.random ?? Math.random });
-  const isRehearsal = (name: string): boolean => canonicalName(setup.config, name).startsWith(rehearsalPrefix);
+  const isRehearsal = (name: string): boolean => isRehearsalName(canonicalName(setup.config, name));
   return {
-    defaultModel: setup.config.default ?? rehearsalDefault,
+    defaultModel: setup.config.default ?? rehearsalModelName,
     withRehearsal: (rehearsal) => ({
       estimate: (request) =>
         isRehearsal(request.model)

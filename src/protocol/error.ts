@@ -72,3 +72,8 @@ export function toTuttiError(thrown: unknown): TuttiError {
   if (thrown instanceof Error) return new TuttiError("internal", thrown.message, { cause: thrown });
   return new TuttiError("internal", String(thrown), { cause: thrown });
 }
+
+/** The message of anything thrown, for a text that quotes it. */
+export function thrownMessage(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

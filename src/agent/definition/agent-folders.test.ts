@@ -117,7 +117,7 @@ describe("watched agents", () => {
           [file, "warning"],
         ],
       );
-      assert.match(watched.current().problems[1]?.message ?? "", /a from before stays in use/);
+      assert.match(watched.current().problems[1]?.message ?? "", /the earlier definition of a stays in use/);
       write("project/.claude/agents/a.md", agent("a", "better"));
       await until(() => bodies(watched.current())["a"] === "better");
       assert.deepEqual(watched.current().problems, []);

@@ -1,9 +1,11 @@
-// Loads the agents of a project and of its user from their folders: the project's before the user's, the first of a name wins.
+// Loads the agents of a project and of its user from their folders. The project's folders come first, and the first agent of a name is used.
 
 import { isUtf8 } from "node:buffer";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 
+import { errno } from "../../core/errno.ts";
+import { thrownMessage } from "../../protocol/error.ts";
 import type { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
 import { type DefinitionIssue, readDefinition } from "./definition.ts";
 
@@ -29,22 +31,22 @@ export interface LoadedDefinitions {
   readonly problems: readonly DefinitionProblem[];
 }
 
-/** Categories of agents are folders in folders; deeper than this is something else. */
+/** People sort agents into subfolders; folders below this depth are not searched. */
 const maxDepth = 4;
 const maxBytes = 4 * 1024 * 1024;
 
 /** In order of precedence. */
-export function definitionFolders(places: { readonly project: string; readonly home: string }): DefinitionFolder[] {
-  const folders = (["project", "home"] as const).flatMap((place) =>
+export function definitionFolders(parents: { readonly project: string; readonly home: string }): DefinitionFolder[] {
+  const folders = (["project", "home"] as const).flatMap((parent) =>
     [".tutti", ".claude"].map((tool): DefinitionFolder => ({
-      path: join(places[place], tool, "agents"),
-      of: place === "home" ? "user" : "project",
+      path: join(parents[parent], tool, "agents"),
+      of: parent === "home" ? "user" : "project",
     })),
   );
   return folders.filter(({ path }, at) => folders.findIndex((folder) => folder.path === path) === at);
 }
 
-/** A file that is broken now keeps what `before` had of it. Never throws: what cannot be read is a problem. */
+/** A file that cannot be read now keeps its definition from `before`. Never throws: whatever goes wrong becomes a problem. */
 export async function loadDefinitions(
   folders: readonly DefinitionFolder[],
   before?: LoadedDefinitions,
@@ -54,12 +56,12 @@ export async function loadDefinitions(
   const mentions: { file: string; agent: string; line: number }[] = [];
   for (const folder of folders) {
     for (const file of await markdownIn(folder.path, problems)) {
-      const read = await readOne(file, folder.of);
+      const read = await readFileAt(file, folder.of);
       const kept = read.broken ? before?.agents.find((agent) => agent.file === file) : undefined;
       problems.push(...read.problems);
       mentions.push(...read.mentions.map((mention) => ({ file, ...mention })));
       if (kept !== undefined) {
-        const message = `the definition of ${kept.name} from before stays in use`;
+        const message = `the earlier definition of ${kept.name} stays in use`;
         problems.push({ file, line: 1, level: "warning", message });
       }
       const agent = read.agent ?? kept;
@@ -85,8 +87,8 @@ async function markdownIn(folder: string, problems: DefinitionProblem[], depth =
     entries = await readdir(folder, { withFileTypes: true });
   } catch (thrown) {
     // Most people have no such folder.
-    const missing = thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT";
-    if (!missing) problems.push({ file: folder, line: 1, level: "error", message: `cannot be read: ${told(thrown)}` });
+    if (errno(thrown) !== "ENOENT")
+      problems.push({ file: folder, line: 1, level: "error", message: `cannot be read: ${thrownMessage(thrown)}` });
     return [];
   }
   const files: string[] = [];
@@ -99,15 +101,15 @@ async function markdownIn(folder: string, problems: DefinitionProblem[], depth =
   return files;
 }
 
-interface One {
+interface FileReading {
   readonly mentions: readonly { readonly agent: string; readonly line: number }[];
   readonly agent?: LoadedAgent;
   readonly broken: boolean;
   readonly problems: readonly DefinitionProblem[];
 }
 
-async function readOne(file: string, of: DefinitionFolder["of"]): Promise<One> {
-  const broken = (message: string): One => ({
+async function readFileAt(file: string, of: DefinitionFolder["of"]): Promise<FileReading> {
+  const broken = (message: string): FileReading => ({
     broken: true,
     mentions: [],
     problems: [{ file, line: 1, level: "error", message }],
@@ -119,7 +121,7 @@ async function readOne(file: string, of: DefinitionFolder["of"]): Promise<One> {
     if (found.size > maxBytes) return broken(`is larger than ${maxBytes} bytes`);
     bytes = await readFile(file);
   } catch (thrown) {
-    return broken(`cannot be read: ${told(thrown)}`);
+    return broken(`cannot be read: ${thrownMessage(thrown)}`);
   }
   if (!isUtf8(bytes)) return broken("is not UTF-8 text");
   const reading = readDefinition(bytes.toString("utf8"), { stem: basename(file).slice(0, -".md".length) });
@@ -131,8 +133,4 @@ async function readOne(file: string, of: DefinitionFolder["of"]): Promise<One> {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function told(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

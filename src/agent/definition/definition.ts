@@ -1,4 +1,4 @@
-// Reads an agent's definition: Markdown whose front matter says what it may use, and whose body is its instructions.
+// Reads the definition of an agent: Markdown whose front matter holds its settings and whose body is its instructions.
 
 import { toTuttiError } from "../../protocol/error.ts";
 import { z } from "zod";
@@ -21,37 +21,40 @@ export type DefinitionReading =
       readonly kind: "agent";
       readonly name: string;
       readonly definition: AgentDefinition;
-      /** Other agents it names, and where. */
+      /** The other agents that the definition names, with their lines. */
       readonly mentions: readonly { readonly agent: string; readonly line: number }[];
       readonly issues: readonly DefinitionIssue[];
     }
-  /** A Markdown file that does not set out to define an agent. */
+  /** A Markdown file without front matter, which is not meant as an agent. */
   | { readonly kind: "other"; readonly issues: readonly DefinitionIssue[] }
   | { readonly kind: "broken"; readonly issues: readonly DefinitionIssue[] };
 
-const said = z.string("must be text").refine((text) => text.trim() !== "", "is blank");
+const filledText = z.string("must be text").refine((text) => text.trim() !== "", "is blank");
 const list = z
-  .union([z.string().transform(splitList), z.array(said).transform((items) => items.map((item) => item.trim()))], {
-    error: "must be a list, or names separated by commas",
-  })
+  .union(
+    [z.string().transform(splitList), z.array(filledText).transform((items) => items.map((item) => item.trim()))],
+    {
+      error: "must be a list, or names separated by commas",
+    },
+  )
   .nullable()
   .transform((items) => items ?? []);
 const microUsd = 1_000_000;
 const maxUsd = 1_000_000;
 
 const Fields = z.object({
-  /** `_` begins the names of the environment's own agents. */
-  name: said
+  /** Names that begin with `_` are reserved for built-in agents. */
+  name: filledText
     .transform((text) => text.trim())
     .refine(
       (text) => /^[\p{L}\p{N}](?:[\p{L}\p{N} _.-]{0,62}[\p{L}\p{N}_.-])?$/u.test(text),
       "must be at most 64 letters, digits, spaces, `-`, `_` and `.`, and begin with a letter or digit",
     )
     .optional(),
-  description: said.optional(),
+  description: filledText.optional(),
   tools: list.optional(),
   disallowedTools: list.optional(),
-  model: said.transform((text) => text.trim()).optional(),
+  model: filledText.transform((text) => text.trim()).optional(),
   runtimes: list.optional(),
   context: z.enum(["independent", "inherited"]).optional(),
   handover: list.optional(),
@@ -68,7 +71,7 @@ const Fields = z.object({
 });
 type Fields = z.infer<typeof Fields>;
 
-/** Fields that other tools write and that change nothing here. */
+/** Fields that other tools use and that have no effect here. */
 const foreign = [
   "background",
   "color",
@@ -84,7 +87,7 @@ const foreign = [
 
 const longest = 1024 * 1024;
 
-/** `stem` names an agent that does not name itself. Never throws. */
+/** `stem` becomes the name of an agent whose definition has no name. Never throws. */
 export function readDefinition(text: string, { stem }: { readonly stem: string }): DefinitionReading {
   if (text.length > longest) return broken(1, `is longer than ${longest} characters`);
   const split = splitFrontMatter(text);
@@ -130,7 +133,7 @@ function fieldIssue(front: FrontMatter, { path, message, code, ...rest }: z.core
   return { level: "error", line, message: `${path.join(".")}: ${message}` };
 }
 
-/** Nearly one of ours is a mistake: read over, it would give the agent other rights than its author meant. */
+/** A field that is nearly one of ours is an error: if it were ignored, the agent would get other rights than its author meant. */
 function unknownFields({ fields, lineOf }: FrontMatter): DefinitionIssue[] {
   const known = Object.keys(Fields.shape);
   return Object.keys(fields).flatMap((field): DefinitionIssue[] => {
@@ -149,7 +152,7 @@ function isNearly(field: string, name: string): boolean {
   return a === b || (b.length > 3 && (isOneOff(a, b) || isOneOff(b, a)));
 }
 
-/** `longer` is `text` with one letter more, or another letter in one place. */
+/** Whether `longer` is `text` with one letter added or one letter changed. */
 function isOneOff(text: string, longer: string): boolean {
   if (longer.length - text.length > 1 || longer.length < text.length) return false;
   let at = 0;
@@ -172,7 +175,7 @@ function definitionOf(
     note("error", "disallowedTools", "can only take away from `tools`; list there what the agent may use");
     return { definition: undefined, issues };
   }
-  // Undefined is every tool.
+  // Undefined means every tool.
   const tools = listed?.tools?.filter((tool) => denied?.includes(tool) === false);
   if (fields.description === undefined)
     note("warning", "name", "has no description, so other agents cannot tell when to call it");

@@ -1,11 +1,11 @@
-// Splits a definition into its front matter and its body, and reads the front matter as YAML that knows its lines.
+// Splits a definition into front matter and body, and reads the front matter as YAML with the line of every field.
 
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 
 export interface FrontMatter {
-  /** Plain data: a tree, since aliases are refused. */
+  /** Plain data without cycles, since YAML aliases are refused. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** The line of the file a field stands on, or the nearest one above it that does. */
+  /** The line of a field in the file, or of the nearest field around it that has one. */
   readonly lineOf: (path: readonly PropertyKey[]) => number;
   readonly warnings: readonly { readonly line: number; readonly message: string }[];
 }
@@ -23,7 +23,7 @@ const fence = /^---[ \t]*\r?$/;
 /** The front matter begins below the opening fence. */
 const firstLine = 2;
 
-/** The body is everything below the closing fence, as it stands; a fence inside it is the body's own. */
+/** The body is everything below the closing fence, unchanged; a later fence belongs to the body. */
 export function splitFrontMatter(text: string): Split {
   const start = text.startsWith("\uFEFF") ? 1 : 0;
   const opening = lineAt(text, start);
@@ -49,7 +49,7 @@ function lineAt(text: string, from: number): { readonly text: string; readonly n
   return end === -1 ? { text: text.slice(from), next: text.length } : { text: text.slice(from, end), next: end + 1 };
 }
 
-/** Never throws. A value that is only YAML once it is quoted is quoted, with a warning. */
+/** Never throws. Values that are valid YAML only when quoted are quoted, with a warning. */
 export function readFrontMatter(yaml: string): FrontMatterReading {
   const first = parse(yaml);
   const firstError = first.document.errors[0];
@@ -92,7 +92,7 @@ function fieldsOf({ document, lines }: Parsed, warnings: FrontMatter["warnings"]
   return { ok: true, front: { fields: value, lineOf, warnings } };
 }
 
-/** An alias can hold itself, or be expanded without end. */
+/** An alias can refer to itself, or expand to more than fits in memory. */
 function aliasIn(document: Document.Parsed): number | undefined {
   let found: number | undefined;
   visit(document, {
@@ -108,7 +108,7 @@ function isFields(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Where the deepest node on the way of `path` begins. */
+/** Where the deepest node along `path` begins. */
 function offsetOf(node: unknown, path: readonly PropertyKey[]): number | undefined {
   const [head, ...rest] = path;
   if (head !== undefined && isMap(node)) {
@@ -125,7 +125,7 @@ const plainField = /^([A-Za-z_][\w-]*):[ \t]+([^\s"'[\]{}|>&*!%@`#,?:-][^\r\n]*?
 
 /**
  * Descriptions are often written as one long line with colons in it, which YAML takes for nested fields. Only top-level
- * values on one line are touched, so every other mistake is still told.
+ * values on one line are changed, so every other mistake is still reported.
  */
 function quotePlainValues(yaml: string): { readonly yaml: string; readonly lines: readonly number[] } {
   const touched: number[] = [];

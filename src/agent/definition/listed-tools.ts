@@ -1,7 +1,9 @@
-// The tools a definition lists, under the names Tutti has for them.
+// The tools that a definition lists, translated to the names Tutti has for them.
 
-/** Tool names of coding agents whose definitions people already have, and ours that do the same. */
-const ours: Readonly<Record<string, string>> = {
+import { loopTool } from "../tools/loop-tools.ts";
+
+/** Tool names of coding agents whose definitions people already have, and our tools that do the same. */
+const ourNames: Readonly<Record<string, string>> = {
   Read: "read",
   Write: "write",
   Edit: "edit",
@@ -10,24 +12,24 @@ const ours: Readonly<Record<string, string>> = {
   Grep: "search",
   Glob: "search",
   LS: "list",
-  Task: "invoke_agent",
-  Agent: "invoke_agent",
+  Task: loopTool.invokeAgent,
+  Agent: loopTool.invokeAgent,
   AskUserQuestion: "ask",
 };
 
-/** Tools of MCP servers have names like ours, and nothing here brings them. */
+/** Tools of MCP servers would fit our pattern, but nothing here provides them. */
 const ownName = /^(?!mcp__)[a-z][a-z0-9_.-]*$/;
 const limited = /^([A-Za-z][\w-]*)\((.*)\)$/s;
 
 export interface ListedTools {
-  /** Undefined: all it has a right to. An empty list is none. */
+  /** Undefined means every tool the agent has a right to; an empty list means none. */
   readonly tools: readonly string[] | undefined;
-  /** Agents that `Task(a, b)` restricts calls to. */
+  /** The only agents that may be called, from `Task(a, b)`; undefined when calls are not restricted. */
   readonly agents: readonly string[] | undefined;
   readonly warnings: readonly string[];
 }
 
-/** Whatever cannot be given as it is written is left out with a warning, so an agent never gets more than its author said. */
+/** A tool that cannot be given exactly as listed is left out with a warning, so an agent never gets more than its author meant. */
 export function readTools(listed: readonly string[]): ListedTools {
   if (listed.includes("*")) return { tools: undefined, agents: undefined, warnings: [] };
   const tools = new Set<string>();
@@ -36,13 +38,13 @@ export function readTools(listed: readonly string[]): ListedTools {
   let anyAgent = false;
   for (const entry of listed) {
     const [, name = entry, limits] = limited.exec(entry) ?? [];
-    const mapped = Object.hasOwn(ours, name) ? ours[name] : ownName.test(name) ? name : undefined;
+    const mapped = Object.hasOwn(ourNames, name) ? ourNames[name] : ownName.test(name) ? name : undefined;
     if (mapped === undefined) {
       warnings.push(`Tutti has no tool ${entry}; it is left out`);
     } else if (limits === undefined) {
       tools.add(mapped);
-      if (mapped === "invoke_agent") anyAgent = true;
-    } else if (mapped === "invoke_agent") {
+      if (mapped === loopTool.invokeAgent) anyAgent = true;
+    } else if (mapped === loopTool.invokeAgent) {
       tools.add(mapped);
       for (const agent of splitList(limits)) agents.add(agent);
     } else {
@@ -54,7 +56,7 @@ export function readTools(listed: readonly string[]): ListedTools {
   return { tools: [...tools], agents: anyAgent || agents.size === 0 ? undefined : [...agents], warnings };
 }
 
-/** Comma-separated; a comma inside parentheses separates nothing. */
+/** Splits at commas, except inside parentheses. */
 export function splitList(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;

@@ -1,11 +1,11 @@
-// The file a new agent begins as: it works as it is, and says what else can be set.
+// The file a new agent starts from: it works as it is, and its comments say what else can be set.
 
 export function starterDefinition(name: string): string {
   return `---
 name: ${name}
 description: Says in one line what ${name} is good for; other agents choose by it.
 
-# The tools it is offered, names separated by commas; all it has a right to when absent.
+# The tools it is offered, separated by commas; every tool it has a right to when absent.
 # read, write, edit, list, search, run, ask, invoke_agent; \`tutti agents check\` knows the rest.
 tools: read, list, search
 
@@ -19,7 +19,7 @@ tools: read, list, search
 # sub_agents: [reviewer]
 # handover: [reviewer]
 
-# inherited: an agent that calls it shares its conversation with it.
+# inherited: it sees the conversation of the agent that calls it.
 # context: inherited
 
 # Limits of one run.

@@ -1,4 +1,4 @@
-// Keeps the loaded agents up to date: their folders are watched, also those that are not there yet.
+// Keeps the loaded agents up to date: watches their folders, including folders that do not exist yet.
 
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { dirname } from "node:path";
@@ -10,12 +10,12 @@ export interface WatchedDefinitions {
   close(): void;
 }
 
-/** Editors write a file in several steps; they count as one change. */
+/** Editors write a file in several steps; changes this close together count as one. */
 const quietMs = 100;
-/** How often is looked where the system cannot watch. */
+/** How often the folders are read again where the system cannot watch them. */
 const pollMs = 2_000;
 
-/** `onChange` is called when what is loaded is different from before. */
+/** `onChange` is called when the loaded definitions differ from before. */
 export async function watchDefinitions(
   folders: readonly DefinitionFolder[],
   onChange: (loaded: LoadedDefinitions) => void,
@@ -23,15 +23,15 @@ export async function watchDefinitions(
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
   let loading: Promise<void> = Promise.resolve();
-  const soon = (ms = quietMs): void => {
+  const scheduleReload = (ms = quietMs): void => {
     if (closed) return;
     timer ??= setTimeout(() => {
       timer = undefined;
       loading = loading.then(reload);
     }, ms);
   };
-  const watchers = folders.map(({ path }) => folderWatcher(path, soon));
-  // Watching begins before reading, so that no change falls between.
+  const watchers = folders.map(({ path }) => folderWatcher(path, scheduleReload));
+  // Watching begins before reading, so that no change is missed in between.
   for (const watcher of watchers) watcher.arm();
   let loaded = await loadDefinitions(folders);
   const reload = async (): Promise<void> => {
@@ -51,7 +51,7 @@ export async function watchDefinitions(
   };
 }
 
-/** Watches the folder, or the nearest one above it that exists; `arm` again follows it when it came, went or was replaced. */
+/** Watches the folder, or the nearest existing folder above it. Call `arm` again after a change: the folder may have been created, deleted or replaced. */
 function folderWatcher(folder: string, changed: (ms?: number) => void): { arm(): void; close(): void } {
   let watcher: FSWatcher | undefined;
   let watched = "";
@@ -63,12 +63,12 @@ function folderWatcher(folder: string, changed: (ms?: number) => void): { arm():
   return {
     close,
     arm() {
-      const place = nearest(folder);
-      if (place.identity === watched) return;
+      const found = nearestFolder(folder);
+      if (found.identity === watched) return;
       close();
       try {
-        watcher = watch(place.path, { recursive: place.path === folder });
-        watched = place.identity;
+        watcher = watch(found.path, { recursive: found.path === folder });
+        watched = found.identity;
         watcher.on("change", () => changed());
         watcher.on("error", () => {
           close();
@@ -81,7 +81,7 @@ function folderWatcher(folder: string, changed: (ms?: number) => void): { arm():
   };
 }
 
-function nearest(folder: string): { readonly path: string; readonly identity: string } {
+function nearestFolder(folder: string): { readonly path: string; readonly identity: string } {
   for (let path = folder; ; path = dirname(path)) {
     const found = statSync(path, { throwIfNoEntry: false, bigint: true });
     if (found?.isDirectory() === true) return { path, identity: `${path}\0${found.dev}\0${found.ino}` };

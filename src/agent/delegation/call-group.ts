@@ -1,4 +1,4 @@
-// The `invoke_agent` calls of one turn: spawned in one go, waited for one by one.
+// The `invoke_agent` calls of one turn: all are spawned in one commit, each is waited for by itself.
 
 import type { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import { type InvokeAgentInput, readInvokeAgent, toInvocation } from "../../protocol/invocation/invoke-agent.ts";
@@ -6,52 +6,42 @@ import type { TaskId } from "../../protocol/ids.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { CompleteMessage, ToolCall } from "../../protocol/task/message.ts";
 import type { Durable, NewTask } from "../../ports.ts";
+import { describeBadArguments } from "../loop/tool-result.ts";
+import type { Caller } from "./invocation-caller.ts";
 import { baseAgent, findAgent } from "./find-agent.ts";
-import { planError, sharedHistory } from "./run-invocation.ts";
-import type { OutputCheck } from "../loop/output-schema.ts";
-import { type Caller, type Plan, planInvocation } from "./plan.ts";
-import type { Toolbox } from "../tools/toolbox.ts";
-import { wrongArguments } from "../loop/tool-result.ts";
-
-/** One reply and what is needed to carry out its calls. */
-export interface Turn {
-  readonly durable: Durable;
-  readonly number: number;
-  readonly calls: readonly ToolCall[];
-  /** The conversation up to and including the reply. */
-  readonly history: readonly CompleteMessage[];
-  readonly toolbox: Toolbox;
-  readonly caller: Caller;
-  /** What a result must fit; undefined when any will do. */
-  readonly checkOutput: OutputCheck | undefined;
-  /** The reply was cut at its length, so its last call may be half of one. */
-  readonly isCut: boolean;
-  /** Something of the reply could not be read; the task must not end before the model knows. */
-  readonly hasTrouble: boolean;
-}
+import { type Plan, planFailure, planInvocation } from "./plan.ts";
+import { sharedHistory } from "./run-invocation.ts";
 
 export interface CallGroup {
-  /** The first one to ask spawns all of them. Throws what the model is to be told. */
+  /** The first call to ask spawns all of them. Throws the error the model is told. */
   resultOf(call: ToolCall): Promise<InvocationResult>;
 }
 
-type Planned =
+export interface CallGroupOptions {
+  readonly durable: Durable;
+  /** The key the spawn is recorded under. */
+  readonly key: string;
+  readonly caller: Caller;
+  /** The caller's conversation, for agents that inherit it. */
+  readonly history: readonly CompleteMessage[];
+}
+
+type PlannedCall =
   | { readonly ok: true; readonly child: NewTask; readonly background: boolean }
   | { readonly ok: false; readonly error: TuttiError };
 
-/** A call that cannot be made does not stop the others; the spawn itself is all or none. */
-export function callGroup(turn: Turn, calls: readonly ToolCall[]): CallGroup {
-  const { durable, caller } = turn;
-  const planned = new Map(calls.map((call) => [call, planCall(caller, call)]));
-  const children = [...planned.values()].flatMap((plan) => (plan.ok ? [plan.child] : []));
+/** A call that cannot be planned does not stop the others; the planned ones are spawned together or not at all. */
+export function callGroup({ durable, key, caller, history }: CallGroupOptions, calls: readonly ToolCall[]): CallGroup {
+  const plans = new Map(calls.map((call) => [call, planCall(caller, call)]));
+  const children = [...plans.values()].flatMap((plan) => (plan.ok ? [plan.child] : []));
   let spawned: Promise<TaskId[]> | undefined;
   const spawn = (): Promise<TaskId[]> => {
     const inherited = children.some((child) => isInherited(child));
-    return durable.spawn(`spawn:${turn.number}`, children, inherited ? sharedHistory(turn.history) : undefined);
+    return durable.spawn(key, children, inherited ? sharedHistory(history) : undefined);
   };
   return {
     async resultOf(call) {
-      const plan = planned.get(call);
+      const plan = plans.get(call);
       if (plan === undefined) throw new TuttiError("internal", `${call.tool_call_id} is not a call of this turn`);
       if (!plan.ok) throw plan.error;
       spawned ??= spawn();
@@ -65,24 +55,24 @@ export function callGroup(turn: Turn, calls: readonly ToolCall[]): CallGroup {
   };
 }
 
-function planCall(caller: Caller, call: ToolCall): Planned {
+function planCall(caller: Caller, call: ToolCall): PlannedCall {
   const reading = readInvokeAgent(call.input);
   if (!reading.ok) {
-    return { ok: false, error: new TuttiError("invalid_input", wrongArguments(call.input, reading.issues)) };
+    return { ok: false, error: new TuttiError("invalid_input", describeBadArguments(call.input, reading.issues)) };
   }
   const { input } = reading;
   const plan = planInvocation(caller, toInvocation(input, { defaultAgent: baseAgent, ...contextOf(caller, input) }));
-  return firstOf(plan, input);
+  return plannedCall(plan, input);
 }
 
-function firstOf(plan: Plan, input: InvokeAgentInput): Planned {
-  if (!plan.ok) return { ok: false, error: planError(plan) };
+function plannedCall(plan: Plan, input: InvokeAgentInput): PlannedCall {
+  if (!plan.ok) return { ok: false, error: planFailure(plan) };
   const [child] = plan.children;
   if (child === undefined) return { ok: false, error: new TuttiError("internal", "a plan without a child") };
   return { ok: true, child, background: input.mode === "background" };
 }
 
-/** What the called agent sees is its own definition's to say, not the model's. */
+/** What the called agent sees of the conversation is set in its definition; the calling model cannot choose it. */
 function contextOf({ file }: Caller, { agent }: InvokeAgentInput): { readonly context?: "independent" | "inherited" } {
   if (agent === undefined || agent === null) return {};
   const context = findAgent(file, { type: "named", agent_id: agent })?.definition.context;

@@ -34,7 +34,7 @@ for (const [name, result] of Object.entries(expected)) {
     assert.ok(reading.ok, JSON.stringify(reading));
     assert.deepEqual(reading.warnings, []);
     const w = await world(t, {
-      runners: { command: commandRunner },
+      runners: { command: commandRunner() },
       environment: { runners: [{ kind: "command", runtime: "command" }] },
     });
     const root = await w.start(reading.file);

@@ -3,9 +3,9 @@
 import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import type { AgentRef } from "../../protocol/invocation/invocation.ts";
 
-/** Called when a model names no agent. */
+/** The agent that is called when a model names none. */
 export const baseAgent = "_base";
-/** The name an agent made for one call is shown under, and under which an allow list may permit it. */
+/** The name of every agent that is made for one call: shown to people, and what `sub_agents` lists to allow such agents. */
 export const adHocAgent = "_ad_hoc";
 
 const baseInstructions =
@@ -14,7 +14,7 @@ const baseInstructions =
 
 export interface FoundAgent {
   readonly id: string;
-  /** The base instructions, or the definition's, with what the reference adds below; nothing is ever replaced. */
+  /** The base instructions or those of the definition; what the reference adds comes after them and replaces nothing. */
   readonly instructions: string;
   readonly definition: AgentDefinition;
 }
@@ -37,8 +37,8 @@ function definitionOf(file: InvocationFile, id: string): AgentDefinition | undef
   return id === baseAgent ? { instructions: baseInstructions } : undefined;
 }
 
-/** The agents `caller` may call, of those there are; an absent list is all of them. */
-export function callable(file: InvocationFile, caller: AgentDefinition): string[] {
+/** The names of the agents that `caller` may call; all agents of the file when it does not list any. */
+export function callableAgents(file: InvocationFile, caller: AgentDefinition): string[] {
   const all = Object.keys(file.agents);
   return caller.sub_agents === undefined ? all : all.filter((id) => caller.sub_agents?.includes(id));
 }

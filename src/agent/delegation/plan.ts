@@ -1,22 +1,16 @@
-// Turns an invocation into the tasks to be made, or says why none of them may exist.
+// Plans an invocation: turns it into the tasks to create, or says why none of them may exist. Pure, so planning has no effect.
 
 import { resolveExecutor } from "../../core/resolve-executor.ts";
-import type { ErrorCode } from "../../protocol/error.ts";
-import type { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
+import { type ErrorCode, TuttiError } from "../../protocol/error.ts";
+import type { Executor } from "../../protocol/invocation/executor.ts";
 import { describeInvocationError, validateInvocation } from "../../protocol/invocation/invocation-rules.ts";
 import type { Invocation, Target } from "../../protocol/invocation/invocation.ts";
 import type { NewTask } from "../../ports.ts";
+import { loopToolNames } from "../tools/loop-tools.ts";
+import type { Caller } from "./invocation-caller.ts";
 import { adHocAgent, findAgent, type FoundAgent } from "./find-agent.ts";
-import { grantTools, type Grant, type Granter } from "./grant.ts";
+import { resolveTools, type ToolAccess } from "./resolve-tools.ts";
 import type { TaskInput } from "./task-input.ts";
-
-/** Who makes an invocation: an agent in its task, or the outside. */
-export interface Caller extends Granter {
-  /** Undefined when no task makes it. */
-  readonly agent: { readonly id: string; readonly definition: AgentDefinition; readonly input: TaskInput } | undefined;
-  /** The time its messages get that have none. */
-  readonly now: number;
-}
 
 export interface PlanError {
   readonly ok: false;
@@ -27,8 +21,17 @@ export interface PlanError {
 
 export type Plan = { readonly ok: true; readonly children: readonly NewTask[] } | PlanError;
 
-/** Every target or none: the first thing wrong is the answer. */
+export function planFailure({ code, message, details }: PlanError): TuttiError {
+  return new TuttiError(code, message, details === undefined ? {} : { details });
+}
+
+/** All targets are planned or none: the first problem is the answer. */
 export function planInvocation(caller: Caller, invocation: Invocation): Plan {
+  const clashing = caller.agent === undefined ? clashingNames(caller) : [];
+  if (clashing.length > 0) {
+    const message = `external_tools: ${clashing.join(", ")} has the name of a built-in tool; rename it`;
+    return { ok: false, code: "invalid_input", message };
+  }
   const error = validateInvocation(invocation, { parent: caller.agent !== undefined });
   if (error !== undefined) {
     return { ok: false, code: "invalid_input", message: describeInvocationError(error), details: { ...error } };
@@ -42,6 +45,13 @@ export function planInvocation(caller: Caller, invocation: Invocation): Plan {
   return { ok: true, children };
 }
 
+/** A client's tool may not take the name of a built-in one: the agent that calls it must know whose tool runs. */
+function clashingNames({ file, environment }: Caller): string[] {
+  if (file.external_tools.length === 0) return [];
+  const taken = new Set<string>([...loopToolNames, ...environment.tools.map((tool) => tool.name)]);
+  return file.external_tools.map((tool) => tool.name).filter((name) => taken.has(name));
+}
+
 function planTarget(
   caller: Caller,
   invocation: Invocation,
@@ -49,35 +59,33 @@ function planTarget(
 ): { readonly ok: true; readonly child: NewTask } | PlanError {
   const found = findTarget(caller, target);
   if (!found.ok) return found;
-  if (!mayCall(caller, found.agent)) {
-    return {
-      ok: false,
-      code: "refused",
-      message: `${caller.agent?.id ?? ""} may not call the agent ${found.agent.id}`,
-    };
+  const { agent } = found;
+  if (!mayCall(caller, agent)) {
+    const message = `${caller.agent?.id ?? ""} may not call the agent ${agent.id}`;
+    return { ok: false, code: "refused", message };
   }
-  const placed = placeTarget(caller, invocation, { target, agent: found.agent });
-  if (!placed.ok) return placed;
-  const { executor, grant } = placed;
+  const resolved = resolveTarget(caller, invocation, { target, agent });
+  if (!resolved.ok) return resolved;
+  const { executor, access } = resolved;
   const input: TaskInput = {
     agent: target.agent,
     message: { ...target.message, created_at: target.message.created_at ?? caller.now },
-    tools: grant.offer,
+    tools: access.offeredTools,
     context: invocation.context === "inherited" ? "inherited" : "independent",
   };
   const child: NewTask = {
     runner: executor.type === "local" ? { kind: "local", config: {} } : executor.runner,
-    agent: found.agent.id,
+    agent: agent.id,
     input,
-    rights: grant.rights,
-    ...ownLimits(found.agent),
+    rights: access.rights,
+    ...carvedBudget(agent),
     ...(invocation.join === "detached" ? { detached: true } : {}),
   };
   return { ok: true, child };
 }
 
-/** What a call of the agent takes out of its caller's account; its other limits are those of a run of its own. */
-function ownLimits({ definition }: FoundAgent): Pick<NewTask, "budget"> {
+/** Tokens and money are carved out of the caller's account. The agent's other limits hold only when it is started by itself. */
+function carvedBudget({ definition }: FoundAgent): Pick<NewTask, "budget"> {
   const { tokens, money_micro_usd: money } = definition.budget ?? {};
   if (tokens === undefined && money === undefined) return {};
   return {
@@ -85,11 +93,11 @@ function ownLimits({ definition }: FoundAgent): Pick<NewTask, "budget"> {
   };
 }
 
-/** The agent and what a handover to it would grant; the same checks as for a new task, and it must run here. */
+/** The agent a handover goes to and the tools it gets. Checked like a new task, and it must run in this process. */
 export function planHandover(
   caller: Caller,
   invocation: Invocation,
-): { readonly ok: true; readonly agent: FoundAgent; readonly grant: Grant; readonly target: Target } | PlanError {
+): { readonly ok: true; readonly agent: FoundAgent; readonly access: ToolAccess; readonly target: Target } | PlanError {
   const error = validateInvocation(invocation, { parent: caller.agent !== undefined });
   const target = invocation.targets[0];
   if (error !== undefined || target === undefined) {
@@ -98,8 +106,8 @@ export function planHandover(
   }
   const found = findTarget(caller, target);
   if (!found.ok) return found;
-  const placed = placeTarget(caller, invocation, { target, agent: found.agent });
-  return placed.ok ? { ok: true, agent: found.agent, grant: placed.grant, target } : placed;
+  const resolved = resolveTarget(caller, invocation, { target, agent: found.agent });
+  return resolved.ok ? { ok: true, agent: found.agent, access: resolved.access, target } : resolved;
 }
 
 function findTarget(
@@ -117,11 +125,12 @@ function findTarget(
   };
 }
 
-function placeTarget(
+/** Where the target runs and which tools it gets. */
+function resolveTarget(
   caller: Caller,
   invocation: Invocation,
   { target, agent }: { readonly target: Target; readonly agent: FoundAgent },
-) {
+): { readonly ok: true; readonly executor: Executor; readonly access: ToolAccess } | PlanError {
   const { environment } = caller;
   const resolution = resolveExecutor({
     invocation: invocation.executor,
@@ -133,16 +142,11 @@ function placeTarget(
   });
   if (!resolution.ok) {
     const { kind, message } = resolution.error;
-    return {
-      ok: false as const,
-      code: kind === "unknown_runner" ? ("not_found" as const) : ("refused" as const),
-      message,
-    };
+    return { ok: false, code: kind === "unknown_runner" ? "not_found" : "refused", message };
   }
-  const granting = grantTools(caller, { ref: target.agent, agent }, invocation.tools);
-  if (!granting.ok)
-    return { ok: false as const, code: "refused" as const, message: `${agent.id}: ${granting.message}` };
-  return { ok: true as const, executor: resolution.executor, grant: granting.grant };
+  const tools = resolveTools(caller, { ref: target.agent, agent }, invocation.tools);
+  if (!tools.ok) return { ok: false, code: "refused", message: `${agent.id}: ${tools.message}` };
+  return { ok: true, executor: resolution.executor, access: tools.access };
 }
 
 function mayCall(caller: Caller, agent: FoundAgent): boolean {

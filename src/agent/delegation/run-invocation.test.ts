@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 
-import { invoke } from "./run-invocation.ts";
+import { runInvocation } from "./run-invocation.ts";
 import { agentEnvironment } from "../agent-environment.ts";
 import { TaskInput, treeFile } from "./task-input.ts";
 import type { Runner } from "../../ports.ts";
@@ -115,11 +115,11 @@ function caller(invocation: Invocation): Runner {
       file,
       environment,
       rights: durable.rights,
-      offer: "*" as const,
+      offeredTools: "*" as const,
       agent: { id: "lead", definition: worker, input },
       now: 5,
     };
-    return invoke(durable, "call", invocation, { caller: made, history: conversation });
+    return runInvocation(durable, "call", invocation, { caller: made, history: conversation });
   };
 }
 

@@ -1,26 +1,27 @@
-// A run of one agent as an invocation: one target, with the definitions it can reach as they are now.
+// Makes the invocation that runs one agent: one target, and the definitions of all agents it may call or hand over to.
 
 import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
+import { loopTool } from "../tools/loop-tools.ts";
 import type { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
 
 export interface AgentRun {
   readonly agent: string;
   readonly prompt: string;
-  /** The folder it works in. */
+  /** The folder the agent works in. */
   readonly folder: string;
-  /** Of the agent itself, whatever its definition says. */
+  /** The model of the agent itself; goes before the one in its definition. */
   readonly model?: string | undefined;
-  /** Of every agent that names none. */
+  /** The model of every agent whose definition names none. */
   readonly defaultModel?: string | undefined;
-  /** From a name in a definition to `provider/model`. */
+  /** Turns the name of a model in a definition into `provider/model`. */
   readonly resolve: (model: string) => string;
   readonly script?: RehearsalScript | undefined;
 }
 
-/** The agent must be one of `agents`. The same run of the same definitions is the same value. */
+/** The agent must be one of `agents`. The same run of the same definitions gives an equal value, so it can be found again. */
 export function agentRun(agents: ReadonlyMap<string, AgentDefinition>, run: AgentRun): InvocationFile {
-  const reached = reachable(agents, run.agent).map((name): [string, AgentDefinition] => {
+  const definitions = reachableAgents(agents, run.agent).map((name): [string, AgentDefinition] => {
     const definition = agents.get(name) ?? { instructions: "" };
     const model = (name === run.agent ? run.model : undefined) ?? definition.model;
     return [name, model === undefined ? definition : { ...definition, model: run.resolve(model) }];
@@ -29,26 +30,26 @@ export function agentRun(agents: ReadonlyMap<string, AgentDefinition>, run: Agen
   const budget = agents.get(run.agent)?.budget;
   return {
     invocation: single(named(run.agent, run.prompt)),
-    agents: Object.fromEntries(reached),
+    agents: Object.fromEntries(definitions),
     ...(model === undefined ? {} : { model: run.resolve(model) }),
     ...(run.script === undefined ? {} : { script: run.script }),
     external_tools: [],
     roots: [run.folder],
-    // The tree is the agent's own, so its limits are the tree's.
+    // The agent is the only target, so its limits hold for the whole tree.
     ...(budget === undefined ? {} : { budget }),
   };
 }
 
-/** What it may call or hand over to, and what those may, in the order of the names. */
-function reachable(agents: ReadonlyMap<string, AgentDefinition>, from: string): string[] {
+/** The agent, every agent it may call or hand over to, and those that these may, sorted by name. */
+function reachableAgents(agents: ReadonlyMap<string, AgentDefinition>, from: string): string[] {
   const found = new Set<string>();
-  const open = [from];
-  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+  const pending = [from];
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     const definition = agents.get(name);
     if (definition === undefined || found.has(name)) continue;
     found.add(name);
-    const calls = definition.tools === undefined || definition.tools.includes("invoke_agent");
-    open.push(...(definition.handover ?? []), ...(calls ? (definition.sub_agents ?? agents.keys()) : []));
+    const callsAgents = definition.tools === undefined || definition.tools.includes(loopTool.invokeAgent);
+    pending.push(...(definition.handover ?? []), ...(callsAgents ? (definition.sub_agents ?? agents.keys()) : []));
   }
   return [...found].toSorted();
 }

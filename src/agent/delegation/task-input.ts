@@ -1,4 +1,4 @@
-// What a task of an agent starts from: recorded when it is spawned, so a restart needs nothing else.
+// What an agent's task starts from. It is recorded when the task is spawned, so a restart needs nothing else.
 
 import { z } from "zod";
 
@@ -7,17 +7,17 @@ import { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { AgentRef } from "../../protocol/invocation/invocation.ts";
 import { CompleteMessage, Message } from "../../protocol/task/message.ts";
 
-/** Tools by name; `*` is all it has a right to. */
-export const Offer = z.union([z.literal("*"), z.array(z.string()).readonly()]);
-export type Offer = z.infer<typeof Offer>;
+/** Names of tools; `*` means every tool the task has a right to. */
+export const OfferedTools = z.union([z.literal("*"), z.array(z.string()).readonly()]);
+export type OfferedTools = z.infer<typeof OfferedTools>;
 
 export const TaskInput = z.object({
   agent: AgentRef,
-  /** The first thing said to the task. */
+  /** The task's first message. */
   message: Message,
-  tools: Offer,
+  tools: OfferedTools,
   context: z.enum(["independent", "inherited"]),
-  /** In a run that was handed over: what the agent before it said to this one. */
+  /** In a run that begins with a handover: the message of the agent that handed over, and its name. */
   handed: z.object({ message: Message, from: z.string() }).optional(),
 });
 export type TaskInput = z.infer<typeof TaskInput>;
@@ -28,7 +28,7 @@ export type SharedHistory = z.infer<typeof SharedHistory>;
 
 const files = new WeakMap<object, InvocationFile>();
 
-/** The agents and settings of a tree, from the input of its root; read once per tree. */
+/** The agents and settings of a tree, read from its root's input once per tree. */
 export function treeFile(rootInput: unknown): InvocationFile {
   const known = typeof rootInput === "object" && rootInput !== null ? files.get(rootInput) : undefined;
   if (known !== undefined) return known;

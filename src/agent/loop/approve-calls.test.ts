@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { builtinTools } from "../agent-environment.ts";
 import { runTool } from "../tools/run.ts";
-import { sandboxCommands } from "../../runner/sandbox/sandbox-commands.ts";
+import { sandboxCommands } from "../../runner/shared/sandbox/sandbox-commands.ts";
 import { led, leadOf, person } from "../../../test/support/lead-and-worker.ts";
 import { world } from "../../../test/support/agent-kit.ts";
 import { until } from "../../../test/support/wait-until.ts";

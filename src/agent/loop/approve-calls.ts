@@ -1,42 +1,46 @@
-// Puts the calls of a turn that need it to a person, all at once and before anything of the turn runs.
+// Asks a person about the calls of a turn that need approval: all of them at once, before any call of the turn runs.
 
 import {
   approvalOutcome,
   approvalQuestion,
   type CallEffect,
   decideCalls,
-  type JudgedCall,
   type Judgement,
 } from "../../core/approval.ts";
+import type { ApprovalPolicy } from "../../protocol/invocation/approval-policy.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import type { ToolCall } from "../../protocol/task/message.ts";
-import type { Turn } from "../delegation/call-group.ts";
+import type { Durable } from "../../ports.ts";
 
-interface PendingCall {
+/** A call and the key its result is recorded under. A call without an effect needs no approval. */
+export interface ApprovableCall {
   readonly call: ToolCall;
   readonly key: string;
+  readonly effect?: CallEffect;
 }
 
-interface AskedCall extends PendingCall, JudgedCall {}
+interface JudgedCall extends ApprovableCall {
+  readonly tool: string;
+  readonly effect: CallEffect;
+}
 
-/** Why a call may not run, by its key. Undefined, at once, when all may: most turns need nobody. Calls without an effect are not judged. */
+/** The reasons for denied calls, by their keys. Undefined, without waiting, when every call may run, as in most turns. */
 export function approveCalls(
-  turn: Turn,
-  places: readonly PendingCall[],
-  works: readonly { readonly effect?: CallEffect }[],
+  durable: Durable,
+  policy: ApprovalPolicy,
+  calls: readonly ApprovableCall[],
 ): Promise<ReadonlyMap<string, string>> | undefined {
-  const calls: AskedCall[] = [];
-  places.forEach(({ call, key }, index) => {
-    const effect = works[index]?.effect;
-    if (effect !== undefined) calls.push({ tool: call.tool_name, effect, call, key });
-  });
-  const judgements = decideCalls(calls, turn.caller.environment.approvals);
-  return judgements.every(({ verdict }) => verdict === "run") ? undefined : askAbout(turn, calls, judgements);
+  const judged: JudgedCall[] = [];
+  for (const { call, key, effect } of calls) {
+    if (effect !== undefined) judged.push({ tool: call.tool_name, effect, call, key });
+  }
+  const judgements = decideCalls(judged, policy);
+  return judgements.every(({ verdict }) => verdict === "run") ? undefined : askForApproval(durable, judged, judgements);
 }
 
-async function askAbout(
-  { durable }: Turn,
-  calls: readonly AskedCall[],
+async function askForApproval(
+  durable: Durable,
+  calls: readonly JudgedCall[],
   judgements: readonly Judgement[],
 ): Promise<ReadonlyMap<string, string>> {
   const denied = new Map<string, string>();

@@ -1,32 +1,34 @@
-// What is shortened when a conversation comes near its limit: old results first, then old turns. The record keeps all of it.
+// What is shortened when a conversation comes near the model's limit: old results first, then old turns. The record keeps everything.
 
 import type { CompleteMessage, Part } from "../../protocol/task/message.ts";
 import { mentionedIds } from "./mentioned-ids.ts";
 import { sizeOf } from "./model-view.ts";
 import { partText } from "./part-text.ts";
 
-/** Shortening begins at this share of what the model can take, and old turns are folded if masking leaves more than the second. */
+/** Shortening begins at this share of the limit. If masking leaves more than the second share, old turns are folded too. */
 const beginAt = 0.75;
 const enoughAt = 0.55;
-/** What saves less than this share is not worth a prompt cache that no longer fits, and is left for later. */
+/** What saves less than this share of the limit is left for later: every change of old messages invalidates the prompt cache. */
 const worthwhile = 0.1;
-/** The share the newest turns may take when the rest is folded. */
+/** The share of the limit that the newest turns may take when the rest is folded. */
 const tailShare = 0.25;
 const charactersPerToken = 4;
-/** Messages at the end that are never masked, and results so short that masking saves nothing. */
+/** How many messages at the end are never masked. */
 const keepRecent = 8;
+/** Shorter results are not masked, since that would save nothing. */
 const shortResult = 500;
 const mostIds = 20;
 
-export interface Measured {
+/** Tokens as the provider counted them, for a conversation of this size. */
+export interface MeasuredTokens {
   readonly tokens: number;
   readonly size: number;
 }
 
-const nothingMeasured: Measured = { tokens: 0, size: 0 };
+const nothingMeasured: MeasuredTokens = { tokens: 0, size: 0 };
 
-/** From what the provider counted when it did, and from there on by characters. */
-export function tokensOf(size: number, measured: Measured | undefined): number {
+/** The tokens of a conversation of `size` characters: the provider's count so far, and an estimate for what was added since. */
+export function estimateTokens(size: number, measured: MeasuredTokens | undefined): number {
   const { tokens, size: counted } = measured ?? nothingMeasured;
   return Math.max(0, tokens + Math.ceil((size - counted) / charactersPerToken));
 }
@@ -39,36 +41,37 @@ export function isStillLarge(tokens: number, limit: number): boolean {
   return tokens > limit * enoughAt;
 }
 
-/** Results before this place may be masked. */
-export function maskPlace(view: readonly CompleteMessage[]): number {
+/** Results before this index may be masked. */
+export function maskEnd(view: readonly CompleteMessage[]): number {
   return Math.max(0, view.length - keepRecent);
 }
 
-/** The first message that stays when all before it is folded: never a result without its call. */
-export function foldPlace(view: readonly CompleteMessage[], limit: number): number {
+/** The index of the first message that stays when all before it are folded. It is a reply, so no result loses its call. */
+export function foldEnd(view: readonly CompleteMessage[], limit: number): number {
   const room = limit * tailShare * charactersPerToken;
-  let place = view.length;
+  let end = view.length;
   let size = 0;
   for (let index = view.length - 1; index > 1; index -= 1) {
     const message = view[index];
     if (message === undefined) break;
     size += sizeOf([message]);
-    // The newest turn stays whatever its size: the model has not answered to it yet.
-    if (size > room && place < view.length) break;
-    if (message.role === "assistant") place = index;
+    // The newest turn stays whatever its size: the model has not answered it yet.
+    if (size > room && end < view.length) break;
+    if (message.role === "assistant") end = index;
   }
-  return place;
+  return end;
 }
 
+/** Whether leaving out this many characters is worth it. */
 export function isWorthwhile(saved: number, limit: number): boolean {
   return saved / charactersPerToken >= limit * worthwhile;
 }
 
-export function masked(view: readonly CompleteMessage[], upTo: number): CompleteMessage[] {
+export function maskResults(view: readonly CompleteMessage[], upTo: number): CompleteMessage[] {
   return view.map((message, index) => (index < upTo && message.role === "tool" ? maskedMessage(message) : message));
 }
 
-export function folded(
+export function foldTurns(
   view: readonly CompleteMessage[],
   upTo: number,
   kept: { readonly opening: CompleteMessage; readonly summary: CompleteMessage },

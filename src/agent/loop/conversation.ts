@@ -1,4 +1,4 @@
-// A task's conversation: put together again after a restart or a handover, so that the next request is the same.
+// A task's conversation. It is rebuilt after a restart or a handover so that the next request to the model is the same.
 
 import { z } from "zod";
 
@@ -6,58 +6,60 @@ import { isOfAttempt } from "../../core/message-id.ts";
 import { inheritHistory, snapshotHistory } from "../../core/history.ts";
 import { completeMessage, type CompleteMessage, type Message, type ToolCall } from "../../protocol/task/message.ts";
 import type { Durable, ModelFormat } from "../../ports.ts";
-import { folded, masked } from "./compaction.ts";
+import { SharedHistory, type TaskInput } from "../delegation/task-input.ts";
+import { foldTurns, maskResults } from "./compaction.ts";
 import { addFenced } from "./fenced-form.ts";
+import { isSummary } from "./message-keys.ts";
 import { modelView, sizeOf } from "./model-view.ts";
 import { repeatGuard } from "./repeat-guard.ts";
-import { SharedHistory, type TaskInput } from "../delegation/task-input.ts";
 
-/** `said`: messages the task had kept when it was done. In a fold, the next kept message is the summary. */
+/** `said`: how many messages the task had recorded before this. After a `fold`, the next recorded message is its summary. */
 const Compaction = z.object({ said: z.int(), kind: z.enum(["mask", "fold"]), upTo: z.int() });
 
+/** Stored with the task; the field names are part of the record. */
 const LoopState = z.object({
   turn: z.int(),
-  /** Messages of the task before this turn. Those of the turn itself come back from its steps. */
+  /** How many messages the task had recorded before this turn. Those of the turn itself come back from its steps. */
   said: z.int(),
-  /** Of those, how many stood there when this run began. */
+  /** How many of them are from earlier runs. */
   before: z.int().default(0),
-  /** The error of the last replies, and how many in a row had it. */
+  /** The problem of the latest replies, and how many of them in a row had it. */
   strikes: z.object({ codes: z.string(), count: z.int() }).optional(),
-  /** Tokens the last request and its reply took, and the size of the conversation they were. */
+  /** The tokens that the last request and its reply took, and the size of the conversation at that point. */
   measured: z.object({ tokens: z.int(), size: z.int() }).optional(),
   compactions: z.array(Compaction).default(() => []),
 });
 type LoopState = z.infer<typeof LoopState>;
 
 export interface Conversation {
-  /** All the model sees, in order, calls and results as parts. */
+  /** Everything the model sees, in order, with calls and results as parts. */
   readonly view: readonly CompleteMessage[];
-  /** The same in the format of the model. */
-  readonly sent: readonly CompleteMessage[];
+  /** The same messages in the format of the model. */
+  readonly formatted: readonly CompleteMessage[];
   readonly turn: number;
-  /** Characters of the view. */
+  /** Characters in the view. */
   readonly size: number;
   readonly measured: LoopState["measured"];
-  /** Why the task must stop: it goes round in circles. */
-  readonly stop: string | undefined;
-  /** Given together: what belongs to one turn, results in the order of the calls. */
+  /** Why the task must stop: the model repeats itself. Undefined while it may go on. */
+  readonly stopReason: string | undefined;
+  /** The messages of one turn must be added together, results in the order of their calls. */
   add(messages: readonly CompleteMessage[]): void;
-  /** Begins the turn: a restart from now on comes back to it. */
-  begin(): void;
-  next(): void;
-  /** Notes what the reply's request took, before its results are added. */
+  /** After a restart the task resumes at the turn that began last. */
+  beginTurn(): void;
+  nextTurn(): void;
+  /** Notes the tokens of the last request and its reply. Must be called before the results of the reply are added. */
   measure(tokens: number): void;
-  /** How many replies in a row had this error; no code is no error. */
-  strike(codes: readonly string[]): number;
+  /** Counts the replies in a row that had this problem; no codes mean that there was no problem. */
+  countProblem(codes: readonly string[]): number;
   mask(upTo: number): void;
-  /** `summary` stands for all before `upTo` but the opening. */
+  /** Puts `summary` in the place of all messages before `upTo` except the first. */
   fold(upTo: number, summary: CompleteMessage): void;
 }
 
 export interface ConversationOptions {
   readonly format: ModelFormat;
-  /** Tools whose repetition is no sign of a loop. */
-  readonly repeats: (tool: string) => boolean;
+  /** Whether a tool may be called again without the model being stuck. */
+  readonly mayRepeat: (tool: string) => boolean;
 }
 
 export async function openConversation(
@@ -66,107 +68,105 @@ export async function openConversation(
   options: ConversationOptions,
 ): Promise<Conversation> {
   const restored = await durable.restore(LoopState);
-  const earlier = restored?.messages ?? (durable.run > 1 ? await durable.messages() : []);
-  const kept = restored === undefined ? earlier : earlier.slice(0, restored.state.said);
+  const recorded = restored?.messages ?? (durable.run > 1 ? await durable.messages() : []);
+  const messages = restored === undefined ? recorded : recorded.slice(0, restored.state.said);
   const opening = completeMessage(input.message, { id: `${durable.task}.opening`, now: 0 });
-  const guard = repeatGuard(options.repeats);
-  const seen = (message: CompleteMessage): CompleteMessage => modelView(message, guard);
+  const guard = repeatGuard(options.mayRepeat);
+  const toView = (message: CompleteMessage): CompleteMessage => modelView(message, guard);
 
   const { before, compactions }: Pick<LoopState, "before" | "compactions"> = restored?.state ?? {
-    before: kept.length,
+    before: messages.length,
     compactions: [],
   };
   let strikes = restored?.state.strikes;
-  const ofEarlierRuns = inCallOrder(kept.slice(0, before)).filter((message) => !isSummary(durable, message));
-  // The call that handed the task over has no answer, and the next agent must not see it as one of its own.
-  let view = snapshotHistory([...inheritedBy(durable, input), opening, ...ofEarlierRuns.map(seen)]);
-  let said = before;
-  const due = [...compactions];
-  for (const message of inCallOrder(kept.slice(before))) {
-    for (; due[0]?.said === said && due[0].kind === "mask"; due.shift()) view = masked(view, due[0].upTo);
-    if (due[0]?.said === said) view = folded(view, due.shift()?.upTo ?? 0, { opening, summary: message });
-    else view.push(seen(message));
-    said += 1;
+  const ofEarlierRuns = inCallOrder(messages.slice(0, before)).filter((message) => !isOwnSummary(durable, message));
+  // The call that handed the task over has no result, and the next agent must not take it for one of its own.
+  let view = snapshotHistory([...inheritedHistory(durable, input), opening, ...ofEarlierRuns.map(toView)]);
+  let count = before;
+  const pending = [...compactions];
+  for (const message of inCallOrder(messages.slice(before))) {
+    for (; pending[0]?.said === count && pending[0].kind === "mask"; pending.shift()) {
+      view = maskResults(view, pending[0].upTo);
+    }
+    if (pending[0]?.said === count) view = foldTurns(view, pending.shift()?.upTo ?? 0, { opening, summary: message });
+    else view.push(toView(message));
+    count += 1;
   }
-  for (const { upTo } of due) view = masked(view, upTo);
-  const show = (messages: readonly CompleteMessage[]): void => {
-    if (options.format === "fenced") addFenced(talk.sent, messages);
-    else talk.sent.push(...messages);
-    talk.size += sizeOf(messages);
+  for (const { upTo } of pending) view = maskResults(view, upTo);
+  const append = (added: readonly CompleteMessage[]): void => {
+    if (options.format === "fenced") addFenced(conversation.formatted, added);
+    else conversation.formatted.push(...added);
+    conversation.size += sizeOf(added);
   };
-  const shrink = (smaller: CompleteMessage[]): void => {
-    talk.view = smaller;
-    talk.sent = [];
-    talk.size = 0;
-    show(smaller);
+  const replaceView = (smaller: CompleteMessage[]): void => {
+    conversation.view = smaller;
+    conversation.formatted = [];
+    conversation.size = 0;
+    append(smaller);
   };
-  // Plain fields, not getters: one is made for every run, and they are read many times a turn.
-  const talk: Open = {
+  // Plain fields, not getters: one conversation is made for every run, and its fields are read many times a turn.
+  const conversation: MutableConversation = {
     view,
-    sent: [],
+    formatted: [],
     turn: restored?.state.turn ?? 0,
     size: 0,
     measured: restored?.state.measured,
-    stop: guard.stop,
+    stopReason: guard.stopReason,
     add(added) {
-      const shown = added.map(seen);
-      talk.view.push(...shown);
-      show(shown);
-      said += added.length;
-      talk.stop = guard.stop;
+      const viewed = added.map(toView);
+      conversation.view.push(...viewed);
+      append(viewed);
+      count += added.length;
+      conversation.stopReason = guard.stopReason;
     },
-    begin() {
-      const { turn, measured } = talk;
-      // What is as it would be read without it is not written.
-      const now: z.input<typeof LoopState> = { turn, said };
-      if (before > 0) now.before = before;
-      if (strikes !== undefined) now.strikes = strikes;
-      if (measured !== undefined) now.measured = measured;
-      if (compactions.length > 0) now.compactions = compactions;
-      durable.save(`turn:${turn}`, now);
-      if (turn === 0 && input.handed !== undefined) talk.add([durable.say("handed", input.handed.message)]);
+    beginTurn() {
+      const { turn, measured } = conversation;
+      // A field that has its default value is not written.
+      const state: z.input<typeof LoopState> = { turn, said: count };
+      if (before > 0) state.before = before;
+      if (strikes !== undefined) state.strikes = strikes;
+      if (measured !== undefined) state.measured = measured;
+      if (compactions.length > 0) state.compactions = compactions;
+      durable.save(`turn:${turn}`, state);
+      if (turn === 0 && input.handed !== undefined) conversation.add([durable.say("handed", input.handed.message)]);
     },
-    next() {
-      talk.turn += 1;
+    nextTurn() {
+      conversation.turn += 1;
     },
     measure(tokens) {
-      talk.measured = { tokens, size: talk.size };
+      conversation.measured = { tokens, size: conversation.size };
     },
-    strike(codes) {
+    countProblem(codes) {
       const joined = codes.join(" ");
       if (joined === "") strikes = undefined;
       else strikes = { codes: joined, count: strikes?.codes === joined ? strikes.count + 1 : 1 };
       return strikes?.count ?? 0;
     },
     mask(upTo) {
-      compactions.push({ said, kind: "mask", upTo });
-      shrink(masked(talk.view, upTo));
+      compactions.push({ said: count, kind: "mask", upTo });
+      replaceView(maskResults(conversation.view, upTo));
     },
     fold(upTo, summary) {
-      compactions.push({ said, kind: "fold", upTo });
-      said += 1;
-      shrink(folded(talk.view, upTo, { opening, summary }));
+      compactions.push({ said: count, kind: "fold", upTo });
+      count += 1;
+      replaceView(foldTurns(conversation.view, upTo, { opening, summary }));
     },
   };
-  show(view);
-  return talk;
+  append(view);
+  return conversation;
 }
 
-type Open = { -readonly [K in keyof Conversation]: Conversation[K] } & {
+type MutableConversation = { -readonly [K in keyof Conversation]: Conversation[K] } & {
   view: CompleteMessage[];
-  sent: CompleteMessage[];
+  formatted: CompleteMessage[];
 };
 
-/** The summary is for the run that made it; the next one starts from the messages themselves. */
-function isSummary(durable: Durable, { id }: CompleteMessage): boolean {
-  return isOfAttempt(id, durable) && isSummaryId(id);
+/** A summary is for the run that made it; the next run starts from the messages themselves. */
+function isOwnSummary(durable: Durable, { id }: CompleteMessage): boolean {
+  return isOfAttempt(id, durable) && isSummary(id);
 }
 
-export function isSummaryId(id: string): boolean {
-  return /\.summary:\d+$/.test(id);
-}
-
-function inheritedBy(durable: Durable, { context }: TaskInput): CompleteMessage[] {
+function inheritedHistory(durable: Durable, { context }: TaskInput): CompleteMessage[] {
   if (context !== "inherited" || durable.shared === undefined) return [];
   const { history } = SharedHistory.parse(durable.shared);
   return inheritHistory(history, (_, index) => `${durable.task}.inherited.${index}`);
@@ -178,17 +178,17 @@ export function callsIn(message: Pick<Message, "parts">): ToolCall[] {
   return calls;
 }
 
-/** Results are kept as they come in; the model sees them in the order of its calls, before and after a restart. */
+/** Results are recorded as they come in; the model sees them in the order of its calls, before and after a restart. */
 function inCallOrder(messages: readonly CompleteMessage[]): CompleteMessage[] {
   const ordered: CompleteMessage[] = [];
   let calls: string[] = [];
   let results: CompleteMessage[] = [];
-  const place = (message: CompleteMessage): number => {
+  const callIndex = (message: CompleteMessage): number => {
     const [part] = message.parts;
     return part?.part_type === "tool_result" ? calls.indexOf(part.data.tool_call_id) : -1;
   };
   const flush = (): void => {
-    ordered.push(...results.toSorted((a, b) => place(a) - place(b)));
+    ordered.push(...results.toSorted((a, b) => callIndex(a) - callIndex(b)));
     results = [];
   };
   for (const message of messages) {

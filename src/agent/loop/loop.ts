@@ -1,32 +1,33 @@
-// The agent loop: ask the model, carry out its calls, tell it the results, until it has finished.
+// The agent loop: call the model, carry out the calls of its reply, give it the results, until it has finished.
 
 import { TuttiError } from "../../protocol/error.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import { describeIssues } from "../../protocol/lenient-read.ts";
 import { type CompleteMessage, messageText, type ToolCall, userMessage } from "../../protocol/task/message.ts";
 import type { Durable, Model } from "../../ports.ts";
-import { findAgent, type FoundAgent } from "../delegation/find-agent.ts";
-import { askModel, type Reply } from "./ask-model.ts";
-import { isNearLimit, tokensOf } from "./compaction.ts";
-import { callsIn, type Conversation, openConversation } from "./conversation.ts";
 import type { AgentEnvironment } from "../agent-environment.ts";
-import { type AgentSetup, agentSetup } from "./agent-setup.ts";
-import type { Caller } from "../delegation/plan.ts";
-import { type Trouble, troubleIn } from "./read-reply.ts";
-import { compact } from "./summarise.ts";
+import type { Caller } from "../delegation/invocation-caller.ts";
+import { findAgent, type FoundAgent } from "../delegation/find-agent.ts";
 import { TaskInput, treeFile } from "../delegation/task-input.ts";
+import { type AgentSetup, agentSetup } from "./agent-setup.ts";
+import { callModel, type RecordedReply } from "./call-model.ts";
+import { compactConversation } from "./compact-conversation.ts";
+import { estimateTokens, isNearLimit } from "./compaction.ts";
+import { callsIn, type Conversation, openConversation } from "./conversation.ts";
+import { feedbackKey } from "./message-keys.ts";
+import { type ReplyProblem, replyProblem } from "./read-reply.ts";
 import { runTurn, type TurnOutcome } from "./turn.ts";
-import { wrongText } from "./tool-result.ts";
 
 export interface LoopDeps {
-  /** The model that plays the agents of a tree. */
+  /** The model that answers for the agents of a tree. */
   readonly model: (file: InvocationFile) => Model;
   readonly environment: AgentEnvironment;
 }
 
-/** Replies in a row with the same error after which the task fails. */
-const maxStrikes = 3;
+/** The task fails after this many replies in a row with the same problem. */
+const maxSameProblem = 3;
 
-/** Returns the task's result. Only what the model cannot do anything about is thrown. */
+/** Returns the task's result. Throws only what the model cannot do anything about. */
 export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unknown> {
   const file = treeFile(durable.rootInput);
   const input = TaskInput.parse(durable.input);
@@ -35,20 +36,16 @@ export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unkno
   const { environment } = deps;
   const model = deps.model(file);
   const { rights } = durable;
-  const setup = agentSetup({ file, environment, agent, rights, offer: input.tools }, model);
+  const offeredTools = input.tools;
+  const setup = agentSetup({ file, environment, agent, rights, offeredTools }, model);
   const { format, toolbox } = setup;
-  const talk = await openConversation(durable, input, { format, repeats: (name) => toolbox.waits(name) });
-  const granted = {
-    file,
-    environment,
-    rights,
-    offer: input.tools,
-    agent: { id: agent.id, definition: agent.definition, input },
-  };
-  const working: Working = { durable, model, agent, setup, talk, granted };
-  for (; talk.turn < setup.maxTurns; talk.next()) {
-    talk.begin();
-    const end = await takeReply(working, await askModel(durable, model, working));
+  const conversation = await openConversation(durable, input, { format, mayRepeat: (name) => toolbox.waits(name) });
+  const { id, definition } = agent;
+  const caller = { file, environment, rights, offeredTools, agent: { id, definition, input } };
+  const run: LoopRun = { durable, model, agent, setup, conversation, caller };
+  for (; conversation.turn < setup.maxTurns; conversation.nextTurn()) {
+    conversation.beginTurn();
+    const end = await takeReply(run, await callModel(run));
     if (end !== undefined) return end.content;
   }
   throw new TuttiError(
@@ -57,94 +54,100 @@ export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unkno
   );
 }
 
-interface Working {
+/** What one run of the loop works with. */
+interface LoopRun {
   readonly durable: Durable;
   readonly model: Model;
   readonly agent: FoundAgent;
   readonly setup: AgentSetup;
-  readonly talk: Conversation;
-  readonly granted: Omit<Caller, "now">;
+  readonly conversation: Conversation;
+  /** The agent as a caller of others; the time of the call is added in each turn. */
+  readonly caller: Omit<Caller, "now">;
 }
 
-/** What the task ends with; undefined when it goes on. */
-async function takeReply(working: Working, reply: Reply): Promise<{ readonly content: unknown } | undefined> {
-  const { durable, agent, setup, talk } = working;
+/** The task's result, when the reply ends it; undefined when the loop goes on. */
+async function takeReply(run: LoopRun, reply: RecordedReply): Promise<{ readonly content: unknown } | undefined> {
+  const { durable, model, agent, setup, conversation } = run;
   const { message, usage, finish } = reply;
   if (finish === "refusal") {
-    throw new TuttiError(
-      "task_failed",
-      `the model of ${agent.id} refused to answer: ${shortText(messageText(message))}`,
-    );
+    throw new TuttiError("task_failed", `the model of ${agent.id} refused to answer: ${oneLine(messageText(message))}`);
   }
-  talk.add([message]);
-  if (usage.input_tokens > 0) talk.measure(usage.input_tokens + usage.output_tokens);
+  conversation.add([message]);
+  if (usage.input_tokens > 0) conversation.measure(usage.input_tokens + usage.output_tokens);
+  const { turn } = conversation;
   const calls = callsIn(message);
-  const trouble = troubleIn(reply, setup);
-  const answer = calls.length === 0 && trouble === undefined ? answerIn(message, setup) : undefined;
-  const told = trouble ?? answer?.trouble;
+  const unreadable = replyProblem(reply, setup);
+  const answer = calls.length === 0 && unreadable === undefined ? answerIn(message, setup) : undefined;
+  const problem = unreadable ?? answer?.problem;
   if (calls.length > 0) {
-    const { results, final } = await carryOut(working, reply, { calls, trouble: told });
+    const { results, final } = await runCalls(run, reply, { calls, problem });
     if (final !== undefined) {
-      const mail = await durable.receive(`mail:${talk.turn}.0`, noWaiting);
+      const mail = await durable.receive(`mail:${turn}.0`, noWaiting);
       if (mail === undefined) return final;
-      // What came in before the end is heard before the end.
-      talk.add([...results, ...(await takeMail(durable, talk.turn, mail))]);
-      talk.add([durable.say(`unheard:${talk.turn}`, userMessage(notEnded))]);
+      // The model gets to see what came in before it ended the task.
+      conversation.add([...results, ...(await takeMail(durable, turn, mail))]);
+      conversation.add([durable.say(`unheard:${turn}`, userMessage(notEnded))]);
       return undefined;
     }
-    talk.add(results);
+    conversation.add(results);
   }
-  if (told !== undefined) talk.add([durable.say(`feedback:${talk.turn}`, userMessage(told.feedback))]);
-  giveUp(working, told);
-  // Before the mail is taken: whether some is there may be another answer after a restart, and this is recorded.
-  if (answer?.end === undefined && isNearLimit(tokensOf(talk.size, talk.measured), setup.contextTokens)) {
-    await compact({ durable, model: working.model, talk, name: setup.model, limit: setup.contextTokens });
+  if (problem !== undefined) {
+    conversation.add([durable.say(feedbackKey(turn), userMessage(problem.feedback))]);
   }
-  const first = await durable.receive(`mail:${talk.turn}.0`, noWaiting);
-  if (first === undefined) return answer?.end;
-  // What came in before the end is heard before the end.
-  talk.add(await takeMail(durable, talk.turn, first));
+  failIfStuck(run, problem);
+  // Before mail is taken: whether there is some can change with a restart, and what this does is recorded.
+  if (
+    answer?.end === undefined &&
+    isNearLimit(estimateTokens(conversation.size, conversation.measured), setup.contextTokens)
+  ) {
+    const limit = setup.contextTokens;
+    await compactConversation({ durable, model, modelName: setup.model, conversation, limit });
+  }
+  const mail = await durable.receive(`mail:${turn}.0`, noWaiting);
+  if (mail === undefined) return answer?.end;
+  conversation.add(await takeMail(durable, turn, mail));
   return undefined;
 }
 
-const notEnded = "The task did not end: this came in before. See to it, then call `final` again.";
+const notEnded =
+  "The task did not end: the messages above came in before your result. See to them, then call `final` again.";
 
-function carryOut(
-  { durable, setup, talk, granted }: Working,
-  { message, finish }: Reply,
-  { calls, trouble }: { readonly calls: readonly ToolCall[]; readonly trouble: Trouble | undefined },
+function runCalls(
+  { durable, setup, conversation, caller }: LoopRun,
+  { message, finish }: RecordedReply,
+  { calls, problem }: { readonly calls: readonly ToolCall[]; readonly problem: ReplyProblem | undefined },
 ): Promise<TurnOutcome> {
   return runTurn({
     durable,
-    number: talk.turn,
+    number: conversation.turn,
     calls,
-    history: talk.view,
+    history: conversation.view,
     toolbox: setup.toolbox,
-    caller: { ...granted, now: message.created_at },
+    caller: { ...caller, now: message.created_at },
     checkOutput: setup.checkOutput,
-    // The fenced format says itself which of its calls was cut.
+    // In the fenced format the parser itself knows which call was cut.
     isCut: finish === "length" && setup.format === "native",
-    hasTrouble: trouble !== undefined && trouble.codes.length > 0,
+    hasProblem: problem !== undefined && problem.codes.length > 0,
   });
 }
 
 interface Answer {
   readonly end?: { readonly content: unknown };
-  readonly trouble?: Trouble;
+  readonly problem?: ReplyProblem;
 }
 
-/** A reply without a call is the result, when any result will do or its text is one that fits. */
+/** A reply without a call is the task's result, unless there is an output schema that it does not fit. */
 function answerIn(message: CompleteMessage, { checkOutput }: AgentSetup): Answer {
   const text = messageText(message);
   if (checkOutput === undefined) return { end: { content: text === "" ? null : text } };
-  const content = parsed(text);
+  const content = jsonOrText(text);
   const issues = checkOutput(content);
   if (issues.length === 0) return { end: { content } };
-  const feedback = `The task needs a result that fits its schema, and your reply does not: ${wrongText(issues)}. Call \`final\` with such a result.`;
-  return { trouble: { feedback, codes: ["no_result"] } };
+  const feedback = `The task needs a result that fits its schema, and your reply does not: ${describeIssues(issues)}. Call \`final\` with such a result.`;
+  return { problem: { feedback, codes: ["no_result"] } };
 }
 
-function parsed(text: string): unknown {
+function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -152,26 +155,30 @@ function parsed(text: string): unknown {
   }
 }
 
-function giveUp({ agent, talk }: Working, trouble: Trouble | undefined): void {
-  if (talk.strike(trouble?.codes ?? []) >= maxStrikes) {
-    const codes = trouble?.codes.join(", ") ?? "";
+/** Throws when the model keeps making the same mistake or repeats the same call. */
+function failIfStuck({ agent, conversation }: LoopRun, problem: ReplyProblem | undefined): void {
+  const codes = problem?.codes ?? [];
+  if (conversation.countProblem(codes) >= maxSameProblem) {
     throw new TuttiError(
       "task_failed",
-      `${agent.id} made the same error ${maxStrikes} times in a row (${codes}): ${shortText(trouble?.feedback ?? "")}`,
-      { details: { codes: [...(trouble?.codes ?? [])] } },
+      `${agent.id} made the same error ${maxSameProblem} times in a row (${codes.join(", ")}): ${oneLine(problem?.feedback ?? "")}`,
+      { details: { codes: [...codes] } },
     );
   }
-  if (talk.stop !== undefined) throw new TuttiError("task_failed", `${agent.id} goes round in circles: ${talk.stop}`);
+  if (conversation.stopReason !== undefined) {
+    throw new TuttiError("task_failed", `${agent.id} goes round in circles: ${conversation.stopReason}`);
+  }
 }
 
-function shortText(text: string): string {
+/** The beginning of a text, on one line. */
+function oneLine(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   return line.length > 300 ? `${line.slice(0, 300)}…` : line;
 }
 
 const noWaiting = { block: false };
 
-/** What was said to the task from outside since the turn began, from its first message on. */
+/** Records the messages that came to the task from outside since the turn began, starting with `first`. */
 async function takeMail(durable: Durable, turn: number, first: CompleteMessage): Promise<CompleteMessage[]> {
   const taken: CompleteMessage[] = [];
   for (let message: CompleteMessage | undefined = first; message !== undefined;) {

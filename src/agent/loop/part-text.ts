@@ -1,9 +1,9 @@
-// A part of a message as plain text, for formats, sizes and summaries.
+// A part of a message as plain text, for the fenced format, for sizes and for summaries.
 
 import type { Part } from "../../protocol/task/message.ts";
 
-/** Most messages and results have one part, whose text is the whole. */
-export function joined(parts: readonly Part[], between: string, textOf: (part: Part) => string): string {
+/** Most messages and results have one part; its text is returned as it is. */
+export function joinParts(parts: readonly Part[], between: string, textOf: (part: Part) => string): string {
   const only = parts.length === 1 ? parts[0] : undefined;
   return only === undefined ? parts.map(textOf).join(between) : textOf(only);
 }
@@ -13,7 +13,7 @@ export function partText(part: Part): string {
     case "text":
       return part.data;
     case "tool_result":
-      return joined(part.data.parts, "\n", partText);
+      return joinParts(part.data.parts, "\n", partText);
     case "image":
     case "file":
       return `[${part.part_type} ${part.data.name ?? ""} ${part.data.mime_type}]`;

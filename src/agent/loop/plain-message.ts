@@ -1,23 +1,23 @@
-// The schema of messages as the loop makes them: knows the usual ones at a glance, so that no turn pays for taking them apart.
+// A fast schema for messages: it recognises the usual ones without the cost of full validation.
 
 import { CompleteMessage, MessageRole, type Part } from "../../protocol/task/message.ts";
 import type { Schema } from "../../ports.ts";
 
-/** Gives what `CompleteMessage` gives, for every value. */
+/** Gives the same as `CompleteMessage` for every value. */
 export const RecordedMessage: Schema<CompleteMessage> = {
   parse: (value) => (isPlainMessage(value) ? value : CompleteMessage.parse(value)),
 };
 
 const roles: ReadonlySet<unknown> = new Set(MessageRole.options);
 
-// In the order of the schemas, which is the order of what they return: a request must be the same, to the letter, when
-// its messages were read again after a restart.
+// In the order of the schemas, which is the order of the fields they return: a request must be the same, to the letter,
+// after its messages were read back from the record.
 const messageFields = ["id", "name", "role", "parts", "created_at", "agent_id"];
 const partFields = ["part_type", "data"];
 const callFields = ["tool_call_id", "tool_name", "input"];
 const resultFields = ["tool_call_id", "tool_name", "parts"];
 
-/** True only when `CompleteMessage` would return an equal value, field by field; false says nothing. */
+/** True only when `CompleteMessage` would return an equal value with its fields in the same order; false says nothing. */
 export function isPlainMessage(value: unknown): value is CompleteMessage {
   if (!isObject(value) || !hasFields(value, messageFields, "agent_id")) return false;
   const { id, name, role, parts, created_at, agent_id } = value;
@@ -56,7 +56,7 @@ function hasNames({ tool_call_id, tool_name }: Readonly<Record<string, unknown>>
   return typeof tool_call_id === "string" && typeof tool_name === "string";
 }
 
-/** These and no others, in this order; the last one may be optional. */
+/** Whether the object has exactly these fields in this order; the last one may be optional. */
 function hasFields(value: object, fields: readonly string[], optional?: string): boolean {
   let count = 0;
   for (const key in value) {

@@ -41,7 +41,7 @@ test("final beside a call the provider could not read does not end the task", as
     saying(callOf("final", { content: "late" })),
   );
   assert.equal(result.content, "late");
-  assert.match(seen, /something of this reply could not be read/);
+  assert.match(seen, /part of this reply could not be read/);
 });
 
 test("arguments sent as JSON text are taken; those that break the schema are told by path", async (t) => {

@@ -1,4 +1,4 @@
-// Reads a model's reply into the one form a conversation is kept in, whatever the format it came in, and finds what went wrong in it.
+// Reads a model's reply into text and calls, whatever format it came in, and finds what the model must correct.
 
 import { isJsonObject, type ToolCallReply } from "../../protocol/toolcalls/tool-call.ts";
 import { parseToolCalls } from "../../protocol/toolcalls/parse-tool-calls.ts";
@@ -6,48 +6,46 @@ import { toolFeedback } from "../../protocol/toolcalls/tool-feedback.ts";
 import { type Message, messageText, type Part, type ToolCall } from "../../protocol/task/message.ts";
 import type { MalformedCall, ModelFormat, ModelReply } from "../../ports.ts";
 
-export interface ReadingRules {
+export interface ReplyRules {
   readonly format: ModelFormat;
   /** Names of the tools the agent is offered. */
-  readonly tools: readonly string[];
-  /** The same, to look them up in. */
-  readonly names: ReadonlySet<string>;
+  readonly toolNames: ReadonlySet<string>;
 }
 
 export interface ReadReply {
-  /** What the message holds; calls are parts of it in both formats. */
+  /** The parts of the message; calls are parts in both formats. */
   readonly parts: Part[];
-  /** The reply as it was written, where the message does not say all of it. */
+  /** The reply as it was written; absent when the parts hold all of it. */
   readonly original?: string;
 }
 
-/** What a model must be told about its reply. */
-export interface Trouble {
+/** Something in a reply that the model must be told about. */
+export interface ReplyProblem {
   readonly feedback: string;
-  /** What counts as the same error; empty when telling it is enough. */
+  /** Two problems with the same codes are the same error; empty when the feedback is only a hint. */
   readonly codes: readonly string[];
 }
 
 /** `prefix` makes the ids of the calls unique in the task. */
-export function readReply(reply: ModelReply, rules: ReadingRules, prefix: string): ReadReply {
+export function readReply(reply: ModelReply, rules: ReplyRules, prefix: string): ReadReply {
   return rules.format === "fenced" ? readFenced(reply, rules, prefix) : readNative(reply, rules, prefix);
 }
 
-function readFenced({ message, finish }: ModelReply, rules: ReadingRules, prefix: string): ReadReply {
+function readFenced({ message, finish }: ModelReply, rules: ReplyRules, prefix: string): ReadReply {
   const only = message.parts.length === 1 ? message.parts[0] : undefined;
   const text = only?.part_type === "text" ? only.data : messageText(message);
-  const read = parseToolCalls(text, { tools: rules.names, cut: finish === "length" });
+  const read = parseToolCalls(text, { tools: rules.toolNames, cut: finish === "length" });
   const calls = read.calls.map(({ id, name, args }) => callOf(`${prefix}_${id}`, name, args));
-  // A provider may insist on its own calls; they are calls all the same.
+  // Some providers make native calls although none were offered; these count too.
   calls.push(...nativeCalls(message, prefix));
-  const rejected = rejectedIn(read);
+  const rejected = countRejected(read);
   const parts = textPart(rejected > 0 ? placeholder(calls, rejected) : read.prose);
   for (const data of calls) parts.push({ part_type: "tool_call", data });
   const whole = rejected === 0 && read.violations.length === 0 && read.reasoning === "" && read.ignored.length === 0;
   return whole ? { parts } : { parts, original: text };
 }
 
-function readNative({ message }: ModelReply, rules: ReadingRules, prefix: string): ReadReply {
+function readNative({ message }: ModelReply, rules: ReplyRules, prefix: string): ReadReply {
   const calls = nativeCalls(message, prefix);
   if (calls.length > 0) {
     const parts: Part[] = message.parts.filter((part) => part.part_type !== "tool_call");
@@ -57,33 +55,33 @@ function readNative({ message }: ModelReply, rules: ReadingRules, prefix: string
   const text = messageText(message);
   const written = writtenCalls(text, rules);
   if (written === undefined) return { parts: message.parts };
-  const parts = textPart(placeholder([], written.calls.length + rejectedIn(written)));
+  const parts = textPart(placeholder([], written.calls.length + countRejected(written)));
   return { parts, original: text };
 }
 
-/** Undefined when the reply is fine. `original` is what `readReply` gave beside the message. */
-export function troubleIn(
+/** Undefined when the reply is fine. `original` is the text that `readReply` returned beside the parts. */
+export function replyProblem(
   reply: Pick<ModelReply, "message" | "finish"> & {
     readonly original?: string | undefined;
     readonly malformed?: readonly MalformedCall[] | undefined;
   },
-  rules: ReadingRules,
-): Trouble | undefined {
+  rules: ReplyRules,
+): ReplyProblem | undefined {
   const cut = reply.finish === "length";
   if (!cut && reply.original === undefined && reply.malformed === undefined) return undefined;
   const called = reply.message.parts.some((part) => part.part_type === "tool_call");
-  const said = reply.original === undefined ? undefined : wrongIn(reply.original, rules, cut);
+  const written = reply.original === undefined ? undefined : textProblem(reply.original, rules, cut);
   const malformed = reply.malformed ?? [];
   const codes = [
-    ...(said?.codes ?? []),
+    ...(written?.codes ?? []),
     ...(malformed.length > 0 ? ["malformed_call"] : []),
     ...(cut && !called ? ["cut_reply"] : []),
   ];
   const feedback = [
-    ...(said === undefined ? [] : [said.feedback]),
-    ...(malformed.length === 0 ? [] : [notRun(malformed)]),
+    ...(written === undefined ? [] : [written.feedback]),
+    ...(malformed.length === 0 ? [] : [describeMalformed(malformed)]),
     ...(cut ? [called ? cutAfterCalls : cutAnswer] : []),
-    ...(said !== undefined && !called ? [answerHint] : []),
+    ...(written !== undefined && !called ? [answerHint] : []),
   ];
   return feedback.length === 0 ? undefined : { feedback: feedback.join("\n\n"), codes };
 }
@@ -94,42 +92,42 @@ const cutAfterCalls =
   "Your last reply was cut at its length limit; what came after the cut is lost, and a call that was cut did not run. Write less per reply.";
 const answerHint = "If that text was your answer and not a call, give it with `final`.";
 
-function notRun(malformed: readonly MalformedCall[]): string {
+function describeMalformed(malformed: readonly MalformedCall[]): string {
   const lines = malformed.map(
     ({ tool_name, text, message }) => `- ${tool_name}: ${message} At: ${JSON.stringify(text.slice(0, 200))}`,
   );
   return `Not every call of your last reply could be run:\n${lines.join("\n")}\n\nMake these calls again, with one JSON object as arguments each. The others ran; do not repeat them.`;
 }
 
-function wrongIn(original: string, rules: ReadingRules, cut: boolean): Trouble | undefined {
-  const { format, tools, names: registered } = rules;
+function textProblem(original: string, rules: ReplyRules, cut: boolean): ReplyProblem | undefined {
+  const { format, toolNames } = rules;
+  const options = { format, tools: [...toolNames] };
   if (format === "fenced") {
-    const read = parseToolCalls(original, { tools: registered, cut });
-    const feedback = toolFeedback(read, { format, tools });
+    const read = parseToolCalls(original, { tools: toolNames, cut });
+    const feedback = toolFeedback(read, options);
     return feedback === undefined ? undefined : { feedback, codes: codesOf(read) };
   }
   const read = writtenCalls(original, rules);
   if (read === undefined) return undefined;
   const names = [...new Set(read.calls.map(({ name }) => `\`${name}\``))].join(", ");
-  const told = toolFeedback({ ...read, calls: [] }, { format, tools });
   const feedback =
-    told ??
+    toolFeedback({ ...read, calls: [] }, options) ??
     `Your last reply holds a call of ${names} written as text. It did not run. Call tools through the function-calling interface of this conversation, with a JSON object as arguments.`;
   return { feedback, codes: read.calls.length > 0 ? ["call_as_text"] : codesOf(read) };
 }
 
-/** Calls a model wrote into its text although it can call tools natively; undefined when there are none. */
-function writtenCalls(text: string, { names }: ReadingRules): ToolCallReply | undefined {
-  // Every form of a written call has one of these; most replies have none and need no reading.
+/** Calls that a model wrote into its text although it can call tools natively; undefined when there are none. */
+function writtenCalls(text: string, { toolNames }: ReplyRules): ToolCallReply | undefined {
+  // Every form of a written call contains one of these, so most replies need no parsing.
   if (!/[`{<~|]|\[TOOL|tool_/.test(text)) return undefined;
-  const read = parseToolCalls(text, { tools: names });
+  const read = parseToolCalls(text, { tools: toolNames });
   const errors = read.errors.filter((error) => error.code !== "quoted_call");
   const violations = read.violations.filter((violation) => violation.kind === "other_dialect");
-  const calls = read.calls.filter((call) => names.has(call.name));
+  const calls = read.calls.filter((call) => toolNames.has(call.name));
   return errors.length + violations.length + calls.length === 0 ? undefined : { ...read, calls, errors, violations };
 }
 
-function rejectedIn({ errors, violations }: ToolCallReply): number {
+function countRejected({ errors, violations }: ToolCallReply): number {
   return violations.length === 0 ? errors.length : errors.length + violations.filter(losesCall).length;
 }
 
@@ -142,7 +140,7 @@ function codesOf({ errors, violations }: ToolCallReply): string[] {
   return [...new Set<string>(codes)].toSorted();
 }
 
-/** Stands for a malformed reply, so that the model does not see its broken syntax again and repeat it. */
+/** Takes the place of a malformed reply, so that the model does not see its broken syntax again and repeat it. */
 function placeholder(ran: readonly ToolCall[], rejected: number): string {
   const shown = ran.slice(0, 20).map((call) => call.tool_name);
   const names = ran.length === 0 ? "" : ` (${shown.join(", ")})`;
@@ -157,7 +155,7 @@ function callOf(tool_call_id: string, tool_name: string, input: unknown): ToolCa
   return { tool_call_id, tool_name, input };
 }
 
-/** Some providers give calls no id, or the same one to several. */
+/** Some providers give calls no id, or the same id to several calls. */
 function nativeCalls(message: Message, prefix: string): ToolCall[] {
   const calls: ToolCall[] = [];
   let seen: Set<string> | undefined;
@@ -167,13 +165,13 @@ function nativeCalls(message: Message, prefix: string): ToolCall[] {
     const { tool_call_id: given, tool_name, input } = part.data;
     const tool_call_id = given !== "" && !seen.has(given) ? given : `${prefix}_tc_${calls.length}`;
     seen.add(tool_call_id);
-    calls.push(callOf(tool_call_id, tool_name, decoded(input)));
+    calls.push(callOf(tool_call_id, tool_name, decodeArguments(input)));
   }
   return calls;
 }
 
-/** Arguments sent as JSON text instead of an object; text that is not an object stays, and the tool refuses it. */
-function decoded(input: unknown): unknown {
+/** Decodes arguments that were sent as JSON text. Text that holds no object stays as it is, and the tool refuses it. */
+function decodeArguments(input: unknown): unknown {
   if (typeof input !== "string") return input;
   try {
     const value: unknown = JSON.parse(input);

@@ -1,45 +1,45 @@
-// Notices a model that makes the same call again and again and gets the same result.
+// Notices a model that makes the same call again and again and gets the same result each time.
 
 import { fingerprint } from "../../core/fingerprint.ts";
 import { resultText } from "../../core/preview.ts";
 import type { CompleteMessage, Part, ToolCall, ToolResult } from "../../protocol/task/message.ts";
 
-/** How often a call gave the same result, counted once per reply. */
+/** How often a call must give the same result, counted once per reply, for a warning, for withholding it, for a stop. */
 const warnAt = 2;
 const blockAt = 3;
 const stopAt = 4;
-/** Different calls back; a model that goes round in a larger circle is stopped by its turns. */
+/** How many different calls are remembered; a model that repeats a longer cycle is stopped by its maximum of turns. */
 const remembered = 100;
 const longestKey = 400;
 
 export interface RepeatGuard {
   /** Notes the calls of a reply. */
   reply(message: CompleteMessage): void;
-  /** The result as the model is to see it. */
+  /** Returns the result as the model is to see it. */
   result(result: ToolResult): ToolResult;
-  /** Why the task must stop; undefined while it need not. */
-  readonly stop: string | undefined;
+  /** Why the task must stop; undefined while it may go on. */
+  readonly stopReason: string | undefined;
 }
 
 interface Entry {
   result: ToolResult;
   count: number;
-  /** The reply that made the call last. */
+  /** The id of the last reply that made the call. */
   reply: string;
 }
 
-/** `ignores` names tools that are called again for good reason, such as those that wait. */
-export function repeatGuard(ignores: (tool: string) => boolean): RepeatGuard {
+/** `mayRepeat`: tools that are called again for good reason, such as those that wait. */
+export function repeatGuard(mayRepeat: (tool: string) => boolean): RepeatGuard {
   const entries = new Map<string, Entry>();
   const calls = new Map<string, string>();
   let current = "";
   const guard: { -readonly [K in keyof RepeatGuard]: RepeatGuard[K] } = {
-    stop: undefined,
+    stopReason: undefined,
     reply(message) {
       current = message.id;
       calls.clear();
       for (const part of message.parts) {
-        if (part.part_type !== "tool_call" || ignores(part.data.tool_name)) continue;
+        if (part.part_type !== "tool_call" || mayRepeat(part.data.tool_name)) continue;
         calls.set(part.data.tool_call_id, keyOf(part.data));
       }
     },
@@ -59,7 +59,7 @@ export function repeatGuard(ignores: (tool: string) => boolean): RepeatGuard {
       entry.reply = current;
       if (entry.count < warnAt) return result;
       if (entry.count >= stopAt) {
-        guard.stop = `the model called ${result.tool_name} ${entry.count} times with the same arguments and the same result`;
+        guard.stopReason = `the model called ${result.tool_name} ${entry.count} times with the same arguments and the same result`;
       }
       return { ...result, parts: entry.count >= blockAt ? [blocked] : [...result.parts, warning] };
     },
@@ -81,7 +81,7 @@ function forgetOldest(entries: Map<string, Entry>): void {
   if (oldest !== undefined) entries.delete(oldest);
 }
 
-/** Long arguments are told apart by their fingerprint, so that they are not kept in memory. */
+/** Long arguments are compared by their fingerprint, so that they need not be kept in memory. */
 function keyOf({ tool_name, input }: ToolCall): string {
   const text = JSON.stringify(input) ?? "";
   return `${tool_name} ${text.length > longestKey ? fingerprint(text) : text}`;

@@ -1,10 +1,10 @@
-// The message that tells a model what became of a call it made.
+// The message that tells a model the outcome of a call it made.
 
-import { TuttiError } from "../../protocol/error.ts";
-import type { ReadIssue } from "../../protocol/lenient-read.ts";
+import { thrownMessage, TuttiError } from "../../protocol/error.ts";
+import { describeIssues, type ReadIssue } from "../../protocol/lenient-read.ts";
 import type { Message, ToolCall } from "../../protocol/task/message.ts";
 
-/** Text stays text, everything else is data; a call that gave nothing back is told null. */
+/** Text stays text and everything else becomes data; a call that returned nothing has the result null. */
 export function toolMessage(call: ToolCall, outcome: unknown): Message {
   const { tool_call_id, tool_name } = call;
   const part =
@@ -22,8 +22,8 @@ export function toolFailure(call: ToolCall, code: string, message: string): Mess
   return toolMessage(call, { error: { code, message } });
 }
 
-/** What a model can do something about. Everything else ends the loop: a cancel, a stop, a store that failed, a fault of ours. */
-const tellable: ReadonlySet<string> = new Set([
+/** Failures a model can react to. Every other failure ends the loop: a cancel, a stop, a failed store, a bug of ours. */
+const codesForModel: ReadonlySet<string> = new Set([
   "step_failed",
   "outcome_unknown",
   "invalid_input",
@@ -34,20 +34,16 @@ const tellable: ReadonlySet<string> = new Set([
   "over_budget",
 ]);
 
-/** The failure as the model is told it; undefined when it is not for the model. */
-export function toldFailure(call: ToolCall, thrown: unknown): Message | undefined {
-  if (!(thrown instanceof TuttiError) || !tellable.has(thrown.code)) return undefined;
+/** The failure as a result of the call; undefined when it is not for the model. */
+export function failureMessage(call: ToolCall, thrown: unknown): Message | undefined {
+  if (!(thrown instanceof TuttiError) || !codesForModel.has(thrown.code)) return undefined;
   const cause = thrown.code === "step_failed" ? thrown.details?.["code"] : undefined;
   return toolFailure(call, typeof cause === "string" ? cause : thrown.code, thrown.message);
 }
 
-export function wrongText(issues: readonly ReadIssue[]): string {
-  return issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
-}
-
-/** Arguments that came as text are no object because they are not JSON: where it breaks is what helps. */
-export function wrongArguments(input: unknown, issues: readonly ReadIssue[]): string {
-  if (typeof input !== "string") return `the arguments do not fit: ${wrongText(issues)}`;
+/** Why arguments were not accepted. Arguments that came as text are not JSON, so the message says where the JSON breaks. */
+export function describeBadArguments(input: unknown, issues: readonly ReadIssue[]): string {
+  if (typeof input !== "string") return `the arguments do not fit: ${describeIssues(issues)}`;
   return `the arguments are not a JSON object: ${jsonFault(input)}; they were: ${JSON.stringify(input.slice(0, 200))}`;
 }
 
@@ -56,6 +52,6 @@ function jsonFault(text: string): string {
     JSON.parse(text);
     return "they are another kind of value";
   } catch (thrown) {
-    return thrown instanceof Error ? thrown.message : String(thrown);
+    return thrownMessage(thrown);
   }
 }

@@ -1,119 +1,137 @@
-// Carries out the calls of one reply: first all are checked and approved, then reads run at once and the rest in order.
+// Carries out the calls of one reply: checks and approves all of them first, then runs reads at once and changes in order.
 
 import { z } from "zod";
 
 import type { CallEffect } from "../../core/approval.ts";
 import { messageId } from "../../core/message-id.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { issuesOf } from "../../protocol/lenient-read.ts";
+import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import { type CompleteMessage, messageText, type ToolCall } from "../../protocol/task/message.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
 import type { Durable } from "../../ports.ts";
-import { approveCalls } from "./approve-calls.ts";
-import { callGroup, type CallGroup, type Turn } from "../delegation/call-group.ts";
-import { withoutNulls } from "./without-nulls.ts";
-import { invoke } from "../delegation/run-invocation.ts";
-import { RecordedMessage } from "./plain-message.ts";
+import type { Caller } from "../delegation/invocation-caller.ts";
+import { callGroup, type CallGroup } from "../delegation/call-group.ts";
+import { runInvocation } from "../delegation/run-invocation.ts";
+import { FinalInput, HandoverInput, loopTool } from "../tools/loop-tools.ts";
 import type { StepTool } from "../tools/tool.ts";
-import { FinalInput, HandoverInput } from "../tools/toolbox.ts";
-import { toldFailure, toolFailure, toolMessage, wrongArguments, wrongText } from "./tool-result.ts";
+import type { Toolbox } from "../tools/toolbox.ts";
+import { approveCalls } from "./approve-calls.ts";
+import type { OutputCheck } from "./output-schema.ts";
+import { RecordedMessage } from "./plain-message.ts";
+import { describeBadArguments, failureMessage, toolFailure, toolMessage } from "./tool-result.ts";
+import { withoutNulls } from "./without-nulls.ts";
+
+/** One reply and what is needed to carry out its calls. */
+export interface Turn {
+  readonly durable: Durable;
+  readonly number: number;
+  readonly calls: readonly ToolCall[];
+  /** The conversation up to and including the reply. */
+  readonly history: readonly CompleteMessage[];
+  readonly toolbox: Toolbox;
+  readonly caller: Caller;
+  /** Checks the task's result; undefined when any result will do. */
+  readonly checkOutput: OutputCheck | undefined;
+  /** The reply was cut at its length limit, so its last call may be incomplete. */
+  readonly isCut: boolean;
+  /** Part of the reply could not be read; the task must not end before the model knows that. */
+  readonly hasProblem: boolean;
+}
 
 export interface TurnOutcome {
-  /** One per call, in their order. */
+  /** One message per call, in the order of the calls. */
   readonly results: readonly CompleteMessage[];
   /** Set when the agent has called `final`. */
   readonly final?: { readonly content: unknown };
 }
 
-/**
- * A call on its way. `reads`: runs beside other reads, after the changes before it and before those after it. `waits`: the
- * calls after it do not wait for it. `last`: it comes when all others are done.
- */
-interface Work {
-  readonly when: "reads" | "in order" | "waits" | "last";
-  /** Undefined where nothing is done that a person could mind. */
+interface TurnCall {
+  readonly call: ToolCall;
+  /** The key its result is recorded under. */
+  readonly key: string;
+}
+
+interface PreparedTurnCall extends TurnCall {
+  /**
+   * `read`: runs beside other reads, after the changes before it and before those after it. `change`: runs alone, in order.
+   * `wait`: starts in order, and the calls after it do not wait for it. `last`: runs when all others are done.
+   */
+  readonly order: "read" | "change" | "wait" | "last";
+  /** What needs approval; absent when the call does nothing a person could object to. */
   readonly effect?: CallEffect;
   readonly run: () => Promise<CompleteMessage>;
   readonly final?: { readonly content: unknown };
-  /** Set where it is a call of an agent, which are spawned together. */
-  readonly agent?: ToolCall;
-}
-
-interface PendingCall {
-  readonly call: ToolCall;
-  readonly key: string;
 }
 
 /** Does not return when the task was handed over. */
 export async function runTurn(turn: Turn): Promise<TurnOutcome> {
-  const places = turn.calls.map((call, index): PendingCall => ({ call, key: `tool:${turn.number}.${index}` }));
-  const agents: ToolCall[] = [];
-  // Made when the first call of an agent runs, so that none that was denied is among them.
+  const agentCalls: ToolCall[] = [];
+  // Made when the first call of an agent runs: by then all calls are approved, so the group holds no denied one.
   let group: CallGroup | undefined;
-  const prepared = places.map((pending) => prepare(turn, pending, () => (group ??= callGroup(turn, agents))));
-  const asking = approveCalls(turn, places, prepared);
-  const denied = asking === undefined ? undefined : await asking;
-  const works =
-    denied === undefined
-      ? prepared
-      : prepared.map((work, index) => unlessDenied(turn, places[index], { work, denied }));
-  for (const { agent } of works) if (agent !== undefined) agents.push(agent);
-  const only = works.length === 1 ? works[0] : undefined;
-  const results = only === undefined ? await carryOut(works) : [await only.run()];
-  const final = works.find((work) => work.final !== undefined)?.final;
+  const { durable, caller, history } = turn;
+  const options = { durable, caller, history, key: `spawn:${turn.number}` };
+  const groupOfTurn = (): CallGroup => (group ??= callGroup(options, agentCalls));
+  const prepared = turn.calls.map((call, index) =>
+    prepare(turn, { call, key: `tool:${turn.number}.${index}` }, groupOfTurn),
+  );
+  const approval = approveCalls(durable, caller.environment.approvals, prepared);
+  const denied = approval === undefined ? undefined : await approval;
+  const calls = denied === undefined ? prepared : prepared.map((call) => unlessDenied(turn, call, denied));
+  for (const { call, order } of calls) {
+    if (order === "wait" && call.tool_name === loopTool.invokeAgent) agentCalls.push(call);
+  }
+  const only = calls.length === 1 ? calls[0] : undefined;
+  const results = only === undefined ? await runInOrder(calls) : [await only.run()];
+  const final = calls.find((call) => call.final !== undefined)?.final;
   return final === undefined ? { results } : { results, final };
 }
 
-async function carryOut(works: readonly Work[]): Promise<CompleteMessage[]> {
+async function runInOrder(calls: readonly PreparedTurnCall[]): Promise<CompleteMessage[]> {
   const results: CompleteMessage[] = [];
   const started: Promise<unknown>[] = [];
   let reads: Promise<unknown>[] = [];
-  for (const [index, work] of works.entries()) {
-    if (work.when === "last") continue;
-    if (work.when === "in order") {
+  for (const [index, { order, run }] of calls.entries()) {
+    if (order === "last") continue;
+    if (order === "change") {
       await Promise.all(reads);
       reads = [];
     }
-    const running = work.run().then((result) => (results[index] = result));
+    const running = run().then((result) => (results[index] = result));
     // Awaited below; until then a failure must not count as unhandled.
     running.catch(() => undefined);
     started.push(running);
-    if (work.when === "reads") reads.push(running);
-    if (work.when === "in order") await running;
+    if (order === "read") reads.push(running);
+    if (order === "change") await running;
   }
   await Promise.all(started);
-  for (const [index, work] of works.entries()) if (work.when === "last") results[index] = await work.run();
+  for (const [index, { order, run }] of calls.entries()) if (order === "last") results[index] = await run();
   return results;
 }
 
-function unlessDenied(
-  turn: Turn,
-  pending: PendingCall | undefined,
-  { work, denied }: { readonly work: Work; readonly denied: ReadonlyMap<string, string> },
-): Work {
-  const reason = pending === undefined ? undefined : denied.get(pending.key);
-  if (pending === undefined || reason === undefined) return work;
-  return refusal(turn, pending, { code: "refused", message: `not allowed: ${reason}` });
+function unlessDenied(turn: Turn, call: PreparedTurnCall, denied: ReadonlyMap<string, string>): PreparedTurnCall {
+  const reason = denied.get(call.key);
+  return reason === undefined ? call : refusal(turn, call, { code: "refused", message: `not allowed: ${reason}` });
 }
 
+/** A call that does not run: its result says why. */
 function refusal(
   { durable }: Turn,
-  { call, key }: PendingCall,
+  { call, key }: TurnCall,
   why: { readonly code: string; readonly message: string },
-): Work {
-  return { when: "in order", run: async () => durable.say(key, toolFailure(call, why.code, why.message)) };
+): PreparedTurnCall {
+  return { call, key, order: "change", run: async () => durable.say(key, toolFailure(call, why.code, why.message)) };
 }
 
-/** An agent that ends beside other calls has not seen what came of them, and would claim what it does not know. */
-const finalAlone = "final must be the only call of a reply: look at what the other calls brought, then call it again";
+/** An agent that ends beside other calls has not seen their results, so it would report what it does not know. */
+const finalAlone = "final must be the only call of a reply: look at the results of the other calls, then call it again";
 
-/** Judged by their names alone: what they bring about is somebody else's, who is asked in turn. */
-const elsewhere: CallEffect = { effects: [], confined: true };
+/** The call itself changes nothing here. Whoever carries it out asks for approval of what they do. */
+const noOwnEffect: CallEffect = { effects: [], confined: true };
 
-function prepare(turn: Turn, pending: PendingCall, group: () => CallGroup): Work {
+function prepare(turn: Turn, turnCall: TurnCall, group: () => CallGroup): PreparedTurnCall {
   const { durable, toolbox } = turn;
-  const { call, key } = pending;
-  const refuse = (code: string, message: string): Work => refusal(turn, pending, { code, message });
+  const { call, key } = turnCall;
+  const refuse = (code: string, message: string): PreparedTurnCall => refusal(turn, turnCall, { code, message });
   if (turn.isCut && call === turn.calls.at(-1)) {
     return refuse("invalid_input", "the reply was cut at its length limit in or after this call, so it did not run");
   }
@@ -125,91 +143,94 @@ function prepare(turn: Turn, pending: PendingCall, group: () => CallGroup): Work
       return refuse("refused", found.message);
     case "final":
       if (turn.calls.length > 1) return refuse("refused", finalAlone);
-      return endsTask(turn, pending);
+      return endTask(turn, turnCall);
     case "handover": {
       const input = HandoverInput.safeParse(call.input);
-      if (!input.success) return refuse("invalid_input", wrongArguments(call.input, issuesOf(input.error)));
-      return guarded(turn, pending, { when: "last", effect: elsewhere, body: () => handOver(turn, key, input.data) });
+      if (!input.success) return refuse("invalid_input", describeBadArguments(call.input, issuesOf(input.error)));
+      const body = (): Promise<never> => handOver(turn, key, input.data);
+      return recordedCall(turn, turnCall, { order: "last", effect: noOwnEffect, body });
     }
     case "invoke_agent":
-      return {
-        ...guarded(turn, pending, { when: "waits", effect: elsewhere, body: () => group().resultOf(call) }),
-        agent: call,
-      };
+      return recordedCall(turn, turnCall, { order: "wait", effect: noOwnEffect, body: () => group().resultOf(call) });
     case "external":
-      return guarded(turn, pending, {
-        when: "waits",
-        effect: elsewhere,
+      return recordedCall(turn, turnCall, {
+        order: "wait",
+        effect: noOwnEffect,
         body: () => awaitClient(durable, key, call),
       });
     case "durable": {
-      const ready = found.tool.prepare(call.input);
-      if (!ready.ok) return refuse("invalid_input", wrongArguments(call.input, ready.issues));
-      return guarded(turn, pending, {
-        when: found.tool.waits ? "waits" : "in order",
-        effect: ready.effect,
-        body: () => ready.run({ durable, key }),
+      const prepared = found.tool.prepare(call.input);
+      if (!prepared.ok) return refuse("invalid_input", describeBadArguments(call.input, prepared.issues));
+      return recordedCall(turn, turnCall, {
+        order: found.tool.waits ? "wait" : "change",
+        effect: prepared.effect,
+        body: () => prepared.run({ durable, key }),
       });
     }
     case "step": {
-      const ready = found.tool.prepare(call.input);
-      if (!ready.ok) return refuse("invalid_input", wrongArguments(call.input, ready.issues));
+      const prepared = found.tool.prepare(call.input);
+      if (!prepared.ok) return refuse("invalid_input", describeBadArguments(call.input, prepared.issues));
       return {
-        when: ready.effect.effects.every((effect) => effect === "read") ? "reads" : "in order",
-        effect: ready.effect,
-        run: () => runStepTool(turn, pending, { tool: found.tool, run: ready.run }),
+        call,
+        key,
+        order: prepared.effect.effects.every((effect) => effect === "read") ? "read" : "change",
+        effect: prepared.effect,
+        run: () => runStepTool(turn, turnCall, { tool: found.tool, run: prepared.run }),
       };
     }
   }
 }
 
-/** What its body comes to is said to the model, a failure too. */
-function guarded(
+/** The outcome of the body is recorded as the call's result, a failure too. */
+function recordedCall(
   turn: Turn,
-  pending: PendingCall,
-  { when, effect, body }: Required<Pick<Work, "when" | "effect">> & { readonly body: () => unknown },
-): Work {
+  { call, key }: TurnCall,
+  { order, effect, body }: Required<Pick<PreparedTurnCall, "order" | "effect">> & { readonly body: () => unknown },
+): PreparedTurnCall {
   return {
-    when,
+    call,
+    key,
+    order,
     effect,
     async run() {
       try {
-        return turn.durable.say(pending.key, toolMessage(pending.call, await body()));
+        return turn.durable.say(key, toolMessage(call, await body()));
       } catch (thrown) {
-        return tellFailure(turn, pending, thrown);
+        return recordFailure(turn, { call, key }, thrown);
       }
     },
   };
 }
 
-function endsTask(turn: Turn, pending: PendingCall): Work {
-  const { call, key } = pending;
-  const refuse = (code: string, message: string): Work => refusal(turn, pending, { code, message });
+function endTask(turn: Turn, turnCall: TurnCall): PreparedTurnCall {
+  const { call, key } = turnCall;
+  const refuse = (code: string, message: string): PreparedTurnCall => refusal(turn, turnCall, { code, message });
   const input = FinalInput.safeParse(call.input);
-  if (!input.success) return refuse("invalid_input", wrongArguments(call.input, issuesOf(input.error)));
-  if (turn.hasTrouble) {
-    return refuse("refused", "the task has not ended, since something of this reply could not be read; see below");
+  if (!input.success) return refuse("invalid_input", describeBadArguments(call.input, issuesOf(input.error)));
+  if (turn.hasProblem) {
+    return refuse("refused", "the task has not ended, since part of this reply could not be read; see below");
   }
   const content = input.data.content ?? null;
   const issues = turn.checkOutput?.(content) ?? [];
   if (issues.length > 0)
-    return refuse("invalid_input", `the result does not fit the task's schema: ${wrongText(issues)}`);
+    return refuse("invalid_input", `the result does not fit the task's schema: ${describeIssues(issues)}`);
   return {
-    when: "in order",
+    call,
+    key,
+    order: "change",
     run: async () => turn.durable.say(key, toolMessage(call, "The task ends with this.")),
     final: { content },
   };
 }
 
-type ReadyStep = {
+type PreparedStep = {
   readonly tool: StepTool;
   readonly run: Extract<ReturnType<StepTool["prepare"]>, { ok: true }>["run"];
 };
 
-/** The step's outcome is the message itself, so that its content stands once. */
-async function runStepTool(turn: Turn, pending: PendingCall, { tool, run }: ReadyStep): Promise<CompleteMessage> {
+/** The step's outcome is the message itself, so that its content is stored once. */
+async function runStepTool(turn: Turn, { call, key }: TurnCall, { tool, run }: PreparedStep): Promise<CompleteMessage> {
   const { durable } = turn;
-  const { call, key } = pending;
   const id = messageId(durable, key);
   try {
     return await durable.step(
@@ -230,22 +251,22 @@ async function runStepTool(turn: Turn, pending: PendingCall, { tool, run }: Read
       },
     );
   } catch (thrown) {
-    return tellFailure(turn, { call, key: `${key}.told` }, thrown);
+    return recordFailure(turn, { call, key: `${key}.told` }, thrown);
   }
 }
 
-/** A tool that answers at once is not waited for. */
+/** The outcome of a synchronous tool is used at once, without awaiting it. */
 function isThenable(outcome: unknown): boolean {
   return typeof outcome === "object" && outcome !== null && "then" in outcome;
 }
 
-function tellFailure({ durable }: Turn, { call, key }: PendingCall, thrown: unknown): CompleteMessage {
-  const told = durable.signal.aborted ? undefined : toldFailure(call, thrown);
-  if (told === undefined) throw thrown;
-  return durable.say(key, told);
+function recordFailure({ durable }: Turn, { call, key }: TurnCall, thrown: unknown): CompleteMessage {
+  const message = durable.signal.aborted ? undefined : failureMessage(call, thrown);
+  if (message === undefined) throw thrown;
+  return durable.say(key, message);
 }
 
-/** The client finds the call in the wait and delivers its result to the wait's id. */
+/** The client reads the call from the wait and delivers its result to the wait's id. */
 async function awaitClient(durable: Durable, key: string, call: ToolCall): Promise<unknown> {
   const waited = await durable.wait(`${key}.result`, {
     label: `the result of the external tool ${call.tool_name}`,
@@ -262,10 +283,11 @@ async function handOver(turn: Turn, key: string, input: z.infer<typeof HandoverI
   if (!allowed.includes(input.agent)) {
     throw new TuttiError("refused", `you may not hand over to ${input.agent}, only to: ${allowed.join(", ")}`);
   }
-  const said = history.findLast((message) => message.role === "user");
-  const fallback = said === undefined ? "" : messageText(said);
+  const lastPrompt = history.findLast((message) => message.role === "user");
+  const fallback = lastPrompt === undefined ? "" : messageText(lastPrompt);
   const prompt = [input.prompt ?? "", fallback, "Continue the task."].find((text) => text.trim() !== "") ?? "";
   const invocation = single(named(input.agent, prompt), { context: "shared" });
-  await invoke(durable, `${key}.handover`, invocation, { caller, history, ...withoutNulls({ reason: input.reason }) });
+  const reason = withoutNulls({ reason: input.reason });
+  await runInvocation(durable, `${key}.handover`, invocation, { caller, history, ...reason });
   throw new TuttiError("internal", "a handover came back");
 }

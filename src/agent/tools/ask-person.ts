@@ -1,4 +1,4 @@
-// The tool `ask`: puts a question or an approval to a person and tells the model what came back, or that nothing did.
+// The tool `ask`: asks a person a question or for an approval, and gives the model the answer, or says that there was none.
 
 import { z } from "zod";
 

@@ -1,15 +1,15 @@
-// How a project writes a tool of its own: plain data and a function, with a schema of any library that speaks Standard Schema.
+// How a project writes a tool of its own: plain data and a function, with a schema of any library that follows Standard Schema.
 
 import type { Effect } from "../../protocol/invocation/approval-policy.ts";
 
-/** The part of Standard Schema that is used here; zod, valibot, arktype and others have it. */
+/** The part of Standard Schema that is used here; zod, valibot, arktype and others implement it. */
 export interface StandardSchema<Output = unknown> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
     readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
-    /** Where the library can tell its schema as JSON Schema. */
+    /** Present when the library can write its schema as JSON Schema. */
     readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => Record<string, unknown> };
   };
 }
@@ -24,13 +24,13 @@ export interface StandardIssue {
 }
 
 export interface UserToolContext {
-  /** Fires when the task is canceled and when the tool's time is up. */
+  /** Aborts when the task is canceled and when the tool has used up its time. */
   readonly signal: AbortSignal;
-  /** The same for every try of this call and different for any other: pass it on where a service takes one. */
+  /** An idempotency key, the same for every try of this call and different for any other. Pass it on to services that take one. */
   readonly key: string;
-  /** Folders the task may touch; the first is where it works. */
+  /** The folders the task may touch; relative paths start at the first. */
   readonly roots: readonly string[];
-  /** Shown while the call runs; not kept. */
+  /** Shows a text while the call runs; it is not recorded. */
   progress(text: string): void;
 }
 
@@ -38,19 +38,19 @@ export interface ToolDefinition<Output = unknown> {
   readonly name: string;
   readonly description: string;
   readonly input: StandardSchema<Output>;
-  /** JSON Schema of the input, for a library that cannot tell it. */
+  /** The JSON Schema of the input, for a library that cannot write it. */
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** All it may bring about; approvals go by it. */
+  /** All effects the tool may have; approvals are decided by them. */
   readonly effects: readonly Effect[];
-  /** May it run again when it was interrupted? No, when absent. */
+  /** Whether the tool may run again after it was interrupted; false when absent. */
   readonly repeatable?: boolean;
   /** A minute when absent. */
   readonly timeout_ms?: number;
-  /** What it returns is told to the model, as text or as JSON; what it throws too. */
+  /** The model is given what this returns, as text or as JSON, or the message of what it throws. */
   readonly run: (input: Output, context: UserToolContext) => unknown;
 }
 
-/** Changes nothing; gives `run` the type of its input. */
+/** Returns the definition unchanged; only the types matter: `run` gets the type of the input. */
 export function defineTool<Output>(definition: ToolDefinition<Output>): ToolDefinition<Output> {
   return definition;
 }

@@ -1,4 +1,4 @@
-// The tool `echo`: gives back what it is told.
+// The tool `echo`: returns the text it is given.
 
 import { z } from "zod";
 

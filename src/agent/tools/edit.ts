@@ -1,4 +1,4 @@
-// The tool `edit`: replaces an exact piece of a text file, and when it is not there says where it nearly is.
+// The tool `edit`: replaces an exact piece of a text file. If the piece is not there, it shows the most similar lines.
 
 import { z } from "zod";
 
@@ -8,15 +8,15 @@ import { exactText, hasCrlf } from "../workspace/text-file.ts";
 import { stepTool } from "./tool.ts";
 import { readingFile, replaceFile, withFile, type WorkspaceFile } from "../workspace/workspace-file.ts";
 
-/** Larger files are not written by hand. */
+/** Nobody writes larger files by hand. */
 const largest = 8 * 2 ** 20;
 const linesNamed = 10;
 
 export const edit = stepTool({
   name: "edit",
   description:
-    "Replaces a piece of a text file by another. The old piece must stand there exactly, blanks and line breaks too, " +
-    "and only once, unless all is true.",
+    "Replaces a piece of a text file with another. The old piece must match exactly, spaces and line breaks included, " +
+    "and must occur only once, unless all is true.",
   input: z.strictObject({
     path: z.string().min(1),
     old: z.string().min(1),
@@ -49,39 +49,39 @@ async function editFile(file: WorkspaceFile, change: Change): Promise<unknown> {
     }
     return { raw: text, stats: found };
   });
-  // A model sees and sends lines without the CR; in a file where all have one, nothing is lost by that.
+  // Models see and send lines without CR. Where every line has one, it can be left out and put back without loss.
   const crlf = hasCrlf(raw);
   const plain = (text: string): string => (crlf ? text.replaceAll("\r\n", "\n") : text);
   const text = plain(raw);
   const old = plain(change.old);
-  const found = placesOf(text, old);
+  const found = offsetsOf(text, old);
   const [first] = found;
   if (first === undefined) {
-    const problem = "the old piece does not stand in the file exactly like that; nothing was changed";
+    const problem = "the old piece does not occur in the file exactly like that; nothing was changed";
     return { path: file.path, replaced: 0, problem, nearest: nearestLines(text, old) };
   }
   if (found.length > 1 && change.all !== true) {
-    const lines = linesAt(text, found.slice(0, linesNamed));
-    const problem = `the old piece stands there ${found.length} times; add lines around it, or set all; nothing was changed`;
+    const lines = lineNumbers(text, found.slice(0, linesNamed));
+    const problem = `the old piece occurs ${found.length} times; add lines around it, or set all; nothing was changed`;
     return { path: file.path, replaced: 0, problem, lines };
   }
   const edited = text.split(old).join(plain(change.new));
   await replaceFile(file, crlf ? edited.replaceAll("\n", "\r\n") : edited, stats);
-  return { path: file.path, replaced: found.length, line: linesAt(text, [first])[0] };
+  return { path: file.path, replaced: found.length, line: lineNumbers(text, [first])[0] };
 }
 
-function placesOf(text: string, piece: string): number[] {
-  const places: number[] = [];
-  for (let at = text.indexOf(piece); at !== -1; at = text.indexOf(piece, at + piece.length)) places.push(at);
-  return places;
+function offsetsOf(text: string, piece: string): number[] {
+  const offsets: number[] = [];
+  for (let at = text.indexOf(piece); at !== -1; at = text.indexOf(piece, at + piece.length)) offsets.push(at);
+  return offsets;
 }
 
-function linesAt(text: string, places: readonly number[]): number[] {
+function lineNumbers(text: string, offsets: readonly number[]): number[] {
   let line = 1;
   let counted = 0;
-  return places.map((place) => {
-    for (let at = text.indexOf("\n", counted); at !== -1 && at < place; at = text.indexOf("\n", at + 1)) line += 1;
-    counted = place;
+  return offsets.map((offset) => {
+    for (let at = text.indexOf("\n", counted); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line += 1;
+    counted = offset;
     return line;
   });
 }

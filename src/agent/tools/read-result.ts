@@ -1,4 +1,4 @@
-// The tool `read_result`: pages through a result that was too large to be shown whole; it stands whole in the task's record.
+// The tool `read_result`: pages through a result that was too large to be shown whole. The record holds all of it.
 
 import { z } from "zod";
 
@@ -27,7 +27,7 @@ export const readResult = durableTool({
   },
 });
 
-/** The latest one of that id: a model that counts its calls itself may use an id again. */
+/** The latest result with that id: a provider that numbers the calls of each reply uses an id more than once. */
 function wholeResult(messages: readonly CompleteMessage[], id: string): string | undefined {
   for (const message of messages.toReversed()) {
     for (const part of message.parts) {

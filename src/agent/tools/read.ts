@@ -1,4 +1,4 @@
-// The tool `read`: shows lines of a text file of the workspace, as many as fit, and says what a file is that is not text.
+// The tool `read`: shows lines of a text file of the workspace, as many as fit; of other files it gives only the size.
 
 import type { FileHandle } from "node:fs/promises";
 
@@ -9,10 +9,10 @@ import { isBinary, sampleBytes } from "../workspace/text-file.ts";
 import { stepTool } from "./tool.ts";
 import { readingFile, withFile } from "../workspace/workspace-file.ts";
 
-/** Shown in one call; below what is shown of any result, so that a file is paged by lines. */
+/** How much one call shows: less than the preview limit of results, so that files are paged by lines and not by characters. */
 const shownBytes = 24_000;
 const lineBytes = 4_000;
-/** How deep into a file one call looks for a line. */
+/** How far into a file one call searches for a line. */
 const scanBytes = 256 * 2 ** 20;
 const chunkBytes = 2 ** 20;
 
@@ -33,8 +33,8 @@ export const read = stepTool({
       readingFile(file, async (handle, stats) => {
         const sample = await firstBytes(handle);
         if (isBinary(sample)) return `[${file.path} is not text: ${stats.size} bytes of other data]`;
-        const wanted = { from: from ?? 1, count: lines ?? Infinity, signal: step.signal };
-        return shown(file.path, wanted, await linesOf(handle, wanted));
+        const range = { from: from ?? 1, count: lines ?? Infinity, signal: step.signal };
+        return render(file.path, range, await readLines(handle, range));
       }),
     ),
 });
@@ -45,27 +45,28 @@ async function firstBytes(handle: FileHandle): Promise<Uint8Array> {
   return buffer.subarray(0, bytesRead);
 }
 
-interface Wanted {
+interface LineRange {
   readonly from: number;
   readonly count: number;
   readonly signal: AbortSignal;
 }
 
-interface Lines {
+interface ReadLines {
   readonly lines: readonly string[];
-  /** Lines that were gone through, shown or not. */
+  /** How many lines were read, shown or not. */
   readonly seen: number;
+  /** Whether the end of the file was reached. */
   readonly ended: boolean;
 }
 
-/** Goes through the file in pieces and keeps only what is shown, so a file may have any size. */
-async function linesOf(handle: FileHandle, { from, count, signal }: Wanted): Promise<Lines> {
+/** Reads the file in chunks and keeps only the lines to show, so a file may have any size. */
+async function readLines(handle: FileHandle, { from, count, signal }: LineRange): Promise<ReadLines> {
   const lines: string[] = [];
   const buffer = Buffer.alloc(chunkBytes);
   let seen = 0;
   let room = shownBytes;
   let full = false;
-  /** Of the line in hand: the bytes to show of it, and how long it is. */
+  /** Of the current line: the bytes to show, and its length in bytes. */
   let kept: Buffer[] = [];
   let length = 0;
   const isWanted = (): boolean => !full && seen + 1 >= from;
@@ -105,7 +106,7 @@ async function linesOf(handle: FileHandle, { from, count, signal }: Wanted): Pro
   return { lines, seen, ended: false };
 }
 
-/** Lines counted after the last one shown, to tell how long the file is without reading a huge one to its end. */
+/** How many lines are counted after the last one shown, so that most files get a total and huge ones are not read to the end. */
 const countAhead = 1_000_000;
 
 function lineText(bytes: Buffer, length: number): string {
@@ -114,13 +115,13 @@ function lineText(bytes: Buffer, length: number): string {
   return text.endsWith("\r") ? text.slice(0, -1) : text;
 }
 
-function shown(path: string, { from }: Wanted, { lines, seen, ended }: Lines): string {
+function render(path: string, { from }: LineRange, { lines, seen, ended }: ReadLines): string {
   if (lines.length === 0) {
     if (seen === 0 && ended) return `[${path} is empty]`;
     if (ended) return `[${path} has only ${seen} lines]`;
     throw new TuttiError(
       "too_large",
-      `line ${from} of ${path} lies deeper in the file than this goes; use run instead`,
+      `line ${from} of ${path} is further into the file than read can go; use run instead`,
     );
   }
   const last = from + lines.length - 1;

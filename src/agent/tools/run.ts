@@ -1,12 +1,12 @@
-// The tool `run`: runs a program in the workspace, confined where the machine can do that, and says whether it was.
+// The tool `run`: runs a program in the workspace, confined if the machine can do that, and tells the model whether it was.
 
 import { z } from "zod";
 
 import { stepTool, type StepTool, type StepToolContext } from "./tool.ts";
 
-/** What runs programs for an agent; the machine's part of the tool. */
+/** Runs programs for agents: the part of the tool that depends on the machine. */
 export interface Commands {
-  /** Whether a program can change nothing but the task's folders and has no network unless it was asked for. */
+  /** Whether programs can change only the task's folders and have no network unless the call asks for it. */
   readonly confined: boolean;
   run(command: Command, context: StepToolContext): Promise<CommandOutcome>;
 }
@@ -61,7 +61,7 @@ export function runTool(commands: Commands): StepTool {
     input: RunInput,
     effects: ["execute", "network"],
     effectOf: ({ network }) => ({
-      // What is not confined reaches the network whether it says so or not.
+      // An unconfined program can use the network whether the call asks for it or not.
       effects: network === true || !confined ? ["execute", "network"] : ["execute"],
       confined,
     }),

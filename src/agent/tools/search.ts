@@ -1,15 +1,15 @@
-// The tools `list` and `search`: what is in the workspace, by name and by content, bounded in time and in results.
+// The tools `list` and `search`: find files of the workspace by name and by content, with limits on time and results.
 
 import { lstat } from "node:fs/promises";
 
 import { z } from "zod";
 
-import { TuttiError } from "../../protocol/error.ts";
+import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import { globMatcher } from "../workspace/glob.ts";
 import type { SearchJob } from "../workspace/search-worker.ts";
 import type { SearchOutcome } from "../workspace/search-workspace.ts";
 import { stepTool, type StepToolContext } from "./tool.ts";
-import { resolvePath } from "../workspace/workspace.ts";
+import { resolvePath } from "../workspace/resolve-path.ts";
 import { inFolder } from "../workspace/workspace-folder.ts";
 
 const deadlineMs = 10_000;
@@ -40,8 +40,8 @@ export const list = stepTool({
   async run(input, context) {
     const depth = input.depth ?? (input.glob?.includes("/") === true ? deepest : 1);
     const asked = { path: input.path, glob: input.glob, ignored: input.ignored, depth, most: mostEntries };
-    const { folder, outcome } = await looked(asked, context);
-    return { folder, entries: outcome.found, ...noted(outcome, "entries") };
+    const { folder, outcome } = await searchPath(asked, context);
+    return { folder, entries: outcome.found, ...completeness(outcome, "entries") };
   },
 });
 
@@ -69,13 +69,13 @@ export const search = stepTool({
     }
     const regex = pattern === undefined || pattern === null ? undefined : regexOf(pattern, input);
     const asked = { path: input.path, glob: input.glob, ignored: input.ignored, depth: deepest };
-    const { folder, outcome } = await looked({ ...asked, most: input.most ?? mostMatches, regex }, context);
+    const { folder, outcome } = await searchPath({ ...asked, most: input.most ?? mostMatches, regex }, context);
     const results = regex === undefined ? { files: outcome.found } : { matches: outcome.found };
-    return { folder, ...results, ...noted(outcome, "results") };
+    return { folder, ...results, ...completeness(outcome, "results") };
   },
 });
 
-interface Asked {
+interface SearchRequest {
   readonly path: string | null | undefined;
   readonly glob: string | null | undefined;
   readonly ignored: boolean | null | undefined;
@@ -84,36 +84,36 @@ interface Asked {
   readonly regex?: { readonly source: string; readonly flags: string } | undefined;
 }
 
-async function looked(
-  asked: Asked,
+async function searchPath(
+  request: SearchRequest,
   { rights, step }: StepToolContext,
 ): Promise<{ readonly folder: string; readonly outcome: SearchOutcome }> {
-  const pattern = asked.glob ?? undefined;
+  const pattern = request.glob ?? undefined;
   if (pattern !== undefined) checkGlob(pattern);
-  const place = await resolvePath(asked.path ?? ".", rights.roots);
-  const name = place.names.at(-1);
-  const above = { ...place, names: place.names.slice(0, -1) };
-  // What is named may be a file: then it alone is looked into.
+  const resolved = await resolvePath(request.path ?? ".", rights.roots);
+  const name = resolved.names.at(-1);
+  const parent = { ...resolved, names: resolved.names.slice(0, -1) };
+  // The path may name a file: then only that file is searched.
   const only =
     name === undefined
       ? undefined
-      : await inFolder(above, { make: false }, async (folder) =>
+      : await inFolder(parent, { make: false }, async (folder) =>
           (await lstat(folder.entry(name))).isDirectory() ? undefined : name,
         );
   const job: SearchJob = {
-    root: place.root,
-    names: only === undefined ? place.names : above.names,
-    depth: only === undefined ? asked.depth : 1,
-    ignored: asked.ignored === true || only !== undefined,
-    most: asked.most,
+    root: resolved.root,
+    names: only === undefined ? resolved.names : parent.names,
+    depth: only === undefined ? request.depth : 1,
+    ignored: request.ignored === true || only !== undefined,
+    most: request.most,
     ...(only === undefined ? {} : { only }),
     ...(pattern === undefined ? {} : { glob: pattern }),
-    ...(asked.regex === undefined ? {} : { regex: asked.regex }),
+    ...(request.regex === undefined ? {} : { regex: request.regex }),
   };
-  // Threads are loaded with the first search, not with every process that has this tool.
+  // Imported with the first search, so that a process which never searches does not load worker threads.
   const { searchWorkspace } = await import("../workspace/search-workspace.ts");
   const outcome = await searchWorkspace(job, { signal: step.signal, deadlineMs });
-  return { folder: [place.root, ...job.names].join("/"), outcome };
+  return { folder: [resolved.root, ...job.names].join("/"), outcome };
 }
 
 function checkGlob(pattern: string): void {
@@ -136,14 +136,13 @@ function regexOf(
   try {
     new RegExp(source, flags);
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause);
-    throw new TuttiError("invalid_input", `the pattern cannot be read: ${said}`, { cause });
+    throw new TuttiError("invalid_input", `the pattern cannot be read: ${thrownMessage(cause)}`, { cause });
   }
   return { source, flags };
 }
 
-/** What the model must know about what it does not see. */
-function noted({ end, found }: SearchOutcome, what: string): Readonly<Record<string, unknown>> {
+/** Tells the model whether the results are complete, and what was left out. */
+function completeness({ end, found }: SearchOutcome, what: string): Readonly<Record<string, unknown>> {
   if (end === undefined) {
     return {
       complete: false,

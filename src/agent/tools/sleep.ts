@@ -1,4 +1,4 @@
-// The tool `sleep`: waits, over restarts too.
+// The tool `sleep`: waits for some time, also across restarts.
 
 import { z } from "zod";
 

@@ -1,4 +1,4 @@
-// The supervisor tools: what an agent may see of the tasks below its own, and do to them.
+// The supervisor tools: how an agent looks at the tasks below its own, waits for them, cancels them and sends them messages.
 
 import { z } from "zod";
 
@@ -40,7 +40,7 @@ const waitTask = durableTool({
 
 const cancelTask = durableTool({
   name: "cancel_task",
-  description: "Ends one of your tasks and every task below it. Those that were over already stay as they are.",
+  description: "Ends one of your tasks and every task below it. Tasks that have ended already are not affected.",
   input: z.strictObject({ task_id }),
   effects: ["write"],
   waits: false,
@@ -80,14 +80,14 @@ const getTaskResult = durableTool({
 
 const messageTask = durableTool({
   name: "message_task",
-  description: "Says something to one of your tasks that has not ended; it hears it before its next turn.",
+  description: "Sends a message to one of your tasks that has not ended; the task sees it before its next turn.",
   input: z.strictObject({ task_id, message: z.string().min(1) }),
   effects: ["write"],
   waits: false,
   async run({ task_id: id, message }, context) {
     const { durable, key } = context;
     const task = await snapshotOf(id, context);
-    if (isTerminal(task.status)) throw new TuttiError("refused", `the task ${id} has ended; it hears nothing any more`);
+    if (isTerminal(task.status)) throw new TuttiError("refused", `the task ${id} has ended and takes no more messages`);
     try {
       await durable.send(`${key}.send`, id, { ...userMessage(message), name: durable.agent });
     } catch (thrown) {
@@ -107,7 +107,7 @@ export const supervisorTools: readonly Tool[] = [
   messageTask,
 ];
 
-/** Refused for a task that is not below the caller's. */
+/** Fails for a task that is not below the caller's own. */
 async function snapshotOf(id: string, { durable, key }: DurableToolContext): Promise<TaskSnapshot> {
   const [snapshot] = await durable.snapshot(`${key}.snapshot`, [id]);
   if (snapshot === undefined) throw new TuttiError("not_found", `there is no task ${id}`);

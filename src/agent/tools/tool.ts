@@ -1,4 +1,4 @@
-// What a tool is: its name and parameters for the model, and how a call of it is carried out.
+// What a tool is: its declaration for the model, and how a call of it is prepared and carried out.
 
 import { z } from "zod";
 
@@ -8,99 +8,99 @@ import type { Effect } from "../../protocol/invocation/approval-policy.ts";
 import { issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
 import type { Durable, ModelTool, StepContext } from "../../ports.ts";
 
-/** What the body of a step tool is given. The step's `key` is an idempotency key for whatever it calls. */
+/** Given to the body of a step tool. The step's `key` is an idempotency key for whatever the tool calls. */
 export interface StepToolContext {
   readonly step: StepContext;
   readonly rights: Rights;
 }
 
-/** What a durable tool is given: the port itself, and a prefix for the keys it uses. */
+/** Given to a durable tool: the port itself, and the prefix of the keys the tool may use. */
 export interface DurableToolContext {
   readonly durable: Durable;
   readonly key: string;
 }
 
-/** `effect` is what this call may bring about; to be judged before anything of its turn runs. */
-export type Ready<C> =
+/** A call whose arguments were checked. `effect` says what it may do, to be approved before any call of the turn runs. */
+export type PreparedCall<C> =
   | { readonly ok: true; readonly effect: CallEffect; readonly run: (context: C) => unknown }
   | { readonly ok: false; readonly issues: readonly ReadIssue[] };
 
-interface Common {
+interface BaseTool {
   readonly name: string;
   /** The tool as the model sees it. */
-  readonly shown: ModelTool;
-  /** All that a call of it can bring about; one call may bring about less. */
+  readonly declaration: ModelTool;
+  /** All effects that calls of the tool may have; a single call may have fewer. */
   readonly effects: readonly Effect[];
 }
 
-/** Carried out in one step of its own: run once, its outcome recorded. */
-export interface StepTool extends Common {
+/** A tool whose call is one step: it runs once and its outcome is recorded. */
+export interface StepTool extends BaseTool {
   readonly kind: "step";
   readonly repeatable: boolean;
-  prepare(input: unknown): Ready<StepToolContext>;
+  prepare(input: unknown): PreparedCall<StepToolContext>;
 }
 
-/** Made of durable operations; `waits`: the calls after it in the same turn do not wait for it. */
-export interface DurableTool extends Common {
+/** A tool made of durable operations. When it `waits`, the calls after it in the same turn do not wait for it. */
+export interface DurableTool extends BaseTool {
   readonly kind: "durable";
   readonly waits: boolean;
-  prepare(input: unknown): Ready<DurableToolContext>;
+  prepare(input: unknown): PreparedCall<DurableToolContext>;
 }
 
 export type Tool = StepTool | DurableTool;
 
-interface Described<I> {
+interface ToolDescription<I> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<I>;
-  /** The most it can bring about; absent, one that may be repeated reads and any other writes. */
+  /** All effects the tool may have; when absent, a step tool reads if it is repeatable and writes if not, a durable tool reads. */
   readonly effects?: readonly Effect[];
-  /** Of one call, where its arguments decide; absent, it has all effects of the tool and stays within the task's folders. */
+  /** The effect of one call, where the arguments decide; when absent, all effects of the tool, within the task's folders. */
   readonly effectOf?: (input: I) => CallEffect;
 }
 
 export function stepTool<I>(
-  tool: Described<I> & {
+  tool: ToolDescription<I> & {
     readonly repeatable: boolean;
     readonly run: (input: I, context: StepToolContext) => unknown;
   },
 ): StepTool {
   const effects = tool.effects ?? [tool.repeatable ? "read" : "write"];
   // Made when a model is to see it: turning a schema into JSON Schema is most of what importing a tool would cost.
-  let shown: ModelTool | undefined;
+  let declaration: ModelTool | undefined;
   return {
     kind: "step",
     name: tool.name,
-    get shown() {
-      return (shown ??= shownOf(tool));
+    get declaration() {
+      return (declaration ??= declare(tool));
     },
     effects,
     repeatable: tool.repeatable,
-    prepare: (input) => ready(tool, effects, input),
+    prepare: (input) => prepareCall(tool, effects, input),
   };
 }
 
 export function durableTool<I>(
-  tool: Described<I> & {
+  tool: ToolDescription<I> & {
     readonly waits: boolean;
     readonly run: (input: I, context: DurableToolContext) => unknown;
   },
 ): DurableTool {
   const effects = tool.effects ?? ["read"];
-  let shown: ModelTool | undefined;
+  let declaration: ModelTool | undefined;
   return {
     kind: "durable",
     name: tool.name,
-    get shown() {
-      return (shown ??= shownOf(tool));
+    get declaration() {
+      return (declaration ??= declare(tool));
     },
     effects,
     waits: tool.waits,
-    prepare: (input) => ready(tool, effects, input),
+    prepare: (input) => prepareCall(tool, effects, input),
   };
 }
 
-function shownOf<I>({ name, description, input }: Described<I>): ModelTool {
+function declare<I>({ name, description, input }: ToolDescription<I>): ModelTool {
   return { name, description, parameters: parametersOf(input) };
 }
 
@@ -109,11 +109,11 @@ export function parametersOf(input: z.ZodType): ModelTool["parameters"] {
   return parameters;
 }
 
-function ready<I, C>(
-  tool: Described<I> & { readonly run: (input: I, context: C) => unknown },
+function prepareCall<I, C>(
+  tool: ToolDescription<I> & { readonly run: (input: I, context: C) => unknown },
   effects: readonly Effect[],
   value: unknown,
-): Ready<C> {
+): PreparedCall<C> {
   const parsed = tool.input.safeParse(value);
   if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error) };
   const effect = tool.effectOf?.(parsed.data) ?? { effects, confined: true };

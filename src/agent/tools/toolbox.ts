@@ -1,121 +1,75 @@
-// The tools one agent is offered in one run: what the model is shown, and which of its calls may be carried out.
-
-import { z } from "zod";
+// The tools one agent has in one run: what the model is shown, and which of its calls may be carried out.
 
 import { mayUse, type Rights } from "../../core/rights.ts";
 import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
-import { InvokeAgentInput } from "../../protocol/invocation/invoke-agent.ts";
 import type { ModelTool } from "../../ports.ts";
-import { callable } from "../delegation/find-agent.ts";
 import type { AgentEnvironment } from "../agent-environment.ts";
-import type { Offer } from "../delegation/task-input.ts";
-import { type DurableTool, parametersOf, type StepTool, type Tool } from "./tool.ts";
+import type { OfferedTools } from "../delegation/task-input.ts";
+import { loopTool, type LoopToolName, loopTools } from "./loop-tools.ts";
+import type { DurableTool, StepTool, Tool } from "./tool.ts";
 
-export const FinalInput = z.strictObject({ content: z.unknown().describe("The result: text, or structured data.") });
-
-export const HandoverInput = z.strictObject({
-  agent: z.string().min(1),
-  prompt: z.string().nullish().describe("What the agent is to do; the last thing you were told when absent."),
-  reason: z.string().nullish(),
-});
-
-/** What a name stands for: a tool, one of the client's, or something the loop itself does. */
-type Found =
+/** What a name stands for: a tool, a tool of the client, or something the loop does itself. */
+type NamedTool =
   | { readonly kind: "step"; readonly tool: StepTool }
   | { readonly kind: "durable"; readonly tool: DurableTool }
-  | { readonly kind: "external" | "invoke_agent" | "handover" | "final" };
+  | { readonly kind: "external" | LoopToolName };
 
-type Lookup = Found | { readonly kind: "unknown" | "refused"; readonly message: string };
+type ToolLookup = NamedTool | { readonly kind: "unknown" | "refused"; readonly message: string };
 
 export interface Toolbox {
-  readonly shown: readonly ModelTool[];
-  find(name: string): Lookup;
-  /** Does it wait for something outside, so that calling it again is no sign of a loop? */
+  /** The offered tools as the model sees them. */
+  readonly declarations: readonly ModelTool[];
+  find(name: string): ToolLookup;
+  /** Whether the tool waits for something outside, so that calling it again does not mean the model is stuck. */
   waits(name: string): boolean;
 }
 
-export interface ToolboxOwner {
+export interface ToolboxOptions {
   readonly file: InvocationFile;
   readonly environment: AgentEnvironment;
   readonly definition: AgentDefinition;
   readonly rights: Rights;
-  readonly offer: Offer;
+  readonly offeredTools: OfferedTools;
 }
 
-export function toolboxOf(owner: ToolboxOwner): Toolbox {
-  const { file, environment, definition, rights, offer } = owner;
-  const all = new Map<string, { readonly found: Found; readonly shown: () => ModelTool }>();
+export function makeToolbox({ file, environment, definition, rights, offeredTools }: ToolboxOptions): Toolbox {
+  const all = new Map<string, { readonly named: NamedTool; readonly declaration: () => ModelTool }>();
   for (const tool of environment.tools) {
-    all.set(tool.name, { found: foundTool(tool), shown: () => tool.shown });
+    all.set(tool.name, { named: namedTool(tool), declaration: () => tool.declaration });
   }
-  for (const tool of file.external_tools) all.set(tool.name, { found: { kind: "external" }, shown: () => tool });
-  for (const tool of loopTools(owner)) all.set(tool.name, { found: { kind: tool.name }, shown: () => tool });
-  const offered = (name: string): boolean => {
-    if (name === "final") return true;
-    if (name === "handover" && (definition.handover ?? []).length === 0) return false;
-    return mayUse(rights, name) && (offer === "*" || offer.includes(name) || name === "handover");
+  for (const tool of file.external_tools) all.set(tool.name, { named: { kind: "external" }, declaration: () => tool });
+  for (const tool of loopTools(file, definition)) {
+    all.set(tool.name, { named: { kind: tool.name }, declaration: () => tool });
+  }
+  const isOffered = (name: string): boolean => {
+    if (name === loopTool.final) return true;
+    // An agent that lists agents to hand over to has the tool without listing it.
+    if (name === loopTool.handover) return (definition.handover ?? []).length > 0 && mayUse(rights, name);
+    return mayUse(rights, name) && (offeredTools === "*" || offeredTools.includes(name));
   };
-  const usable = [...all.keys()].filter((name) => offered(name) && !isSecondName(name, offer));
+  const listed = [...all.keys()].filter((name) => isOffered(name) && !isHiddenAlias(name, offeredTools));
   return {
-    shown: usable.flatMap((name) => all.get(name)?.shown() ?? []),
+    declarations: listed.flatMap((name) => all.get(name)?.declaration() ?? []),
     find(name) {
       const entry = all.get(name);
       if (entry === undefined)
-        return { kind: "unknown", message: `there is no tool ${name}; there are: ${usable.join(", ")}` };
-      if (!offered(name))
-        return { kind: "refused", message: `you may not use ${name}; there are: ${usable.join(", ")}` };
-      return entry.found;
+        return { kind: "unknown", message: `there is no tool ${name}; there are: ${listed.join(", ")}` };
+      if (!isOffered(name))
+        return { kind: "refused", message: `you may not use ${name}; there are: ${listed.join(", ")}` };
+      return entry.named;
     },
     waits(name) {
-      const found = all.get(name)?.found;
-      return found?.kind === "durable" && found.tool.waits;
+      const named = all.get(name)?.named;
+      return named?.kind === "durable" && named.tool.waits;
     },
   };
 }
 
-/** `write_file` is `write` under a longer name: it works, but an agent that did not ask for it by name is shown one of them. */
-function isSecondName(name: string, offer: Offer): boolean {
-  return name === "write_file" && (offer === "*" || offer.includes("write"));
+/** `write_file` is another name of `write`: an agent that has both may call either, and is shown only `write`. */
+function isHiddenAlias(name: string, offeredTools: OfferedTools): boolean {
+  return name === "write_file" && (offeredTools === "*" || offeredTools.includes("write"));
 }
 
-function foundTool(tool: Tool): Found {
+function namedTool(tool: Tool): NamedTool {
   return tool.kind === "step" ? { kind: "step", tool } : { kind: "durable", tool };
-}
-
-type LoopToolName = "invoke_agent" | "handover" | "final";
-const inputs = { invoke_agent: InvokeAgentInput, handover: HandoverInput, final: FinalInput };
-const known = new Map<LoopToolName, ModelTool["parameters"]>();
-
-/** Made once and not before it is needed: turning a schema into JSON Schema costs more than a turn of a small task. */
-function parametersFor(name: LoopToolName): ModelTool["parameters"] {
-  const parameters = known.get(name) ?? parametersOf(inputs[name]);
-  known.set(name, parameters);
-  return parameters;
-}
-
-function loopTools({ file, definition }: ToolboxOwner): (ModelTool & { readonly name: LoopToolName })[] {
-  const agents = callable(file, definition);
-  const introduced = agents.map((id) => {
-    const about = file.agents[id]?.description;
-    return about === undefined ? id : `${id} (${about})`;
-  });
-  const named = agents.length === 0 ? "" : ` Agents you can name: ${introduced.join(", ")}.`;
-  const handover = (definition.handover ?? []).join(", ");
-  return [
-    {
-      name: "invoke_agent",
-      description: `Has another agent do a task. Several calls in one turn run at once.${named}`,
-      parameters: parametersFor("invoke_agent"),
-    },
-    {
-      name: "handover",
-      description: `Hands your task over for good to one of: ${handover}. You do not get it back.`,
-      parameters: parametersFor("handover"),
-    },
-    {
-      name: "final",
-      description: "Ends the task with its result. Call it once, when all is done.",
-      parameters: parametersFor("final"),
-    },
-  ];
 }

@@ -34,7 +34,7 @@ function schema<T>(check: StandardSchema<T>["~standard"]["validate"]): StandardS
 
 test("a tool with a zod schema is shown to the model with its JSON Schema, and runs with the read input", async () => {
   const tool = only(weather);
-  assert.deepEqual(tool.shown, {
+  assert.deepEqual(tool.declaration, {
     name: "weather",
     description: "Tells the weather.",
     parameters: { type: "object", properties: { city: { type: "string", minLength: 2 } }, required: ["city"] },
@@ -53,7 +53,7 @@ test("any library will do: its checks may take time, and its JSON Schema may be 
     value === "bad" ? { issues: [{ message: "no", path: [{ key: "a" }, 0] }] } : { value: 7 },
   );
   const tool = only({ ...weather, input, parameters, run: (value: unknown) => value });
-  assert.deepEqual(tool.shown.parameters, parameters);
+  assert.deepEqual(tool.declaration.parameters, parameters);
   assert.equal(await tryTool(tool, {}, []), 7);
   await assert.rejects(tryTool(tool, "bad", []), failsWith("invalid_input", /a\.0: no/));
   const broken = only({
@@ -93,9 +93,9 @@ test("what is wrong is said by file and tool, all of it at once, and then there 
   at(2, /the tool weather: description:/);
   at(3, /the tool no spaces: name: must be a plain name/);
   at(4, /the tool plain: input: must be a Standard Schema/);
-  at(5, /the tool told: input: this library does not tell/);
+  at(5, /the tool told: input: this library cannot write its schema/);
   at(6, /the tool text: input: it must be an object/);
-  at(7, /the tool date: input: it cannot be told as JSON Schema/);
+  at(7, /the tool date: input: it cannot be written as JSON Schema/);
   at(8, /the tool still: effects: must name/);
   at(9, /the tool extra: .*efects/);
   at(10, /tools\[11\]/);

@@ -1,11 +1,11 @@
-// The tools of a project's config made into tools of the environment, or what is wrong with them, by file and tool.
+// Checks the tools that a project's config exports and makes them tools of its agents.
 
 import { z } from "zod";
 
 import { Effect } from "../../protocol/invocation/approval-policy.ts";
-import { TuttiError } from "../../protocol/error.ts";
+import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import { describeIssue, describeIssues, issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
-import type { Ready, StepTool, StepToolContext } from "./tool.ts";
+import type { PreparedCall, StepTool, StepToolContext } from "./tool.ts";
 import type { StandardIssue, StandardResult, StandardSchema, ToolDefinition } from "./define-tool.ts";
 
 const defaultMs = 60_000;
@@ -19,7 +19,7 @@ const Definition = z.strictObject({
   description: z.string().min(1),
   input: z.custom<StandardSchema>(isStandardSchema, "must be a Standard Schema, such as one of zod"),
   parameters: z.record(z.string(), z.unknown()).optional(),
-  effects: z.array(Effect).min(1, "must name what it may bring about: read, write, execute, network"),
+  effects: z.array(Effect).min(1, "must name the effects it may have: read, write, execute, network"),
   repeatable: z.boolean().default(false),
   timeout_ms: z.int().positive().max(longestMs).default(defaultMs),
   run: z.custom<ToolDefinition["run"]>(isFunction, "must be a function"),
@@ -30,7 +30,7 @@ export type UserTools =
   | { readonly ok: true; readonly tools: readonly StepTool[] }
   | { readonly ok: false; readonly issues: readonly string[] };
 
-/** All or none. `taken` are names that mean something else already. */
+/** All tools or none. `taken`: names that other tools have already. */
 export function readUserTools(
   exported: readonly unknown[],
   { file, taken }: { readonly file: string; readonly taken: readonly string[] },
@@ -42,7 +42,7 @@ export function readUserTools(
     const where = `${file}: ${labelOf(value, index)}`;
     const parsed = Definition.safeParse(value);
     if (!parsed.success) {
-      for (const issue of issuesOf(parsed.error)) issues.push(`${where}: ${describeIssue(issue)}`);
+      issues.push(...issuesOf(parsed.error).map((issue) => `${where}: ${describeIssue(issue)}`));
       continue;
     }
     const parameters = parametersOf(parsed.data);
@@ -69,16 +69,16 @@ function isZod(schema: StandardSchema): schema is StandardSchema & z.ZodType {
   return "_zod" in schema;
 }
 
-/** JSON Schema for the model, or why there is none. */
+/** The JSON Schema for the model, or a text that says why there is none. */
 function parametersOf({ input, parameters }: Definition): Record<string, unknown> | string {
   let schema: Record<string, unknown> | undefined = parameters;
   try {
     schema ??= input["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
     if (schema === undefined && isZod(input)) schema = z.toJSONSchema(input, { io: "input" });
   } catch (thrown) {
-    return `input: it cannot be told as JSON Schema (${messageOf(thrown)}); give parameters`;
+    return `input: it cannot be written as JSON Schema (${thrownMessage(thrown)}); give parameters`;
   }
-  if (schema === undefined) return "input: this library does not tell its schema as JSON Schema; give parameters";
+  if (schema === undefined) return "input: this library cannot write its schema as JSON Schema; give parameters";
   const { $schema: _, ...rest } = schema;
   return rest["type"] === "object" ? rest : "input: it must be an object of named arguments";
 }
@@ -88,44 +88,47 @@ function userTool(definition: Definition, parameters: Record<string, unknown>): 
   return {
     kind: "step",
     name,
-    shown: { name, description, parameters },
+    declaration: { name, description, parameters },
     effects,
     repeatable,
-    prepare: (input) => prepared(definition, input),
+    prepare: (input) => prepareCall(definition, input),
   };
 }
 
-/** Code of the project's own: nothing says that it stays within the task's folders. */
-function prepared(definition: Definition, input: unknown): Ready<StepToolContext> {
+/** Never confined: the project's own code may reach outside of the task's folders. */
+function prepareCall(definition: Definition, input: unknown): PreparedCall<StepToolContext> {
   const effect = { effects: definition.effects, confined: false };
-  const call = (value: unknown, context: StepToolContext): Promise<unknown> => carriedOut(definition, value, context);
+  const call = (value: unknown, context: StepToolContext): Promise<unknown> => runTool(definition, value, context);
   let checked: StandardResult<unknown> | Promise<StandardResult<unknown>>;
   try {
     checked = definition.input["~standard"].validate(input);
   } catch (thrown) {
-    return { ok: false, issues: [{ path: "", message: `the check of the arguments failed: ${messageOf(thrown)}` }] };
+    return {
+      ok: false,
+      issues: [{ path: "", message: `the check of the arguments failed: ${thrownMessage(thrown)}` }],
+    };
   }
   if (!(checked instanceof Promise)) {
     if (checked.issues !== undefined) return { ok: false, issues: checked.issues.map(readIssue) };
     const { value } = checked;
     return { ok: true, effect, run: (context) => call(value, context) };
   }
-  const coming = checked;
-  // It may fail before anybody waits for it.
-  coming.catch(() => undefined);
+  const checking = checked;
+  // It may fail before anybody awaits it, which must not count as unhandled.
+  checking.catch(() => undefined);
   return {
     ok: true,
     effect,
     async run(context) {
-      const result = await coming;
+      const result = await checking;
       if (result.issues === undefined) return call(result.value, context);
-      const said = describeIssues(result.issues.map(readIssue));
-      throw new TuttiError("invalid_input", `the arguments do not fit: ${said}`);
+      const issues = describeIssues(result.issues.map(readIssue));
+      throw new TuttiError("invalid_input", `the arguments do not fit: ${issues}`);
     },
   };
 }
 
-async function carriedOut(definition: Definition, input: unknown, { step, rights }: StepToolContext): Promise<unknown> {
+async function runTool(definition: Definition, input: unknown, { step, rights }: StepToolContext): Promise<unknown> {
   const { name, timeout_ms } = definition;
   const limit = new AbortController();
   const late = new TuttiError("deadline", `the tool ${name} took longer than its ${timeout_ms} ms`, {
@@ -146,7 +149,7 @@ async function carriedOut(definition: Definition, input: unknown, { step, rights
     return typeof outcome === "string" ? outcome : JSON.parse(JSON.stringify(outcome) ?? "null");
   } catch (thrown) {
     if (thrown === late || step.signal.aborted) throw thrown;
-    throw new TuttiError("step_failed", `the tool ${name} failed: ${messageOf(thrown)}`, { cause: thrown });
+    throw new TuttiError("step_failed", `the tool ${name} failed: ${thrownMessage(thrown)}`, { cause: thrown });
   } finally {
     clearTimeout(timer);
   }
@@ -155,8 +158,4 @@ async function carriedOut(definition: Definition, input: unknown, { step, rights
 function readIssue({ message, path }: StandardIssue): ReadIssue {
   const names = (path ?? []).map((segment) => String(typeof segment === "object" ? segment.key : segment));
   return { path: names.join("."), message };
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

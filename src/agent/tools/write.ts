@@ -1,4 +1,4 @@
-// The tool `write`: writes a whole file inside the folders the task may touch, and nowhere else.
+// The tool `write`: writes a whole file, only inside the folders the task may touch.
 
 import { z } from "zod";
 
@@ -6,7 +6,7 @@ import { stepTool, type StepTool } from "./tool.ts";
 import { replaceFile, withFile } from "../workspace/workspace-file.ts";
 
 export const write = writeTool("write");
-/** The same under a longer name. */
+/** The same tool under a longer name. */
 export const writeFile = writeTool("write_file");
 
 function writeTool(name: string): StepTool {

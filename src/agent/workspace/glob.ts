@@ -1,6 +1,6 @@
-// Patterns over paths: `*`, `?`, `[a-z]`, `{a,b}` and `**`, and the lines of an ignore file made of them.
+// Glob patterns over paths (`*`, `?`, `[a-z]`, `{a,b}`, `**`), and the rules of an ignore file, which are such patterns.
 
-/** The path has forward slashes and none at its begin. A pattern without a slash is matched against the last name alone. */
+/** The path has forward slashes and does not begin with one. A pattern without a slash is matched against the last name only. */
 export function globMatcher(pattern: string): (path: string) => boolean {
   const anchored = pattern.includes("/");
   const source = globSource(anchored ? pattern.replace(/^\/+/, "") : pattern);
@@ -24,7 +24,7 @@ function globSource(pattern: string): string {
       taken = 2;
     } else if (character === "*") {
       source += "[^/]*";
-      // Two stars in a row say no more than one, and make matching slow.
+      // Several stars in a row match the same as one, and make matching slow.
       taken = /^\*+/.exec(rest)?.[0].length ?? 1;
     } else if (character === "?") source += "[^/]";
     else if (set !== null && set[2] !== "") {
@@ -76,7 +76,7 @@ interface IgnoreRule {
 }
 
 export interface IgnoreFile {
-  /** True and false are its word on the path below its folder; undefined when it says nothing about it. */
+  /** Whether the file ignores this path, which is relative to the file's folder; undefined when no rule matches. */
   ignores(path: string, isFolder: boolean): boolean | undefined;
 }
 
@@ -101,7 +101,7 @@ function ruleOf(line: string): IgnoreRule[] {
   try {
     return [{ negated, foldersOnly, matches: globMatcher(pattern) }];
   } catch {
-    // A pattern nobody can read ignores nothing.
+    // A pattern that is not valid ignores nothing.
     return [];
   }
 }

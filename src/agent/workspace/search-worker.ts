@@ -1,4 +1,4 @@
-// The thread that goes through a workspace for `list` and `search`; it may be ended at any time, so it tells what it finds as it goes.
+// The worker thread that lists or searches a workspace. It may be terminated at any time, so it reports results as it finds them.
 
 import { closeSync, readSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
@@ -11,74 +11,76 @@ export interface SearchJob {
   readonly names: readonly string[];
   readonly depth: number;
   readonly ignored: boolean;
-  /** Only this entry of the folder. */
+  /** Search only this entry of the folder. */
   readonly only?: string;
   readonly glob?: string;
-  /** Most results. */
+  /** The most results to report. */
   readonly most: number;
-  /** Lines to look for; absent, the entries themselves are the results. */
+  /** What a line must match; when absent, the entries themselves are the results. */
   readonly regex?: { readonly source: string; readonly flags: string };
 }
 
-export type Found =
+export type SearchResult =
   | { readonly path: string; readonly line: number; readonly text: string }
   | { readonly path: string; readonly kind: WalkedEntry["kind"]; readonly bytes?: number };
 
 export interface SearchEnd {
   readonly files: number;
-  /** Files that were not looked into: not text, or too large. */
+  /** How many files were not searched because they are not text or too large. */
   readonly skipped: number;
+  /** Folders that could not be opened; at most twenty. */
   readonly closed: readonly string[];
+  /** Whether there were more results than were asked for. */
   readonly full: boolean;
 }
 
-export type SearchReport = { readonly found: readonly Found[] } | { readonly end: SearchEnd };
+export type SearchReport = { readonly found: readonly SearchResult[] } | { readonly end: SearchEnd };
 
 const largestFile = 16 * 2 ** 20;
 const lineLength = 300;
 const reportedAtOnce = 100;
 
-function work(job: SearchJob, tell: (report: SearchReport) => void): void {
+function runSearch(job: SearchJob, report: (report: SearchReport) => void): void {
   const closed: string[] = [];
-  const isAsked = pathFilter(job.glob);
+  const isWanted = pathFilter(job.glob);
   const regex = job.regex === undefined ? undefined : new RegExp(job.regex.source, job.regex.flags);
   let left = job.most;
   let files = 0;
   let skipped = 0;
-  let batch: Found[] = [];
+  let batch: SearchResult[] = [];
   const flush = (): void => {
-    if (batch.length > 0) tell({ found: batch });
+    if (batch.length > 0) report({ found: batch });
     batch = [];
   };
   const end = (full: boolean): void => {
     flush();
-    tell({ end: { files, skipped, closed: closed.slice(0, 20), full } });
+    report({ end: { files, skipped, closed: closed.slice(0, 20), full } });
   };
-  for (const entry of walk({ ...job, onTrouble: (path) => closed.push(path) })) {
+  for (const entry of walk({ ...job, onUnreadable: (path) => closed.push(path) })) {
     if (job.only !== undefined && entry.path !== job.only) continue;
-    if (!isAsked(entry.path) || (regex !== undefined && entry.kind !== "file")) continue;
-    const results = regex === undefined ? [described(entry)] : matchesIn(entry, regex);
+    if (!isWanted(entry.path) || (regex !== undefined && entry.kind !== "file")) continue;
+    const results = regex === undefined ? [describeEntry(entry)] : matchesIn(entry, regex);
     files += 1;
     if (results === undefined) skipped += 1;
     for (const result of results ?? []) {
       if (left === 0) return end(true);
       batch.push(result);
       left -= 1;
-      // One at a time where a pattern may run for ever: what was found must be out before the next line is tried.
+      // Reported one by one when there is a pattern, since it may hang on the next line and the thread be terminated.
       if (regex !== undefined || batch.length >= reportedAtOnce) flush();
     }
   }
   end(false);
 }
 
-function described(entry: WalkedEntry): Found {
+function describeEntry(entry: WalkedEntry): SearchResult {
   const opened = entry.kind === "file" ? entry.open() : undefined;
   if (opened === undefined) return { path: entry.path, kind: entry.kind };
   closeSync(opened.fd);
   return { path: entry.path, kind: entry.kind, bytes: opened.size };
 }
 
-function matchesIn(entry: WalkedEntry, regex: RegExp): Iterable<Found> | undefined {
+function matchesIn(entry: WalkedEntry, regex: RegExp): Iterable<SearchResult> | undefined {
   const opened = entry.open();
   if (opened === undefined) return undefined;
   try {
@@ -93,7 +95,7 @@ function matchesIn(entry: WalkedEntry, regex: RegExp): Iterable<Found> | undefin
   }
 }
 
-function* matchingLines(path: string, text: string, regex: RegExp): Generator<Found> {
+function* matchingLines(path: string, text: string, regex: RegExp): Generator<SearchResult> {
   let number = 0;
   for (const line of text.split("\n")) {
     number += 1;
@@ -102,7 +104,7 @@ function* matchingLines(path: string, text: string, regex: RegExp): Generator<Fo
   }
 }
 
-/** A line of any length is shown around the match. */
+/** The part of the line around the match, when the line is long. */
 function around(line: string, index: number): string {
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
   if (text.length <= lineLength) return text;
@@ -111,6 +113,6 @@ function around(line: string, index: number): string {
   return `${from > 0 ? "…" : ""}${cut}${from + lineLength < text.length ? "…" : ""}`;
 }
 
-// The thread is given its job when it is made, by the one function that makes it.
+// Set by searchWorkspace, the only function that starts this thread.
 const job: SearchJob = workerData;
-work(job, (report) => parentPort?.postMessage(report));
+runSearch(job, (report) => parentPort?.postMessage(report));

@@ -1,41 +1,41 @@
-// Has a thread of its own list or search a workspace, and ends it when its time is up: no pattern and no folder can hold up anybody else.
+// Lists or searches a workspace in a thread of its own and terminates it at a deadline, so that no pattern or folder can block the process.
 
 import { availableParallelism } from "node:os";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 
 import { TuttiError } from "../../protocol/error.ts";
-import type { Found, SearchEnd, SearchJob, SearchReport } from "./search-worker.ts";
+import type { SearchEnd, SearchJob, SearchReport, SearchResult } from "./search-worker.ts";
 
 export interface SearchOutcome {
-  readonly found: readonly Found[];
-  /** Undefined when its time was up before it was through. */
+  readonly found: readonly SearchResult[];
+  /** Undefined when the deadline passed before the search was complete. */
   readonly end: SearchEnd | undefined;
 }
 
-/** Threads at a time, of all tasks together. */
-const most = Math.max(2, availableParallelism());
+/** How many threads run at a time, for all tasks together. */
+const maxThreads = Math.max(2, availableParallelism());
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** The deadline counts from when its turn comes. */
+/** The deadline counts from the start of the thread, not from the time spent waiting for one. */
 export async function searchWorkspace(
   job: SearchJob,
   { signal, deadlineMs }: { readonly signal: AbortSignal; readonly deadlineMs: number },
 ): Promise<SearchOutcome> {
-  while (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+  while (running >= maxThreads) await new Promise<void>((resolve) => waiting.push(resolve));
   running += 1;
   try {
     signal.throwIfAborted();
-    return await searched(job, signal, deadlineMs);
+    return await searchInThread(job, signal, deadlineMs);
   } finally {
     running -= 1;
     waiting.shift()?.();
   }
 }
 
-async function searched(job: SearchJob, signal: AbortSignal, deadlineMs: number): Promise<SearchOutcome> {
-  // The build renames the file with all others.
+async function searchInThread(job: SearchJob, signal: AbortSignal, deadlineMs: number): Promise<SearchOutcome> {
+  // The build changes the extension of both files alike.
   const url = new URL(`./search-worker${extname(import.meta.url)}`, import.meta.url);
   const worker = new Worker(url, {
     workerData: job,
@@ -43,7 +43,7 @@ async function searched(job: SearchJob, signal: AbortSignal, deadlineMs: number)
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 512 },
   });
-  const found: Found[] = [];
+  const found: SearchResult[] = [];
   let timer: NodeJS.Timeout | undefined;
   let stop: (() => void) | undefined;
   try {
@@ -53,7 +53,7 @@ async function searched(job: SearchJob, signal: AbortSignal, deadlineMs: number)
         else found.push(...report.found);
       });
       worker.once("error", (cause) => reject(new TuttiError("io", `the search failed: ${String(cause)}`, { cause })));
-      worker.once("exit", () => reject(new TuttiError("io", "the search ended before it was through")));
+      worker.once("exit", () => reject(new TuttiError("io", "the search ended before it was complete")));
       timer = setTimeout(resolve, deadlineMs, undefined);
       stop = () => reject(signal.reason);
       signal.addEventListener("abort", stop, { once: true });

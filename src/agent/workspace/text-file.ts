@@ -1,9 +1,9 @@
-// What a file of the workspace holds as text: whether it is text at all, and its line ends kept apart from its lines.
+// Whether the content of a file is text, and how its lines end.
 
-/** How much of a file is looked at to tell text from other data. */
+/** How much of a file is examined to tell text from other data. */
 export const sampleBytes = 8_192;
 
-/** A zero byte, or much that is not UTF-8: neither a model nor an edit can do anything with it. */
+/** Whether the sample has a zero byte or much that is not UTF-8, so that neither a model nor an edit can use the file. */
 export function isBinary(sample: Uint8Array): boolean {
   if (sample.includes(0)) return true;
   const text = new TextDecoder().decode(sample);
@@ -13,7 +13,7 @@ export function isBinary(sample: Uint8Array): boolean {
   return wrong > 3 && wrong > text.length / 20;
 }
 
-/** Exact text, or undefined when reading it as UTF-8 would lose something. */
+/** The text, or undefined when decoding it as UTF-8 would lose something. */
 export function exactText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

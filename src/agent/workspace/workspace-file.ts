@@ -1,10 +1,11 @@
-// Regular files of the workspace: opened without following a link or waiting for a pipe, replaced whole or not at all.
+// Regular files of the workspace: opened without following links or blocking on pipes, and replaced as a whole or not at all.
 
 import { constants, type BigIntStats } from "node:fs";
 import { access, type FileHandle, lstat, open, rename, unlink } from "node:fs/promises";
 
+import { errno } from "../../core/errno.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { errno, type ResolvedPath, resolvePath } from "./workspace.ts";
+import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
 import { type Folder, inFolder } from "./workspace-folder.ts";
 
 export interface WorkspaceFile {
@@ -15,27 +16,27 @@ export interface WorkspaceFile {
 
 interface FileUse {
   readonly roots: readonly string[];
-  /** `make` makes the folders the file needs. */
+  /** `make` also creates the folders the file needs. */
   readonly to: "read" | "change" | "make";
 }
 
-/** A path that names a root itself is refused. */
+/** Calls `use` while the file's folder is held open. A path that names a root itself is refused. */
 export async function withFile<T>(
   path: string,
   { roots, to }: FileUse,
   use: (file: WorkspaceFile) => Promise<T>,
 ): Promise<T> {
-  const place = await resolvePath(path, roots);
-  const name = place.names.at(-1);
-  if (name === undefined) throw isFolder(place.path);
-  const above: ResolvedPath = { ...place, names: place.names.slice(0, -1) };
-  if (to !== "read") refuseGit(place);
-  return inFolder(above, { make: to === "make" }, (folder) => use({ folder, name, path: place.path }));
+  const resolved = await resolvePath(path, roots);
+  const name = resolved.names.at(-1);
+  if (name === undefined) throw isFolder(resolved.path);
+  const parent: ResolvedPath = { ...resolved, names: resolved.names.slice(0, -1) };
+  if (to !== "read") refuseGit(resolved);
+  return inFolder(parent, { make: to === "make" }, (folder) => use({ folder, name, path: resolved.path }));
 }
 
-/** What git keeps there makes it run programs, also outside of any sandbox. */
+/** Files in `.git` can make git run programs outside of any sandbox, so no tool may change them. */
 function refuseGit({ names, path }: ResolvedPath): void {
-  // Letters some file systems do not tell apart, and characters they leave out.
+  // Some file systems ignore case and invisible characters, so such names would reach the same folder.
   const plain = (name: string): string =>
     name
       .normalize("NFKC")
@@ -46,34 +47,34 @@ function refuseGit({ names, path }: ResolvedPath): void {
   }
 }
 
-/** The handle is closed when `use` has ended. */
+/** Opens the file for as long as `use` runs. */
 export async function readingFile<T>(
   { folder, name, path }: WorkspaceFile,
   use: (handle: FileHandle, stats: BigIntStats) => Promise<T>,
 ): Promise<T> {
   const entry = folder.entry(name);
-  refuseOdd(await lstat(entry), path);
-  // Looked at again once it is open: a pipe or a device may have taken its place, and must not be waited for.
+  refuseUnlessFile(await lstat(entry), path);
+  // Checked again below, once it is open: a pipe or device may have replaced it, and opening that must not block.
   const handle = await open(entry, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat({ bigint: true });
-    refuseOdd(stats, path);
+    refuseUnlessFile(stats, path);
     return await use(handle, stats);
   } finally {
     await handle.close();
   }
 }
 
-/** `unless` it was changed since these were taken. Its mode is kept; a hard link of it elsewhere keeps the old content. */
+/** Fails if the file was changed after `since`. Keeps the file's mode; a hard link to it elsewhere keeps the old content. */
 export async function replaceFile(
   { folder, name, path }: WorkspaceFile,
   content: string | Uint8Array,
   since?: BigIntStats,
 ): Promise<{ readonly created: boolean }> {
   const entry = folder.entry(name);
-  const before = await lookAt(entry);
+  const before = await statEntry(entry);
   if (before !== undefined) {
-    refuseOdd(before, path);
+    refuseUnlessFile(before, path);
     await access(entry, constants.W_OK);
   }
   const temporary = folder.entry(`.tutti-${crypto.randomUUID()}.tmp`);
@@ -87,7 +88,7 @@ export async function replaceFile(
     } finally {
       await handle.close();
     }
-    if (since !== undefined) refuseChanged(since, await lookAt(entry), path);
+    if (since !== undefined) refuseChanged(since, await statEntry(entry), path);
     await rename(temporary, entry);
   } catch (thrown) {
     await unlink(temporary).catch(() => undefined);
@@ -96,7 +97,7 @@ export async function replaceFile(
   return { created: before === undefined };
 }
 
-async function lookAt(entry: string): Promise<BigIntStats | undefined> {
+async function statEntry(entry: string): Promise<BigIntStats | undefined> {
   try {
     return await lstat(entry, { bigint: true });
   } catch (thrown) {
@@ -110,13 +111,13 @@ function refuseChanged(since: BigIntStats, now: BigIntStats | undefined, path: s
   if (!same) throw new TuttiError("conflict", `${path} was changed meanwhile; read it again`);
 }
 
-interface Kind {
+interface FileKind {
   isFile(): boolean;
   isDirectory(): boolean;
   isSymbolicLink(): boolean;
 }
 
-function refuseOdd(kind: Kind, path: string): void {
+function refuseUnlessFile(kind: FileKind, path: string): void {
   if (kind.isFile()) return;
   if (kind.isDirectory()) throw isFolder(path);
   if (kind.isSymbolicLink()) throw new TuttiError("refused", `${path} is a link that is not followed`);

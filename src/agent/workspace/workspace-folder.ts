@@ -1,14 +1,15 @@
-// A folder of the workspace held open, reached from its root name by name without following a link, so that it cannot be exchanged under a call.
+// Opens a folder of the workspace name by name from its root without following links, so that nobody can swap it during a call.
 
 import { constants, existsSync } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
+import { errno } from "../../core/errno.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { errno, fileError, type ResolvedPath } from "./workspace.ts";
+import { fileError, type ResolvedPath } from "./resolve-path.ts";
 
 export interface Folder {
-  /** A path to an entry that goes through the open folder itself, whatever has become of its name. */
+  /** A path to an entry through the open folder itself; it stays valid when the folder is renamed. */
   entry(name: string): string;
   /** The open folder as a path. */
   readonly at: string;
@@ -16,10 +17,10 @@ export interface Folder {
 
 const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Where the system gives a path to an open descriptor, nobody can put another folder in its place. */
+/** Whether the system gives paths to open descriptors; with those nobody can put another folder in the place of an open one. */
 export const hasOpenPaths = process.platform === "linux" && existsSync("/proc/self/fd");
 
-/** Opens the folder for as long as `use` runs. `make`: with the folders that are missing. */
+/** Opens the folder for as long as `use` runs. With `make`, missing folders are created. */
 export async function inFolder<T>(
   { root, names, path }: ResolvedPath,
   { make }: { readonly make: boolean },
@@ -31,14 +32,14 @@ export async function inFolder<T>(
     if (make) await mkdir(root, { recursive: true });
     held = await open(root, flags);
     for (const name of names) {
-      const above = held;
+      const parent = held;
       real = join(real, name);
-      held = await descend(folderAt(above, join(real, "..")).entry(name), { make, path });
-      await above.close();
+      held = await descend(folderAt(parent, join(real, "..")).entry(name), { make, path });
+      await parent.close();
     }
-    // Without such paths a look at the name afterwards is the best there is.
+    // Without such paths, checking the name afterwards is the best that can be done.
     if (!hasOpenPaths && (await realpath(real)) !== real)
-      throw new TuttiError("refused", `${path} was moved meanwhile`);
+      throw new TuttiError("refused", `${path} was moved during the call`);
     return await use(folderAt(held, real));
   } catch (thrown) {
     throw fileError(thrown, path);

@@ -1,4 +1,4 @@
-// Goes through the files below a folder of the workspace, in order of their names, without following links; runs in a thread of its own.
+// Walks the files below a folder of the workspace, sorted by name, without following links. Runs in the search thread.
 
 import { closeSync, constants, type Dirent, openSync, readdirSync, readSync, fstatSync } from "node:fs";
 
@@ -6,10 +6,10 @@ import { globMatcher, type IgnoreFile, readIgnoreFile } from "./glob.ts";
 import { hasOpenPaths } from "./workspace-folder.ts";
 
 export interface WalkedEntry {
-  /** Below the folder the walk began in, with forward slashes. */
+  /** Relative to the folder the walk began in, with forward slashes. */
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "other";
-  /** Opens a file to be read; undefined when it is gone or no regular file. */
+  /** Opens the file for reading; undefined when it is gone or not a regular file. */
   open(): OpenFile | undefined;
 }
 
@@ -19,17 +19,18 @@ interface OpenFile {
 }
 
 export interface WalkOptions {
-  /** The real folder, and the names that lead to where the walk begins. */
+  /** The real path of the root, and the names from there to where the walk begins. */
   readonly root: string;
   readonly names: readonly string[];
-  /** Levels below it; 1 is its own entries. */
+  /** How many levels to walk; 1 means only the folder's own entries. */
   readonly depth: number;
+  /** Whether ignored files are walked too. */
   readonly ignored: boolean;
-  /** Called where a folder could not be looked into. */
-  readonly onTrouble: (path: string) => void;
+  /** Called for every folder that cannot be read. */
+  readonly onUnreadable: (path: string) => void;
 }
 
-/** Never gone into, unless what is ignored was asked for. */
+/** Skipped without any ignore file, unless ignored files are walked too. */
 const alwaysIgnored = new Set([".git", "node_modules"]);
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -37,14 +38,14 @@ const largestIgnoreFile = 2 ** 20;
 
 interface Level {
   readonly at: string;
-  /** Below the start; empty or with a slash at its end. */
+  /** Relative to the start; empty, or with a slash at its end. */
   readonly prefix: string;
   readonly depth: number;
-  /** The ignore files that hold here, the outermost first, each with the prefix of its own folder. */
+  /** The ignore files that apply here, the outermost first, each with the prefix of its folder. */
   readonly ignore: readonly { readonly prefix: string; readonly file: IgnoreFile }[];
 }
 
-/** Every folder stays open while what is below it is gone through, so none can be exchanged for a link meanwhile. */
+/** Every folder stays open while its contents are walked, so that none can be replaced by a link meanwhile. */
 export function* walk(options: WalkOptions): Generator<WalkedEntry> {
   const opened: number[] = [];
   try {
@@ -81,7 +82,7 @@ function* below(inner: Level, name: string, options: WalkOptions): Generator<Wal
   try {
     fd = openSync(path, folderFlags);
   } catch {
-    options.onTrouble(inner.prefix);
+    options.onUnreadable(inner.prefix);
     return;
   }
   try {
@@ -95,12 +96,12 @@ function pathOf(fd: number, path: string): string {
   return hasOpenPaths ? `/proc/self/fd/${fd}` : path;
 }
 
-function entriesOf(here: Level, { onTrouble }: WalkOptions): Dirent[] {
+function entriesOf(here: Level, { onUnreadable }: WalkOptions): Dirent[] {
   try {
     const entries = readdirSync(here.at, { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    onTrouble(here.prefix);
+    onUnreadable(here.prefix);
     return [];
   }
 }
@@ -111,8 +112,8 @@ function isIgnored(
 ): boolean {
   if (alwaysIgnored.has(name)) return true;
   for (const { prefix, file } of ignore.toReversed()) {
-    const said = file.ignores(path.slice(prefix.length), isFolder);
-    if (said !== undefined) return said;
+    const ignored = file.ignores(path.slice(prefix.length), isFolder);
+    if (ignored !== undefined) return ignored;
   }
   return false;
 }
@@ -149,7 +150,7 @@ function kindOf(entry: Dirent): WalkedEntry["kind"] {
   return entry.isSymbolicLink() ? "link" : "other";
 }
 
-/** Whether a path of the walk is asked for; every path when there is no pattern. */
+/** Accepts the paths that match the pattern; every path when there is none. */
 export function pathFilter(glob: string | undefined): (path: string) => boolean {
   return glob === undefined ? () => true : globMatcher(glob);
 }

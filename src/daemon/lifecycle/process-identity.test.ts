@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
 
-import { processTable } from "../../runner/process/process-table.ts";
+import { processTable } from "../../runner/shared/process/process-table.ts";
 import { isRunning, ownProcess, waitForExit } from "./process-identity.ts";
 
 test("this process runs, and one with its pid and another start does not", async () => {

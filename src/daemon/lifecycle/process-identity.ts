@@ -1,6 +1,6 @@
 // Identifies a process by its pid and start time, since pids are reused; whether it still runs, and waiting for its exit.
 
-import { processTable } from "../../runner/process/process-table.ts";
+import { processTable } from "../../runner/shared/process/process-table.ts";
 import { pollUntil } from "./poll-until.ts";
 
 export interface ProcessIdentity {

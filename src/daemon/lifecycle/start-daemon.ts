@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 import type { RunningDaemon, UpOptions } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { within } from "../../runner/process/within.ts";
+import { within } from "../../runner/shared/process/within.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
 import { type Lock, takeLock } from "../../store/sqlite/lock.ts";
 import { type DaemonLog, openDaemonLog, startupError } from "./daemon-log.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
-import { processTable } from "../../runner/process/process-table.ts";
+import { processTable } from "../../runner/shared/process/process-table.ts";
 import { writeDaemonFile } from "./daemon-file.ts";
 import { stopDaemon } from "./stop-daemon.ts";
 

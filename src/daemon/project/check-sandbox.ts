@@ -1,7 +1,7 @@
 // The doctor's check of the sandbox: whether programs that agents run can be confined.
 
 import type { Finding } from "../../host/project.ts";
-import { probeSandbox } from "../../runner/sandbox/sandbox-status.ts";
+import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 
 export async function checkSandbox(): Promise<Finding> {
   const what = "bubblewrap";

@@ -10,7 +10,7 @@ import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { Clock, Runner, TreeRunners } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { invocationRunner } from "../../runner/invocation/runner.ts";
-import { InvocationConfig } from "../../runner/invocation/root-task.ts";
+import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { localRunner } from "../../runner/local/runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import { askForConfig } from "./ask-for-config.ts";
@@ -68,7 +68,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     treeRunners: {
       kinds: ["invocation", "local"],
       async resolve(durable) {
-        const { project } = InvocationConfig.parse(durable.rootConfig);
+        const { project } = readInvocationConfig(durable.rootConfig);
         const { invocation, local } = await askForConfig(durable, () => runtimeOf(project));
         return { invocation, local: gated(local) };
       },

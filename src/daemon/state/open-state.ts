@@ -11,7 +11,7 @@ import type { TaskId } from "../../protocol/ids.ts";
 import { commandRunner } from "../../runner/command/runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import { operatorRunner } from "../../runner/operator/runner.ts";
-import { cleanUp } from "../../runner/process/clean-up.ts";
+import { cleanUp } from "../../runner/shared/process/clean-up.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
@@ -68,7 +68,7 @@ export async function openState(folder: string, { from, log = noLog }: OpenOptio
       store,
       clock,
       redact,
-      runners: { command: gated(commandRunner), operator: gated(operatorRunner(leases)) },
+      runners: { command: gated(commandRunner()), operator: gated(operatorRunner(leases)) },
       treeRunners: runtimes.treeRunners,
       cleanUp,
       onParked: (task, runner) => parked.push({ task, runner }),

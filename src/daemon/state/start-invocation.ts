@@ -10,10 +10,8 @@ import type { Started } from "../../protocol/api/task-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type InvocationFile, readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { describeIssue, describeIssues } from "../../protocol/lenient-read.ts";
-import { readCommandConfig } from "../../runner/command/config.ts";
-import { checkInvocation } from "../../runner/invocation/runner.ts";
+import { checkInvocation } from "../../runner/invocation/check-invocation.ts";
 import { invocationTask } from "../../runner/invocation/root-task.ts";
-import { readOperatorConfig } from "../../runner/operator/config.ts";
 import { projectFolder } from "../project/project-folder.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 
@@ -45,8 +43,6 @@ async function start(
   const task = invocationTask(file, { folder, project });
   const { environment } = await runtimes.runtimeOf(project);
   for (const child of checkInvocation(file, task, environment)) {
-    if (child.runner.kind === "command") readCommandConfig(child.runner.config);
-    if (child.runner.kind === "operator") readOperatorConfig(child.runner.config);
     if (child.runner.kind === "local") needsScript(file, child.agent);
   }
   const warnings = reading.warnings.map(describeIssue);

@@ -1,11 +1,9 @@
 // Which rule of a script answers a request: it follows from the request alone, so a resumed task gets the same reply.
 
+import { toolResultsName } from "../../core/tool-results-name.ts";
 import { messageText, type CompleteMessage, type Part } from "../../protocol/task/message.ts";
 import type { RehearsalRule, RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
 import type { ModelRequest } from "../../ports.ts";
-
-/** In the fenced format the results of a turn come as a user's message of this name. */
-const resultsName = "tool_results";
 
 export interface Chosen {
   readonly rule: RehearsalRule;
@@ -50,7 +48,7 @@ interface Moment {
 
 function match(script: RehearsalScript, moment: Moment, messages: readonly CompleteMessage[]): Chosen | undefined {
   const last = textSinceReply(messages);
-  const user = messages.findLast((message) => message.role === "user" && message.name !== resultsName);
+  const user = messages.findLast((message) => message.role === "user" && message.name !== toolResultsName);
   for (const [index, rule] of script.rules.entries()) {
     if (rule.agent !== undefined && rule.agent !== moment.agent) continue;
     if (rule.turn !== undefined && rule.turn !== moment.turn) continue;

@@ -1,31 +1,30 @@
-// What a task of the command runner is told to run, and within which limits.
+// The config of the command runner: which program to run, and within which limits.
 
 import { z } from "zod";
 
-import { TuttiError } from "../../protocol/error.ts";
-import { describeIssue, issuesOf } from "../../protocol/lenient-read.ts";
-import { defaultGraceMs } from "../process/end-processes.ts";
+import { defaultGraceMs } from "../shared/process/end-processes.ts";
+import { readRunnerConfig } from "../shared/runner-config.ts";
 
-/** No command needs a person's whole environment, and it may hold secrets. */
+/** A person's whole environment may hold secrets, and no command needs all of it. */
 const defaultEnvAllow = ["PATH", "HOME", "LANG", "LC_*", "TERM", "TMPDIR", "USER", "SHELL", "TZ"];
-/** Node's timers hold no more. */
+/** The longest time a timer of Node can hold. */
 const longestMs = 2_147_483_647;
 
 const text = z.string().refine((value) => !value.includes("\0"), "must not hold a NUL character");
 const filled = text.refine((value) => value.trim() !== "", "must not be blank");
-/** The shell that holds the process passes on no other names. */
+/** The shell that starts the program passes on only variables with such names. */
 const variable = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export const CommandConfig = z
   .strictObject({
-    /** The program and its arguments, passed exactly; no shell reads them. */
+    /** The program and its arguments, passed exactly as they are, without a shell. */
     argv: z.tuple([filled], text).optional(),
-    /** A script for /bin/sh, when a shell is really wanted. */
+    /** A script for /bin/sh, instead of `argv`. */
     shell: filled.optional(),
-    /** Relative to the first root; must lie in one of them. */
+    /** Relative to the first root; must be inside one of the roots. */
     workdir: filled.optional(),
     env: z.record(z.string().regex(variable, "must be the name of a variable"), text).default({}),
-    /** Names passed on from our own environment; a `*` at the end stands for any rest. */
+    /** Names of variables passed on from our own environment; a `*` at the end matches any rest of a name. */
     env_allow: z
       .array(
         z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/, "must be the name of a variable, or its beginning and a *"),
@@ -38,15 +37,15 @@ export const CommandConfig = z
       .positive()
       .max(longestMs)
       .default(30 * 60_000),
-    /** Between asking the processes to end and killing them. */
+    /** The time between asking the processes to end and killing them. */
     grace_ms: z.int().nonnegative().max(60_000).default(defaultGraceMs),
-    /** Kept of stdout and of stderr, each. */
+    /** How much of stdout and of stderr is kept, each. */
     max_output_bytes: z
       .int()
       .min(1_024)
       .max(16 * 2 ** 20)
       .default(256 * 2 ** 10),
-    /** May it be run again when it was interrupted? */
+    /** Whether the command may run again after it was interrupted. */
     repeatable: z.boolean().default(false),
     ok_exit: z.array(z.int().min(0).max(255)).min(1).default([0]),
   })
@@ -57,15 +56,10 @@ export const CommandConfig = z
 export type CommandConfig = z.infer<typeof CommandConfig>;
 
 export function readCommandConfig(config: unknown): CommandConfig {
-  const read = CommandConfig.safeParse(config);
-  if (read.success) return read.data;
-  const issues = issuesOf(read.error).map(describeIssue);
-  throw new TuttiError("invalid_input", `the config of the command runner cannot be used: ${issues.join("; ")}`, {
-    details: { issues },
-  });
+  return readRunnerConfig("command", CommandConfig, config);
 }
 
-/** For people; long ones are cut. */
+/** The command as people are shown it; a long one is cut. */
 export function commandLine({ argv, shell }: CommandConfig): string {
   const line =
     shell ?? (argv ?? []).map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { killChild } from "../../../test/support/kill-process.ts";
 import { Failure } from "../../protocol/failure.ts";
 import { AgentResult } from "../../protocol/invocation/invocation-result.ts";
-import { processTable } from "../process/process-table.ts";
+import { processTable } from "../shared/process/process-table.ts";
 import { CommandResult } from "./command-result.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "tutti-crash-")));
@@ -36,12 +36,12 @@ const driver = `
   import { Engine } from ${from("../../engine/engine.ts")};
   import { takeLock } from ${from("../../store/sqlite/lock.ts")};
   import { openStore } from ${from("../../store/sqlite/sqlite-store.ts")};
-  import { cleanUp } from ${from("../process/clean-up.ts")};
+  import { cleanUp } from ${from("../shared/process/clean-up.ts")};
   import { commandRunner } from ${from("./runner.ts")};
   const [root, config, then] = JSON.parse(process.argv[1]);
   const lock = takeLock(root + "/state");
   const store = openStore(root + "/state");
-  const engine = new Engine({ store, clock: systemClock, runners: { command: commandRunner }, cleanUp });
+  const engine = new Engine({ store, clock: systemClock, runners: { command: commandRunner() }, cleanUp });
   await engine.recover();
   const say = (value) => process.stdout.write(JSON.stringify(value) + "\\n");
   if (config === null) {

@@ -2,10 +2,10 @@
 
 import { TuttiError } from "../../protocol/error.ts";
 import type { StepContext } from "../../ports.ts";
-import { cleanUp } from "../process/clean-up.ts";
-import { endProcesses } from "../process/end-processes.ts";
-import { type HeldProcess, startHeld } from "../process/held-process.ts";
-import { within } from "../process/within.ts";
+import { cleanUp } from "../shared/process/clean-up.ts";
+import { endProcesses } from "../shared/process/end-processes.ts";
+import { type HeldProcess, startHeld } from "../shared/process/held-process.ts";
+import { within } from "../shared/process/within.ts";
 import type { CommandConfig } from "./config.ts";
 import { environmentOf, programOf, workdirOf } from "./resolve-command.ts";
 import type { CommandResult } from "./command-result.ts";

@@ -13,9 +13,9 @@ import { Failure } from "../../protocol/failure.ts";
 import { userMessage } from "../../protocol/task/message.ts";
 import type { NewTask } from "../../ports.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
-import { cleanUp } from "../process/clean-up.ts";
-import { ProcessNote } from "../process/end-processes.ts";
-import { processTable } from "../process/process-table.ts";
+import { cleanUp } from "../shared/process/clean-up.ts";
+import { ProcessNote } from "../shared/process/end-processes.ts";
+import { processTable } from "../shared/process/process-table.ts";
 import { CommandResult } from "./command-result.ts";
 import { commandRunner } from "./runner.ts";
 
@@ -25,7 +25,7 @@ const store = openStore(mkdtempSync(join(folder, "state-")));
 const engine = new Engine({
   store,
   clock: systemClock,
-  runners: { command: commandRunner },
+  runners: { command: commandRunner() },
   cleanUp,
   onLive: ({ channel, text }) => shown.push(`${channel}:${text}`),
 });

@@ -1,4 +1,4 @@
-// The runner of kind `command`: a task that is one program, run once, its exit status the task's outcome.
+// The runner `command`: its task runs one program once, and the exit status decides whether the task succeeds.
 
 import { z } from "zod";
 
@@ -9,16 +9,18 @@ import { type CommandConfig, commandLine, readCommandConfig } from "./config.ts"
 import { commandFailure, CommandResult } from "./command-result.ts";
 import { runCommand } from "./run-command.ts";
 
-export const commandRunner: Runner = async (durable, rawConfig) => {
-  const config = readCommandConfig(rawConfig);
-  const result = await runOnce(durable, config, rawConfig);
-  const failure = commandFailure(config, result);
-  if (failure !== undefined) throw failure;
-  return result;
-};
+export function commandRunner(): Runner {
+  return async (durable, rawConfig) => {
+    const config = readCommandConfig(rawConfig);
+    const result = await runOnce(durable, config, rawConfig);
+    const failure = commandFailure(config, result);
+    if (failure !== undefined) throw failure;
+    return result;
+  };
+}
 
 async function runOnce(durable: Durable, config: CommandConfig, rawConfig: unknown): Promise<CommandResult> {
-  const stdin = config.stdin ?? targetText(durable.input);
+  const stdin = config.stdin ?? inputText(durable.input);
   let body: Promise<unknown> | undefined;
   try {
     return await durable.step(
@@ -39,15 +41,15 @@ async function runOnce(durable: Durable, config: CommandConfig, rawConfig: unkno
       ...(details === undefined ? {} : { details }),
     });
   } finally {
-    // A canceled step returns at once; its task must not give back its slot and folder while the processes are there.
+    // A canceled step returns at once, but the task must keep its slot and its folder until the processes have ended.
     await body?.catch(() => undefined);
   }
 }
 
 const HasMessage = z.object({ message: Message });
 
-/** The text a task of any kind was given: its message, or what it is when that is the whole input. */
-function targetText(input: unknown): string {
+/** The text of the task's input: of its message, or the input itself when that is a text or a message. */
+function inputText(input: unknown): string {
   if (typeof input === "string") return input;
   const held = HasMessage.safeParse(input);
   const message = held.success ? held : Message.safeParse(input);

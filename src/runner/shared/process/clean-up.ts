@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { TuttiError } from "../../protocol/error.ts";
+import { TuttiError } from "../../../protocol/error.ts";
 import { type EndOptions, endProcesses, ProcessNote } from "./end-processes.ts";
 
 const Noted = z.object({ process: ProcessNote });

@@ -4,8 +4,8 @@ import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
 import { promisify } from "node:util";
 
-import { TuttiError } from "../../protocol/error.ts";
-import { programOf } from "../command/resolve-command.ts";
+import { TuttiError } from "../../../protocol/error.ts";
+import { programOf } from "../../command/resolve-command.ts";
 import { bwrapArgv } from "./bwrap-argv.ts";
 
 export type SandboxStatus =

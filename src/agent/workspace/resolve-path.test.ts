@@ -13,7 +13,7 @@ import { edit } from "../tools/edit.ts";
 import { read } from "../tools/read.ts";
 import { list, search } from "../tools/search.ts";
 import { write } from "../tools/write.ts";
-import { resolvePath } from "./workspace.ts";
+import { resolvePath } from "./resolve-path.ts";
 
 const canary = "CANARY-7c1f";
 

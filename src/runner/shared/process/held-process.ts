@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 
-import { TuttiError } from "../../protocol/error.ts";
+import { TuttiError } from "../../../protocol/error.ts";
 import { type ProcessNote, stepVariable } from "./end-processes.ts";
 import { processTable } from "./process-table.ts";
 

@@ -8,24 +8,24 @@ import { ToolPolicy, ToolsConfig } from "../../protocol/invocation/tool-policy.t
 import { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
 import { findAgent } from "./find-agent.ts";
-import { grantTools } from "./grant.ts";
+import { resolveTools } from "./resolve-tools.ts";
 import { builtinTools, agentEnvironment } from "../agent-environment.ts";
 
 const external = [{ name: "weather", description: "" }];
 const names = [...builtinTools.map((tool) => tool.name), "invoke_agent", "handover", "weather"];
 const list = fc.uniqueArray(fc.constantFrom(...names), { maxLength: 6 });
-const offers = fc.oneof(fc.constant("*" as const), list);
+const toolLists = fc.oneof(fc.constant("*" as const), list);
 
-test("under any policy and for any agent, what is granted never goes beyond the caller's rights (invariant 6)", () => {
+test("invariant 6: whatever the policy, the agent and the caller, no tool goes beyond the caller's rights", () => {
   const policies = fc.oneof(
     fc.constant({ kind: "inherit" as const }),
     fc.constant({ kind: "none" as const }),
     list.map((tools) => ({ kind: "exact" as const, tools })),
   );
   const refs = fc.constantFrom("listed", "open", "ad_hoc");
-  let granted = 0;
+  let resolved = 0;
   fc.assert(
-    fc.property(offers, offers, list, fc.tuple(policies, refs), (have, offer, own, [policy, which]) => {
+    fc.property(toolLists, toolLists, list, fc.tuple(policies, refs), (have, offeredTools, own, [policy, which]) => {
       const file = InvocationFile.parse({
         invocation: single(named("listed", "x")),
         agents: { listed: { instructions: "x", tools: own }, open: { instructions: "x" } },
@@ -38,17 +38,18 @@ test("under any policy and for any agent, what is granted never goes beyond the 
           : { type: "named" as const, agent_id: which };
       const agent = findAgent(file, ref);
       assert.ok(agent !== undefined);
-      const granting = grantTools(
-        { file, environment: agentEnvironment(), rights, offer },
+      const resolution = resolveTools(
+        { file, environment: agentEnvironment(), rights, offeredTools },
         { ref, agent },
         ToolPolicy.parse(policy),
       );
-      if (!granting.ok) return;
-      granted += 1;
-      assert.ok(narrow(rights, granting.grant.rights).ok);
+      if (!resolution.ok) return;
+      resolved += 1;
+      assert.ok(narrow(rights, resolution.access.rights).ok);
       const usable = names.filter(
         (name) =>
-          mayUse(granting.grant.rights, name) && (granting.grant.offer === "*" || granting.grant.offer.includes(name)),
+          mayUse(resolution.access.rights, name) &&
+          (resolution.access.offeredTools === "*" || resolution.access.offeredTools.includes(name)),
       );
       assert.ok(usable.every((name) => mayUse(rights, name)));
       if (policy.kind === "none") assert.ok(!usable.includes("weather"));
@@ -58,7 +59,7 @@ test("under any policy and for any agent, what is granted never goes beyond the 
     }),
     { numRuns: 500 },
   );
-  assert.ok(granted > 50, "enough of the cases are not refusals");
+  assert.ok(resolved > 50, "enough of the cases are not refusals");
 });
 
 test("an ad-hoc agent of a caller that is offered everything gets only what the caller has a right to", () => {
@@ -67,14 +68,14 @@ test("an ad-hoc agent of a caller that is offered everything gets only what the 
   const agent = findAgent(file, ref);
   assert.ok(agent !== undefined);
   const rights = { tools: ["echo", "invoke_agent", "weather"], roots: [] };
-  const granting = grantTools(
-    { file, environment: agentEnvironment(), rights, offer: "*" },
+  const resolution = resolveTools(
+    { file, environment: agentEnvironment(), rights, offeredTools: "*" },
     { ref, agent },
     { kind: "inherit" },
   );
-  assert.deepEqual(granting, {
+  assert.deepEqual(resolution, {
     ok: true,
-    grant: { rights: { tools: ["echo", "weather"], roots: [] }, offer: ["echo", "weather"] },
+    access: { rights: { tools: ["echo", "weather"], roots: [] }, offeredTools: ["echo", "weather"] },
   });
 });
 
@@ -84,12 +85,12 @@ test("an ad-hoc configuration with tools nobody can bring is refused", () => {
   const ref = { type: "ad_hoc" as const, system_prompt: "x", tools };
   const agent = findAgent(file, ref);
   assert.ok(agent !== undefined);
-  const granter = {
+  const caller = {
     file,
     environment: agentEnvironment(),
     rights: { tools: "*" as const, roots: [] },
-    offer: "*" as const,
+    offeredTools: "*" as const,
   };
-  const granting = grantTools(granter, { ref, agent }, { kind: "inherit" });
-  assert.ok(!granting.ok && /cannot have dynamic or mcp tools/.test(granting.message));
+  const resolution = resolveTools(caller, { ref, agent }, { kind: "inherit" });
+  assert.ok(!resolution.ok && /cannot have dynamic or mcp tools/.test(resolution.message));
 });

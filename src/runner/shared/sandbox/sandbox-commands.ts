@@ -3,11 +3,11 @@
 import { realpath } from "node:fs/promises";
 import { delimiter } from "node:path";
 
-import type { Command, Commands } from "../../agent/tools/run.ts";
-import { TuttiError } from "../../protocol/error.ts";
-import { CommandConfig } from "../command/config.ts";
-import { environmentOf, programOf, workdirOf } from "../command/resolve-command.ts";
-import { runCommand } from "../command/run-command.ts";
+import type { Command, Commands } from "../../../agent/tools/run.ts";
+import { TuttiError } from "../../../protocol/error.ts";
+import { CommandConfig } from "../../command/config.ts";
+import { environmentOf, programOf, workdirOf } from "../../command/resolve-command.ts";
+import { runCommand } from "../../command/run-command.ts";
 import { bwrapArgv } from "./bwrap-argv.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
 

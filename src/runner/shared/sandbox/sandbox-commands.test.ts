@@ -18,8 +18,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { failsWith, tryTool, workspace } from "../../../test/support/try-tool.ts";
-import { runTool } from "../../agent/tools/run.ts";
+import { failsWith, tryTool, workspace } from "../../../../test/support/try-tool.ts";
+import { runTool } from "../../../agent/tools/run.ts";
 import { ProcessNote } from "../process/end-processes.ts";
 import { processTable } from "../process/process-table.ts";
 import { sandboxCommands } from "./sandbox-commands.ts";
@@ -200,8 +200,8 @@ test("a confined program has no network unless it asks for it", { skip }, async 
 test("a confined program ends when we are killed, before any recovery", { skip }, async (t) => {
   const { root } = workspace(t);
   const script = `
-    import { tryTool } from ${JSON.stringify(import.meta.resolve("../../../test/support/try-tool.ts"))};
-    import { runTool } from ${JSON.stringify(import.meta.resolve("../../agent/tools/run.ts"))};
+    import { tryTool } from ${JSON.stringify(import.meta.resolve("../../../../test/support/try-tool.ts"))};
+    import { runTool } from ${JSON.stringify(import.meta.resolve("../../../agent/tools/run.ts"))};
     import { probeSandbox } from ${JSON.stringify(import.meta.resolve("./sandbox-status.ts"))};
     import { sandboxCommands } from ${JSON.stringify(import.meta.resolve("./sandbox-commands.ts"))};
     const tool = runTool(sandboxCommands(await probeSandbox()));

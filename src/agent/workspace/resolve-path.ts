@@ -1,25 +1,26 @@
-// Where a path of a tool call leads inside the folders a task may touch, or why it leads nowhere.
+// Resolves a path from a tool call inside the folders the task may touch, or says why it is refused.
 
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
+import { errno } from "../../core/errno.ts";
 import { TuttiError } from "../../protocol/error.ts";
 
-/** The system takes no longer ones. */
+/** The longest path the system accepts. */
 const longestPath = 4_096;
 
 export interface ResolvedPath {
-  /** The real path of the root it lies in; what is above it is not the task's to change. */
+  /** The real path of the root that contains it. */
   readonly root: string;
-  /** Below the root, without links as it was when it was looked at; empty for the root itself. */
+  /** The names below the root, with links resolved; empty for the root itself. */
   readonly names: readonly string[];
-  /** Both together: what the model is told. */
+  /** Root and names together: the path the model is told. */
   readonly path: string;
 }
 
 /**
- * Links are followed here and looked at no more: whoever opens the place goes down from the root name by name and
- * follows none, so a link put in between leads nowhere. Refused when it lies outside every root.
+ * Links are resolved here and never again: whoever opens the path goes down from the root name by name and follows no
+ * link, so a link that is created meanwhile cannot lead outside. Refused when the path is outside of every root.
  */
 export async function resolvePath(path: string, roots: readonly string[]): Promise<ResolvedPath> {
   const [first] = roots;
@@ -30,7 +31,7 @@ export async function resolvePath(path: string, roots: readonly string[]): Promi
   }
   const wanted = resolve(first, path);
   const real = await realRoots(roots);
-  const isNamed = real.some(({ given, root }) => isInside(wanted, given) || isInside(wanted, root));
+  const isNamed = real.some(({ asGiven, root }) => isInside(wanted, asGiven) || isInside(wanted, root));
   if (!isNamed) throw outside(path, roots);
   const target = await realTarget(wanted, path);
   const found = real.find(({ root }) => isInside(target, root));
@@ -41,19 +42,19 @@ export async function resolvePath(path: string, roots: readonly string[]): Promi
   return { root: found.root, names, path: target };
 }
 
-/** A root that is not there yet stays as it was given; whoever may make folders makes it. */
+/** A root that does not exist yet keeps the path it was given; it may be created later. */
 async function realRoots(
   roots: readonly string[],
-): Promise<readonly { readonly given: string; readonly root: string }[]> {
+): Promise<readonly { readonly asGiven: string; readonly root: string }[]> {
   return Promise.all(
     roots.map(async (root) => {
-      const given = resolve(root);
-      return { given, root: await realTarget(given, root) };
+      const asGiven = resolve(root);
+      return { asGiven, root: await realTarget(asGiven, root) };
     }),
   );
 }
 
-/** The real path of what is there, and below it the names that are not. */
+/** The real path of the part that exists, followed by the names that do not exist yet. */
 async function realTarget(wanted: string, path: string): Promise<string> {
   const missing: string[] = [];
   for (let at = wanted; ; at = dirname(at)) {
@@ -75,33 +76,29 @@ function outside(path: string, roots: readonly string[]): TuttiError {
   return new TuttiError("refused", `${path} is outside the folders this task may touch: ${roots.join(", ")}`);
 }
 
-export function errno(thrown: unknown): string | undefined {
-  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : undefined;
-}
-
-/** What the system said about a file, as a model can use it. */
+/** Turns an error of the file system into one a model can use. */
 export function fileError(thrown: unknown, path: string): TuttiError {
   if (thrown instanceof TuttiError) return thrown;
-  const code = errno(thrown);
-  const said = (kind: "not_found" | "refused" | "invalid_input" | "disk_full" | "io", text: string): TuttiError =>
-    new TuttiError(kind, text, { cause: thrown });
-  switch (code) {
+  const reason = errno(thrown);
+  const error = (code: "not_found" | "refused" | "invalid_input" | "disk_full" | "io", text: string): TuttiError =>
+    new TuttiError(code, text, { cause: thrown });
+  switch (reason) {
     case "ENOENT":
-      return said("not_found", `there is no ${path}`);
+      return error("not_found", `there is no ${path}`);
     case "ENOTDIR":
-      return said("not_found", `there is no ${path}: something on the way to it is not a folder`);
+      return error("not_found", `there is no ${path}: something on the way to it is not a folder`);
     case "ELOOP":
-      return said("refused", `${path} leads through a link that is not followed`);
+      return error("refused", `${path} leads through a link that is not followed`);
     case "EACCES":
     case "EPERM":
     case "EROFS":
-      return said("refused", `${path} may not be opened like this (${code})`);
+      return error("refused", `there is no permission to open ${path} (${reason})`);
     case "ENAMETOOLONG":
-      return said("invalid_input", "a name in the path is too long");
+      return error("invalid_input", "a name in the path is too long");
     case "ENOSPC":
     case "EDQUOT":
-      return said("disk_full", `there is no room left for ${path}`);
+      return error("disk_full", `there is no room left for ${path}`);
     default:
-      return said("io", `${path} cannot be opened (${code ?? String(thrown)})`);
+      return error("io", `${path} cannot be opened (${reason ?? String(thrown)})`);
   }
 }

@@ -1,0 +1,115 @@
+// Which tools a new task may use and which of them its agent is offered, never more than its caller may use.
+
+import { mayUse, type Rights } from "../../core/rights.ts";
+import type { AgentRef } from "../../protocol/invocation/invocation.ts";
+import type { ToolPolicy, ToolsConfig } from "../../protocol/invocation/tool-policy.ts";
+import { loopTool } from "../tools/loop-tools.ts";
+import { supervisorTools } from "../tools/supervise.ts";
+import type { Caller } from "./invocation-caller.ts";
+import type { FoundAgent } from "./find-agent.ts";
+import type { OfferedTools } from "./task-input.ts";
+
+export interface ToolAccess {
+  /** What the task may use. */
+  readonly rights: Rights;
+  /** What its agent is shown. */
+  readonly offeredTools: OfferedTools;
+}
+
+export type ToolResolution =
+  | { readonly ok: true; readonly access: ToolAccess }
+  | { readonly ok: false; readonly message: string };
+
+type CallerTools = Pick<Caller, "file" | "environment" | "rights" | "offeredTools">;
+
+/** The tools that come with the right to call agents. */
+const delegationTools = [loopTool.invokeAgent, ...supervisorTools.map((tool) => tool.name)];
+
+/**
+ * `inherit` passes the caller's rights on; the agent is offered its own tools and the client's. `exact` means these tools
+ * and no others. `none` leaves the agent its own built-in tools. Whatever goes beyond the caller's rights is refused.
+ */
+export function resolveTools(
+  caller: CallerTools,
+  target: { readonly ref: AgentRef; readonly agent: FoundAgent },
+  policy: ToolPolicy,
+): ToolResolution {
+  const own = ownTools(caller, target);
+  if (!own.ok) return own;
+  const external = caller.file.external_tools.map((tool) => tool.name);
+  const { rights } = caller;
+  const unlisted = target.agent.definition.handover === undefined ? [] : [loopTool.handover];
+  if (policy.kind === "exact") return allow(caller, policy.tools, { narrowRights: true });
+  if (policy.kind === "none") return allow(caller, without(own.tools ?? unlisted, external), { narrowRights: true });
+  if (target.ref.type === "ad_hoc") {
+    // Nobody has reviewed an ad-hoc agent, so it gets what its maker is offered except the tools that call other agents.
+    const offered = namesOf(caller, caller.offeredTools).filter((name) => mayUse(rights, name));
+    const tools = own.tools ?? without(offered, [...delegationTools, loopTool.handover]);
+    return allow(caller, tools, { narrowRights: true });
+  }
+  if (own.tools === undefined) return { ok: true, access: { rights, offeredTools: "*" } };
+  return allow(caller, [...own.tools, ...external.filter((name) => mayUse(rights, name))], { narrowRights: false });
+}
+
+type OwnTools =
+  | { readonly ok: true; readonly tools: readonly string[] | undefined }
+  | { readonly ok: false; readonly message: string };
+
+/** What the definition or the ad-hoc configuration lists; undefined when it lists nothing. */
+function ownTools(
+  caller: CallerTools,
+  { ref, agent }: { readonly ref: AgentRef; readonly agent: FoundAgent },
+): OwnTools {
+  if (ref.type === "ad_hoc")
+    return ref.tools === undefined ? { ok: true, tools: undefined } : adHocTools(caller, ref.tools);
+  const { tools, handover } = agent.definition;
+  if (tools === undefined) return { ok: true, tools: undefined };
+  return { ok: true, tools: handover === undefined ? tools : [...tools, loopTool.handover] };
+}
+
+function adHocTools({ file, rights }: CallerTools, config: ToolsConfig): OwnTools {
+  if (config.dynamic.length > 0 || config.mcp.length > 0) {
+    return {
+      ok: false,
+      message: "an ad-hoc agent cannot have dynamic or mcp tools here; list builtin and external ones",
+    };
+  }
+  const allowed = file.external_tools.map((tool) => tool.name).filter((name) => mayUse(rights, name));
+  const wanted = config.external ?? [];
+  return { ok: true, tools: [...config.builtin, ...(wanted.includes("*") ? allowed : wanted)] };
+}
+
+/** With `narrowRights` the task may use these tools and no others; without it they are only what its agent is offered. */
+function allow(
+  caller: CallerTools,
+  wanted: readonly string[],
+  { narrowRights }: { readonly narrowRights: boolean },
+): ToolResolution {
+  const { rights } = caller;
+  const withSupervision = wanted.includes(loopTool.invokeAgent) ? [...wanted, ...delegationTools] : wanted;
+  // Every agent has `final`; it needs no right.
+  const names = [...new Set(withSupervision)].filter((name) => name !== loopTool.final);
+  const known = namesOf(caller, "*");
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    return { ok: false, message: `there is no tool ${unknown.join(", ")}; there are: ${known.join(", ")}` };
+  const beyond = names.filter((name) => !mayUse(rights, name));
+  if (beyond.length > 0)
+    return { ok: false, message: `the caller may not use ${beyond.join(", ")}, so it cannot pass that on` };
+  return { ok: true, access: { rights: narrowRights ? { ...rights, tools: names } : rights, offeredTools: names } };
+}
+
+/** The names behind `*`, in the order models see the tools; `final` is not among them, since nobody can withhold it. */
+function namesOf({ file, environment }: CallerTools, tools: OfferedTools): readonly string[] {
+  if (tools !== "*") return tools;
+  return [
+    ...environment.tools.map((tool) => tool.name),
+    loopTool.invokeAgent,
+    loopTool.handover,
+    ...file.external_tools.map((tool) => tool.name),
+  ];
+}
+
+function without(names: readonly string[], dropped: readonly string[]): string[] {
+  return names.filter((name) => !dropped.includes(name));
+}

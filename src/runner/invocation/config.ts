@@ -1,0 +1,13 @@
+// The config of the invocation runner: what a root task is run with.
+
+import { z } from "zod";
+
+import { readRunnerConfig } from "../shared/runner-config.ts";
+
+/** The folder of the project whose config applies. It is in the config and not in the input because inputs are redacted. */
+const InvocationConfig = z.object({ project: z.string().optional() });
+export type InvocationConfig = z.infer<typeof InvocationConfig>;
+
+export function readInvocationConfig(config: unknown): InvocationConfig {
+  return readRunnerConfig("invocation", InvocationConfig, config);
+}
