@@ -1,17 +1,17 @@
-// Reads what went wrong with a call: whether to try again and when, and what to tell if not.
+// Classifies the failure of a call: whether and when to try again, and which error to report if not.
 
-import { TuttiError } from "../protocol/error.ts";
+import { thrownMessage, TuttiError } from "../protocol/error.ts";
 import { CutReply, EmptyReply } from "./collect-reply.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 
 /**
- * `throttled`: the provider wants fewer calls; everybody waits. `transient`: it may go well the next time. `empty`: the
- * model said nothing; worth one more try. `final`: the same call fails again.
+ * `throttled`: the provider asks for fewer calls, so all of them wait. `transient`: the next try may succeed. `empty`: the
+ * model said nothing, which is worth one more try. `final`: the same call would fail again.
  */
 export interface CallFailure {
   readonly kind: "throttled" | "transient" | "empty" | "final";
   readonly error: TuttiError;
-  /** How long the provider asked to wait. */
+  /** How long the provider asks us to wait. */
   readonly waitMs?: number;
 }
 
@@ -19,7 +19,7 @@ const maxExcerpt = 300;
 
 export function readFailure(thrown: unknown, model: ResolvedModel): CallFailure {
   if (thrown instanceof TuttiError) {
-    // Who took all the time there is would take it again.
+    // A call that used up its total time would do so again; one that sent nothing for too long may not.
     return { kind: thrown.code === "deadline" && thrown.retry === "safe" ? "transient" : "final", error: thrown };
   }
   if (thrown instanceof EmptyReply) {
@@ -31,7 +31,7 @@ export function readFailure(thrown: unknown, model: ResolvedModel): CallFailure 
   }
   const seen = httpErrorIn(thrown);
   if (thrown instanceof CutReply || seen === undefined || seen.status === undefined) return unreachable(thrown, model);
-  // The answer began well and could not be read to its end.
+  // The response began without an error and could not be read to its end.
   if (seen.status < 400) return unreachable(new CutReply(seen.message, { cause: thrown }), model);
   return byStatus({ ...seen, status: seen.status }, thrown, model);
 }
@@ -43,7 +43,7 @@ interface HttpError {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The packages' errors by their shape: a class of theirs would have to be loaded to be compared with. */
+/** Recognises errors of the providers' packages by their shape: comparing classes would mean to load the packages. */
 function httpErrorIn(thrown: unknown): HttpError | undefined {
   if (typeof thrown !== "object" || thrown === null) return undefined;
   const seen: Record<string, unknown> = { ...thrown };
@@ -62,7 +62,7 @@ function isStatus(value: unknown): value is number {
   return typeof value === "number" && value >= 100 && value < 600;
 }
 
-/** An error inside a stream that has begun names its kind instead of a status. */
+/** An error inside a stream that has begun has a type instead of a status. */
 function statusOf(type: unknown): number | undefined {
   if (typeof type !== "string") return undefined;
   return /overloaded/.test(type)
@@ -113,7 +113,7 @@ function byStatus(seen: HttpError & { readonly status: number }, cause: unknown,
 }
 
 function unreachable(thrown: unknown, model: ResolvedModel): CallFailure {
-  const quote = thrown instanceof Error ? thrown.message : String(thrown);
+  const quote = thrownMessage(thrown);
   const says =
     thrown instanceof CutReply
       ? "sent only part of a reply; try again"
@@ -139,7 +139,7 @@ function problem(model: ResolvedModel, { code, says, cause, status, quote, retry
   });
 }
 
-/** One line, bounded, and never the key, which a server may quote back. */
+/** One line of limited length, without the key, which a server may quote back. */
 function excerpt({ message, body }: HttpError, { provider }: ResolvedModel): string {
   const text = (message === "" ? body : message).replaceAll(/\s+/g, " ").trim();
   const safe = provider.key === undefined ? text : text.replaceAll(provider.key, "…");

@@ -1,5 +1,6 @@
-// Reads a reply as it streams in. It is returned whole, when the provider said how it ended, or not at all.
+// Collects a reply as it streams in. It is returned whole, once the provider has said how it ended, or not at all.
 
+import { thrownMessage } from "../protocol/error.ts";
 import type { Message, Part, ToolCall } from "../protocol/task/message.ts";
 import { scanJson } from "../protocol/json/scan-json.ts";
 import { isJsonObject } from "../protocol/toolcalls/tool-call.ts";
@@ -7,42 +8,43 @@ import type { MalformedCall, ModelCallOptions, ModelReply } from "../ports.ts";
 import { tokensOfText } from "./estimate.ts";
 import type { PartStream, StreamPart } from "./language-model.ts";
 import { type Metadata, readMetadata, type StateItem, withState } from "./provider-state.ts";
-import type { Tokens } from "./prices.ts";
+import type { TokenCounts } from "./prices.ts";
 
-export interface WholeReply {
+export interface CollectedReply {
   readonly message: Message;
   readonly finish: ModelReply["finish"];
   readonly malformed: readonly MalformedCall[];
-  /** A count that the provider did not tell is absent. */
-  readonly tokens: { readonly [K in keyof Tokens]?: Tokens[K] };
+  /** Counts that the provider did not give are absent. */
+  readonly tokens: { readonly [K in keyof TokenCounts]?: TokenCounts[K] };
 }
 
-/** The stream ended before the reply did; what came of it is dropped. */
+/** The stream ended before the reply did; the part that came is dropped. */
 export class CutReply extends Error {
   override readonly name = "CutReply";
 }
 
-/** The provider ended a reply that says and asks nothing. */
+/** The provider ended a reply that has neither text nor calls. */
 export class EmptyReply extends Error {
   override readonly name = "EmptyReply";
 }
 
 interface Progress {
-  /** Tokens of the reply that have come, roughly; they cost even if the rest never comes. */
+  /** An estimate of the tokens received so far; they are paid for even if the rest never comes. */
   output: number;
+  /** Whether anything of the reply has come. */
   started: boolean;
 }
 
-export interface Reading extends Pick<ModelCallOptions, "onText" | "onReasoning" | "onTool"> {
+export interface CollectOptions extends Pick<ModelCallOptions, "onText" | "onReasoning" | "onTool"> {
   readonly model: string;
   readonly agent: string;
-  /** Whether the provider's own state is wanted in the message. Text that is read for calls anew has no place for it. */
+  /** Whether the provider's own state is kept in the message. Not in the fenced format, where the parts are made anew from the text. */
   readonly keepState: boolean;
-  /** Ids of calls in the conversation; a server that counts from 0 in every reply gives them again. */
+  /** The ids of earlier calls. A server that numbers the calls of each reply uses them again, and they must be made unique. */
   readonly usedIds: ReadonlySet<string>;
   readonly progress: Progress;
-  /** Something came: the connection is alive. */
-  readonly onSign: () => void;
+  /** Called for everything that comes: the connection is alive. */
+  readonly onActivity: () => void;
 }
 
 interface Block {
@@ -64,20 +66,20 @@ type Item = Block | Call;
 
 type Finish = Extract<StreamPart, { type: "finish" }>;
 
-export async function readReply(stream: PartStream, reading: Reading): Promise<WholeReply> {
+export async function collectReply(stream: PartStream, options: CollectOptions): Promise<CollectedReply> {
   const items: Item[] = [];
   let finish: Finish | undefined;
   for await (const part of stream) {
-    if (part.type !== "stream-start") reading.onSign();
+    if (part.type !== "stream-start") options.onActivity();
     if (part.type === "error") throw part.error;
     if (part.type === "finish") finish = part;
-    else take(part, items, reading);
+    else collectPart(part, items, options);
   }
   if (finish === undefined) throw new CutReply("the reply ended before it was finished");
-  return wholeReply(items, finish, reading);
+  return wholeReply(items, finish, options);
 }
 
-function take(part: StreamPart, items: Item[], { progress, onText, onReasoning, onTool }: Reading): void {
+function collectPart(part: StreamPart, items: Item[], { progress, onText, onReasoning, onTool }: CollectOptions): void {
   switch (part.type) {
     case "text-start":
     case "reasoning-start":
@@ -86,11 +88,11 @@ function take(part: StreamPart, items: Item[], { progress, onText, onReasoning, 
     case "text-end":
     case "reasoning-end": {
       const type = part.type.startsWith("text") ? "text" : "reasoning";
-      const item = blockOf(items, type, part.id);
-      note(item, part.providerMetadata);
+      const item = blockFor(items, type, part.id);
+      addMetadata(item, part.providerMetadata);
       if (!("delta" in part) || part.delta === "") return;
       item.text += part.delta;
-      arrived(progress, part.delta);
+      countOutput(progress, part.delta);
       (type === "text" ? onText : onReasoning)?.(part.delta);
       return;
     }
@@ -99,14 +101,14 @@ function take(part: StreamPart, items: Item[], { progress, onText, onReasoning, 
       onTool?.(part.toolName);
       return;
     case "tool-input-delta":
-      arrived(progress, part.delta);
+      countOutput(progress, part.delta);
       onTool?.(part.delta);
       return;
     case "tool-call": {
-      // What the provider ran itself was never asked of it, and is not ours to run.
+      // A tool that the provider runs on its own side is not for us to run.
       if (part.providerExecuted === true) return;
       const item: Call = { type: "call", id: part.toolCallId, name: part.toolName, input: part.input };
-      note(item, part.providerMetadata);
+      addMetadata(item, part.providerMetadata);
       items.push(item);
       progress.started = true;
       return;
@@ -115,13 +117,13 @@ function take(part: StreamPart, items: Item[], { progress, onText, onReasoning, 
   }
 }
 
-function arrived(progress: Progress, text: string): void {
+function countOutput(progress: Progress, text: string): void {
   progress.started = true;
   progress.output += tokensOfText(text);
 }
 
-/** An id may come again for a later block; only the newest block of its kind is continued. */
-function blockOf(items: Item[], type: "text" | "reasoning", id: string): Block {
+/** The block that a piece belongs to. Ids may be reused for a later block, so only the newest block of a kind is continued. */
+function blockFor(items: Item[], type: "text" | "reasoning", id: string): Block {
   const found = items.findLast((item) => item.type === type && item.id === id);
   if (found !== undefined && found.type !== "call" && found === items.findLast((item) => item.type === type))
     return found;
@@ -130,13 +132,13 @@ function blockOf(items: Item[], type: "text" | "reasoning", id: string): Block {
   return made;
 }
 
-function note(item: Item, metadata: unknown): void {
+function addMetadata(item: Item, metadata: unknown): void {
   for (const [provider, values] of Object.entries(readMetadata(metadata))) {
     item.metadata = { ...item.metadata, [provider]: { ...item.metadata?.[provider], ...values } };
   }
 }
 
-function wholeReply(items: readonly Item[], { finishReason, usage }: Finish, reading: Reading): WholeReply {
+function wholeReply(items: readonly Item[], { finishReason, usage }: Finish, options: CollectOptions): CollectedReply {
   const { unified, raw } = finishReason;
   if (unified === "interrupted" || (unified === "other" && raw === undefined)) {
     throw new CutReply("the reply was interrupted");
@@ -145,7 +147,7 @@ function wholeReply(items: readonly Item[], { finishReason, usage }: Finish, rea
   const parts: Part[] = [];
   const state: StateItem[] = [];
   const malformed: MalformedCall[] = [];
-  const ids = new Set(reading.usedIds);
+  const ids = new Set(options.usedIds);
   for (const [at, item] of items.entries()) {
     const metadata = item.metadata === undefined ? {} : { metadata: item.metadata };
     if (item.type === "call") {
@@ -162,20 +164,20 @@ function wholeReply(items: readonly Item[], { finishReason, usage }: Finish, rea
     }
   }
   const calls = parts.some((part) => part.part_type === "tool_call") || malformed.length > 0;
-  const said = parts.some((part) => part.part_type === "text" && part.data.trim() !== "");
+  const hasText = parts.some((part) => part.part_type === "text" && part.data.trim() !== "");
   const refused = unified === "content-filter";
-  if (!calls && !said && !cut && !refused) throw new EmptyReply("the reply was empty");
+  if (!calls && !hasText && !cut && !refused) throw new EmptyReply("the reply was empty");
   if (unified === "error") throw new CutReply(`the provider ended the reply with ${raw ?? "an error"}`);
-  const message: Message = { name: null, role: "assistant", agent_id: reading.agent, parts };
+  const message: Message = { name: null, role: "assistant", agent_id: options.agent, parts };
   return {
-    message: reading.keepState ? withState(message, reading.model, state) : message,
+    message: options.keepState ? withState(message, options.model, state) : message,
     finish: cut ? "length" : refused ? "refusal" : calls ? "tools" : "stop",
     malformed,
     tokens: tokensIn(usage),
   };
 }
 
-/** A call at the place where a reply was cut may look whole without being it. */
+/** The last call of a reply that was cut may look whole and still lack its end. */
 function readCall(
   { id, name, input }: Call,
   { ids, cut }: { readonly ids: Set<string>; readonly cut: boolean },
@@ -191,13 +193,13 @@ function readCall(
   return { tool_call_id: own, tool_name: name, input: args };
 }
 
-/** What is wrong, as text, when it is no JSON object that can be held exactly. */
+/** The arguments, or a text that says why they cannot be used. */
 function readArguments(text: string): Readonly<Record<string, unknown>> | string {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (thrown) {
-    return `the arguments are not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    return `the arguments are not JSON: ${thrownMessage(thrown)}`;
   }
   if (!isJsonObject(value)) return "the arguments must be a JSON object";
   const start = text.search(/\S/);
@@ -207,7 +209,7 @@ function readArguments(text: string): Readonly<Record<string, unknown>> | string
     : value;
 }
 
-function tokensIn({ inputTokens, outputTokens }: Finish["usage"]): WholeReply["tokens"] {
+function tokensIn({ inputTokens, outputTokens }: Finish["usage"]): CollectedReply["tokens"] {
   return {
     ...(inputTokens.total === undefined ? {} : { input: inputTokens.total }),
     ...(outputTokens.total === undefined ? {} : { output: outputTokens.total }),

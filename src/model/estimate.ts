@@ -1,13 +1,13 @@
-// How many tokens a request will be, never too few: held against the budget before it is sent.
+// Estimates the tokens of a request, rather too many than too few. The estimate is reserved in the budget before the request is sent.
 
 import type { CompleteMessage, Part } from "../protocol/task/message.ts";
 import type { ModelRequest, ModelTool } from "../ports.ts";
 
-/** English and code have about four characters to a token; other scripts may have one. */
+/** For ASCII text, which has about four characters per token. Every other character counts as a token of its own. */
 const charactersPerToken = 3.5;
-/** A picture or a page of a document. */
+/** An image, or a page of a document. */
 const mediaTokens = 1_600;
-/** Around every message and tool. */
+/** What every message and every tool costs beside its content. */
 const frameTokens = 8;
 
 export function estimateInput(request: ModelRequest): number {
@@ -22,7 +22,7 @@ export function tokensOfText(text: string): number {
   return Math.ceil((text.length - wide) / charactersPerToken) + wide;
 }
 
-/** A message is in every later request of its conversation, and does not change; so with a tool. */
+/** Messages and tools do not change and are in every later request of their conversation, so their counts are remembered. */
 const counted = new WeakMap<CompleteMessage | ModelTool, number>();
 
 function tokensOfMessage(message: CompleteMessage): number {
@@ -39,7 +39,7 @@ function tokensOfPart(part: Part): number {
     return frameTokens + part.data.parts.reduce((sum, inner) => sum + tokensOfPart(inner), 0);
   }
   if (part.part_type === "image" || part.part_type === "file") {
-    // A document's pages cannot be counted from here; its size bounds its text.
+    // The pages of a document cannot be counted here, but its size bounds the length of its text.
     const size =
       part.data.type === "bytes" && part.part_type === "file" ? part.data.bytes.length / charactersPerToken : 0;
     return Math.ceil(Math.max(mediaTokens, size));

@@ -1,32 +1,32 @@
-// The way to one provider with one key: how many calls are under way at once, and since when it wants a pause.
+// The lane to one provider with one key: limits how many calls run at once, and pauses all of them when the provider asks for it.
 
 import { TuttiError } from "../protocol/error.ts";
 import type { Clock } from "../ports.ts";
 
 export interface LaneOptions {
   readonly clock: Clock;
-  /** The most calls at once; how many are allowed now is learnt from the provider. */
-  readonly most: number;
-  /** Who would have to wait longer is told so instead. */
+  /** The most calls at once. Fewer run while the provider throttles. */
+  readonly maxCalls: number;
+  /** A call that would have to wait longer fails instead. */
   readonly maxWaitMs: number;
-  /** What to call it in an error. */
+  /** The provider's name in errors. */
   readonly name: string;
   readonly random: () => number;
 }
 
-/** A call's leave to be under way; used exactly once. */
-export interface Pass {
-  /** It went well: one more may go with every round of calls that do. */
-  passed(): void;
-  /** It went wrong for reasons of its own. */
+/** The permission to make one call. Exactly one of its methods must be called, once. */
+export interface Permit {
+  /** The call succeeded: the number of calls at once grows by one per round of successful calls. */
+  succeeded(): void;
+  /** The call failed for another reason than throttling. */
   failed(): void;
-  /** The provider wants fewer: half as many go, after a pause that holds for everybody. */
+  /** The provider throttled the call: half as many calls run, after a pause for all of them. */
   throttled(waitMs: number | undefined): void;
 }
 
 export interface Lane {
-  /** `again`: it was turned away before and goes before those who were not yet. */
-  enter(options: { readonly signal: AbortSignal; readonly again: boolean }): Promise<Pass>;
+  /** Waits until the call may be made. With `again` it was throttled before and goes ahead of new calls. */
+  acquire(options: { readonly signal: AbortSignal; readonly again: boolean }): Promise<Permit>;
 }
 
 interface Waiter {
@@ -37,67 +37,67 @@ interface Waiter {
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 
-export function openLane({ clock, most, maxWaitMs, name, random }: LaneOptions): Lane {
-  let allowed = most;
+export function openLane({ clock, maxCalls, maxWaitMs, name, random }: LaneOptions): Lane {
+  let allowed = maxCalls;
   let running = 0;
-  let until = 0;
-  /** Throttled calls in a row, for the pause when the provider names none. */
-  let row = 0;
-  /** Counts the cuts: calls that set out before the last one say nothing new. */
-  let cuts = 0;
+  let pausedUntil = 0;
+  /** How often in a row the lane was throttled; decides the pause when the provider names none. */
+  let throttles = 0;
+  /** How often the limit was halved. A throttled call that began before the last time must not halve it again. */
+  let halvings = 0;
   let wake: (() => void) | undefined;
   const queue: Waiter[] = [];
 
-  const tooLong = (): TuttiError | undefined => {
-    const waitMs = until - clock.now();
+  const waitTooLong = (): TuttiError | undefined => {
+    const waitMs = pausedUntil - clock.now();
     if (waitMs <= maxWaitMs) return undefined;
     return new TuttiError(
       "busy",
-      `${name} wants a pause of ${Math.ceil(waitMs / 1000)} s; try again then, or raise max_wait_ms`,
+      `${name} asks for a pause of ${Math.ceil(waitMs / 1000)} s; try again then, or raise max_wait_ms`,
       { details: { retry_after_ms: waitMs } },
     );
   };
 
-  const pump = (): void => {
-    const wait = until - clock.now();
+  const startWaiting = (): void => {
+    const wait = pausedUntil - clock.now();
     if (wait > 0) {
-      if (queue.length > 0) wake ??= clock.timer(wait, woken);
+      if (queue.length > 0) wake ??= clock.timer(wait, onWake);
       return;
     }
     while (queue.length > 0 && running < Math.max(1, Math.floor(allowed))) queue.shift()?.go();
   };
-  const woken = (): void => {
+  const onWake = (): void => {
     wake = undefined;
-    pump();
+    startWaiting();
   };
 
-  const pass = (): Pass => {
+  const grant = (): Permit => {
     running += 1;
-    const since = cuts;
+    const since = halvings;
     const done = (): void => {
       running -= 1;
-      pump();
+      startWaiting();
     };
     return {
-      passed() {
-        row = 0;
-        allowed = Math.min(most, allowed + 1 / allowed);
+      succeeded() {
+        throttles = 0;
+        allowed = Math.min(maxCalls, allowed + 1 / allowed);
         done();
       },
       failed: done,
       throttled(waitMs) {
-        if (since === cuts) {
-          cuts += 1;
+        if (since === halvings) {
+          halvings += 1;
           allowed = Math.max(1, allowed / 2);
-          row += 1;
+          throttles += 1;
         }
-        const backoff = Math.min(longestPauseMs, firstPauseMs * 2 ** (row - 1)) * (0.5 + random() / 2);
-        // Not one instant for all: whoever shares the key elsewhere was told the same.
+        const backoff = Math.min(longestPauseMs, firstPauseMs * 2 ** (throttles - 1)) * (0.5 + random() / 2);
+        // Spread at random, since other processes with the same key were given the same time.
         const pause = waitMs === undefined ? backoff : waitMs * (1 + random() / 10);
-        until = Math.max(until, clock.now() + pause);
+        pausedUntil = Math.max(pausedUntil, clock.now() + pause);
         wake?.();
         wake = undefined;
-        const refusal = tooLong();
+        const refusal = waitTooLong();
         if (refusal !== undefined) for (const waiter of queue.splice(0)) waiter.stop(refusal);
         done();
       },
@@ -105,11 +105,11 @@ export function openLane({ clock, most, maxWaitMs, name, random }: LaneOptions):
   };
 
   return {
-    async enter({ signal, again }) {
+    async acquire({ signal, again }) {
       signal.throwIfAborted();
-      const refusal = tooLong();
+      const refusal = waitTooLong();
       if (refusal !== undefined) throw refusal;
-      return new Promise<Pass>((resolve, reject) => {
+      return new Promise<Permit>((resolve, reject) => {
         const leave = (): void => {
           const at = queue.indexOf(waiter);
           if (at >= 0) queue.splice(at, 1);
@@ -118,7 +118,7 @@ export function openLane({ clock, most, maxWaitMs, name, random }: LaneOptions):
         const waiter: Waiter = {
           go() {
             signal.removeEventListener("abort", leave);
-            resolve(pass());
+            resolve(grant());
           },
           stop(reason) {
             signal.removeEventListener("abort", leave);
@@ -128,7 +128,7 @@ export function openLane({ clock, most, maxWaitMs, name, random }: LaneOptions):
         signal.addEventListener("abort", leave, { once: true });
         if (again) queue.unshift(waiter);
         else queue.push(waiter);
-        pump();
+        startWaiting();
       });
     },
   };

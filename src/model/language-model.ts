@@ -1,4 +1,4 @@
-// The provider packages' common interface as types; importing this file loads none of them.
+// The common interface of the providers' packages, as types only: importing this file loads none of them.
 
 import type { createAnthropic } from "@ai-sdk/anthropic";
 

@@ -1,4 +1,4 @@
-// Tells which models there are: set up or not, with a key or without, reachable, at what price, in which format.
+// Lists the models there are, each with its price, format and limits, whether its key is set and whether its provider can be reached.
 
 import type { Clock, ModelFormat } from "../ports.ts";
 import { type Price, priceTable, pricesAsOf } from "./prices.ts";
@@ -16,13 +16,13 @@ export interface ModelListing {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly provider: string;
-  /** It can be called as things are: its key is there, or it needs none. */
+  /** Whether the model can be called now: its key is set, or it needs none. */
   readonly configured: boolean;
-  /** Variables a key is looked for in; empty when none is needed. */
+  /** The environment variables that may hold the key; empty when none is needed. */
   readonly keyEnv: readonly string[];
-  /** Absent when it was not tried. */
+  /** Absent when the provider was not probed. */
   readonly probe?: Probe;
-  /** Null: not known, so under a money limit a person is asked first. */
+  /** Null when the price is unknown; then, under a money limit, a person is asked before the first call. */
   readonly price: Price | null;
   readonly pricesAsOf: string;
   readonly format: ModelFormat;
@@ -31,13 +31,13 @@ export interface ModelListing {
 }
 
 export interface ListOptions {
-  /** Ask every provider that is configured whether it is there; nothing is generated, nothing is paid. */
+  /** Probe every configured provider. This generates nothing and costs nothing. */
   readonly probe?: { readonly timeoutMs: number; readonly signal: AbortSignal };
 }
 
-/** Models named in the config, and the priced ones of every provider that has its key. Broken names in the config are left to their use. */
+/** The models named in the config, and those with a known price of every provider whose key is set. Names that cannot be resolved are left out; calling such a model says why. */
 export async function listModels(setup: ModelSetup, clock: Clock, options: ListOptions = {}): Promise<ModelListing[]> {
-  const providers = providerNames(setup.config).flatMap((name) => usable(() => resolveProvider(setup, name)));
+  const providers = providerNames(setup.config).flatMap((name) => resolvedOrNone(() => resolveProvider(setup, name)));
   const ready = providers.filter(isConfigured);
   const named = new Set(namesIn(setup));
   const inUse = ready.filter(
@@ -53,11 +53,11 @@ export async function listModels(setup: ModelSetup, clock: Clock, options: ListO
   );
   const aliases = Object.keys(setup.config.aliases);
   const resolved = [...new Set([...named, ...priced, ...offered])].flatMap((name) =>
-    usable(() => resolveModel(setup, name)),
+    resolvedOrNone(() => resolveModel(setup, name)),
   );
   return resolved.map((model): ModelListing => {
     const probe = probes.get(model.provider.name);
-    const own = aliases.filter((alias) => usable(() => resolveModel(setup, alias))[0]?.name === model.name);
+    const own = aliases.filter((alias) => resolvedOrNone(() => resolveModel(setup, alias))[0]?.name === model.name);
     return {
       name: model.name,
       aliases: own,
@@ -82,15 +82,14 @@ function namesIn(setup: ModelSetup): string[] {
     ...Object.keys(config.models),
     ...Object.keys(config.prices),
   ];
-  return asked.flatMap((name) => (name === undefined ? [] : usable(() => resolveModel(setup, name).name)));
+  return asked.flatMap((name) => (name === undefined ? [] : resolvedOrNone(() => resolveModel(setup, name).name)));
 }
 
 function isConfigured({ key, keyEnv }: ResolvedProvider): boolean {
   return keyEnv.length === 0 || key !== undefined;
 }
 
-/** What cannot be resolved is not in the list; calling it says why. */
-function usable<T>(make: () => T): T[] {
+function resolvedOrNone<T>(make: () => T): T[] {
   try {
     return [make()];
   } catch {

@@ -1,11 +1,11 @@
-// Loads a provider's package when its first model is called, and no other.
+// Loads the package of a provider when its first model is called.
 
 import type { LanguageModel } from "./language-model.ts";
 import type { ResolvedModel, ResolvedProvider } from "./resolve-model.ts";
 
 type MakeModel = (id: string) => LanguageModel;
 
-/** A key must be passed even where none is needed, or the package looks for one in the process's environment. */
+/** Passed when no key is needed: without any key the package would look for one in the environment of the process. */
 const noKey = "none";
 
 async function loadProvider({ name, kind, baseUrl, key, settings }: ResolvedProvider): Promise<MakeModel> {
@@ -41,7 +41,7 @@ async function loadProvider({ name, kind, baseUrl, key, settings }: ResolvedProv
   }
 }
 
-/** Each provider is made once. */
+/** Each provider is created once. */
 export function providerLoader(): (model: ResolvedModel) => Promise<LanguageModel> {
   const made = new Map<string, Promise<MakeModel>>();
   return async ({ provider, id }) => {

@@ -1,13 +1,13 @@
-// How much the known models take in and give out, by the beginning of their names; what is not here is not known.
+// Context and output limits of known models, by the beginning of their names.
 
 export interface ModelLimits {
   readonly contextTokens: number | null;
   readonly maxOutputTokens: number;
 }
 
-/** What a reply may cost at most when nobody says how long it may be; models can do more. */
+/** The longest output requested when no limit is set; it bounds the cost of a reply. Models can do more. */
 const usualOutput = 16_384;
-/** Servers of small models refuse a request whose output does not fit beside its input. */
+/** Servers of small models refuse a request when input and longest output together do not fit. */
 const smallOutput = 4_096;
 
 const known: readonly { readonly prefix: string; readonly context: number; readonly output?: number }[] = [

@@ -1,4 +1,4 @@
-// All models there are, behind one port: the rehearsal by its name, everything else by its provider.
+// All models behind one port: the rehearsal by its name, every other model by its provider.
 
 import { isRehearsalName, rehearsalModelName } from "../core/rehearsal-name.ts";
 import { TuttiError } from "../protocol/error.ts";
@@ -11,24 +11,24 @@ import { estimateUsage, modelCaller } from "./provider-model.ts";
 import { canonicalName, type Environment, type ModelSetup, resolveModel } from "./resolve-model.ts";
 
 export interface ModelsOptions {
-  /** As the user wrote it; checked here. */
+  /** As the user wrote it; it is checked here. */
   readonly config?: unknown;
   readonly env: Environment;
   readonly prices?: Readonly<Record<string, Price>>;
   readonly clock: Clock;
-  /** Spreads waits; `Math.random` when absent. */
+  /** Used to spread waits; `Math.random` when absent. */
   readonly random?: () => number;
 }
 
 export interface Models {
   /** The model of an agent that names none. */
   readonly defaultModel: string;
-  /** Every model by its name, with `rehearsal` as the one of that name. All share the limits of their providers. */
+  /** A port that finds every model by its name, and `rehearsal` under the rehearsal's. Calls through all such ports share the providers' lanes. */
   withRehearsal(rehearsal: Model): Model;
   list(options?: ListOptions): Promise<ModelListing[]>;
 }
 
-/** Throws `invalid_input` that names what is wrong in the config. Loads no provider and sends nothing. */
+/** Throws `invalid_input` and says what is wrong in the config. Loads no provider and sends nothing. */
 export function models(options: ModelsOptions): Models {
   const setup: ModelSetup = {
     config: readConfig(options.config ?? {}),
@@ -62,6 +62,6 @@ function readConfig(config: unknown): ModelsConfig {
   const read = ModelsConfig.safeParse(config);
   if (read.success) return read.data;
   const issues = issuesOf(read.error);
-  const said = describeIssues(issues);
-  throw new TuttiError("invalid_input", `the models in the config cannot be used: ${said}`, { details: { issues } });
+  const message = `the models in the config cannot be used: ${describeIssues(issues)}`;
+  throw new TuttiError("invalid_input", message, { details: { issues } });
 }

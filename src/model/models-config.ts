@@ -1,4 +1,4 @@
-// How a user sets up models: providers, aliases, what is known of a model. Keys are never in it, only the names of variables.
+// The models part of a project's config: providers, aliases, limits and prices. Keys are never in it, only the names of variables.
 
 import { z } from "zod";
 
@@ -13,22 +13,22 @@ export type ProviderKind = z.infer<typeof ProviderKind>;
 const Format = z.enum(["auto", "native", "fenced"]);
 
 const ProviderSettings = z.strictObject({
-  /** May be left out for a provider that is built in. */
+  /** May be left out for a built-in provider. */
   kind: ProviderKind.optional(),
   base_url: z.url({ protocol: /^https?$/ }).optional(),
-  /** The environment variable that holds the key; null when the server wants none. */
+  /** The environment variable that holds the key; null when the server needs no key. */
   key_env: z.string().min(1).nullable().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   format: Format.optional(),
-  /** The most calls at once; fewer when the provider asks for it. */
+  /** The most calls at once; fewer run while the provider throttles. */
   concurrency: z.int().positive().max(1000).optional(),
-  /** From sending a request to the first sign of a reply. */
+  /** The most time from sending a request to the first byte of its reply. */
   first_byte_ms: Milliseconds.optional(),
-  /** Between two pieces of a reply. */
+  /** The most time between two pieces of a reply. */
   idle_ms: Milliseconds.optional(),
-  /** One try, from sending to the end of the reply. */
+  /** The most time of one try, from sending the request to the end of the reply. */
   total_ms: Milliseconds.optional(),
-  /** A provider that asks for a longer pause than this fails the call instead. */
+  /** When the provider asks for a longer pause than this, the call fails instead of waiting. */
   max_wait_ms: Milliseconds.optional(),
 });
 export type ProviderSettings = z.infer<typeof ProviderSettings>;
@@ -40,14 +40,14 @@ const ModelSettings = z.strictObject({
 });
 
 export const ModelsConfig = z.strictObject({
-  /** The model of an agent that names none. */
+  /** The model of agents that name none. */
   default: z.string().min(1).optional(),
   providers: z.record(name, ProviderSettings).default({}),
   /** Short name → `provider/model` or another alias. */
   aliases: z.record(name, z.string().min(1)).default({}),
   /** By `provider/model`. */
   models: z.record(z.string(), ModelSettings).default({}),
-  /** By `provider/model`; goes before the built-in table. */
+  /** By `provider/model`; takes precedence over the built-in table. */
   prices: z.record(z.string(), Price).default({}),
 });
 export type ModelsConfig = z.infer<typeof ModelsConfig>;

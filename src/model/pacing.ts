@@ -1,4 +1,4 @@
-// How fast and how long a provider is asked, where its settings do not say.
+// Concurrency and time limits of a provider: its settings, or defaults.
 
 import type { ProviderSettings } from "./models-config.ts";
 
@@ -12,7 +12,7 @@ export interface Pacing {
 
 const minute = 60_000;
 
-/** A model that thinks may be silent for minutes, so only a dead connection runs into these. */
+/** The default time limits are long, because a model that thinks may be silent for minutes. */
 export function pacingOf(settings: ProviderSettings): Pacing {
   return {
     concurrency: settings.concurrency ?? 16,

@@ -1,4 +1,4 @@
-// What models cost: one dated table, what a user knows better on top of it, and the sum for one call.
+// What models cost: a dated table of prices, and the cost of one call.
 
 import { z } from "zod";
 
@@ -7,9 +7,9 @@ const MicroUsd = z.int().nonnegative();
 const Rates = z.strictObject({
   input: MicroUsd,
   output: MicroUsd,
-  /** Input read from the provider's cache; as `input` when absent. */
+  /** Input read from the provider's cache; the same as `input` when absent. */
   cached: MicroUsd.optional(),
-  /** Input written to the provider's cache; as `input` when absent. */
+  /** Input written to the provider's cache; the same as `input` when absent. */
   cache_write: MicroUsd.optional(),
 });
 
@@ -34,7 +34,7 @@ function rates(input: number, output: number, cached: number, cacheWrite?: numbe
   };
 }
 
-/** Cache writes are those that live five minutes, the only ones asked for. */
+/** The price of cache writes is that of entries that live five minutes, the only ones we request. */
 const claude = (input: number, output: number, cached: number): Price => rates(input, output, cached, input * 1.25);
 
 /** Above 272,000 tokens of input: twice the input, one and a half times the output. */
@@ -45,8 +45,8 @@ function gpt6(input: number, output: number, cached: number, cacheWrite?: number
 }
 
 /**
- * By `provider/model` without the date at a model's end. Where a price is lowered for a time, the lasting one stands
- * here: a reservation may be too large, never too small. A model that is not here has no known price.
+ * By `provider/model`, without the date at the end of a model's name. Temporary discounts are not in it: a reservation may
+ * be too large, never too small. The price of a model that is not in the table is unknown.
  */
 export const priceTable: Readonly<Record<string, Price>> = {
   "anthropic/claude-fable-5-1": claude(10, 50, 0.25),
@@ -88,7 +88,7 @@ export const priceTable: Readonly<Record<string, Price>> = {
 /** `-20260115`, `-2026-01-15` or `-latest` at the end of a name: the same model at the same price. */
 const dated = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;
 
-/** Null when nobody knows; the first table that has the name, then the first that has it without its date. */
+/** From the first table that has the name, or else from the first that has it without its date. Null when no table has it. */
 export function priceOf(name: string, tables: readonly Readonly<Record<string, Price>>[]): Price | null {
   for (const key of [name, name.replace(dated, "")]) {
     for (const table of tables) if (Object.hasOwn(table, key)) return table[key] ?? null;
@@ -96,16 +96,16 @@ export function priceOf(name: string, tables: readonly Readonly<Record<string, P
   return null;
 }
 
-export interface Tokens {
-  /** All of the input, what the cache gave and took included. */
+export interface TokenCounts {
+  /** The whole input, including tokens read from the cache and written to it. */
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWritten: number;
 }
 
-/** Whole micro-USD, rounded up; null when the price is not known. */
-export function costOf(price: Price | null, tokens: Tokens): number | null {
+/** In whole micro-USD, rounded up; null when the price is unknown. */
+export function costOf(price: Price | null, tokens: TokenCounts): number | null {
   if (price === null) return null;
   const rate = price.long !== undefined && tokens.input > price.long.above ? price.long : price;
   const plain = Math.max(0, tokens.input - tokens.cacheRead - tokens.cacheWritten);

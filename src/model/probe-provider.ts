@@ -1,4 +1,4 @@
-// Asks a provider for its list of models: the cheapest question that shows that it is there and knows the key.
+// Asks a provider for its list of models, the cheapest request that shows whether it is reachable and accepts the key.
 
 import { z } from "zod";
 
@@ -7,10 +7,10 @@ import type { ResolvedProvider } from "./resolve-model.ts";
 
 export interface Probe {
   readonly reachable: boolean;
-  /** What to do about it; absent when all is well. */
+  /** What is wrong and what to do; absent when all is well. */
   readonly problem?: string;
   readonly tookMs: number;
-  /** The models it names, at most a thousand. */
+  /** The models the provider lists, at most a thousand. */
   readonly models: readonly string[];
 }
 
@@ -20,7 +20,7 @@ const maxModels = 1_000;
 const Named = z.object({ id: z.string().optional(), name: z.string().optional() });
 const Listed = z.object({ data: z.array(Named).optional(), models: z.array(Named).optional() });
 
-/** Never throws: whatever happens is the answer. */
+/** Never throws: a failure is part of the answer. */
 export async function probeProvider(
   provider: ResolvedProvider,
   { clock, timeoutMs, signal }: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
@@ -28,7 +28,7 @@ export async function probeProvider(
   const started = clock.now();
   const stop = new AbortController();
   const late = clock.timer(timeoutMs, () => stop.abort(new Error(`no answer in ${timeoutMs} ms`)));
-  const told = (rest: Pick<Probe, "reachable" | "models"> & { readonly problem?: string }): Probe => ({
+  const answer = (rest: Pick<Probe, "reachable" | "models"> & { readonly problem?: string }): Probe => ({
     ...rest,
     tookMs: clock.now() - started,
   });
@@ -41,15 +41,15 @@ export async function probeProvider(
     if (response.status === 401 || response.status === 403) {
       const where =
         provider.keyEnv.length === 0 ? "set key_env in the config" : `check ${provider.keyEnv.join(" or ")}`;
-      return told({ reachable: true, problem: `the key was not accepted; ${where}`, models: [] });
+      return answer({ reachable: true, problem: `the key was not accepted; ${where}`, models: [] });
     }
-    // Not every compatible server lists its models; that it answers is enough.
+    // Not every compatible server lists its models; an answer of any kind is enough.
     if (!response.ok && response.status !== 404) {
-      return told({ reachable: false, problem: `answered with status ${response.status}`, models: [] });
+      return answer({ reachable: false, problem: `answered with status ${response.status}`, models: [] });
     }
-    return told({ reachable: true, models: modelsIn(text) });
+    return answer({ reachable: true, models: modelsIn(text) });
   } catch (thrown) {
-    return told({ reachable: false, problem: `${provider.baseUrl}: ${reasonOf(thrown)}`, models: [] });
+    return answer({ reachable: false, problem: `${provider.baseUrl}: ${reasonOf(thrown)}`, models: [] });
   } finally {
     late();
     stop.abort();

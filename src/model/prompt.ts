@@ -1,4 +1,4 @@
-// Writes a conversation as a provider's request: roles, calls and their results, what it wants back, where its cache may end.
+// Turns a conversation into the request of a provider: roles, calls and results, the provider's own state, and marks for its cache.
 
 import {
   type CompleteMessage,
@@ -16,7 +16,7 @@ import type { ResolvedModel } from "./resolve-model.ts";
 
 const cacheHere: Metadata = { anthropic: { cacheControl: { type: "ephemeral" } } };
 
-/** Every provider refuses a request that breaks one of its rules, so the rules are kept here, whatever the history holds. */
+/** Providers refuse a request that breaks one of their rules, so the result keeps these rules whatever the history holds. */
 export function promptOf(request: ModelRequest, model: ResolvedModel): CallOptions {
   const caching = model.provider.kind === "anthropic";
   const asText = request.format === "fenced" || request.tools.length === 0;
@@ -39,7 +39,7 @@ function systemMessage(content: string, caching: boolean): PromptMessage {
   return { role: "system", content, ...(caching ? { providerOptions: cacheHere } : {}) };
 }
 
-/** The end of this turn and of the one before: what was written to the cache last time is found this time. */
+/** Marks the end of this turn and of the one before, so that what was cached last time is found this time. */
 function markTurns(messages: PromptMessage[]): void {
   const ends = messages.flatMap((message, at) => {
     const next = messages[at + 1]?.role;
@@ -54,7 +54,7 @@ function functionTool({ name, description, parameters }: ModelRequest["tools"][n
 
 // ---- with the provider's own calls
 
-/** A call is answered exactly once, right after it: an answer is made up where none is, and one without a call becomes text. */
+/** Every call gets exactly one result, right after it: a missing one is made up, and a result without a call becomes text. */
 function nativeMessages(history: readonly CompleteMessage[], model: string): PromptMessage[] {
   const messages: PromptMessage[] = [];
   let open: ToolCall[] = [];
@@ -81,7 +81,7 @@ function nativeMessages(history: readonly CompleteMessage[], model: string): Pro
       const content = assistantParts(message, model);
       if (content.length > 0) messages.push({ role: "assistant", content });
       open = message.parts.flatMap((part) => (part.part_type === "tool_call" ? [part.data] : []));
-    } else messages.push({ role: "user", content: saidParts(message.parts) });
+    } else messages.push({ role: "user", content: nonEmptyParts(message.parts) });
   }
   close();
   return messages;
@@ -94,17 +94,17 @@ function assistantParts(message: CompleteMessage, model: string): AssistantPart[
     part.part_type === "text" || part.part_type === "tool_call" || isState(part) ? [] : userParts(part),
   );
   const items = stateFor(message, model) ?? [];
-  const placed = items.flatMap((item) => placedPart(item, texts, calls));
+  const stateful = items.flatMap((item) => takePart(item, texts, calls));
   return [
-    ...placed,
+    ...stateful,
     ...texts.flatMap((text) => textPart(text)),
     ...others,
     ...calls.map((call) => callPart(call)),
   ].filter((part) => part.type !== "text" || part.text.trim() !== "");
 }
 
-/** Takes what the item speaks of out of the message's texts and calls. */
-function placedPart(item: StateItem, texts: string[], calls: ToolCall[]): AssistantPart[] {
+/** Removes the text or call that the item belongs to from the lists and returns it with the provider's metadata. */
+function takePart(item: StateItem, texts: string[], calls: ToolCall[]): AssistantPart[] {
   if (item.type === "reasoning") return [{ type: "reasoning", text: item.text, ...options(item.metadata) }];
   if (item.type === "text") return textPart(texts.shift() ?? "", item.metadata);
   const at = calls.findIndex((call) => call.tool_call_id === item.tool_call_id);
@@ -137,7 +137,7 @@ function toolResult({ tool_call_id, tool_name }: ToolCall, result: ToolResult | 
 
 // ---- with calls in the text
 
-/** Calls as the fenced format has them, results as text of the user: for a model that is offered no tools. */
+/** For a model that is offered no tools: calls as fenced blocks, results as text of the user. */
 function textMessages(history: readonly CompleteMessage[]): PromptMessage[] {
   const messages: PromptMessage[] = [];
   for (const message of history) {
@@ -146,9 +146,9 @@ function textMessages(history: readonly CompleteMessage[]): PromptMessage[] {
       if (text.trim() !== "") messages.push({ role: "assistant", content: [{ type: "text", text }] });
       continue;
     }
-    const content = saidParts(message.parts);
+    const content = nonEmptyParts(message.parts);
     const before = messages.at(-1);
-    // The results of one turn are one message.
+    // The results of one turn become one message.
     if (message.role === "tool" && before?.role === "user") before.content.push(...content);
     else messages.push({ role: "user", content });
   }
@@ -170,10 +170,10 @@ function userText(text: string): PromptMessage {
   return { role: "user", content: [{ type: "text", text }] };
 }
 
-/** Never empty: providers refuse a message that says nothing. */
-function saidParts(parts: readonly Part[]): UserPart[] {
-  const said = parts.flatMap(userParts);
-  return said.length === 0 ? [{ type: "text", text: "(empty)" }] : said;
+/** Never empty, since providers refuse an empty message. */
+function nonEmptyParts(parts: readonly Part[]): UserPart[] {
+  const converted = parts.flatMap(userParts);
+  return converted.length === 0 ? [{ type: "text", text: "(empty)" }] : converted;
 }
 
 function userParts(part: Part): UserPart[] {

@@ -1,4 +1,4 @@
-// A call of a provider's model: through the lane of its key, again where that can help, its usage counted to the last try.
+// Calls a provider's model: waits for its lane, retries where that can help, and counts the tokens of all tries.
 
 import { createHash } from "node:crypto";
 
@@ -7,13 +7,13 @@ import { TuttiError } from "../protocol/error.ts";
 import type { Clock, ModelCallOptions, ModelReply, ModelRequest } from "../ports.ts";
 import { type CallFailure, readFailure } from "./call-failure.ts";
 import { estimateInput } from "./estimate.ts";
-import { type Lane, openLane, type Pass } from "./lane.ts";
+import { type Lane, openLane, type Permit } from "./lane.ts";
 import { providerLoader } from "./load-provider.ts";
-import { oneTry } from "./one-try.ts";
+import { requestReply } from "./provider-request.ts";
 import { pacingOf } from "./pacing.ts";
-import { costOf, type Tokens } from "./prices.ts";
+import { costOf, type TokenCounts } from "./prices.ts";
 import { promptOf } from "./prompt.ts";
-import type { WholeReply } from "./collect-reply.ts";
+import type { CollectedReply } from "./collect-reply.ts";
 import { requireKey, type ResolvedModel, type ResolvedProvider } from "./resolve-model.ts";
 
 export interface CallerDeps {
@@ -23,19 +23,19 @@ export interface CallerDeps {
 
 export type CallModel = (model: ResolvedModel, request: ModelRequest, options: ModelCallOptions) => Promise<ModelReply>;
 
-/** A throttled call is not a failed one: it waits its turn, and is given up only when this often in a row did not help. */
+/** How often each kind of failure may happen in one call. Throttling is not the call's fault, so it is retried most. */
 const maxTries: Readonly<Record<CallFailure["kind"], number>> = { throttled: 25, transient: 4, empty: 2, final: 1 };
 const firstPauseMs = 500;
 const longestPauseMs = 20_000;
 
-/** All calls of one process go through one of these, so that they share their lanes. */
+/** All calls of a process must go through one caller, so that they share their lanes. */
 export function modelCaller({ clock, random }: CallerDeps): CallModel {
   const load = providerLoader();
   const lanes = new Map<string, Lane>();
   const laneOf = (provider: ResolvedProvider): Lane => {
     const key = laneKey(provider);
-    const { concurrency: most, maxWaitMs } = pacingOf(provider.settings);
-    const lane = lanes.get(key) ?? openLane({ clock, most, maxWaitMs, name: provider.name, random });
+    const { concurrency: maxCalls, maxWaitMs } = pacingOf(provider.settings);
+    const lane = lanes.get(key) ?? openLane({ clock, maxCalls, maxWaitMs, name: provider.name, random });
     lanes.set(key, lane);
     return lane;
   };
@@ -45,14 +45,14 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
     const { signal } = options;
     const lane = laneOf(model.provider);
     const language = await load(model);
-    const sent = promptOf(request, model);
+    const prompt = promptOf(request, model);
     const pacing = pacingOf(model.provider.settings);
     const counts = { throttled: 0, transient: 0, empty: 0, final: 0 };
-    const lost: Lost = { input: 0, output: 0 };
+    const lost: LostTokens = { input: 0, output: 0 };
     for (let again = false; ; again = true) {
-      const pass = await lane.enter({ signal, again });
+      const permit = await lane.acquire({ signal, again });
       const progress = { output: 0, started: false };
-      const reading = {
+      const collect = {
         ...options,
         model: model.name,
         agent: request.agent,
@@ -61,12 +61,12 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
         progress,
       };
       try {
-        const reply = await oneTry({ language, sent, reading, pacing, clock, signal });
-        pass.passed();
-        return counted(reply, { model, request, lost, received: progress.output });
+        const reply = await requestReply({ language, prompt, collect, pacing, clock, signal });
+        permit.succeeded();
+        return withUsage(reply, { model, request, lost, received: progress.output });
       } catch (thrown) {
         if (signal.aborted) {
-          pass.failed();
+          permit.failed();
           throw signal.reason;
         }
         const failure = readFailure(thrown, model);
@@ -74,29 +74,29 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
           lost.input += estimateInput(request);
           lost.output += progress.output;
         }
-        settle(pass, failure);
+        release(permit, failure);
         counts[failure.kind] += 1;
         if (counts[failure.kind] >= maxTries[failure.kind]) throw givenUp(failure.error, lost);
         const waitMs = pauseBefore(failure, counts.transient, random);
         if (waitMs > pacing.maxWaitMs) throw givenUp(failure.error, lost);
         options.onRetry?.({ reason: failure.error.message, waitMs });
-        // The pause of a throttled call is the lane's, for everybody.
+        // A throttled call waits in the lane, which pauses all calls.
         if (failure.kind !== "throttled") await sleep(waitMs, clock, signal);
       }
     }
   };
 }
 
-/** Not the key itself: it must be nowhere but in the request. */
+/** A hash, since the key itself must be kept nowhere but in the request. */
 function laneKey({ name, baseUrl, key }: ResolvedProvider): string {
   return createHash("sha256")
     .update(JSON.stringify([name, baseUrl, key ?? null]))
     .digest("base64");
 }
 
-function settle(pass: Pass, { kind, waitMs }: CallFailure): void {
-  if (kind === "throttled") pass.throttled(waitMs);
-  else pass.failed();
+function release(permit: Permit, { kind, waitMs }: CallFailure): void {
+  if (kind === "throttled") permit.throttled(waitMs);
+  else permit.failed();
 }
 
 function pauseBefore({ kind, waitMs }: CallFailure, transient: number, random: () => number): number {
@@ -106,14 +106,14 @@ function pauseBefore({ kind, waitMs }: CallFailure, transient: number, random: (
   return Math.max(waitMs ?? 0, backoff);
 }
 
-/** Tokens of tries that began to answer and were dropped: paid for, though nothing came of them. */
-interface Lost {
+/** Tokens of tries whose replies began and were dropped. They are paid for all the same. */
+interface LostTokens {
   input: number;
   output: number;
 }
 
-/** What was paid for must not look as if nothing had happened. */
-function givenUp(error: TuttiError, lost: Lost): TuttiError {
+/** An error after paid tries has the verdict `unknown`, so that nobody takes it for a call that never happened. */
+function givenUp(error: TuttiError, lost: LostTokens): TuttiError {
   if (lost.input === 0) return error;
   const { cause, details } = error;
   return new TuttiError(error.code, error.message, {
@@ -123,21 +123,21 @@ function givenUp(error: TuttiError, lost: Lost): TuttiError {
   });
 }
 
-interface Counting {
+interface UsageParts {
   readonly model: ResolvedModel;
   readonly request: ModelRequest;
-  readonly lost: Lost;
-  /** Roughly, for a server that does not count. */
+  readonly lost: LostTokens;
+  /** Estimated tokens of the reply, for a server that does not count. */
   readonly received: number;
 }
 
-function counted(reply: WholeReply, { model, request, lost, received }: Counting): ModelReply {
-  const { message, finish, malformed, tokens: told } = reply;
-  const tokens: Tokens = {
-    input: told.input ?? estimateInput(request),
-    output: told.output ?? received,
-    cacheRead: told.cacheRead ?? 0,
-    cacheWritten: told.cacheWritten ?? 0,
+function withUsage(reply: CollectedReply, { model, request, lost, received }: UsageParts): ModelReply {
+  const { message, finish, malformed, tokens: counted } = reply;
+  const tokens: TokenCounts = {
+    input: counted.input ?? estimateInput(request),
+    output: counted.output ?? received,
+    cacheRead: counted.cacheRead ?? 0,
+    cacheWritten: counted.cacheWritten ?? 0,
   };
   const cost = costOf(model.price, tokens);
   const lostCost = costOf(model.price, { ...lost, cacheRead: 0, cacheWritten: 0 });

@@ -1,4 +1,4 @@
-// What a provider wants back with its next request: signed or encrypted reasoning, ids of its items. Kept in the message, unseen.
+// State that a provider needs back with the next request, such as signed reasoning or ids. It is kept in the message and not shown to people.
 
 import { z } from "zod";
 
@@ -7,7 +7,7 @@ import type { Message, Part } from "../protocol/task/message.ts";
 const Metadata = z.record(z.string(), z.record(z.string(), z.json()));
 export type Metadata = z.infer<typeof Metadata>;
 
-/** Only what survives storage; empty when a provider sends something else. */
+/** The metadata as JSON keeps it; empty when a provider sends another shape. */
 export function readMetadata(value: unknown): Metadata {
   if (value === undefined || value === null) return {};
   const stored: unknown = JSON.parse(JSON.stringify(value));
@@ -16,7 +16,7 @@ export function readMetadata(value: unknown): Metadata {
 
 const Item = z.discriminatedUnion("type", [
   z.object({ type: z.literal("reasoning"), text: z.string(), metadata: Metadata.optional() }),
-  /** The next text part of the message. */
+  /** Stands for the next text part of the message. */
   z.object({ type: z.literal("text"), metadata: Metadata.optional() }),
   z.object({ type: z.literal("call"), tool_call_id: z.string(), metadata: Metadata.optional() }),
 ]);
@@ -28,8 +28,8 @@ const ProviderState = z.object({
 type ProviderState = z.infer<typeof ProviderState>;
 
 /**
- * Adds the state as a part that people are not shown; nothing when the provider gave none. It stands first, so that its
- * place, and with it the mark, stays right when parts after it are sorted or dropped.
+ * Adds the state as a part that people are not shown, unless the provider gave none. It is the first part, so that its
+ * index in `parts_metadata` stays right when later parts are sorted or dropped.
  */
 export function withState(message: Message, model: string, items: readonly StateItem[]): Message {
   if (items.every(({ metadata }) => metadata === undefined)) return message;
@@ -41,7 +41,7 @@ export function withState(message: Message, model: string, items: readonly State
   };
 }
 
-/** Only the model that gave it understands it: any other gets the conversation without. */
+/** The state of this model; undefined when the message has none or it belongs to another model, which could not use it. */
 export function stateFor(message: Pick<Message, "parts">, model: string): readonly StateItem[] | undefined {
   for (const part of message.parts) {
     if (!isState(part)) continue;

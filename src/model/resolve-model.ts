@@ -1,4 +1,4 @@
-// From the name of a model to everything a call needs: provider, address, key, price, format, limits.
+// Resolves the name of a model to everything a call needs: provider, address, key, price, format and limits.
 
 import { TuttiError } from "../protocol/error.ts";
 import type { ModelFacts, ModelFormat } from "../ports.ts";
@@ -11,7 +11,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface ModelSetup {
   readonly config: ModelsConfig;
   readonly env: Environment;
-  /** Goes before everything else that is known of prices. */
+  /** Takes precedence over all other prices. */
   readonly prices?: Readonly<Record<string, Price>>;
 }
 
@@ -19,7 +19,7 @@ export interface ResolvedProvider {
   readonly name: string;
   readonly kind: ProviderKind;
   readonly baseUrl: string;
-  /** The variables a key is looked for in, in order; empty when none is needed. */
+  /** The environment variables that may hold the key, in order; empty when none is needed. */
   readonly keyEnv: readonly string[];
   readonly key: string | undefined;
   readonly settings: ProviderSettings;
@@ -28,7 +28,7 @@ export interface ResolvedProvider {
 export interface ResolvedModel extends ModelFacts {
   /** `provider/model`, aliases resolved. */
   readonly name: string;
-  /** As the provider calls it. */
+  /** The name the provider has for the model. */
   readonly id: string;
   readonly provider: ResolvedProvider;
   readonly price: Price | null;
@@ -74,7 +74,7 @@ export function providerNames(config: ModelsConfig): string[] {
   return [...new Set([...Object.keys(presets), ...Object.keys(config.providers)])];
 }
 
-/** Follows aliases; the result need not be the name of a model there is. */
+/** Follows aliases. The result need not be the name of an existing model. */
 export function canonicalName(config: ModelsConfig, asked: string): string {
   let name = asked;
   for (let hops = 0; Object.hasOwn(config.aliases, name); hops += 1) {
@@ -84,7 +84,7 @@ export function canonicalName(config: ModelsConfig, asked: string): string {
   return name;
 }
 
-/** Throws `invalid_input` or `not_found` that says what to write instead. A missing key is not an error yet. */
+/** Throws `invalid_input` or `not_found` with what to write instead. A missing key is an error only when the model is called. */
 export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
   const { config } = setup;
   const name = canonicalName(config, asked);
@@ -112,10 +112,10 @@ export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
   };
 }
 
-/** A server that merely speaks the protocol may know nothing of tools, and refuses a request that offers some. */
+/** A server that only speaks the same protocol may not support tools and refuse requests that offer some, so its default is `fenced`. */
 function formatOf(own: "auto" | ModelFormat | undefined, provider: ResolvedProvider): ModelFormat {
-  const said = own === undefined || own === "auto" ? provider.settings.format : own;
-  if (said !== undefined && said !== "auto") return said;
+  const chosen = own === undefined || own === "auto" ? provider.settings.format : own;
+  if (chosen !== undefined && chosen !== "auto") return chosen;
   return provider.kind === "openai-compatible" ? "fenced" : "native";
 }
 
@@ -143,7 +143,7 @@ function keyVariables(settings: ProviderSettings | undefined, preset: Preset | u
   return settings?.key_env === undefined ? (preset?.keyEnv ?? []) : [settings.key_env];
 }
 
-/** Other tools name Anthropic's address without its version. */
+/** Other tools give Anthropic's address without the version, so it is added. */
 function apiUrl(kind: ProviderKind, base: string): string {
   const trimmed = base.replace(/\/+$/, "");
   return kind === "anthropic" && URL.canParse(trimmed) && new URL(trimmed).pathname === "/" ? `${trimmed}/v1` : trimmed;

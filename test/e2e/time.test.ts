@@ -113,7 +113,7 @@ describe("a daemon whose time runs faster", { concurrency: 2 }, () => {
   test("given up, the task fails as one of which nobody knows what became of it", async (t) => {
     const { scenario, task } = await silentWorker(t, {});
     assert.deepEqual(await scenario.answer(await scenario.asked(task), "give up"), { accepted: true });
-    assert.match(await scenario.outcome(task), /^failed: .*has not been heard of/);
+    assert.match(await scenario.outcome(task), /^failed: .*has not reported/);
     const failed = await scenario.happened(task, "task.failed", (event) => event.task !== task);
     assert.equal(failed.data.error.code, "outcome_unknown");
   });

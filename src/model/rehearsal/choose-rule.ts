@@ -1,22 +1,22 @@
-// Which rule of a script answers a request: it follows from the request alone, so a resumed task gets the same reply.
+// Chooses the rule of a script that answers a request, from the request alone, so that a resumed task gets the same reply.
 
 import { toolResultsName } from "../../core/tool-results-name.ts";
 import { messageText, type CompleteMessage, type Part } from "../../protocol/task/message.ts";
 import type { RehearsalRule, RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
 import type { ModelRequest } from "../../ports.ts";
 
-export interface Chosen {
+export interface ChosenRule {
   readonly rule: RehearsalRule;
-  /** Its moment in the script, for messages about it. */
+  /** The rule's index in the script, for messages about it. */
   readonly index: number;
-  readonly said: Heard;
+  readonly quotes: RuleQuotes;
 }
 
-/** What a rule is matched on and may quote. */
-export interface Heard {
-  /** Everything since the last reply of any agent. */
+/** The texts that the reply of a rule may quote. */
+export interface RuleQuotes {
+  /** All text since the last reply of any agent. */
   readonly last: string;
-  /** The last thing a person or a calling agent said. */
+  /** The last message of a person or of a calling agent. */
   readonly user: string;
   /** What the pattern of `last` matched: the whole, then its groups. */
   readonly groups: readonly string[];
@@ -25,11 +25,11 @@ export interface Heard {
 export function chooseRule(
   script: RehearsalScript,
   request: Pick<ModelRequest, "agent" | "messages">,
-): Chosen | undefined {
+): ChosenRule | undefined {
   const { agent, messages } = request;
   const used = new Map<number, number>();
   let turn = 0;
-  // Without `times` only the number of replies matters; with it, every reply is traced to the rule that gave it.
+  // Only `times` needs to know which rule gave each earlier reply; without it, counting the replies is enough.
   const traced = script.rules.some((rule) => rule.times !== undefined);
   messages.forEach((message, at) => {
     if (message.role !== "assistant" || message.agent_id !== agent) return;
@@ -40,27 +40,32 @@ export function chooseRule(
   return match(script, { agent, turn, used }, messages);
 }
 
-interface Moment {
+/** What the conditions of a rule are checked against, beside the texts. */
+interface RuleContext {
   readonly agent: string;
   readonly turn: number;
   readonly used: ReadonlyMap<number, number>;
 }
 
-function match(script: RehearsalScript, moment: Moment, messages: readonly CompleteMessage[]): Chosen | undefined {
+function match(
+  script: RehearsalScript,
+  context: RuleContext,
+  messages: readonly CompleteMessage[],
+): ChosenRule | undefined {
   const last = textSinceReply(messages);
   const user = messages.findLast((message) => message.role === "user" && message.name !== toolResultsName);
   for (const [index, rule] of script.rules.entries()) {
-    if (rule.agent !== undefined && rule.agent !== moment.agent) continue;
-    if (rule.turn !== undefined && rule.turn !== moment.turn) continue;
-    if (rule.times !== undefined && (moment.used.get(index) ?? 0) >= rule.times) continue;
+    if (rule.agent !== undefined && rule.agent !== context.agent) continue;
+    if (rule.turn !== undefined && rule.turn !== context.turn) continue;
+    if (rule.times !== undefined && (context.used.get(index) ?? 0) >= rule.times) continue;
     const groups = groupsOf(rule.last, last);
     if (groups === undefined) continue;
-    return { rule, index, said: { last, user: user === undefined ? "" : messageText(user), groups } };
+    return { rule, index, quotes: { last, user: user === undefined ? "" : messageText(user), groups } };
   }
   return undefined;
 }
 
-/** Undefined when it does not match. */
+/** Undefined when the text does not match. */
 function groupsOf(wanted: RehearsalRule["last"], last: string): readonly string[] | undefined {
   if (wanted === undefined) return [];
   if (typeof wanted === "string") return last.includes(wanted) ? [wanted] : undefined;

@@ -1,4 +1,4 @@
-// The rehearsal model: plays a script through the same port as any provider, and says that it is a rehearsal.
+// The rehearsal model: plays a script through the same port as any other model, and says that it is a rehearsal.
 
 import type { Usage } from "../../protocol/task/budget.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -8,45 +8,44 @@ import { renderToolCall } from "../../protocol/toolcalls/render-tool-call.ts";
 import { isJsonObject } from "../../protocol/toolcalls/tool-call.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import type { Model, ModelReply, ModelRequest } from "../../ports.ts";
-import { chooseRule, type Chosen, type Heard } from "./choose-rule.ts";
+import { chooseRule, type ChosenRule, type RuleQuotes } from "./choose-rule.ts";
 
-/** The name its messages carry. */
+/** The name of its messages. */
 const rehearsalName = "rehearsal";
 
-/** `script` is checked; a mistake is an `invalid_input` that names the rule. */
+/** Checks the script; throws `invalid_input` that names the wrong rule. */
 export function rehearsalModel(script: unknown): Model {
   const parsed = RehearsalScript.safeParse(script);
   if (!parsed.success) {
     const issues = issuesOf(parsed.error);
-    throw new TuttiError("invalid_input", `the rehearsal script cannot be played: ${describeIssues(issues)}`, {
-      details: { issues },
-    });
+    const message = `the rehearsal script cannot be played: ${describeIssues(issues)}`;
+    throw new TuttiError("invalid_input", message, { details: { issues } });
   }
-  return player(parsed.data);
+  return scriptedModel(parsed.data);
 }
 
-interface Played {
-  readonly chosen: Chosen | undefined;
+interface ScriptedReply {
+  readonly chosen: ChosenRule | undefined;
   readonly message: Message;
   readonly usage: Usage;
 }
 
-function player(script: RehearsalScript): Model {
-  /** The estimate and the call of one request play the same reply. */
-  const played = new WeakMap<ModelRequest, Played>();
-  const play = (request: ModelRequest): Played => {
-    const known = played.get(request);
+function scriptedModel(script: RehearsalScript): Model {
+  /** The estimate and the call of a request use the same reply. */
+  const replies = new WeakMap<ModelRequest, ScriptedReply>();
+  const replyFor = (request: ModelRequest): ScriptedReply => {
+    const known = replies.get(request);
     if (known !== undefined) return known;
     const chosen = chooseRule(script, request);
-    const message = replyTo(request, chosen);
-    const made = { chosen, message, usage: usageOf(request, message, chosen?.rule.spend) };
-    played.set(request, made);
-    return made;
+    const message = messageOf(request, chosen);
+    const reply = { chosen, message, usage: usageOf(request, message, chosen?.rule.spend) };
+    replies.set(request, reply);
+    return reply;
   };
   return {
-    estimate: (request) => play(request).usage,
+    estimate: (request) => replyFor(request).usage,
     async call(request, { signal, onText }): Promise<ModelReply> {
-      const { chosen, message, usage } = play(request);
+      const { chosen, message, usage } = replyFor(request);
       if (chosen?.rule.delay_ms !== undefined) await delay(chosen.rule.delay_ms, signal);
       if (chosen?.rule.fail !== undefined) throw scriptedFailure(chosen.rule.fail, chosen.index);
       for (const part of message.parts) if (part.part_type === "text") onText?.(part.data);
@@ -56,30 +55,30 @@ function player(script: RehearsalScript): Model {
   };
 }
 
-function replyTo(request: ModelRequest, chosen: Chosen | undefined): Message {
+function messageOf(request: ModelRequest, chosen: ChosenRule | undefined): Message {
   const name = rehearsalName;
   const base = { name, role: "assistant" as const, agent_id: request.agent };
   if (chosen === undefined) {
     const text = `(rehearsal) No rule of the script answers ${request.agent} here; a real model would. Nothing was done.`;
     return { ...base, parts: [{ part_type: "text", data: text }] };
   }
-  const { rule, said } = chosen;
+  const { rule, quotes } = chosen;
   if (rule.raw !== undefined) return { ...base, parts: [{ part_type: "text", data: rule.raw }] };
   const turn = request.messages.filter((message) => message.role === "assistant").length;
   const calls = callsOf(rule).map((call, index): Part => {
     const data: ToolCall = {
       tool_call_id: `call_${turn}_${index}`,
       tool_name: call.tool,
-      input: filled(call.args, said),
+      input: fillAll(call.args, quotes),
     };
     return { part_type: "tool_call", data };
   });
-  const text = rule.say === undefined ? [] : [{ part_type: "text" as const, data: fill(rule.say, said) }];
+  const text = rule.say === undefined ? [] : [{ part_type: "text" as const, data: fill(rule.say, quotes) }];
   const parts: Part[] = [...text, ...calls];
   return { ...base, parts: request.format === "fenced" ? [{ part_type: "text", data: fenced(parts) }] : parts };
 }
 
-/** The reply as a model writes it that calls tools in text. Arguments that are no object stay what they are: a mistake to be read. */
+/** The reply as a model writes it in the fenced format. Arguments that are no object are written as they are, so the parser reports them. */
 function fenced(parts: readonly Part[]): string {
   return parts
     .map((part) => {
@@ -101,22 +100,22 @@ function callsOf(rule: RehearsalRule): { readonly tool: string; readonly args: u
   ];
 }
 
-/** Placeholders in every text of a value; the rest is kept as it is. */
-function filled(value: unknown, said: Heard): unknown {
-  if (typeof value === "string") return fill(value, said);
-  if (Array.isArray(value)) return value.map((item) => filled(item, said));
+/** Fills the placeholders in every text inside the value. */
+function fillAll(value: unknown, quotes: RuleQuotes): unknown {
+  if (typeof value === "string") return fill(value, quotes);
+  if (Array.isArray(value)) return value.map((item) => fillAll(item, quotes));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(item, said)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fillAll(item, quotes)]));
 }
 
-function fill(text: string, { last, user, groups }: Heard): string {
+function fill(text: string, { last, user, groups }: RuleQuotes): string {
   return text.replaceAll(/\{\{(last|user|[0-9])\}\}/g, (_, name: string) => {
     if (name === "last") return last;
     return name === "user" ? user : (groups[Number(name)] ?? "");
   });
 }
 
-/** What the script says, else a token per four characters, free of charge. */
+/** The usage that the script sets; otherwise one token per four characters, free of charge. */
 function usageOf(request: ModelRequest, reply: Message, spend: RehearsalRule["spend"]): Usage {
   if (spend !== undefined) {
     return { input_tokens: spend.input, output_tokens: spend.output, money_micro_usd: spend.money_micro_usd };
@@ -133,7 +132,7 @@ function tokensIn(characters: number): number {
   return Math.ceil(characters / 4);
 }
 
-/** A message is in every later request of its conversation, and does not change. */
+/** Messages do not change and are in every later request of their conversation, so their lengths are remembered. */
 const lengths = new WeakMap<CompleteMessage, number>();
 
 function lengthOf(message: CompleteMessage): number {

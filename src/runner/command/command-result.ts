@@ -1,4 +1,4 @@
-// What is kept of a command that has ended, and what it means for its task.
+// The recorded result of a command, and whether it means that the task failed.
 
 import { z } from "zod";
 
@@ -6,24 +6,24 @@ import { TuttiError } from "../../protocol/error.ts";
 import { type CommandConfig, commandLine } from "./config.ts";
 
 export const CommandResult = z.strictObject({
-  /** Null when a signal ended it. */
+  /** Null when a signal ended the command. */
   exit_code: z.int().nullable(),
   signal: z.string().nullable(),
   timed_out: z.boolean(),
-  /** Beginning and end when it was longer than the limit, with a line between them that says how much was left out. */
+  /** Of an output over the limit: its beginning and its end, with a line between them that says how much was left out. */
   stdout: z.string(),
   stderr: z.string(),
   truncated: z.boolean(),
   duration_ms: z.int().nonnegative(),
-  /** Processes that were still there when it had ended, and were ended too. */
+  /** How many processes the command left behind; they were ended too. */
   leftovers: z.int().nonnegative(),
 });
 export type CommandResult = z.infer<typeof CommandResult>;
 
-/** How much of the output goes with an error; the step holds the rest. */
+/** How much of the output is part of an error; the recorded step has the rest. */
 const tailLength = 4_096;
 
-/** Undefined when the command ended as it should. */
+/** Undefined when the command succeeded. */
 export function commandFailure(config: CommandConfig, result: CommandResult): TuttiError | undefined {
   const { exit_code, signal, timed_out, duration_ms } = result;
   const details = {
@@ -40,8 +40,8 @@ export function commandFailure(config: CommandConfig, result: CommandResult): Tu
   }
   if (exit_code !== null && config.ok_exit.includes(exit_code)) return undefined;
   const how = signal === null ? `ended with exit status ${exit_code}` : `was ended by ${signal}`;
-  const said = lastLine(result.stderr) ?? lastLine(result.stdout);
-  return new TuttiError("task_failed", `the command ${how}: ${line}${said === undefined ? "" : ` (${said})`}`, {
+  const output = lastLine(result.stderr) ?? lastLine(result.stdout);
+  return new TuttiError("task_failed", `the command ${how}: ${line}${output === undefined ? "" : ` (${output})`}`, {
     details,
   });
 }

@@ -1,8 +1,8 @@
-// What is kept of an output of any length: its beginning and its end, in a fixed amount of memory.
+// Keeps the beginning and the end of an output of any length in a fixed amount of memory.
 
 interface KeptOutput {
   add(chunk: Uint8Array): void;
-  /** Text, with characters whole on both sides of what was left out. */
+  /** The kept text; no character is cut where something was left out. */
   text(): string;
   readonly truncated: boolean;
 }
@@ -12,17 +12,17 @@ export function keptOutput(limit: number): KeptOutput {
   const tailLimit = limit - headLimit;
   let head = Buffer.alloc(0);
   let headLength = 0;
-  /** A ring: the next byte is written at `total of the tail` modulo its size. */
+  /** A ring buffer: the next byte is written at `tailTotal` modulo its size. */
   let ring = Buffer.alloc(0);
   let tailTotal = 0;
 
   const addToTail = (chunk: Uint8Array): void => {
     const kept = chunk.subarray(Math.max(0, chunk.length - tailLimit));
     const needed = Math.min(tailLimit, tailTotal + kept.length);
-    // While the ring grows it has not gone round yet, so what it holds is in order.
+    // While the ring still grows it has not wrapped, so its bytes are in order.
     if (ring.length < needed) ring = grown(ring, needed, tailLimit);
     const end = tailTotal + chunk.length;
-    // Full size is reached before the first wrap: up to there the place is the count itself.
+    // The ring has its full size before it first wraps, so until then this is the count itself.
     const at = (end - kept.length) % tailLimit;
     const first = Math.min(kept.length, tailLimit - at);
     ring.set(kept.subarray(0, first), at);
@@ -69,7 +69,7 @@ function grown(buffer: Buffer, needed: number, limit: number): Buffer<ArrayBuffe
 
 const isContinuation = (byte: number): boolean => (byte & 0b1100_0000) === 0b1000_0000;
 
-/** Where the last character that may have been cut begins; a character has at most four bytes. */
+/** Where the last character begins if it is cut; else the end. A character has at most four bytes. */
 function wholeEnd(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(4, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -80,7 +80,7 @@ function wholeEnd(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** Where the first character begins that was not cut. */
+/** Where the first whole character begins. */
 function wholeStart(bytes: Uint8Array): number {
   const begin = bytes.subarray(0, 4).findIndex((byte) => !isContinuation(byte));
   return begin === -1 ? 0 : begin;

@@ -1,14 +1,14 @@
-// Output on its way to whoever watches: whole characters, in batches, never more than a screen can take.
+// Shows output while a command runs: in whole characters and in batches, never more than a screen can follow.
 
 import { StringDecoder } from "node:string_decoder";
 
 const everyMs = 100;
-/** Shown of one batch; what comes faster is counted instead. */
+/** The most characters of one batch; what comes faster is counted and not shown. */
 const batchLength = 16_384;
 
 interface LiveOutput {
   add(stream: "stdout" | "stderr", chunk: Buffer): void;
-  /** Shows what is left; nothing is shown after that. */
+  /** Shows the rest; nothing is shown after that. */
   end(): void;
 }
 
@@ -22,7 +22,7 @@ export function liveOutput(show: (text: string) => void): LiveOutput {
   const take = (text: string): void => {
     const room = batchLength - pending.length;
     const cut = text.length <= room ? text.length : wholeLength(text, room);
-    // Once something was dropped nothing may follow it in the same batch, or the gap would not show.
+    // After a drop nothing more is added to the batch, so that the gap is where the note says it is.
     const shown = dropped > 0 ? "" : text.slice(0, cut);
     pending += shown;
     dropped += text.length - shown.length;
@@ -55,7 +55,7 @@ export function liveOutput(show: (text: string) => void): LiveOutput {
   };
 }
 
-/** At most `length` units, without cutting a pair in two. */
+/** At most `length` code units, without splitting a surrogate pair. */
 function wholeLength(text: string, length: number): number {
   const last = text.charCodeAt(length - 1);
   return length > 0 && last >= 0xd800 && last <= 0xdbff ? length - 1 : length;

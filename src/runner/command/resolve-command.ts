@@ -1,19 +1,20 @@
-// Where a command runs and with what: the folder, the program and the environment, checked before any process exists.
+// Finds the folder, the program and the environment of a command, all checked before any process is started.
 
 import { constants } from "node:fs";
 import { access, realpath, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, relative, resolve, sep } from "node:path";
 
+import { errno } from "../../core/errno.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { CommandConfig } from "./config.ts";
 
-/** The real folder, inside a real root: a link that leads out of the roots is refused. */
+/** The real path of the folder. It must be inside a root; a link that leads out of the roots is refused. */
 export async function workdirOf(workdir: string | undefined, roots: readonly string[]): Promise<string> {
   const [first] = roots;
   if (first === undefined) {
     throw new TuttiError(
       "refused",
-      "the task has no folder it may touch, so a command has nowhere to run; give it a root",
+      "the task has no folder it may touch, so there is no folder to run a command in; give it a root",
     );
   }
   const wanted = resolve(first, workdir ?? ".");
@@ -29,19 +30,23 @@ async function realFolder(path: string): Promise<string> {
     const real = await realpath(path);
     if ((await stat(real)).isDirectory()) return real;
   } catch (cause) {
-    throw new TuttiError("not_found", `the folder ${path} to run the command in cannot be opened: ${codeOf(cause)}`, {
-      cause,
-    });
+    throw new TuttiError(
+      "not_found",
+      `the folder ${path} to run the command in cannot be opened: ${errno(cause) ?? String(cause)}`,
+      {
+        cause,
+      },
+    );
   }
   throw new TuttiError("invalid_input", `${path} is not a folder; a command needs one to run in`);
 }
 
 function isInside(path: string, root: string): boolean {
-  const way = relative(root, path);
-  return way === "" || !(way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way));
+  const below = relative(root, path);
+  return below === "" || !(below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below));
 }
 
-/** Only what is allowed of our own environment, and what the command was given. */
+/** The allowed variables of our own environment, and those the command was given. */
 export function environmentOf({ env, env_allow }: Pick<CommandConfig, "env" | "env_allow">): Record<string, string> {
   const isAllowed = (name: string): boolean =>
     env_allow.some((allowed) => (allowed.endsWith("*") ? name.startsWith(allowed.slice(0, -1)) : name === allowed));
@@ -54,7 +59,7 @@ export function environmentOf({ env, env_allow }: Pick<CommandConfig, "env" | "e
 
 const defaultPath = "/usr/local/bin:/usr/bin:/bin";
 
-/** The program as an absolute path: found as a shell finds it, but an error before anything was started. */
+/** The absolute path of the program, found in the PATH as a shell finds it. Throws when it cannot be run. */
 export async function programOf(name: string, cwd: string, env: Readonly<Record<string, string>>): Promise<string> {
   const folders = name.includes("/") ? [""] : (env["PATH"] ?? defaultPath).split(delimiter);
   let denied: string | undefined;
@@ -72,12 +77,5 @@ export async function programOf(name: string, cwd: string, env: Readonly<Record<
   if (denied !== undefined)
     throw new TuttiError("refused", `${denied} may not be run: it is not executable for this user`);
   const where = name.includes("/") ? `at ${resolve(cwd, name)}` : "in the PATH of the command";
-  throw new TuttiError(
-    "not_found",
-    `there is no program ${name} ${where}; a command of the shell itself needs "shell"`,
-  );
-}
-
-function codeOf(thrown: unknown): string {
-  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : String(thrown);
+  throw new TuttiError("not_found", `there is no program ${name} ${where}; to run a builtin of the shell use "shell"`);
 }

@@ -1,4 +1,4 @@
-// One run of a command from start to end: held, noted, released, watched, and nothing of it left when this returns.
+// Runs a command from start to end and leaves no process behind. A process is started held, and released once its pid is recorded.
 
 import { TuttiError } from "../../protocol/error.ts";
 import type { StepContext } from "../../ports.ts";
@@ -12,18 +12,21 @@ import type { CommandResult } from "./command-result.ts";
 import { keptOutput } from "./kept-output.ts";
 import { liveOutput } from "./live-output.ts";
 
-/** After its exit, for what it put through a process of its own (`| tee`) to arrive. */
+/** How long to wait after the exit for output that comes through another process, such as `| tee`. */
 const drainMs = 500;
 
-interface CommandRun {
+interface CommandOptions {
   readonly config: CommandConfig;
   readonly stdin: string;
-  /** Folders it may run in. */
+  /** The folders the command may run in. */
   readonly roots: readonly string[];
 }
 
-export async function runCommand({ config, stdin, roots }: CommandRun, context: StepContext): Promise<CommandResult> {
-  // Recovery has ended what an earlier try left; whoever runs without recovery is safe too.
+export async function runCommand(
+  { config, stdin, roots }: CommandOptions,
+  context: StepContext,
+): Promise<CommandResult> {
+  // Recovery has already ended the processes of an earlier try; this also covers callers without recovery.
   await cleanUp(context.noted);
   const cwd = await workdirOf(config.workdir, roots);
   const env = environmentOf(config);
@@ -37,7 +40,7 @@ export async function runCommand({ config, stdin, roots }: CommandRun, context: 
     held.letGo();
     return result;
   } catch (thrown) {
-    // Let go first: one that was never released ends by itself then, without having run anything.
+    // Letting go comes first: a process that was never released then ends by itself without running anything.
     held.letGo();
     await endAll(held, config.grace_ms);
     throw thrown;
@@ -69,10 +72,10 @@ async function watch(
   const ended = endedOrAborted(held, context.signal);
   const timed_out = !(await within(ended, config.timeout_ms));
   const duration_ms = Math.round(performance.now() - began);
-  const cutOff = timed_out || context.signal.aborted;
-  if (!cutOff) await within(held.closed, drainMs);
+  const wasStopped = timed_out || context.signal.aborted;
+  if (!wasStopped) await within(held.closed, drainMs);
   const found = await endAll(held, config.grace_ms);
-  // A process that left the session may hold the output open for ever; nobody waits for that.
+  // A process that left the session may hold the output open for ever, so this wait is bounded.
   await within(held.closed, drainMs);
   live.end();
   context.signal.throwIfAborted();
@@ -85,7 +88,7 @@ async function watch(
     stderr: kept.stderr.text(),
     truncated: kept.stdout.truncated || kept.stderr.truncated,
     duration_ms,
-    leftovers: cutOff ? 0 : found,
+    leftovers: wasStopped ? 0 : found,
   };
 }
 

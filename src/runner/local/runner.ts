@@ -1,4 +1,4 @@
-// The runner `local`: this orchestrator runs the agent's loop itself.
+// The runner `local`: runs the agent's loop in this process.
 
 import { agentEnvironment, type AgentEnvironment } from "../../agent/agent-environment.ts";
 import { agentLoop } from "../../agent/loop/loop.ts";

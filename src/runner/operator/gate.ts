@@ -1,4 +1,4 @@
-// The gate before a task: where its tree names an operator that must agree, nothing starts before it has.
+// The gate before a task: when its tree names an operator that must agree, the task does not start until it has.
 
 import { z } from "zod";
 
@@ -9,18 +9,18 @@ import type { Durable, Runner } from "../../ports.ts";
 
 const defaultWithin = 10 * 60 * 1000;
 
-const Root = z.object({ operators: TreeOperators.optional() });
+const RootInput = z.object({ operators: TreeOperators.optional() });
 
-/** Each attempt is asked about once; a run that was handed over to goes on under the consent there is. Fails closed. */
+/** The operator is asked once per attempt; a run after a handover needs no new consent. Without an answer the task does not start. */
 export function gated(runner: Runner, { within = defaultWithin }: { readonly within?: number } = {}): Runner {
   return async (durable, config) => {
-    if (durable.run === 1) await pass(durable, within);
+    if (durable.run === 1) await awaitConsent(durable, within);
     return runner(durable, config);
   };
 }
 
-async function pass(durable: Durable, within: number): Promise<void> {
-  const gate = Root.safeParse(durable.rootInput).data?.operators?.gate;
+async function awaitConsent(durable: Durable, within: number): Promise<void> {
+  const gate = RootInput.safeParse(durable.rootInput).data?.operators?.gate;
   if (gate === undefined) return;
   const { agent, attempt } = durable;
   const waited = await durable.wait(operatorKeys.hook_before, {

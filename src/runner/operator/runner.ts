@@ -1,4 +1,4 @@
-// The runner `operator`: offers the task to an operator, and waits for what the worker it launches hands in.
+// The runner `operator`: offers the task to an operator and waits for the result of the worker that the operator launches.
 
 import { z } from "zod";
 
@@ -12,39 +12,43 @@ import { spawnVerdict } from "../../protocol/operator/spawn-verdict.ts";
 import { defaultTokenLife } from "../../protocol/operator/capability-token.ts";
 import type { Durable, Runner, Selected, Source, Wait } from "../../ports.ts";
 import { type OperatorConfig, readOperatorConfig } from "./config.ts";
-import { isQuestion, takeMail } from "./take-mail.ts";
+import { isWorkerQuestion, takeMail } from "./take-mail.ts";
 
 export interface Leases {
-  /** Milliseconds the worker of this attempt may still be silent; not above zero when it has been for too long. */
+  /** The milliseconds that the worker of this attempt may still be silent; zero or less when its lease is over. */
   leaseLeft(task: TaskId, attempt: number, offer: { readonly acked: boolean }): number | Promise<number>;
 }
 
-const OfferState = z.object({
+/** Stored with the task; the field names are part of the record. */
+const RunState = z.object({
   turn: z.int(),
-  /** The operator has had its say. */
+  /** Whether the operator has answered the offer. */
   acked: z.boolean(),
-  /** The turn in which a person was asked about the silence; null while nobody has to be. */
+  /** The turn in which a person was asked about the silent worker; null while nobody is asked. */
   asked: z.int().nullable(),
-  /** How long the worker may be silent from now on; null when that has to be looked up. */
+  /** How long the worker may be silent from now on, in milliseconds; null when that has to be looked up. */
   patience: z.number().nullable(),
 });
-type OfferState = z.infer<typeof OfferState>;
+type RunState = z.infer<typeof RunState>;
 
-interface Offer {
+/** A task that was offered to an operator, with its open waits. */
+interface OfferedTask {
   readonly durable: Durable;
   readonly config: OperatorConfig;
+  /** Answered by the worker. */
   readonly result: Wait<PostedResult>;
+  /** Answered by the operator. */
   readonly spawn: Wait<SpawnAnswer>;
-  /** The question what to do about a silent worker, once this process has come to it. */
-  lapsed: Wait<Answer> | undefined;
+  /** The question what to do about a silent worker; undefined until it is opened in this process. */
+  leaseQuestion: Wait<Answer> | undefined;
 }
 
-/** What the task ends with. */
-interface End {
+/** The task's result. */
+interface TaskEnd {
   readonly content: unknown;
 }
 
-const again = "offer it again";
+const offerAgain = "offer it again";
 const giveUp = "give up";
 
 export function operatorRunner(leases: Leases): Runner {
@@ -52,35 +56,35 @@ export function operatorRunner(leases: Leases): Runner {
     const config = readOperatorConfig(rawConfig);
     const input = TaskInput.safeParse(durable.input);
     if (input.success) durable.say("prompt", input.data.message);
-    const restored = await durable.restore(OfferState);
-    const state: OfferState = restored?.state ?? { turn: 1, acked: false, asked: null, patience: defaultTokenLife };
-    // New work begins here: what holds that back, a pause or a limit, is passed before anybody is offered it.
+    const restored = await durable.restore(RunState);
+    const state: RunState = restored?.state ?? { turn: 1, acked: false, asked: null, patience: defaultTokenLife };
+    // An empty step: a pause or a limit that holds new work back takes effect here, before the task is offered.
     await durable.step("offer", { repeatable: true, schema: z.null() }, () => null);
-    const offer = await openOffer(durable, config);
+    const task = await offerTask(durable, config);
     let content: unknown;
     try {
-      content = await toTheEnd(offer, state, leases);
+      content = await runToEnd(task, state, leases);
     } catch (thrown) {
-      // Anything else leaves for the next attempt, which finds the mail.
-      if (thrown instanceof TuttiError) await takeRest(durable);
+      // Anything but a TuttiError only ends this attempt; the next one finds the remaining mail.
+      if (thrown instanceof TuttiError) await keepRemainingMail(durable);
       throw thrown;
     }
-    await takeRest(durable);
+    await keepRemainingMail(durable);
     return content;
   };
 }
 
-async function toTheEnd(offer: Offer, from: OfferState, leases: Leases): Promise<unknown> {
+async function runToEnd(task: OfferedTask, from: RunState, leases: Leases): Promise<unknown> {
   for (let state = from; ;) {
-    offer.durable.save(`at.${state.turn}`, state);
-    const next = await takeTurn(offer, state, leases);
+    task.durable.save(`at.${state.turn}`, state);
+    const next = await runTurn(task, state, leases);
     if ("content" in next) return next.content;
     state = next;
   }
 }
 
-/** Two waits: one for the worker's result, one for the operator's word. Both end when the offer does. */
-async function openOffer(durable: Durable, config: OperatorConfig): Promise<Offer> {
+/** Opens two waits, one for the worker's result and one for the operator's answer. Both end with the task. */
+async function offerTask(durable: Durable, config: OperatorConfig): Promise<OfferedTask> {
   const { agent, attempt } = durable;
   const within = config.deadline_ms;
   const result = await durable.open(operatorKeys.result, {
@@ -95,11 +99,11 @@ async function openOffer(durable: Durable, config: OperatorConfig): Promise<Offe
     within,
     schema: SpawnAnswer,
   });
-  return { durable, config, result, spawn, lapsed: undefined };
+  return { durable, config, result, spawn, leaseQuestion: undefined };
 }
 
-async function takeTurn(offer: Offer, state: OfferState, leases: Leases): Promise<OfferState | End> {
-  const { durable, config } = offer;
+async function runTurn(task: OfferedTask, state: RunState, leases: Leases): Promise<RunState | TaskEnd> {
+  const { durable, config } = task;
   const { turn, acked } = state;
   const left =
     state.patience ??
@@ -107,128 +111,132 @@ async function takeTurn(offer: Offer, state: OfferState, leases: Leases): Promis
       leases.leaseLeft(durable.task, durable.attempt, { acked }),
     ));
   if (left <= 0 && config.repeatable) {
-    return (await lastResult(offer)) ?? durable.again("again", { reason: silence(durable) });
+    return (await lastResult(task)) ?? durable.again("again", { reason: silence(durable) });
   }
   if (left > 0 && state.asked !== null) {
-    // It was heard of again.
-    await durable.withdraw(`heard.${turn}`, await question(offer, state.asked));
-    offer.lapsed = undefined;
+    // The worker has reported again, so nobody needs to decide about it any more.
+    await durable.withdraw(`heard.${turn}`, await askAboutLease(task, state.asked));
+    task.leaseQuestion = undefined;
   }
   const asked = left > 0 ? null : (state.asked ?? turn);
-  // What was posted before the result is heard before it.
-  const sources: Source[] = [{ message: true }, { wait: offer.result }];
-  sources.push(asked === null ? { after: left } : { wait: await question(offer, asked) });
-  if (!acked) sources.push({ wait: offer.spawn });
+  // Messages come first, so that what the worker posted before its result is taken before the result.
+  const sources: Source[] = [{ message: true }, { wait: task.result }];
+  sources.push(asked === null ? { after: left } : { wait: await askAboutLease(task, asked) });
+  if (!acked) sources.push({ wait: task.spawn });
   const picked = await durable.select(`turn.${turn}`, sources);
-  const next: OfferState = { turn: turn + 1, acked, asked, patience: null };
+  const next: RunState = { turn: turn + 1, acked, asked, patience: null };
   switch (picked.index) {
     case 0:
       if (picked.kind !== "message") return next;
       await takeMail(durable, turn, picked.value);
       return picked.value.role === "assistant" ? { ...next, patience: leaseAfterProgress } : next;
     case 1:
-      return posted(offer, state, picked);
+      return takeResult(task, state, picked);
     case 2:
-      return asked === null ? next : decided(offer, picked);
+      return asked === null ? next : decideAboutLease(task, picked);
     default:
-      return acknowledged(offer, next, picked);
+      return takeOperatorAnswer(task, next, picked);
   }
 }
 
 // ---- the lease
 
-/** What became of a silent worker is unknown, and a task that may not be repeated is not offered again unasked (invariant 1). */
-async function question(offer: Offer, since: number): Promise<Wait<Answer>> {
-  const { durable } = offer;
-  offer.lapsed ??= await durable.open(`lapsed.${since}`, {
+/** A silent worker may have done anything, so a task that is not repeatable is offered again only if a person agrees (invariant 1). */
+async function askAboutLease(task: OfferedTask, since: number): Promise<Wait<Answer>> {
+  const { durable } = task;
+  task.leaseQuestion ??= await durable.open(`lapsed.${since}`, {
     ask: {
       kind: "question",
       question: `${silence(durable)}; it may have done the work or part of it. Offer the task to an operator again?`,
       details: { agent: durable.agent, attempt: durable.attempt },
-      choices: [again, giveUp],
+      choices: [offerAgain, giveUp],
     },
     schema: Answer,
   });
-  return offer.lapsed;
+  return task.leaseQuestion;
 }
 
 function silence({ agent }: Durable): string {
-  return `the worker of ${agent} has not been heard of, and its lease is over`;
+  return `the worker of ${agent} has not reported, and its lease is over`;
 }
 
-async function decided(offer: Offer, picked: Selected): Promise<End> {
-  const { durable } = offer;
+async function decideAboutLease(task: OfferedTask, picked: Selected): Promise<TaskEnd> {
+  const { durable } = task;
   const answered = picked.kind === "wait" && "value" in picked.value ? Answer.safeParse(picked.value.value) : undefined;
   const choice = answered?.data?.kind === "question" ? answered.data.value : giveUp;
-  const late = await lastResult(offer);
+  const late = await lastResult(task);
   if (late !== undefined) return late;
-  if (choice === again) return durable.again("again", { reason: silence(durable) });
+  if (choice === offerAgain) return durable.again("again", { reason: silence(durable) });
   throw new TuttiError(
     "outcome_unknown",
-    `${silence(durable)}; look at what it may have done before it is tried again`,
+    `${silence(durable)}; check what it may have done before the task is tried again`,
   );
 }
 
 // ---- results
 
-/** Closes the attempt to results; one that was recorded in the meantime counts, since its worker was told so. */
-async function lastResult(offer: Offer): Promise<End | undefined> {
-  const { durable, result } = offer;
+/** Accepts no more results. One that was recorded in the meantime counts, since its worker was told that it was accepted. */
+async function lastResult(task: OfferedTask): Promise<TaskEnd | undefined> {
+  const { durable, result } = task;
   await durable.withdraw("closed", result);
   const found = postedIn(await durable.select("last", [{ wait: result }]));
-  return found === undefined ? undefined : passed(offer, found);
+  return found === undefined ? undefined : endWith(task, found);
 }
 
-async function posted(offer: Offer, { acked }: OfferState, picked: Selected): Promise<End> {
-  const { durable, config, spawn } = offer;
+async function takeResult(task: OfferedTask, { acked }: RunState, picked: Selected): Promise<TaskEnd> {
+  const { durable, config, spawn } = task;
   const found = postedIn(picked);
   if (found === undefined) {
     const message = `no operator's worker finished ${durable.agent} within ${config.deadline_ms} ms; is an operator connected?`;
     throw new TuttiError("deadline", message);
   }
   if (found.ok && !acked && config.ack_ms > 0) {
-    // The operator may know better than the worker it launched.
-    const word = await durable.select("word", [{ wait: spawn }, { after: config.ack_ms }]);
-    const said = word.kind === "wait" ? ackIn(word) : undefined;
-    const verdict = said === undefined ? undefined : spawnVerdict(said, { posted: true });
-    if (verdict?.outcome === "failed") throw failed(offer, verdict.reason);
+    // The operator may know better than the worker it launched, so its answer is waited for.
+    const first = await durable.select("word", [{ wait: spawn }, { after: config.ack_ms }]);
+    const answer = first.kind === "wait" ? spawnAnswerIn(first) : undefined;
+    const verdict = answer === undefined ? undefined : spawnVerdict(answer, { posted: true });
+    if (verdict?.outcome === "failed") throw taskFailure(task, verdict.reason);
   }
-  return passed(offer, found);
+  return endWith(task, found);
 }
 
-/** What the worker was told is taken is kept, however the task ends; questions are not asked any more. */
-async function takeRest(durable: Durable): Promise<void> {
-  for (let rest = 1; ; rest += 1) {
-    const message = await durable.receive(`rest.${rest}`, { block: false });
+/** Records messages that the worker was told were accepted, however the task ends. Questions are no longer asked. */
+async function keepRemainingMail(durable: Durable): Promise<void> {
+  for (let count = 1; ; count += 1) {
+    const message = await durable.receive(`rest.${count}`, { block: false });
     if (message === undefined) return;
-    if (!isQuestion(message)) durable.say(`rest.said.${rest}`, message);
+    if (!isWorkerQuestion(message)) durable.say(`rest.said.${count}`, message);
   }
 }
 
-function passed(offer: Offer, { ok, value }: PostedResult): End {
+function endWith(task: OfferedTask, { ok, value }: PostedResult): TaskEnd {
   if (ok) return { content: value };
-  throw failed(offer, typeof value === "string" ? value : JSON.stringify(value), { value });
+  throw taskFailure(task, typeof value === "string" ? value : JSON.stringify(value), { value });
 }
 
-async function acknowledged(offer: Offer, next: OfferState, picked: Selected): Promise<OfferState | End> {
-  const said = ackIn(picked);
-  const verdict = said === undefined ? undefined : spawnVerdict(said, { posted: false });
-  if (verdict?.outcome === "failed") throw failed(offer, verdict.reason);
-  if (verdict?.outcome === "value") return (await lastResult(offer)) ?? { content: verdict.value };
+async function takeOperatorAnswer(task: OfferedTask, next: RunState, picked: Selected): Promise<RunState | TaskEnd> {
+  const answer = spawnAnswerIn(picked);
+  const verdict = answer === undefined ? undefined : spawnVerdict(answer, { posted: false });
+  if (verdict?.outcome === "failed") throw taskFailure(task, verdict.reason);
+  if (verdict?.outcome === "value") return (await lastResult(task)) ?? { content: verdict.value };
   return { ...next, acked: true };
 }
 
-function failed({ durable }: Offer, reason: string, details?: Readonly<Record<string, unknown>>): TuttiError {
-  const said = reason.replaceAll(/\s+/g, " ").trim().slice(0, 2000);
-  const message = `${durable.agent} failed: ${said === "" ? "no reason was given" : said}`;
+function taskFailure(
+  { durable }: OfferedTask,
+  reason: string,
+  details?: Readonly<Record<string, unknown>>,
+): TuttiError {
+  const line = reason.replaceAll(/\s+/g, " ").trim().slice(0, 2000);
+  const message = `${durable.agent} failed: ${line === "" ? "no reason was given" : line}`;
   return new TuttiError("task_failed", message, details === undefined ? {} : { details });
 }
 
-/** Undefined when it expired or was withdrawn. What is recorded went through the schema when it was delivered. */
+/** Undefined when the wait expired or was withdrawn. A recorded value was checked when it was delivered, so parsing succeeds. */
 function postedIn(picked: Selected): PostedResult | undefined {
   return picked.kind === "wait" && "value" in picked.value ? PostedResult.parse(picked.value.value) : undefined;
 }
 
-function ackIn(picked: Selected): SpawnAnswer | undefined {
+function spawnAnswerIn(picked: Selected): SpawnAnswer | undefined {
   return picked.kind === "wait" && "value" in picked.value ? SpawnAnswer.parse(picked.value.value) : undefined;
 }

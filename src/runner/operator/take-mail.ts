@@ -1,4 +1,4 @@
-// What reaches a task while its worker is at work: progress and people's words are kept, a worker's question is asked.
+// Handles messages to a task while its worker is at work: records progress and people's messages, and asks a worker's questions.
 
 import { Answer } from "../../protocol/task/ask.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -15,24 +15,24 @@ export async function takeMail(durable: Durable, turn: number, message: Complete
     durable.say(`said.${turn}`, message);
     return;
   }
-  // Posted by the worker of an attempt that was given up.
+  // A question of an earlier attempt's worker is dropped: that attempt was given up.
   if (asked.attempt !== durable.attempt) return;
   try {
     await durable.open(asked.wait, { ask: askOf(durable, asked), schema: Answer });
   } catch (thrown) {
-    // The same question posted twice before it was open: the one that is open stands.
+    // The same question was posted twice before it was opened; one wait is enough.
     if (!(thrown instanceof TuttiError) || thrown.code !== "conflict") throw thrown;
   }
 }
 
-/** A worker's, not a person's. */
-export function isQuestion(message: CompleteMessage): boolean {
+/** Whether the message is a question from the worker. */
+export function isWorkerQuestion(message: CompleteMessage): boolean {
   return message.role === "assistant" && questionIn(message) !== undefined;
 }
 
-type Asked = WorkerAskPart["worker_ask"];
+type PostedQuestion = WorkerAskPart["worker_ask"];
 
-function questionIn({ parts }: CompleteMessage): Asked | undefined {
+function questionIn({ parts }: CompleteMessage): PostedQuestion | undefined {
   for (const part of parts) {
     const asked = part.part_type === "data" ? WorkerAskPart.safeParse(part.data) : undefined;
     if (asked?.success === true) return asked.data.worker_ask;
@@ -40,11 +40,11 @@ function questionIn({ parts }: CompleteMessage): Asked | undefined {
   return undefined;
 }
 
-function askOf(durable: Durable, { question: posted, digest }: Asked): AskSpec {
+function askOf(durable: Durable, { question: posted, digest }: PostedQuestion): AskSpec {
   const shaped = WorkerQuestion.safeParse(posted);
   const { question, details, choices, answer_schema } = shaped.success
     ? shaped.data
-    : { question: plain(posted), details: undefined, choices: undefined, answer_schema: undefined };
+    : { question: questionText(posted), details: undefined, choices: undefined, answer_schema: undefined };
   return {
     kind: "question",
     question: `${durable.agent} asks: ${question}`,
@@ -54,7 +54,7 @@ function askOf(durable: Durable, { question: posted, digest }: Asked): AskSpec {
   };
 }
 
-function plain(posted: unknown): string {
+function questionText(posted: unknown): string {
   const text = typeof posted === "string" ? posted : JSON.stringify(posted ?? null);
   return text.trim() === "" ? "(an empty question)" : text.slice(0, maxQuestion);
 }

@@ -1,15 +1,15 @@
-// What recovery does with the note of an interrupted step: the processes it names are ended before the task goes on.
+// Recovery after a crash: ends the processes named in the note of an interrupted step before the task goes on.
 
 import { z } from "zod";
 
 import { TuttiError } from "../../../protocol/error.ts";
 import { type EndOptions, endProcesses, ProcessNote } from "./end-processes.ts";
 
-const Noted = z.object({ process: ProcessNote });
+const StepNote = z.object({ process: ProcessNote });
 
-/** Notes of another kind are none of its business. Fails with `busy` when a process cannot be ended. */
+/** Ignores notes of other kinds. Throws `busy` when a process cannot be ended. */
 export async function cleanUp(note: unknown, options?: EndOptions): Promise<void> {
-  const noted = Noted.safeParse(note);
+  const noted = StepNote.safeParse(note);
   if (!noted.success) return;
   const { left } = await endProcesses(noted.data.process, options);
   if (left.length === 0) return;

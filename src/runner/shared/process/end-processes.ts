@@ -1,4 +1,4 @@
-// Ends all processes of one session that we started, and nobody else's: asked first, then killed.
+// Ends all processes that belong to a step of ours and no others: asks them to end first, then kills them.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -6,10 +6,10 @@ import { z } from "zod";
 
 import { type ProcessEntry, type ProcessTable, processTable } from "./process-table.ts";
 
-/** The variable every process of a step is started with. Its value is the step's idempotency key. */
+/** The environment variable of every process of a step. Its value is the step's idempotency key. */
 export const stepVariable = "TUTTI_STEP";
 
-/** Who a process is, for a later process of ours to find it again. It leads a session and a group of its own. */
+/** Identifies a process so that it can be found again after a restart. It leads a session and a process group of its own. */
 export const ProcessNote = z.object({
   pid: z.int().min(2),
   start: z.string().min(1),
@@ -19,18 +19,18 @@ export const ProcessNote = z.object({
 export type ProcessNote = z.infer<typeof ProcessNote>;
 
 export const defaultGraceMs = 2_000;
-/** A killed process is gone at once unless the system itself holds it. */
+/** A killed process is gone at once unless it is blocked inside the kernel. */
 const defaultKillWaitMs = 5_000;
-const lookEveryMs = 20;
+const pollMs = 20;
 
 export interface EndOptions {
-  /** Between asking and killing. */
+  /** The time between asking and killing. */
   readonly graceMs?: number;
   readonly killWaitMs?: number;
   readonly table?: ProcessTable;
 }
 
-/** Returns the processes that were ended and those that are still there although they were killed. */
+/** Returns how many processes there were, and the pids of those that are still there although they were killed. */
 export async function endProcesses(
   note: ProcessNote,
   { graceMs = defaultGraceMs, killWaitMs = defaultKillWaitMs, table = processTable }: EndOptions = {},
@@ -40,22 +40,22 @@ export async function endProcesses(
   if (found > 0 && graceMs > 0) {
     signal(members, "SIGTERM");
     for (const until = performance.now() + graceMs; members.length > 0 && performance.now() < until;) {
-      await sleep(Math.min(lookEveryMs, graceMs));
+      await sleep(Math.min(pollMs, graceMs));
       members = await membersOf(note, table);
     }
   }
-  // One that is being born while we look is caught by the next look.
+  // A process that is forked meanwhile is found in the next round.
   for (const until = performance.now() + killWaitMs; members.length > 0 && performance.now() < until;) {
     signal(members, "SIGKILL");
-    await sleep(lookEveryMs);
+    await sleep(pollMs);
     members = await membersOf(note, table);
   }
   return { found, left: members.map((member) => member.pid) };
 }
 
 /**
- * A number that still names a session or group is not given to a new process. So a leader with another start means that
- * ours are all gone, and one member that is surely ours means that all are.
+ * The system does not reuse a pid that still names a session or a group. So if the leader has another start time, all of
+ * our processes are gone, and if one member is certainly ours, all members are.
  */
 async function membersOf({ pid, start, step }: ProcessNote, table: ProcessTable): Promise<ProcessEntry[]> {
   const members = (await table.list()).filter((entry) => entry.group === pid || entry.session === pid);
@@ -72,7 +72,7 @@ function signal(members: readonly ProcessEntry[], name: "SIGTERM" | "SIGKILL"): 
     try {
       process.kill(-group, name);
     } catch {
-      // Gone meanwhile, or not ours to end: the next look tells which.
+      // It has ended meanwhile, or we may not signal it; the next round shows which.
     }
   }
 }

@@ -1,13 +1,14 @@
-// A process that is started but held: it runs nothing until it is released, and nothing at all if we die before that.
+// Starts a process that is held: it runs nothing until it is released, and nothing at all if we die before that.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 
+import { errno } from "../../../core/errno.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import { type ProcessNote, stepVariable } from "./end-processes.ts";
 import { processTable } from "./process-table.ts";
 
-/** The shell waits for a line on descriptor 3. If we die it reads an end instead, and exits without running anything. */
+/** The shell waits for a line on descriptor 3. If we die, it reads the end of file instead and exits without running anything. */
 const hold = 'read -r go <&3 && [ "$go" = go ] || exit 125; exec 3<&-; exec "$@"';
 
 interface Launch {
@@ -15,21 +16,21 @@ interface Launch {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The idempotency key of the step it belongs to. */
+  /** The idempotency key of the step that the process belongs to. */
   readonly step: string;
 }
 
 export interface HeldProcess {
-  /** To be durable before the release. */
+  /** Must be recorded durably before the release. */
   readonly note: ProcessNote;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** It has exited and nobody holds its output open any more. */
+  /** Resolves when the process has exited and no other process holds its output open. */
   readonly closed: Promise<void>;
   release(): void;
-  /** Lets go of everything we share with it, so that nothing of it keeps us alive. */
+  /** Closes all streams we share with the process, so that it does not keep our own process alive. */
   letGo(): void;
 }
 
@@ -43,12 +44,12 @@ export async function startHeld(launch: Launch): Promise<HeldProcess> {
   });
   await started(child, launch.cwd);
   const pid = child.pid ?? 0;
-  const [stdin, stdout, stderr, gate] = child.stdio;
+  const [stdin, stdout, stderr, control] = child.stdio;
   const start = await processTable.start(pid);
   if (!(stdin instanceof Writable) || !(stdout instanceof Readable) || !(stderr instanceof Readable)) throw lost();
-  if (!(gate instanceof Writable) || start === undefined) throw lost();
-  // A process that has ended cannot be written to or read from; its exit tells the story.
-  for (const stream of [stdin, stdout, stderr, gate]) stream.on("error", () => undefined);
+  if (!(control instanceof Writable) || start === undefined) throw lost();
+  // Streams of a process that has ended report errors; its exit is reported separately.
+  for (const stream of [stdin, stdout, stderr, control]) stream.on("error", () => undefined);
   return {
     note: { pid, start, group: pid, step: launch.step },
     stdin,
@@ -57,10 +58,10 @@ export async function startHeld(launch: Launch): Promise<HeldProcess> {
     exited,
     closed,
     release: () => {
-      gate.end("go\n");
+      control.end("go\n");
     },
     letGo: () => {
-      for (const stream of [stdin, stdout, stderr, gate]) stream.destroy();
+      for (const stream of [stdin, stdout, stderr, control]) stream.destroy();
       child.unref();
     },
   };
@@ -87,7 +88,7 @@ function started(child: ChildProcess, cwd: string): Promise<void> {
 }
 
 function notStarted(cwd: string, cause: unknown): TuttiError {
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+  const code = errno(cause) ?? String(cause);
   const why = code === "E2BIG" ? "its arguments and environment are too long" : code;
   return new TuttiError("io", `no process could be started in ${cwd}: ${why}`, { cause, retry: "safe" });
 }

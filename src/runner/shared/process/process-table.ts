@@ -1,4 +1,4 @@
-// The processes of this machine as the system tells them: pid and start time together name one process for good.
+// Lists the processes of this machine. A pid together with a start time identifies one process for good.
 
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -7,27 +7,27 @@ import { promisify } from "node:util";
 export interface ProcessEntry {
   readonly pid: number;
   readonly group: number;
-  /** Undefined where the system does not tell it. */
+  /** Undefined when the system does not report it. */
   readonly session: number | undefined;
-  /** Compared, never read: a pid that was given to another process has another start. */
+  /** Opaque, only compared: when a pid is reused, the new process has another start time. */
   readonly start: string;
-  /** Ended, and not yet fetched by its parent: it does nothing any more, but its pid is still taken. */
+  /** A zombie: it has ended and does nothing any more, but its parent has not collected it, so its pid is still taken. */
   readonly ended: boolean;
 }
 
 export interface ProcessTable {
   list(): Promise<ProcessEntry[]>;
   start(pid: number): Promise<string | undefined>;
-  /** Whether it was started with this variable; false when the system does not tell. */
+  /** Whether the process was started with this variable; false when the system does not report it. */
   hasVariable(pid: number, name: string, value: string): boolean;
 }
 
-/** Whoever asks in the same tick gets the same reading, which begins after all of them have asked. */
+/** Calls in the same tick share one reading, which begins after all of them were made. */
 function shared<T>(read: () => Promise<T>): () => Promise<T> {
-  let coming: Promise<T> | undefined;
+  let pending: Promise<T> | undefined;
   return () =>
-    (coming ??= Promise.resolve().then(() => {
-      coming = undefined;
+    (pending ??= Promise.resolve().then(() => {
+      pending = undefined;
       return read();
     }));
 }
@@ -42,27 +42,27 @@ export const linuxProcesses: ProcessTable = {
   ),
   start: async (pid) => linuxEntry(pid)?.start,
   hasVariable: (pid, name, value) =>
-    readOrNothing(`/proc/${pid}/environ`)?.split("\0").includes(`${name}=${value}`) === true,
+    readIfPossible(`/proc/${pid}/environ`)?.split("\0").includes(`${name}=${value}`) === true,
 };
 
-/** Ticks since the boot mean something only together with the boot. */
+/** Start times are ticks since the boot, so they identify a process only together with the boot. */
 let boot: string | undefined;
 
 function linuxEntry(pid: number): ProcessEntry | undefined {
-  const stat = readOrNothing(`/proc/${pid}/stat`);
+  const stat = readIfPossible(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The name in brackets may hold anything, brackets and blanks too; the numbers begin after the last bracket.
+  // The name in parentheses may itself contain parentheses and spaces; the numbers begin after the last parenthesis.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, , group, session] = fields;
   const ticks = fields[19];
   if (state === undefined || ticks === undefined) return undefined;
-  boot ??= readOrNothing("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
+  boot ??= readIfPossible("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
   const ended = state === "Z" || state === "X";
   return { pid, group: Number(group), session: Number(session), start: `${boot}/${ticks}`, ended };
 }
 
-/** A process may end while we read about it, or belong to somebody else. */
-function readOrNothing(path: string): string | undefined {
+/** Undefined when the process has ended meanwhile or belongs to somebody else. */
+function readIfPossible(path: string): string | undefined {
   try {
     return readFileSync(path, "latin1");
   } catch {
@@ -71,7 +71,7 @@ function readOrNothing(path: string): string | undefined {
 }
 
 const run = promisify(execFile);
-/** Start times are printed as local time, in the local language. */
+/** `ps` prints start times in the local time and language, so both are fixed. */
 const plainTime = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 const psColumns = ["pid=", "pgid=", "stat=", "lstart="].flatMap((column) => ["-o", column]);
 
@@ -83,7 +83,7 @@ export const psProcesses: ProcessTable = {
 };
 
 async function psEntries(args: readonly string[]): Promise<ProcessEntry[]> {
-  // It ends with status 1 when no process matches; what it printed counts.
+  // `ps` ends with status 1 when no process matches; its output is still valid.
   const { stdout } = await run("ps", args, { env: plainTime, maxBuffer: 2 ** 26 }).catch((failed: unknown) => ({
     stdout: failed instanceof Error && "stdout" in failed ? String(failed.stdout) : "",
   }));

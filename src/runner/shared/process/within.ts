@@ -1,4 +1,4 @@
-// A bounded wait: whether a promise settled in time, without leaving a timer behind.
+// Waits for a promise, but only for a limited time, and says whether it settled.
 
 export async function within(settling: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,18 +1,18 @@
-// The arguments that make bubblewrap confine a program: all of the machine to look at, the task's folders to change, nothing else.
+// The arguments that make bubblewrap confine a program: it can read the machine and change only the task's folders.
 
 interface Confinement {
-  /** Real folders that may be written to. */
+  /** Real paths of the folders that may be written to. */
   readonly writable: readonly string[];
-  /** Real folders that look empty. What lies below both kinds follows the nearer one. */
+  /** Real paths of the folders that appear empty. Of nested folders of both kinds, the inner one applies. */
   readonly hidden: readonly string[];
   readonly network: boolean;
   readonly cwd: string;
 }
 
-/** Names are resolved through this when the network is shared; it lies in a folder that is hidden for its sockets. */
+/** Needed to resolve host names when the network is shared. Its parent folder is hidden because of the sockets in it. */
 const resolver = "/run/systemd/resolve";
 
-/** The program and its arguments go after these. */
+/** The program and its arguments come after these. */
 export function bwrapArgv({ writable, hidden, network, cwd }: Confinement): string[] {
   const mounts: [path: string, ...args: string[]][] = [
     ["/dev", "--dev", "/dev"],
@@ -22,13 +22,13 @@ export function bwrapArgv({ writable, hidden, network, cwd }: Confinement): stri
     ...writable.map((path): [string, ...string[]] => [path, "--bind", path, path]),
     ...(network ? [[resolver, "--ro-bind-try", resolver, resolver] satisfies [string, ...string[]]] : []),
   ];
-  // A folder is mounted before those below it, so that the nearer one holds.
+  // A folder is mounted before the folders inside it, so that the inner mount applies.
   mounts.sort(([one], [other]) => depthOf(one) - depthOf(other));
   return [
     "--unshare-all",
     ...(network ? ["--share-net"] : []),
     "--die-with-parent",
-    // Root on the outside would keep the power to undo all of this.
+    // If we run as root, the program could otherwise undo all of this.
     "--cap-drop",
     "ALL",
     "--ro-bind",

@@ -254,7 +254,7 @@ test(
       chmodSync(join(top, folder, "hello"), 0o755);
     }
     const tool = confinedTool([join(top, "bin")]);
-    await assert.rejects(ran(tool, { argv: [join(top, "bin/hello")] }, [root]), failsWith("not_found", /does not see/));
+    await assert.rejects(ran(tool, { argv: [join(top, "bin/hello")] }, [root]), failsWith("not_found", /cannot see/));
     const path = process.env["PATH"];
     process.env["PATH"] = `${join(top, "bin")}:${root}:${path ?? ""}`;
     t.after(() => {

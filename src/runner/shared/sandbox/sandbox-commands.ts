@@ -1,4 +1,4 @@
-// Runs an agent's programs: in a sandbox where there is one, otherwise as they are, and never one for the other.
+// Runs the programs of the tool `run`: confined if the sandbox works on this machine, otherwise unconfined, and it always reports which.
 
 import { realpath } from "node:fs/promises";
 import { delimiter } from "node:path";
@@ -11,13 +11,13 @@ import { runCommand } from "../../command/run-command.ts";
 import { bwrapArgv } from "./bwrap-argv.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
 
-/** Kept of each output; more crowds out everything else the model has to read. */
+/** How much of stdout and of stderr is kept, each; more would leave the model too little room for everything else. */
 const outputBytes = 12_000;
-/** Sockets of services that do as they are told, whoever tells them: a read-only view of them is enough to use them. */
+/** Folders with sockets of system services. A program that can merely see a socket can use the service, so they are hidden. */
 const serviceFolders = ["/run", "/var/run"];
 
 export interface SandboxOptions {
-  /** Folders no program may look into, such as the one Tutti keeps its state and its keys in. */
+  /** Folders that no program may see, such as the one where Tutti keeps its state and its keys. */
   readonly hidden?: readonly string[];
 }
 
@@ -27,12 +27,12 @@ export function sandboxCommands(status: SandboxStatus, { hidden = [] }: SandboxO
     async run(command, { step, rights }) {
       const { roots } = rights;
       const workdir = await workdirOf(command.cwd, roots);
-      const view = status.confined ? await viewOf(roots, hidden) : undefined;
-      const config = configOf(command, { workdir, view });
-      const found = await resolved(command, { workdir, view, env: environmentOf(config) });
+      const access = status.confined ? await folderAccess(roots, hidden) : undefined;
+      const config = configOf(command, { workdir, access });
+      const found = await resolveProgram(command, { workdir, access, env: environmentOf(config) });
       const argv: [string, ...string[]] =
-        status.confined && view !== undefined
-          ? [status.program, ...bwrapArgv({ ...view, network: command.network, cwd: workdir }), ...found]
+        status.confined && access !== undefined
+          ? [status.program, ...bwrapArgv({ ...access, network: command.network, cwd: workdir }), ...found]
           : found;
       const { leftovers: _, ...outcome } = await runCommand(
         { config: { ...config, argv }, stdin: command.stdin, roots },
@@ -43,57 +43,61 @@ export function sandboxCommands(status: SandboxStatus, { hidden = [] }: SandboxO
   };
 }
 
-/** What a confined program may write to and what it does not see. */
-interface View {
+/** The folders that a confined program may write to and those that it cannot see. */
+interface FolderAccess {
   readonly writable: readonly string[];
   readonly hidden: readonly string[];
 }
 
-async function viewOf(roots: readonly string[], hidden: readonly string[]): Promise<View> {
+async function folderAccess(roots: readonly string[], hidden: readonly string[]): Promise<FolderAccess> {
   const writable = await realFolders(roots);
   if (writable.includes("/")) {
     throw new TuttiError(
       "refused",
-      "a task whose folder is the whole machine cannot be confined; give it a narrower one",
+      "a task whose root is the whole machine cannot be confined; give it a narrower root",
     );
   }
-  const unseen = await realFolders([...serviceFolders, ...hidden]);
-  return { writable, hidden: unseen.filter((path) => !writable.includes(path)) };
+  const invisible = await realFolders([...serviceFolders, ...hidden]);
+  return { writable, hidden: invisible.filter((path) => !writable.includes(path)) };
 }
 
 function configOf(
   { timeoutMs }: Command,
-  { workdir, view }: { readonly workdir: string; readonly view: View | undefined },
+  { workdir, access }: { readonly workdir: string; readonly access: FolderAccess | undefined },
 ): CommandConfig {
   const config = CommandConfig.parse({
-    // Put in its place once it was found.
+    // A placeholder; the caller sets the program once it is found.
     argv: ["-"],
     workdir,
     timeout_ms: timeoutMs,
     max_output_bytes: outputBytes,
   });
-  if (view === undefined) return config;
+  if (access === undefined) return config;
   const path = environmentOf(config)
     ["PATH"]?.split(delimiter)
-    .filter((folder) => isSeen(folder, view));
+    .filter((folder) => isVisible(folder, access));
   return { ...config, env: { TMPDIR: "/tmp", ...(path === undefined ? {} : { PATH: path.join(delimiter) }) } };
 }
 
-/** A program that is not there, or that would not be seen, is said so by us before anything was started. */
-async function resolved(
+/** Throws when the program does not exist or would be invisible in the sandbox, before anything is started. */
+async function resolveProgram(
   { argv }: Command,
-  place: { readonly workdir: string; readonly view: View | undefined; readonly env: Readonly<Record<string, string>> },
+  where: {
+    readonly workdir: string;
+    readonly access: FolderAccess | undefined;
+    readonly env: Readonly<Record<string, string>>;
+  },
 ): Promise<[string, ...string[]]> {
   const [name, ...rest] = argv;
-  const program = await programOf(name, place.workdir, place.env);
-  if (place.view !== undefined && !isSeen(program, place.view)) {
-    throw new TuttiError("not_found", `${program} lies in a folder that a confined program does not see`);
+  const program = await programOf(name, where.workdir, where.env);
+  if (where.access !== undefined && !isVisible(program, where.access)) {
+    throw new TuttiError("not_found", `${program} is in a folder that a confined program cannot see`);
   }
   return [program, ...rest];
 }
 
-/** The nearest folder around it decides. */
-function isSeen(path: string, { writable, hidden }: View): boolean {
+/** The innermost folder that contains the path decides. */
+function isVisible(path: string, { writable, hidden }: FolderAccess): boolean {
   const nearest = (folders: readonly string[]): number =>
     Math.max(
       0,
@@ -102,7 +106,7 @@ function isSeen(path: string, { writable, hidden }: View): boolean {
   return nearest(writable) >= nearest(["/tmp", ...hidden]);
 }
 
-/** Those that are there; two names of one folder are one. */
+/** The real paths of the folders that exist, each once. */
 async function realFolders(paths: readonly string[]): Promise<string[]> {
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => undefined)));
   return [...new Set(real.flatMap((path) => path ?? []))];

@@ -1,4 +1,4 @@
-// Whether programs can be confined on this machine, found out by confining one.
+// Finds out whether programs can be confined on this machine by confining one.
 
 import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ export type SandboxStatus =
 const run = promisify(execFile);
 const probeMs = 10_000;
 
-/** Never says yes without having done it: a container may hold the program and refuse what it needs. */
+/** Tries it, because a container may have bubblewrap installed and still not allow what it needs. */
 export async function probeSandbox(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<SandboxStatus> {
@@ -23,7 +23,7 @@ export async function probeSandbox(
     return {
       confined: false,
       reason: "bubblewrap works on Linux only",
-      advice: "programs run unconfined here and are asked about; use a container or a Linux machine to confine them",
+      advice: "programs run unconfined here and need approval; use a container or a Linux machine to confine them",
     };
   }
   const path = env["PATH"];
@@ -47,7 +47,7 @@ export async function probeSandbox(
     const said = thrown instanceof Error && "stderr" in thrown ? String(thrown.stderr).trim().split("\n").at(-1) : "";
     const reason = `bubblewrap is installed but cannot confine a program here${said ? `: ${said}` : ""}`;
     const advice =
-      "allow user namespaces (in a container: its security profile), or programs run unconfined and are asked about";
+      "allow user namespaces (in a container: its security profile), or programs run unconfined and need approval";
     return { confined: false, reason, advice };
   }
 }
