@@ -156,7 +156,7 @@ class Context implements StepContext {
   }
 
   now(): number {
-    return this.#core.kernel.clock.now();
+    return this.#core.parts.clock.now();
   }
 
   async note(value: unknown): Promise<void> {

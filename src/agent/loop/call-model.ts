@@ -6,12 +6,13 @@ import { messageId } from "../../core/message-id.ts";
 import { Usage } from "../../protocol/task/budget.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { CompleteMessage } from "../../protocol/task/message.ts";
-import type { Durable, Model, ModelReply, ModelRequest, Schema } from "../../ports.ts";
+import type { Durable, Model, ModelReply, ModelRequest, Schema, StepContext } from "../../ports.ts";
 import type { FoundAgent } from "../delegation/find-agent.ts";
 import type { AgentSetup } from "./agent-setup.ts";
 import type { Conversation } from "./conversation.ts";
 import { isPlainMessage } from "./plain-message.ts";
 import { readReply } from "./read-reply.ts";
+import { type FencedStream, streamFenced } from "./stream-fenced.ts";
 
 /** How often a call is tried that fails with the verdict that nothing happened. */
 const maxTries = 3;
@@ -73,14 +74,7 @@ export async function callModel({ durable, model, agent, setup, conversation }: 
           spent: (reply) => reply.usage,
         },
         async (step) => {
-          const reply = await model.call(request, {
-            signal: step.signal,
-            onText: (text) => step.live("text", text),
-            onReasoning: (text) => step.live("reasoning", text),
-            onTool: (text) => step.live("tool", text),
-            // The text shown so far belongs to a reply that broke off; the next one starts from the beginning.
-            onRetry: ({ reason, waitMs }) => step.live("text", `\n(asked again in ${waitMs} ms: ${reason})\n`),
-          });
+          const reply = await streamReply(model, request, { step, setup });
           const { parts, original } = readReply(reply, setup, `r${durable.run}t${turn}`);
           const created_at = reply.message.created_at ?? step.now();
           const id = messageId(durable, key);
@@ -93,6 +87,35 @@ export async function callModel({ durable, model, agent, setup, conversation }: 
       await durable.sleep(`pause:${turn}.${tries}`, firstPauseMs * 2 ** (tries - 1));
     }
   }
+}
+
+/** Calls the model and shows the reply while it is written, in both formats alike. */
+async function streamReply(
+  model: Model,
+  request: ModelRequest,
+  { step, setup }: { readonly step: StepContext; readonly setup: AgentSetup },
+): Promise<ModelReply> {
+  // Made with the first text: a model that does not stream costs nothing here.
+  let fenced: FencedStream | undefined;
+  const reply = await model.call(request, {
+    signal: step.signal,
+    onText(text) {
+      if (setup.format === "native") step.live("text", text);
+      else {
+        fenced ??= streamFenced(setup.toolNames, (channel, shown) => step.live(channel, shown));
+        fenced.push(text);
+      }
+    },
+    onReasoning: (text) => step.live("reasoning", text),
+    onTool: (text) => step.live("tool", text),
+    onRetry({ reason, waitMs }) {
+      // What was shown so far belongs to a reply that broke off; the next one starts from the beginning.
+      fenced = undefined;
+      step.live("text", `\n(asked again in ${waitMs} ms: ${reason})\n`);
+    },
+  });
+  fenced?.end();
+  return reply;
 }
 
 function recordedReply(

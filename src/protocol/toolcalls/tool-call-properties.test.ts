@@ -123,6 +123,20 @@ function streamed(whole: string, cuts: readonly number[]): ToolCallEvent[] {
   return [...events, ...reader.end()];
 }
 
+/** The events with pieces that follow one another put together: they do not depend on where the reply was cut. */
+function merged(events: readonly ToolCallEvent[]): ToolCallEvent[] {
+  const whole: ToolCallEvent[] = [];
+  for (const event of events) {
+    const last = whole.at(-1);
+    if (last?.type === "text" && event.type === "text")
+      whole[whole.length - 1] = { ...last, text: last.text + event.text };
+    else if (last?.type === "call_arguments" && event.type === "call_arguments" && last.block === event.block) {
+      whole[whole.length - 1] = { ...last, text: last.text + event.text };
+    } else whole.push(event);
+  }
+  return whole;
+}
+
 describe("for any text", () => {
   test("parsing, feedback and reading a stream neither throw nor lose their shape", () => {
     fc.assert(
@@ -132,9 +146,26 @@ describe("for any text", () => {
         for (const error of reply.errors) assert.ok(error.line >= 1 && error.line <= lines && error.message !== "");
         reply.calls.forEach((each, index) => assert.equal(each.id, `tc_${index}`));
         assert.equal(typeof (toolFeedback(reply) ?? ""), "string");
-        streamed(mixed, cuts);
+        assert.deepStrictEqual(merged(streamed(mixed, cuts)), merged(streamed(mixed, [])));
       }),
       { numRuns: 3000 },
+    );
+  });
+
+  test("the stream reader passes on every character that is in no block, in order", () => {
+    fc.assert(
+      fc.property(soup, fc.array(fc.nat(), { maxLength: 6 }), (mixed, cuts) => {
+        const events = streamed(mixed, cuts);
+        const texts = events.flatMap((event) => (event.type === "text" ? [event.text] : []));
+        const isWhole = events.every((event) => event.type === "text");
+        if (isWhole) assert.equal(texts.join(""), mixed);
+        let at = 0;
+        for (const character of texts.join("")) {
+          at = mixed.indexOf(character, at) + 1;
+          assert.ok(at > 0);
+        }
+      }),
+      { numRuns: 2000 },
     );
   });
 

@@ -1,19 +1,25 @@
-// Follows a reply while it streams in and says which calls are being written. For display only: what runs is decided
+// Follows a reply while it streams in: tells its text from the calls being written. For display only: what runs is decided
 // by parseToolCalls on the whole reply, which alone knows whether a tag closes or the reply was cut.
-import { dialects, type Dialect, type Profile } from "./dialect.ts";
+import { dialects, type Profile } from "./dialect.ts";
 import { closeForeign, type ForeignFences, isBareFence, openerAt, type Host, openForeign, runEnd } from "./fences.ts";
 import { newFindings } from "./findings.ts";
 import { readBlock } from "./read-block.ts";
 import { closeTag, newOpenTags, openTag, tagReader } from "./reasoning.ts";
+import { followCall } from "./streamed-call.ts";
 import type { JsonObject } from "./tool-call.ts";
 import { isSpace, skipSpace } from "../white-space.ts";
 
 /** `block` counts the blocks of the reply; a block may complete several calls, or fail. */
 export type ToolCallEvent =
+  /** Text outside of blocks, reasoning and its tags included. */
+  | { readonly type: "text"; readonly text: string }
   | { readonly type: "call_started"; readonly block: number }
   | { readonly type: "call_named"; readonly block: number; readonly name: string }
+  /** A piece of the arguments of a named call, as it is written. */
+  | { readonly type: "call_arguments"; readonly block: number; readonly text: string }
   | { readonly type: "call_completed"; readonly block: number; readonly name: string; readonly args: JsonObject }
-  | { readonly type: "call_failed"; readonly block: number };
+  /** `text` is the whole block with its fences. */
+  | { readonly type: "call_failed"; readonly block: number; readonly text: string };
 
 export interface ToolCallReader {
   /** Takes the next piece of the reply, cut anywhere. */
@@ -24,91 +30,195 @@ export interface ToolCallReader {
 
 export interface ReaderOptions {
   readonly profile?: Profile;
-  readonly tools?: readonly string[];
+  readonly tools?: readonly string[] | ReadonlySet<string>;
 }
 
 interface OpenBlock {
   readonly opener: Host;
   readonly index: number;
+  /** The lines of the body. */
   readonly lines: string[];
-  /** The beginning of the body, until the name is known. */
-  head: string | undefined;
+  /** The block as it is written, with its fences and line breaks. */
+  readonly written: string[];
+  /** Takes pieces of the body as they come; absent for a json fence, which may turn out to hold data. */
+  readonly follow: ((piece: string) => void) | undefined;
 }
 
-/** Enough of a body to hold the name, if the name comes first. */
-const headLength = 200;
+interface EndedLine {
+  readonly whole: string;
+  /** The part that was not passed on yet: all of the line, or nothing. */
+  readonly held: string;
+  /** Empty at the end of the reply. */
+  readonly lineBreak: "\n" | "";
+}
+
+/** A line that may become a fence is held back up to this length; a longer one is shown as it comes. */
+const longestHeld = 200;
 
 /** Never throws; linear in the reply over all pieces. */
 export function createToolCallReader(options: ReaderOptions = {}): ToolCallReader {
   const dialect = dialects[options.profile ?? "tolerant"];
   const tools = options.tools === undefined ? undefined : new Set(options.tools);
+  /** A fence, or a tag that may close right before one on the same line. */
+  const heldStarts = `<${dialect.markers.map((marker) => marker[0]).join("")}`;
   const foreign: ForeignFences = { open: [] };
   const tags = newOpenTags();
   const readTag = tagReader(dialect);
-  let partial: string[] = [];
+  let line: string[] = [];
+  /** The line so far, while it is held back because it is blank or may be a fence. */
+  let held: string[] = [];
+  let heldLength = 0;
+  let isHeld = true;
+  let lineStart: "blank" | "fence" | "other" = "blank";
   let block: OpenBlock | undefined;
   let blocks = 0;
   let completed = false;
   /** Whether the visible line in hand is blank so far; it outlives a line break inside reasoning. */
   let lineBlank = true;
   let events: ToolCallEvent[] = [];
+  /** Text that is not in the events yet: pieces that follow one another become one event. */
+  let text = "";
 
-  function readLine(line: string): void {
-    if (block === undefined) readOutside(line);
-    else readInside(line, block);
+  function emit(event: ToolCallEvent): void {
+    if (text !== "") events.push({ type: "text", text });
+    text = "";
+    const last = events.at(-1);
+    if (event.type === "call_arguments" && last?.type === "call_arguments" && last.block === event.block) {
+      events[events.length - 1] = { ...event, text: last.text + event.text };
+    } else events.push(event);
   }
 
-  function readInside(line: string, current: OpenBlock): void {
-    const at = skipSpace(line, 0, line.length);
-    if (line.startsWith(current.opener.marker, at) && isBareFence(line, at, line.length)) {
+  /** Passes on what is no fence: as text of the reply, or to the call it belongs to. */
+  function pass(piece: string): void {
+    if (block === undefined) text += piece;
+    else block.follow?.(piece);
+  }
+
+  function takePiece(piece: string): void {
+    line.push(piece);
+    if (lineStart === "blank") {
+      const at = skipSpace(piece, 0, piece.length);
+      if (at < piece.length) lineStart = heldStarts.includes(piece.charAt(at)) ? "fence" : "other";
+    }
+    if (!isHeld) {
+      pass(piece);
+      return;
+    }
+    held.push(piece);
+    heldLength += piece.length;
+    if (lineStart === "other" || (lineStart === "fence" && heldLength > longestHeld)) {
+      isHeld = false;
+      pass(takeHeld());
+    }
+  }
+
+  function takeHeld(): string {
+    const [only = ""] = held;
+    const all = held.length > 1 ? held.join("") : only;
+    held = [];
+    heldLength = 0;
+    return all;
+  }
+
+  function endLine(lineBreak: EndedLine["lineBreak"]): void {
+    // Most lines are neither fences nor in reasoning, and need no reading.
+    const isPlain =
+      block === undefined &&
+      lineStart !== "fence" &&
+      tags.names.length === 0 &&
+      !line.some((piece) => piece.includes("<"));
+    const ended: EndedLine = { whole: isPlain ? "" : line.join(""), held: takeHeld(), lineBreak };
+    line = [];
+    isHeld = true;
+    lineStart = "blank";
+    if (isPlain) {
+      lineBlank = true;
+      text += ended.held + lineBreak;
+    } else if (block === undefined) readOutside(ended);
+    else readInside(ended, block);
+  }
+
+  function readInside(ended: EndedLine, current: OpenBlock): void {
+    const { whole, held: rest, lineBreak } = ended;
+    const at = skipSpace(whole, 0, whole.length);
+    if (whole.startsWith(current.opener.marker, at) && isBareFence(whole, at, whole.length)) {
+      current.written.push(whole, lineBreak);
       finish(current, "closed");
       return;
     }
-    const fence = dialect.markers.some((marker) => line.startsWith(marker, at));
-    const opener = fence && dialect.allows.openerClosesBlock ? openerAt(line, at, line.length, dialect) : undefined;
-    if (opener === undefined) current.lines.push(line);
-    else {
+    const fence = dialect.markers.some((marker) => whole.startsWith(marker, at));
+    const opener = fence && dialect.allows.openerClosesBlock ? openerAt(whole, at, whole.length, dialect) : undefined;
+    if (opener === undefined) {
+      current.lines.push(whole);
+      current.written.push(whole, lineBreak);
+      pass(rest + lineBreak);
+    } else {
       finish(current, "opener");
-      readOutside(line);
+      readOutside(ended);
     }
   }
 
-  function readOutside(line: string): void {
-    const visible = stripReasoning(line);
+  function readOutside({ whole, held: rest, lineBreak }: EndedLine): void {
+    const visible = stripReasoning(whole);
+    const opener = openerIn(visible);
+    if (opener === undefined) {
+      text += rest + lineBreak;
+      return;
+    }
+    // Reasoning may end right before the opener, on the same line; it is text. A long line was passed on already.
+    const fence = visible.slice(skipSpace(visible, 0, visible.length));
+    const before = rest.endsWith(fence) ? rest.slice(0, rest.length - fence.length) : "";
+    const reasoning = isBlank(before) ? "" : before;
+    text += reasoning;
+    open(opener, rest.slice(reasoning.length) + lineBreak);
+  }
+
+  function openerIn(visible: string): Host | undefined {
     const continued = !lineBlank;
     lineBlank = tags.names.length === 0 || (lineBlank && isBlank(visible));
-    if (continued) return;
+    if (continued) return undefined;
     const at = skipSpace(visible, 0, visible.length);
-    if (!dialect.markers.some((marker) => visible.startsWith(marker, at))) return;
+    if (!dialect.markers.some((marker) => visible.startsWith(marker, at))) return undefined;
     const opener = tags.names.length === 0 ? openerAt(visible, at, visible.length, dialect) : undefined;
-    if (opener !== undefined && foreign.open.length === 0) open(opener);
-    else if (dialect.tracksForeignFences) followForeign(visible, at);
+    if (opener !== undefined && foreign.open.length === 0) return opener;
+    if (dialect.tracksForeignFences) followForeign(visible, at);
+    return undefined;
   }
 
-  function open(opener: Host): void {
-    block = { opener, index: blocks, lines: [], head: opener.form === "json" ? undefined : "" };
+  function open(opener: Host, openerLine: string): void {
+    const index = blocks;
     blocks += 1;
     // A json fence may turn out to be data, so nothing is said of it before its end.
-    if (opener.form !== "json") events.push({ type: "call_started", block: block.index });
+    const follow =
+      opener.form === "json"
+        ? undefined
+        : followCall({
+            dialect,
+            tools,
+            onName: (name) => emit({ type: "call_named", block: index, name }),
+            onArguments: (piece) => emit({ type: "call_arguments", block: index, text: piece }),
+          });
+    block = { opener, index, lines: [], written: [openerLine], follow };
+    if (opener.form !== "json") emit({ type: "call_started", block: index });
   }
 
-  function followForeign(line: string, at: number): void {
-    const past = runEnd(line, at);
-    const code = line.charCodeAt(at);
-    const rest = line.slice(past);
+  function followForeign(visible: string, at: number): void {
+    const past = runEnd(visible, at);
+    const code = visible.charCodeAt(at);
+    const rest = visible.slice(past);
     if (isBlank(rest)) closeForeign(foreign, code, past - at);
     else if (code !== 0x60 || !rest.includes("`")) openForeign(foreign, code, past - at);
   }
 
   /** The part of a line outside reasoning; a tag counts as reasoning until it closes. */
-  function stripReasoning(line: string): string {
-    if (tags.names.length === 0 && !line.includes("<")) return line;
+  function stripReasoning(whole: string): string {
+    if (tags.names.length === 0 && !whole.includes("<")) return whole;
     let visible = "";
     let from = 0;
-    for (let at = line.indexOf("<"); at !== -1;) {
-      const tag = readTag(line, at);
+    for (let at = whole.indexOf("<"); at !== -1;) {
+      const tag = readTag(whole, at);
       if (tag !== undefined) {
-        if (tags.names.length === 0) visible += line.slice(from, at);
+        if (tags.names.length === 0) visible += whole.slice(from, at);
         if (tag.form === "open") openTag(tags, tag.name, at);
         else if (tag.form === "close" && closeTag(tags, tag.name) === undefined && !completed) {
           // All there was before was reasoning.
@@ -118,39 +228,32 @@ export function createToolCallReader(options: ReaderOptions = {}): ToolCallReade
         }
         from = tag.end;
       }
-      at = line.indexOf("<", tag?.end ?? at + 1);
+      at = whole.indexOf("<", tag?.end ?? at + 1);
     }
-    return tags.names.length === 0 ? visible + line.slice(from) : visible;
+    return tags.names.length === 0 ? visible + whole.slice(from) : visible;
   }
 
-  function finish(current: OpenBlock, ended: "closed" | "opener" | "eof"): void {
+  function finish({ opener, index, lines, written }: OpenBlock, ended: "closed" | "opener" | "eof"): void {
     block = undefined;
-    const { opener, index } = current;
-    const body = current.lines.join("\n");
+    const body = lines.join("\n");
     const findings = newFindings();
     const whole = { opener, openerAt: 0, bodyStart: 0, bodyEnd: body.length, ended };
     readBlock(body, whole, { dialect, tools, cut: false, findings });
     if (findings.calls.length === 0) {
-      if (opener.form !== "json") events.push({ type: "call_failed", block: index });
+      if (opener.form === "json") text += written.join("");
+      else emit({ type: "call_failed", block: index, text: written.join("") });
       return;
     }
     completed = true;
-    if (opener.form === "json") events.push({ type: "call_started", block: index });
-    for (const { name, args } of findings.calls) events.push({ type: "call_completed", block: index, name, args });
-  }
-
-  /** Looks for the name in the first characters of the body, as they come. */
-  function sniffName(piece: string): void {
-    if (block?.head === undefined) return;
-    block.head += piece.slice(0, headLength);
-    const name = nameIn(block.head, dialect);
-    if (name !== undefined) events.push({ type: "call_named", block: block.index, name });
-    if (name !== undefined || block.head.length > headLength) block.head = undefined;
+    if (opener.form === "json") emit({ type: "call_started", block: index });
+    for (const { name, args } of findings.calls) emit({ type: "call_completed", block: index, name, args });
   }
 
   function take(): ToolCallEvent[] {
+    if (text !== "") events.push({ type: "text", text });
     const taken = events;
     events = [];
+    text = "";
     return taken;
   }
 
@@ -158,35 +261,22 @@ export function createToolCallReader(options: ReaderOptions = {}): ToolCallReade
     push(chunk) {
       let from = 0;
       for (let lineBreak = chunk.indexOf("\n"); lineBreak !== -1; lineBreak = chunk.indexOf("\n", from)) {
-        const rest = chunk.slice(from, lineBreak);
-        const line = partial.length === 0 ? rest : partial.join("") + rest;
-        sniffName(`${rest}\n`);
-        partial = [];
-        readLine(line);
+        if (lineBreak > from) takePiece(chunk.slice(from, lineBreak));
+        endLine("\n");
         from = lineBreak + 1;
       }
-      if (from < chunk.length) {
-        const rest = chunk.slice(from);
-        partial.push(rest);
-        sniffName(rest);
-      }
+      if (from < chunk.length) takePiece(chunk.slice(from));
       return take();
     },
     end() {
-      if (partial.length > 0) readLine(partial.join(""));
-      partial = [];
+      if (line.length > 0) endLine("");
       if (block !== undefined) finish(block, "eof");
       return take();
     },
   };
 }
 
-function isBlank(line: string): boolean {
-  for (let at = 0; at < line.length; at += 1) if (!isSpace(line.charCodeAt(at))) return false;
+function isBlank(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (!isSpace(text.charCodeAt(at))) return false;
   return true;
-}
-
-function nameIn(head: string, dialect: Dialect): string | undefined {
-  const match = /^\s*\{\s*"([a-z_]+)"\s*:\s*"([^"\\\n]+)"/.exec(head);
-  return match?.[1] !== undefined && dialect.nameKeys.includes(match[1]) ? match[2] : undefined;
 }

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { z } from "zod";
 
-import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { tempFolder } from "../../../../test/support/temp-folder.ts";
 import { ProcessNote } from "./end-processes.ts";
 import { startHeld } from "./held-process.ts";
 import { processTable } from "./process-table.ts";
