@@ -49,7 +49,7 @@ test("the whole text is passed on, in order, with the line breaks around the cal
 
 test("arguments end where their object ends, whatever braces and quotes their strings hold", () => {
   const args = '{"a":"}\\"{","b":{"c":[{"d":"```"}]}}';
-  const chunks = [...`\`\`\`tool\n{"name":"w","args": ${args} , "id":"7"}\n\`\`\`\n`];
+  const chunks = `\`\`\`tool\n{"name":"w","args": ${args} , "id":"7"}\n\`\`\`\n`.split("");
   const written = readCalls(chunks).flatMap((event) => (event.type === "call_arguments" ? [event.text] : []));
   assert.equal(written.join(""), args);
 });
