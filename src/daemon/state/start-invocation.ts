@@ -5,7 +5,7 @@ import { isAbsolute, resolve } from "node:path";
 import { homedir } from "node:os";
 
 import type { Tutti } from "../../client/client.ts";
-import type { Engine } from "../../engine/engine.ts";
+import type { Tasks } from "../../ports.ts";
 import type { Started } from "../../protocol/api/task-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type InvocationFile, readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
@@ -16,7 +16,7 @@ import { projectFolder } from "../project/project-folder.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 
 interface StarterDeps {
-  readonly engine: Engine;
+  readonly engine: Pick<Tasks, "start">;
   readonly runtimes: ProjectRuntimes;
 }
 
