@@ -15,7 +15,7 @@ const file = (instance: string): DaemonFile => ({
   version: "0.1.0",
 });
 
-test("the file is its owner's alone, whole, and leaves nothing beside it", (t) => {
+test("the file is readable by its owner alone, and nothing is left beside it", (t) => {
   const folder = tempFolder(t);
   writeDaemonFile(folder, file("one"));
   assert.deepEqual(readDaemonFile(folder), file("one"));
@@ -23,7 +23,7 @@ test("the file is its owner's alone, whole, and leaves nothing beside it", (t) =
   assert.deepEqual(readdirSync(folder), ["daemon.json"]);
 });
 
-test("a file that was left behind is overwritten, and removed only by the one it was written for", (t) => {
+test("a file that was left behind is overwritten, and only the instance in it removes it", (t) => {
   const folder = tempFolder(t);
   writeDaemonFile(folder, file("one"));
   writeDaemonFile(folder, file("two"));
@@ -34,7 +34,7 @@ test("a file that was left behind is overwritten, and removed only by the one it
   removeDaemonFile(folder, "two");
 });
 
-test("a file that cannot be understood is as good as none, and fields of a newer version are no hindrance", (t) => {
+test("a file that cannot be understood counts as missing, and unknown fields are ignored", (t) => {
   const folder = tempFolder(t);
   const write = (text: string): void => writeFileSync(join(folder, "daemon.json"), text);
   for (const text of ["", "{", "null", "[]", "{}", JSON.stringify({ ...file("x"), url: "file:///etc/passwd" })]) {
@@ -45,7 +45,7 @@ test("a file that cannot be understood is as good as none, and fields of a newer
   assert.deepEqual(readDaemonFile(folder), file("x"));
 });
 
-test("a file that cannot be written is told and leaves nothing behind", (t) => {
+test("a file that cannot be written throws and leaves nothing behind", (t) => {
   const folder = tempFolder(t);
   assert.throws(() => writeDaemonFile(join(folder, "nowhere"), file("x")), /ENOENT/);
   assert.deepEqual(readdirSync(folder), []);

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { daemonLogFile, startupError, openDaemonLog } from "./daemon-log.ts";
 
-test("the log is its owner's alone, and what was there before stays and is not taken for an error", (t) => {
+test("the log is readable by its owner alone, and earlier output in it is not taken for an error", (t) => {
   const folder = tempFolder(t);
   writeFileSync(daemonLogFile(folder), "output of an earlier one\n", { mode: 0o600 });
   const log = openDaemonLog(folder);
@@ -17,7 +17,7 @@ test("the log is its owner's alone, and what was there before stays and is not t
   assert.match(readFileSync(log.path, "utf8"), /^output of an earlier one\n/);
 });
 
-test("an error of the command is told as what it is, even when something was written after it", (t) => {
+test("an error that the command printed is found, even if more was printed after it", (t) => {
   const folder = tempFolder(t);
   const log = openDaemonLog(folder);
   t.after(() => log.close());
@@ -27,7 +27,7 @@ test("an error of the command is told as what it is, even when something was wri
   assert.deepEqual({ code, message, retry }, error);
 });
 
-test("an error of a newer version is told too, and one that is cut off as the text it is", (t) => {
+test("an error with an unknown code is reported as internal, and one that is cut off as plain text", (t) => {
   const folder = tempFolder(t);
   const log = openDaemonLog(folder);
   t.after(() => log.close());
@@ -41,7 +41,7 @@ test("an error of a newer version is told too, and one that is cut off as the te
   assert.match(startupError({ path: log.path, from: 0 }).message, /last output was: \{"error"/);
 });
 
-test("of a program that broke, its error is told and not the lines below it", (t) => {
+test("of a program that crashed, the error message is reported and not the lines below it", (t) => {
   const folder = tempFolder(t);
   const log = openDaemonLog(folder);
   t.after(() => log.close());
@@ -59,7 +59,7 @@ test("the error is found in a log that was emptied after it was opened", (t) => 
   assert.match(startupError(log).message, /its last output was: no room \(/);
 });
 
-test("a log that has grown large is put aside when a daemon starts", (t) => {
+test("a log that has grown large is kept as .1 when a daemon starts", (t) => {
   const folder = tempFolder(t);
   const path = daemonLogFile(folder);
   writeFileSync(path, "old\n");

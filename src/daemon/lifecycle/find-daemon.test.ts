@@ -61,7 +61,7 @@ const says =
   (_, response) =>
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 
-test("a daemon that says it is the one in the file is found, with the key of the folder", async (t) => {
+test("a daemon that answers with the instance in the file is found, with the folder's key", async (t) => {
   const { folder, url, bearers, write } = await scene(t, says(200, { instance }));
   assert.equal(await findDaemon(folder), undefined, "there is no file yet");
   await write();

@@ -5,7 +5,7 @@ import { decideListening, defaultPort, isLoopback, type ListenRequest } from "./
 
 const request = (given: Partial<ListenRequest>): ListenRequest => ({ tls: false, insecure: false, ...given });
 
-test("a daemon listens on loopback and the usual port when nothing is said, and on a free one when that is taken", () => {
+test("by default a daemon listens on loopback and the usual port, or on a free one if that is in use", () => {
   assert.deepEqual(decideListening(request({})), {
     ok: true,
     host: "127.0.0.1",
@@ -14,14 +14,14 @@ test("a daemon listens on loopback and the usual port when nothing is said, and 
   });
 });
 
-test("a daemon comes back where it was, before it tries the usual port", () => {
+test("a daemon first tries its last port, then the usual one", () => {
   const decision = decideListening(request({ lastPort: 40_123 }));
   assert.deepEqual(decision.ok && decision.ports, [40_123, defaultPort, 0]);
   const same = decideListening(request({ lastPort: defaultPort }));
   assert.deepEqual(same.ok && same.ports, [defaultPort, 0]);
 });
 
-test("a port that was asked for is the only one", () => {
+test("if a port is asked for, no other is tried", () => {
   for (const port of [0, 1, 65_535]) {
     const decision = decideListening(request({ port, lastPort: 40_123 }));
     assert.deepEqual(decision.ok && decision.ports, [port]);
@@ -57,7 +57,7 @@ test("nothing beyond loopback is listened on without TLS or the explicit flag", 
   }
 });
 
-test("beyond loopback TLS is enough, and the flag is enough but is warned about", () => {
+test("beyond loopback, TLS is enough; the flag is enough too, with a warning", () => {
   for (const host of beyond) {
     const safe = decideListening(request({ host, tls: true }));
     assert.deepEqual([safe.ok, safe.ok && safe.loopback, safe.ok && safe.warning], [true, false, undefined], host);
@@ -90,7 +90,7 @@ test("text that is no host and a number that is no port are refused", () => {
   }
 });
 
-test("only addresses are loopback, whatever a name says", () => {
+test("only addresses count as loopback, names do not", () => {
   for (const text of ["localhost", "127.evil.example", "", "128.0.0.1", "::2"])
     assert.equal(isLoopback(text), false, text);
 });

@@ -31,7 +31,7 @@ async function invokeSlow(up: UpProcess, folder: string, delayMs: number): Promi
   return task;
 }
 
-test("a daemon says where it is when it listens, and leaves nothing of that behind when it is stopped", async (t) => {
+test("daemon.json exists while the daemon listens, and is removed when it stops", async (t) => {
   const { state, up } = upScene(t);
   const { child, found, ended } = await up();
   const file = readDaemonFile(state);
@@ -113,7 +113,7 @@ test("commands that start a daemon at the same time end up with one, and all use
   assert.equal(await stopDaemon(state, {}), false);
 });
 
-test("a daemon that another has just begun to start is waited for, however it was begun", async (t) => {
+test("a daemon that another process is starting is waited for", async (t) => {
   const { folder, state, launch } = upScene(t);
   const child = launch(process.execPath, [bin, "up", "--state", state, "--port", "0", "--json"]);
   for (let tries = 0; !existsSync(join(state, "owner.json")); tries += 1) {
@@ -128,7 +128,7 @@ test("a daemon that another has just begun to start is waited for, however it wa
   }
 });
 
-test("a daemon that was killed is started again where it was, and the file it left is no hindrance", async (t) => {
+test("a daemon that was killed is started again at the same port, in spite of the file it left", async (t) => {
   const { folder, state } = upScene(t);
   const options = { state, from: folder };
   const { daemon } = await startDaemon({ ...options, port: 0 });
@@ -141,7 +141,7 @@ test("a daemon that was killed is started again where it was, and the file it le
   assert.notEqual((await probeDaemon(state))?.instance, before?.instance);
 });
 
-test("a daemon that was stopped in order is started again where it was, for those who come back to it", async (t) => {
+test("a daemon that was stopped is started again at the same port", async (t) => {
   const { state, up } = upScene(t);
   const first = await up();
   first.child.kill("SIGTERM");
@@ -151,7 +151,7 @@ test("a daemon that was stopped in order is started again where it was, for thos
   assert.equal(daemon.url, first.found.daemon.url);
 });
 
-test("a daemon whose port is taken takes another", async (t) => {
+test("a daemon whose port is in use listens on another", async (t) => {
   const { folder, state } = upScene(t);
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
@@ -168,7 +168,7 @@ test("a daemon whose port is taken takes another", async (t) => {
   });
 });
 
-test("a daemon that cannot start says why, as the error it is", async (t) => {
+test("a daemon that cannot start reports its own error with its code", async (t) => {
   const { folder, state } = upScene(t);
   mkdirSync(state, { mode: 0o700 });
   writeFileSync(join(state, "tutti.db"), "this is no database, whatever its name says".repeat(100));
@@ -180,7 +180,7 @@ test("a daemon that cannot start says why, as the error it is", async (t) => {
   await assert.rejects(startDaemon(wide), { code: "refused", message: /--tls-cert/ });
 });
 
-test("a state that another command works on is told to be in use by that process, which is no daemon", async (t) => {
+test("if another command works on the state, the error names its process and says that it is no daemon", async (t) => {
   const { folder, state, launch } = upScene(t);
   const invoke = launch(process.execPath, [bin, "invoke", slowInvocation(folder, 20_000), "--state", state]);
   for (let tries = 0; !existsSync(join(state, "owner.json")); tries += 1) {
@@ -197,7 +197,7 @@ test("a state that another command works on is told to be in use by that process
   assert.equal(invoke.exitCode, null);
 });
 
-test("a second daemon in the foreground says who works there already", async (t) => {
+test("a second daemon in the foreground says which process works there already", async (t) => {
   const { state, up, launch } = upScene(t);
   const { found } = await up();
   const other = watched(launch(process.execPath, [bin, "up", "--state", state, "--port", "0", "--json"]));
@@ -207,7 +207,7 @@ test("a second daemon in the foreground says who works there already", async (t)
   assert.ok(status === 0 || status === 7, `${status}: ${other.said()}`);
 });
 
-test("a daemon that hangs is told as that, and can be ended by force", async (t) => {
+test("a daemon that hangs is reported as unreachable, and can be killed by force", async (t) => {
   const { state, up } = upScene(t);
   const { child, found } = await up();
   child.kill("SIGSTOP");

@@ -41,7 +41,7 @@ async function scene(t: TestContext): Promise<Scene> {
   };
 }
 
-test("there is nothing to stop where there is no daemon", async (t) => {
+test("without a daemon there is nothing to stop", async (t) => {
   const { folder } = await scene(t);
   assert.equal(await stopDaemon(folder, {}), false);
   assert.equal(await stopDaemon(folder, { force: true }), false);
@@ -57,7 +57,7 @@ test("force ends the daemon's own process and waits until it is gone", async (t)
   assert.equal(signal, "SIGKILL");
 });
 
-test("force leaves a process alone that does not hold the state, or only has the daemon's pid", async (t) => {
+test("force does not kill a process that does not hold the lock, or that only has the daemon's pid", async (t) => {
   const { folder, child, pid, owner, file } = await scene(t);
   await file();
   assert.equal(await stopDaemon(folder, { force: true }), false, "nobody holds the state");

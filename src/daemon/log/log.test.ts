@@ -156,7 +156,7 @@ test("if the log file cannot be opened, stderr says so and gets the lines", asyn
   assert.match(err, /ENOENT[^]*hello/);
 });
 
-test("a line for a person is one short line that cannot move a cursor", (t) => {
+test("a pretty line is one short line without control codes", (t) => {
   const time = new Date(2026, 0, 2, 3, 4, 5).getTime();
   const line = JSON.stringify({
     level: "warn",

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { NotifyConfig } from "./notify-config.ts";
 import { webhookKey } from "./webhook-target.ts";
 
-test("with nothing said, the desktop is used where there is one, for everything", () => {
+test("by default the desktop is used if there is one, for all kinds of notices", () => {
   assert.deepEqual(NotifyConfig.parse({}), { desktop: "auto", on: ["ask", "finished", "failed"] });
 });
 

@@ -209,7 +209,7 @@ test("a receiver that fails is tried again with the same id, later and later", a
   assert.equal(hook.got.length, 3);
 });
 
-test("a receiver that asks for time is given it", async (t) => {
+test("a receiver that sends Retry-After is tried again after that time", async (t) => {
   const [at, hook] = [await opened(t), await receiver(t)];
   hook.state.reply = status(503, { "retry-after": "600" });
   at.notify(hook.config);
@@ -428,7 +428,7 @@ test("a command that cannot be started does not keep other targets from getting 
   assert.doesNotMatch(at.logged(), /no more notices are sent/);
 });
 
-test("a try that a wrong clock put far away is made when the clock is right again", async (t) => {
+test("a try that a wrong clock put far into the future is made when the clock is right again", async (t) => {
   const at = await opened(t);
   const { got, config, state } = await receiver(t);
   state.reply = (response) => void response.writeHead(500).end();
@@ -458,7 +458,7 @@ test("closing ends a command that is under way, and its notice stays", async (t)
 });
 
 test(
-  "the desktop is used where there is one, with the words as words",
+  "the desktop is used if there is one, and text is passed as arguments",
   { skip: process.platform !== "linux" },
   async (t) => {
     const at = await opened(t);

@@ -19,7 +19,7 @@ import { until } from "../../../test/support/wait-until.ts";
 const minute = 60_000;
 const gated = { operators: { gate: "gate" } };
 
-test("hook_before comes first, says agent, attempt and deadline, and nothing runs before the answer", async (t) => {
+test("hook_before has agent, attempt and deadline, and nothing of the task runs before its answer", async (t) => {
   let ran = 0;
   const kit = await openKit(t, tempFolder(t), { loops: { coder: async () => (ran += 1) } });
   const { sid } = await joined(kit, "gate");
@@ -34,7 +34,7 @@ test("hook_before comes first, says agent, attempt and deadline, and nothing run
   assert.equal(ran, 1);
 });
 
-test("a before-hook that refuses fails the task with its reason, and no token is ever made", async (t) => {
+test("a gate that refuses fails the task with its reason, and no token is issued", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const { sid } = await joined(kit, "gate");
   const peer = await connected(kit, sid);
@@ -56,7 +56,7 @@ test("a before-hook that refuses fails the task with its reason, and no token is
   );
 });
 
-test("a gate that does not answer, or that nobody is, refuses when its time is over (invariant 8)", async (t) => {
+test("a gate that does not answer, or does not exist, refuses when its time is over (invariant 8)", async (t) => {
   const kit = await openKit(t, tempFolder(t), { loops: { coder: async () => "ran" } });
   const { task } = await kit.engine.start(loopTask("coder", { operators: { gate: "nobody" } }));
   await eventOf(kit, "wait.opened", task);
@@ -88,7 +88,7 @@ test("a hook_before survives a kill, and the answer given after it counts once",
   assert.equal(ran, 1);
 });
 
-test("hook_after tells the gate how it ended, once, and never over a later connection", async (t) => {
+test("hook_after tells the gate once how the task ended, and never over a later connection", async (t) => {
   const loops = {
     coder: async () => ({ lines: 3 }),
     breaker: () => Promise.reject(new Error("it broke")),
@@ -160,7 +160,7 @@ test("an ask goes to the senior operator with its kind, text, choices, schema an
   }
 });
 
-test("an answer that does not fit is named and the ask still waits", async (t) => {
+test("an answer that does not fit gets an error, and the ask still waits", async (t) => {
   const loops = {
     chooser: asks({ kind: "question", question: "which?", choices: ["a", "b"] }),
     approver: asks({ kind: "approval", question: "may I?" }),
@@ -181,7 +181,7 @@ test("an answer that does not fit is named and the ask still waits", async (t) =
   }
 });
 
-test("the person's inbox stays: a person may answer first, and the senior is told so", async (t) => {
+test("a person may answer an ask before the senior does; then the senior gets already_answered", async (t) => {
   const kit = await openKit(t, tempFolder(t), { loops: { asker: asks({ kind: "question", question: "which?" }) } });
   const peer = await connected(kit, (await joined(kit, "senior")).sid);
   const { task } = await kit.engine.start(loopTask("asker", senior));
@@ -213,7 +213,7 @@ test("an ask of a tree without a senior goes to no operator, and an ask outlives
   assert.equal((await kit.engine.result(task)).status, "completed");
 });
 
-test("a senior's answer answers its ask and nothing else: a task that fails afterwards has failed", async (t) => {
+test("a senior's answer settles its ask alone: a task that fails afterwards has failed", async (t) => {
   const failing = async (durable: Durable): Promise<unknown> => {
     await asks({ kind: "approval", question: "it went wrong; is that fine?" })(durable);
     throw new Error("it went wrong");

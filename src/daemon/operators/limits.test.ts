@@ -7,7 +7,7 @@ import { tempFolder } from "../../../test/support/temp-folder.ts";
 const minute = 60_000;
 const hour = 60 * minute;
 
-test("a result that was recorded is the task's, however long the offer stood and whatever the limit of time says", async (t) => {
+test("a recorded result counts, however long the offer stood and whatever the time limit says", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const { task } = await kit.engine.start(operatorTask({ operator: "builder", ack_ms: 0 }));
   for (let passes = 0; passes < 10; passes += 1) await passed(kit, 31 * minute);
@@ -18,7 +18,7 @@ test("a result that was recorded is the task's, however long the offer stood and
   assert.equal((await kit.engine.result(task)).content, "done");
 });
 
-test("a result that comes in a pause ends its task: that is no new work", async (t) => {
+test("a result that comes during a pause ends its task", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const peer = await connected(kit, (await joined(kit, "builder")).sid);
   const { task } = await kit.engine.start(operatorTask({ operator: "builder", ack_ms: 0 }));
@@ -31,7 +31,7 @@ test("a result that comes in a pause ends its task: that is no new work", async 
   assert.equal((await kit.engine.result(task, AbortSignal.timeout(2_000))).content, "done");
 });
 
-test("what is let start in a pause is offered to nobody before it ends", async (t) => {
+test("a task that a gate lets start during a pause is offered to nobody before the pause ends", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const peer = await connected(kit, (await joined(kit, "gate")).sid);
   const { task } = await kit.engine.start(operatorTask({ operator: "gate" }, { operators: { gate: "gate" } }));
@@ -50,7 +50,7 @@ test("what is let start in a pause is offered to nobody before it ends", async (
   assert.equal((await kit.engine.result(task)).content, 7);
 });
 
-test("a task that is to be offered when the time is used up is asked about first (invariant 7)", async (t) => {
+test("if the time is used up before a task is offered, a person is asked first (invariant 7)", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const peer = await connected(kit, (await joined(kit, "gate")).sid);
   const limited = {

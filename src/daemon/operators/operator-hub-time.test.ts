@@ -12,7 +12,7 @@ import { until } from "../../../test/support/wait-until.ts";
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-test("a peer that gives no sign of life is dropped, one that answers pings stays", async (t) => {
+test("an operator that gives no sign of life is disconnected, one that answers pings stays", async (t) => {
   const kit = await openKit(t, tempFolder(t), { maxSilenceMs: 75_000 });
   const [deaf, alive] = [await joined(kit), await joined(kit)];
   const [one, two] = [await connected(kit, deaf.sid), await connected(kit, alive.sid)];
@@ -27,7 +27,7 @@ test("a peer that gives no sign of life is dropped, one that answers pings stays
   await one.closed;
 });
 
-test("a peer that does not read is sent no more than may pile up, stays connected, and loses nothing", async (t) => {
+test("an operator that does not read is sent a bounded amount, stays connected, and loses nothing", async (t) => {
   const count = 200;
   const question = "q".repeat(64 * 1024);
   const asker = async (durable: Durable): Promise<unknown> => {
@@ -53,7 +53,7 @@ test("a peer that does not read is sent no more than may pile up, stays connecte
   assert.equal(peer.frames.length, count);
 });
 
-test("a peer that makes errors pile up without reading them is dropped", async (t) => {
+test("an operator that causes errors without reading them is disconnected", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const { sid } = await joined(kit);
   const peer = await connected(kit, sid);
@@ -68,7 +68,7 @@ test("a peer that makes errors pile up without reading them is dropped", async (
   await peer.closed;
 });
 
-test("an offer nobody took up whose token ended goes out again with a fresh one", async (t) => {
+test("an offer that no worker took is sent again with a fresh token when its token has expired", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const { sid } = await joined(kit, "builder");
   const peer = await connected(kit, sid);
@@ -82,7 +82,7 @@ test("an offer nobody took up whose token ended goes out again with a fresh one"
   assert.equal((await kit.workers.prompt(young, { task_id: first.task_id })).ok, true);
 });
 
-test("handles that have ended are not kept", async (t) => {
+test("expired handles are removed from the store", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const peer = await connected(kit, (await joined(kit, "builder")).sid);
   const { task } = await kit.engine.start(operatorTask({ operator: "builder" }));
@@ -99,7 +99,7 @@ test("handles that have ended are not kept", async (t) => {
   await until(() => rows() === 0);
 });
 
-test("a session nobody uses is removed after a day and its names are free; one with something waiting stays", async (t) => {
+test("an unused operator session is removed after a day; one with pending requests stays", async (t) => {
   let kit = await openKit(t, tempFolder(t));
   const [idle, busy] = [await joined(kit, "idle"), await joined(kit, "busy")];
   await kit.engine.start(operatorTask({ operator: "busy", deadline_ms: 3 * day }));
@@ -117,7 +117,7 @@ test("a session nobody uses is removed after a day and its names are free; one w
   await joined(kit, "idle");
 });
 
-test("a session that is connected is never idle", async (t) => {
+test("an operator session that is connected is never idle", async (t) => {
   const kit = await openKit(t, tempFolder(t), { maxIdleMs: minute });
   const [idle, on] = [await joined(kit), await joined(kit)];
   await connected(kit, on.sid);
@@ -128,7 +128,7 @@ test("a session that is connected is never idle", async (t) => {
   );
 });
 
-test("the time a daemon was down does not make its sessions idle", async (t) => {
+test("the time in which no daemon was running does not make operator sessions idle", async (t) => {
   let kit = await openKit(t, tempFolder(t));
   const { sid } = await joined(kit);
   await kit.stop();

@@ -14,7 +14,7 @@ import {
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 
-test("names are exclusive, all or none, told in the conflict, and free again when their holder leaves", async (t) => {
+test("an operator gets all its names or none, a conflict lists them, and they are free when the holder leaves", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const first = await joined(kit, "reviewer", "ops");
   assert.deepEqual(await kit.hub.join(["builder", "ops", "reviewer"], "test"), {
@@ -27,7 +27,7 @@ test("names are exclusive, all or none, told in the conflict, and free again whe
   await joined(kit, "ops");
 });
 
-test("a session is authenticated by its own token alone, before and after a restart; a session that left is gone", async (t) => {
+test("an operator session is authenticated by its own token alone, over a restart, until it leaves", async (t) => {
   let kit = await openKit(t, tempFolder(t));
   const [one, two] = [await joined(kit, "one"), await joined(kit, "two")];
   kit = await restarted(t, kit);
@@ -44,7 +44,7 @@ test("a session is authenticated by its own token alone, before and after a rest
   );
 });
 
-test("a task waits for an operator, and the spawn carries deadline, token, handle and a directive that names them", async (t) => {
+test("a task waits for an operator; its spawn carries deadline, token, handle and a directive", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const { task } = await kit.engine.start(operatorTask({ operator: "builder", deadline_ms: 60_000_000 }));
   const { sid } = await joined(kit, "builder");
@@ -62,7 +62,7 @@ test("a task waits for an operator, and the spawn carries deadline, token, handl
   assert.deepEqual((await kit.engine.result(task)).content, { done: 1 });
 });
 
-test("frames lost in a dying socket are redelivered in order, same req_id, marked, with a fresh token", async (t) => {
+test("lost frames are sent again in order, marked, with the same req_id and a fresh token", async (t) => {
   let kit = await openKit(t, tempFolder(t));
   const { sid } = await joined(kit, "builder");
   const tasks = [];
@@ -91,7 +91,7 @@ test("frames lost in a dying socket are redelivered in order, same req_id, marke
   for (const task of tasks) assert.equal((await kit.engine.result(task)).content, task);
 });
 
-test("a spawn whose prompt was fetched is not redelivered, and may still be acknowledged by its req_id", async (t) => {
+test("a spawn whose prompt was fetched is not sent again, and can still be acknowledged", async (t) => {
   let kit = await openKit(t, tempFolder(t));
   const { sid } = await joined(kit, "builder");
   const { task } = await kit.engine.start(operatorTask({ operator: "builder" }));
@@ -108,7 +108,7 @@ test("a spawn whose prompt was fetched is not redelivered, and may still be ackn
   assert.equal((await kit.engine.result(task)).content, 7);
 });
 
-test("a newer socket takes over: the old one is closed with 4001, its frames count no more, its end changes nothing", async (t) => {
+test("a newer connection replaces the older one, which is closed with 4001 and no longer counts", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const { sid } = await joined(kit, "builder");
   const old = await connected(kit, sid);
@@ -128,7 +128,7 @@ test("a newer socket takes over: the old one is closed with 4001, its frames cou
   assert.equal(done.data.content, "from the new socket");
 });
 
-test("a wrong-kind reply, an unknown one, a broken one and a binary one are named, and the request still waits", async (t) => {
+test("a reply that is of the wrong kind, unknown, broken or binary gets an error, and the request still waits", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const { sid } = await joined(kit, "builder");
   const peer = await connected(kit, sid);
@@ -176,7 +176,7 @@ test("a client that did not offer tutti.v1 gets no error frame", async (t) => {
   );
 });
 
-test("req_ids of another session are unknown here", async (t) => {
+test("the req_id of another operator session is unknown", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const [one, two] = [await joined(kit, "builder"), await joined(kit)];
   const [mine, other] = [await connected(kit, one.sid), await connected(kit, two.sid)];
@@ -186,7 +186,7 @@ test("req_ids of another session are unknown here", async (t) => {
   assert.equal((await other.next("error")).code, "unknown_request");
 });
 
-test("after a restart a reply to a settled request is told from the store: already answered, or late", async (t) => {
+test("after a restart a reply to a settled request is still answered with already_answered or late", async (t) => {
   let kit = await openKit(t, tempFolder(t));
   const { sid } = await joined(kit, "builder");
   let peer = await connected(kit, sid);
@@ -207,7 +207,7 @@ test("after a restart a reply to a settled request is told from the store: alrea
   assert.equal((await kit.engine.result(answered.task)).content, 1);
 });
 
-test("any: the connected operator with the fewest spawns gets it, and keeps it while its session exists", async (t) => {
+test("`any` is the connected operator with the fewest spawns, which keeps them while its session exists", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const [one, two, away] = [await joined(kit), await joined(kit), await joined(kit)];
   const peers = [await connected(kit, one.sid), await connected(kit, two.sid)] as const;
@@ -225,7 +225,7 @@ test("any: the connected operator with the fewest spawns gets it, and keeps it w
   assert.ok(peers[1].frames.slice(2).every((frame) => frame.type === "spawn" && frame.redelivered === undefined));
 });
 
-test("a session torn down: its socket closes with 1000, what it gates is refused, a spawn for its sid fails", async (t) => {
+test("when an operator session ends, its gates refuse, a spawn for its sid fails, and its connection closes", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const { sid } = await joined(kit, "gate");
   const peer = await connected(kit, sid);
@@ -242,7 +242,7 @@ test("a session torn down: its socket closes with 1000, what it gates is refused
   assert.match(failed.data.error.message, /left: going home/);
 });
 
-test("a closing records says it is going away, and keeps its sessions", async (t) => {
+test("a closing hub closes connections with 1001 and keeps the operator sessions", async (t) => {
   let kit = await openKit(t, tempFolder(t));
   const { sid } = await joined(kit, "builder");
   const peer = await connected(kit, sid);

@@ -22,7 +22,7 @@ function handlesOf(kit: Kit): number {
   }
 }
 
-test("a peer that says farewell and does not hang up is sent nothing, and nothing is made for it over and over", async (t) => {
+test("a connection that is closing is sent nothing, and no rights are issued for it", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const { sid } = await joined(kit, "builder");
   const peer = await connected(kit, sid);
@@ -42,7 +42,7 @@ test("a peer that says farewell and does not hang up is sent nothing, and nothin
   peer.socket.terminate();
 });
 
-test("a request that is settled is remembered neither by the connection it went out on nor by its address", async (t) => {
+test("a settled request is forgotten by its connection and by its address", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const peer = await connected(kit, (await joined(kit)).sid);
   await kit.engine.start(operatorTask({ operator: "builder" }));
@@ -69,7 +69,7 @@ test("a request that is settled is remembered neither by the connection it went 
   assert.deepEqual([session.requests.size, connection.sentWaits.size, requests.has(row.id)], [0, 0, false]);
 });
 
-test("what is for anybody and has not gone out when a peer is dropped goes to another", async (t) => {
+test("a request for `any` that was not sent before the connection was lost goes to another operator", async (t) => {
   const kit = await openKit(t, tempFolder(t));
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   t.after(() => server.close());

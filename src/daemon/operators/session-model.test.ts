@@ -1,4 +1,4 @@
-// A model of an operator's session beside the real one: whatever happens, no request is lost and none is answered twice.
+// A model of an operator session beside the real one: whatever happens, no request is lost and none is answered twice.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -34,9 +34,9 @@ interface Expected {
   state: "open" | "answered" | "refused" | "canceled";
   /** The value it was answered with. */
   value: number;
-  /** Its ids so far, by session; the last one is the current. */
+  /** Its id in the current operator session. */
   req_id: string | undefined;
-  /** It went out to the session there is now. */
+  /** It was sent to the current operator session. */
   sent: boolean;
 }
 
@@ -285,7 +285,7 @@ function isSettled(type: string, kind: RequestKind): boolean {
   return kind === "ask" ? /^ask\.(answered|expired|withdrawn)$/.test(type) : type === "wait.settled";
 }
 
-test("a session under any schedule of connects, drops, replies, duplicates, takeovers, teardowns, restarts and kills", async () => {
+test("no schedule of connects, drops, replies, teardowns, restarts and kills loses or doubles a request", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 8, maxLength: 40 }), async (schedule) => {
       const ends: (() => unknown)[] = [];

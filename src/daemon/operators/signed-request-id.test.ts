@@ -10,7 +10,7 @@ import { openSigningKey } from "./signing-key.ts";
 
 const sid = "op-0a1b2c3d-0000-4000-8000-0123456789ab";
 
-test("a req_id reads back as its kind and wait, in this process and the next", async (t) => {
+test("a req_id can be read back as its kind and wait, also by the next process", async (t) => {
   const path = join(tempFolder(t), "signing.key");
   const [key, again] = [await openSigningKey(path), await openSigningKey(path)];
   const kind = fc.constantFrom("ask", "hook_before", "hook_after", "spawn");
@@ -27,7 +27,7 @@ test("a req_id reads back as its kind and wait, in this process and the next", a
   );
 });
 
-test("a req_id with any character changed, of another session, or made with another key is none", async (t) => {
+test("a req_id that was changed, is of another operator session or was signed with another key is refused", async (t) => {
   const folder = tempFolder(t);
   const [key, other] = [await openSigningKey(join(folder, "a")), await openSigningKey(join(folder, "b"))];
   const text = signRequestId({ sid, kind: "spawn", id: 42 }, key);

@@ -140,7 +140,7 @@ test("what is not declared repeatable is offered again only when a person says s
   assert.equal((await kit.engine.result(task)).content, "second");
 });
 
-test("a question about a silent worker that nobody answers gives up; the outcome is told as unknown (invariant 8)", async (t) => {
+test("if nobody answers the question about a silent worker, the task fails as outcome_unknown (invariant 8)", async (t) => {
   const { kit, task, handle } = await spawned(t, { deadline_ms: 72 * 60 * minute });
   await progress(kit, handle);
   await passed(kit, 2 * minute);

@@ -203,7 +203,7 @@ test("a late worker of attempt 1 cannot write attempt 2 (invariant 13)", async (
   assert.equal((await kit.engine.result(task)).content, "from attempt 2");
 });
 
-test("an offer that was taken back is dead: of two workers one does the task, however fast the other operator got it", async (t) => {
+test("the rights of an offer that was taken back are void: of two workers one does the task", async (t) => {
   let kit = await openKit(t, tempFolder(t));
   const [leaving, staying] = [await joined(kit), await joined(kit)];
   const { task } = await kit.engine.start(operatorTask());
@@ -313,7 +313,7 @@ test("a worker's question is asked once per key, polled for, and answered with t
   assert.deepEqual(await ask("k!", "which way?"), { ok: true, value: { state: "answered", value: "left" } });
 });
 
-test("an answer is never missed between reader and waiting, whenever it comes", async (t) => {
+test("a poll never misses an answer, whenever it comes", async (t) => {
   const { kit, task, handle } = await spawned(t);
   for (let turns = 0; turns < 12; turns += 1) {
     const waiting = kit.workers.ask(handle, { key: `${turns}`, question: `${turns}?`, wait_ms: minute }, signal);

@@ -29,7 +29,7 @@ test("keys of providers are secrets under the names the models config uses, and 
   assert.ok(!values.includes("gateway-1"));
 });
 
-test("a variable whose name tells of a secret is one, whatever the style of the name", () => {
+test("a variable with a telling name is secret, whatever the style of the name", () => {
   const env = {
     GITHUB_TOKEN: "ghp_12345678",
     AWS_SECRET_ACCESS_KEY: "wJalrXUtnFEMI/K7MDENG",
@@ -46,7 +46,7 @@ test("a variable whose name tells of a secret is one, whatever the style of the 
   for (const value of Object.values(env)) assert.ok(values.includes(value), value);
 });
 
-test("paths, switches, settings, addresses and the user's name are no secrets, nor is what merely sounds like one", () => {
+test("paths, switches, settings, addresses and the user's name are not secrets", () => {
   const env = {
     USER: "mastermind9",
     SSH_AUTH_SOCK: "/run/user/1000/keyring/ssh",
@@ -68,7 +68,7 @@ test("paths, switches, settings, addresses and the user's name are no secrets, n
   assert.deepEqual(valuesIn(env), []);
 });
 
-test("a password that is a word of our own records does not make them unreadable", () => {
+test("a password that is a word of our own records is not redacted", () => {
   const values = valuesIn({ DB_PASSWORD: "assistant", OTHER_PASSWORD: "tool_result", REAL_PASSWORD: "bananasplit" });
   assert.deepEqual(values, ["bananasplit"]);
 });

@@ -1,10 +1,11 @@
 // The keys of the API: who may call, by digest; made, listed and revoked here.
 
-import { hash, randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 
 import type { KeyView, MadeKey, NewKey } from "../../protocol/api/service.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { ServiceRecords, KeyRow } from "../../store/service-records.ts";
+import { secretDigest } from "../secrets/secret-digest.ts";
 import { newAdminKey, readAdminKey } from "./admin-key.ts";
 
 export interface KeysOptions {
@@ -38,7 +39,7 @@ export class Keys {
 
   /** The holder of a live key; undefined for anything else. */
   find(key: string): KeyHolder | undefined {
-    return this.#live.get(digestOf(key));
+    return this.#live.get(secretDigest(key));
   }
 
   /** Revoked ones too. */
@@ -106,7 +107,7 @@ export class Keys {
       id: `key_${randomUUID()}`,
       name,
       role,
-      digest: digestOf(key),
+      digest: secretDigest(key),
       created_at: this.#now(),
       revoked_at: null,
     };
@@ -122,7 +123,7 @@ export class Keys {
   }
 
   #rowOf(key: string): KeyRow | undefined {
-    const digest = digestOf(key);
+    const digest = secretDigest(key);
     return [...this.#rows.values()].find((row) => row.digest === digest);
   }
 
@@ -133,10 +134,6 @@ export class Keys {
 
 function newKey(): string {
   return `tk_${randomBytes(32).toString("base64url")}`;
-}
-
-function digestOf(key: string): string {
-  return hash("sha256", key);
 }
 
 function viewOf({ id, name, role, created_at, revoked_at }: KeyRow): KeyView {
