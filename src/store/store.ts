@@ -192,6 +192,11 @@ export interface Store {
   stepStart(run: number, key: string): StepStart | undefined;
   timer(run: number, key: string): number | undefined;
   wait(run: number, key: string): WaitRow | undefined;
+  waitById(id: number): WaitRow | undefined;
+  /** The wait opened under the key in any run of the attempt. */
+  waitAt(task: number, attempt: number, key: string): WaitRow | undefined;
+  /** Of tasks that are not over, in the order they were opened. */
+  openWaits(): WaitRow[];
   waitsOf(root: number): WaitRow[];
   answer(wait: number): AnswerRow | undefined;
   nextMail(task: number, after: number): MailRow | undefined;

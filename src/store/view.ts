@@ -44,32 +44,29 @@ export interface Page {
   readonly limit: number;
 }
 
+/** Reads are asynchronous, since a store may be on another machine; each sees what was committed when it was made. */
 export interface StoreView {
   readonly salt: string;
   /** How many tasks of the root's tree have not ended. */
-  unfinished(root: number): number;
-  task(id: number): TaskListing | undefined;
+  unfinished(root: number): Promise<number>;
+  task(id: number): Promise<TaskListing | undefined>;
   /** As it was recorded. */
-  taskRow(id: number): TaskRow | undefined;
+  taskRow(id: number): Promise<TaskRow | undefined>;
   /** Newest first. A task that is added later is newer than every cursor, so pages neither miss nor repeat one. */
-  tasks(filter: TaskFilter): TaskListing[];
+  tasks(filter: TaskFilter): Promise<TaskListing[]>;
   /** The task and all below it, parents first. */
-  below(id: number): TaskListing[];
-  result(task: number): ResultRow | undefined;
-  wait(id: number): WaitRow | undefined;
-  /** The wait opened under the key in any run of the attempt. */
-  waitAt(task: number, attempt: number, key: string): WaitRow | undefined;
-  answer(wait: number): AnswerRow | undefined;
-  openWaits(): WaitRow[];
+  below(id: number): Promise<TaskListing[]>;
+  wait(id: number): Promise<WaitRow | undefined>;
+  openWaits(): Promise<WaitRow[]>;
   /** Of the task and all below it, in order. */
-  events(task: number, after: number, limit: number): EventRecord[];
+  events(task: number, after: number, limit: number): Promise<EventRecord[]>;
   /** Of everything, in order. */
-  eventsAfter(after: number, limit: number): EventRecord[];
+  eventsAfter(after: number, limit: number): Promise<EventRecord[]>;
   /** The sequence of the last event; 0 when there is none. */
-  lastEvent(): number;
+  lastEvent(): Promise<number>;
   /** Outcomes of the task's own steps, of all its attempts, in order. */
-  steps(task: number, page: Page): StoredEvent[];
+  steps(task: number, page: Page): Promise<StoredEvent[]>;
   /** What was said in the task itself, in all its attempts, in order. */
-  messages(task: number, page: Page): StoredEvent[];
+  messages(task: number, page: Page): Promise<StoredEvent[]>;
   close(): void;
 }

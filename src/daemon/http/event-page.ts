@@ -14,7 +14,7 @@ interface EventPageOptions {
 
 interface StoredEvents {
   readonly events: FeedEvent[];
-  /** False when nothing more is stored: a reader that subscribes in the same tick misses nothing. */
+  /** False when nothing more was stored when it was read. */
   readonly more: boolean;
 }
 
@@ -22,14 +22,14 @@ const firstBatch = 8;
 const maxBatch = 64;
 
 /** Reads in batches, whose size is chosen by the length of the events read so far. */
-export function readEventPage(feed: Pick<EventFeed, "read">, options: EventPageOptions): StoredEvents {
+export async function readEventPage(feed: Pick<EventFeed, "read">, options: EventPageOptions): Promise<StoredEvents> {
   const { after, limit, maxLength, task } = options;
   const events: FeedEvent[] = [];
   let [last, length, batch] = [after, 0, firstBatch];
   for (;;) {
     const wanted = Math.min(batch, limit - events.length);
     // One more than is wanted tells whether there are more.
-    const found = feed.read({ after: last, limit: wanted + 1, ...(task === undefined ? {} : { task }) });
+    const found = await feed.read({ after: last, limit: wanted + 1, ...(task === undefined ? {} : { task }) });
     for (const [index, entry] of found.slice(0, wanted).entries()) {
       events.push(entry);
       last = entry.event.seq;

@@ -25,7 +25,7 @@ export interface StreamRequest {
 }
 
 export interface StreamDeps {
-  readonly feed: Pick<EventFeed, "read">;
+  readonly feed: Pick<EventFeed, "read" | "position">;
   readonly view: StoreView;
   readonly limits: StreamLimits;
   /** Called when the reader was too slow and is disconnected. */
@@ -64,6 +64,10 @@ export class EventStream {
   readonly #response: ServerResponse;
   #after: number;
   #subtree: Subtree | undefined;
+  /** Events up to this one are in the subtree as it was loaded. */
+  #loadedUpTo = 0;
+  /** Something was committed while the stream was catching up. */
+  #behind = false;
   #phase: "catching_up" | "following" | "ended" = "catching_up";
   #droppedDeltas = 0;
   #stalledSince: number | undefined;
@@ -86,36 +90,42 @@ export class EventStream {
 
   /** Resolves when the reader has everything that is stored, or the stream has ended. */
   async catchUp(): Promise<void> {
-    const { view } = this.#deps;
+    const { view, feed } = this.#deps;
     const { task } = this.request;
+    if (task !== undefined && this.#subtree === undefined) {
+      this.#loadedUpTo = Math.max(feed.position, this.#after);
+      this.#subtree = await Subtree.load(view, task);
+    }
     while (this.#phase === "catching_up") {
-      const { more, flows } = this.#writeStored();
+      this.#behind = false;
+      const { more, flows } = await this.#writeStored();
       if (!flows && !(await this.#drained())) return;
-      if (more || !flows) continue;
-      // In the same tick as the last read, so that no commit comes in between: every later one is pushed.
-      this.#subtree = task === undefined ? undefined : new Subtree(view, task);
-      this.#phase = "following";
+      // What is committed while a page is read is announced by `push`, and read before the stream is up to date.
+      if (more || !flows || this.#behind) continue;
+      if (this.#phase === "catching_up") this.#phase = "following";
       if (this.#subtree?.settled === true) this.end({ reason: "settled", after: this.#after });
     }
   }
 
   /** A function of its own so that the events it read are not kept in memory while the reader takes its time. */
-  #writeStored(): { readonly more: boolean; readonly flows: boolean } {
+  async #writeStored(): Promise<{ readonly more: boolean; readonly flows: boolean }> {
     const { task } = this.request;
-    const { events, more } = readEventPage(this.#deps.feed, {
+    const { events, more } = await readEventPage(this.#deps.feed, {
       after: this.#after,
       limit: pageSize,
       maxLength: chunkLength,
       task,
     });
     const last = events.at(-1);
-    if (last === undefined) return { more, flows: true };
+    if (last === undefined || this.#phase === "ended") return { more, flows: true };
+    for (const { event } of events) if (event.seq > this.#loadedUpTo) this.#subtree?.track(event);
     this.#after = last.event.seq;
     return { more, flows: this.#response.write(sentEvents(events)) };
   }
 
   /** Sends events that were just committed. Returns true when the stream has to catch up from the store again. */
   push(batch: EventBatch): boolean {
+    this.#behind = true;
     if (this.#phase !== "following" || batch.lastSeq <= this.#after) return false;
     const bytes = this.#bytesOf(batch);
     const waiting = this.#response.writableLength;

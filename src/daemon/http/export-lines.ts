@@ -10,11 +10,15 @@ const pageSize = 200;
 const maxLength = 256 * 1024;
 
 /** Ends with the last event stored when the export began: what is recorded later is not part of it. */
-export function* exportLines(tree: readonly TaskView[], feed: Pick<EventFeed, "read" | "position">, task: TaskId) {
+export async function* exportLines(
+  tree: readonly TaskView[],
+  feed: Pick<EventFeed, "read" | "position">,
+  task: TaskId,
+) {
   const until = feed.position;
   for (const each of tree) yield JSON.stringify({ record: "task", ...each });
   for (let after = 0; after < until;) {
-    const { events, more } = readEventPage(feed, { after, limit: pageSize, maxLength, task });
+    const { events, more } = await readEventPage(feed, { after, limit: pageSize, maxLength, task });
     for (const { event, json } of events) {
       if (event.seq > until) return;
       after = event.seq;

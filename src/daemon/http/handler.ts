@@ -44,7 +44,7 @@ type ReplyOf<R extends RouteSpec> =
   | (R["reply"] extends { readonly type: "json" }
       ? JsonReply<Answered<R>>
       : R["reply"] extends { readonly type: "lines" }
-        ? { readonly lines: Iterable<string> }
+        ? { readonly lines: AsyncIterable<string> }
         : R["reply"] extends { readonly type: "events" }
           ? { readonly json: string } | { readonly stream: StreamRequest }
           : R["reply"] extends { readonly type: "empty" }
@@ -54,7 +54,7 @@ type ReplyOf<R extends RouteSpec> =
 export type AnyReply =
   | { readonly error: HttpError }
   | JsonReply<unknown>
-  | { readonly lines: Iterable<string> }
+  | { readonly lines: AsyncIterable<string> }
   | { readonly json: string }
   | { readonly stream: StreamRequest }
   | EmptyReply;

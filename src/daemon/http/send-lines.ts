@@ -12,7 +12,7 @@ const stallMs = 60_000;
 export async function sendLines(
   request: IncomingMessage,
   response: ServerResponse,
-  lines: Iterable<string>,
+  lines: AsyncIterable<string>,
 ): Promise<void> {
   response.writeHead(200, [...securityHeaders, "Content-Type", "application/x-ndjson"]);
   if (request.method === "HEAD") {
@@ -20,7 +20,7 @@ export async function sendLines(
     return;
   }
   let chunk = "";
-  for (const line of lines) {
+  for await (const line of lines) {
     chunk += `${line}\n`;
     if (chunk.length < chunkLength) continue;
     if (!response.write(chunk) && !(await drained(response))) return;

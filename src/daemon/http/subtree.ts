@@ -5,7 +5,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
-import type { StoreView } from "../../store/view.ts";
+import type { StoreView, TaskListing } from "../../store/view.ts";
 
 export class Subtree {
   /** Set when the task is a root: then the `root` of an event tells whether the event belongs here. */
@@ -14,15 +14,19 @@ export class Subtree {
   readonly #members = new Set<TaskId>();
   readonly #unfinished = new Set<TaskId>();
 
-  /** Starts with the subtree as it is stored now; every event committed later must be passed to `track`. */
-  constructor(view: StoreView, task: TaskId) {
+  /** Starts with the subtree as it is stored; every event committed after the call must be passed to `track`, in order. */
+  static async load(view: StoreView, task: TaskId): Promise<Subtree> {
     const id = idInName(view.salt, task);
-    const rows = id === undefined ? [] : view.below(id);
+    const rows = id === undefined ? [] : await view.below(id);
     const [top] = rows;
     if (top === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
-    this.root = top.root === top.id ? task : undefined;
+    return new Subtree(view.salt, rows, top.root === top.id ? task : undefined);
+  }
+
+  private constructor(salt: string, rows: readonly TaskListing[], root: TaskId | undefined) {
+    this.root = root;
     for (const row of rows) {
-      const name = taskName(view.salt, row.id);
+      const name = taskName(salt, row.id);
       if (this.root === undefined) this.#members.add(name);
       if (!isTerminal(row.status)) this.#unfinished.add(name);
     }

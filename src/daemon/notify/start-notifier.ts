@@ -7,7 +7,6 @@ import type { Environment } from "../../model/resolve-model.ts";
 import type { Clock } from "../../ports.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
-import type { StoreView } from "../../store/view.ts";
 import type { EventFeed, FeedEvent } from "../state/event-feed.ts";
 import type { Log } from "../log/log.ts";
 import { commandTarget } from "./command-target.ts";
@@ -20,9 +19,8 @@ import { webhookKey, webhookTarget } from "./webhook-target.ts";
 
 export interface NotifierOptions {
   readonly config: NotifyConfig;
-  readonly store: Pick<Store, "committed" | "failure">;
   readonly records: ServiceRecords;
-  readonly view: StoreView;
+  readonly store: Store;
   readonly feed: EventFeed;
   readonly log: Pick<Log, "info" | "warn" | "error">;
   readonly clock: Clock;
@@ -44,8 +42,8 @@ const writeEvery = 10_000;
 
 export function startNotifier(options: NotifierOptions): Notifier {
   const { targets, unusable } = targetsOf(options);
-  const { store, records, view, feed, clock, log, config, redact = (text: string) => text } = options;
-  const isRelevant = ({ ask }: Notice): boolean => ask === undefined || isOpen(view, ask.id);
+  const { store, records, feed, clock, log, config, redact = (text: string) => text } = options;
+  const isRelevant = ({ ask }: Notice): boolean => ask === undefined || isOpen(store, ask.id);
   const outbox = new Outbox({ targets, unusable, store, records, clock, log, isRelevant });
   if (targets.length === 0) {
     // If notifications are configured later, they start with what happens from then on.
@@ -63,8 +61,9 @@ export function startNotifier(options: NotifierOptions): Notifier {
   const addNotices = (events: readonly FeedEvent[]): void => {
     let added = false;
     for (const { event } of events) {
+      if (event.seq <= seen) continue;
       seen = event.seq;
-      const notice = noticeOf(event, { view, on: config.on, redact });
+      const notice = noticeOf(event, { store, on: config.on, redact });
       if (notice === undefined) continue;
       added = true;
       outbox.add(notice, redact(JSON.stringify(notice)));
@@ -81,16 +80,21 @@ export function startNotifier(options: NotifierOptions): Notifier {
       log.error({ err: thrown }, "events cannot be turned into notices; no more notices are sent");
     }
   };
-  /** Reads stored events page by page. Subscribes in the tick of the last page, so that no event is missed. */
+  let [caughtUpOnce, behind] = [false, false];
+  /** Subscribes first and reads then, so that no event is missed; what comes meanwhile is read from the store. */
   const catchUp = async (): Promise<void> => {
-    for (;;) {
+    unsubscribe = feed.subscribe((events) => {
+      behind = true;
+      if (caughtUpOnce && !closed) onEvents(events);
+    });
+    while (!closed && !caughtUpOnce) {
+      behind = false;
+      const events = await feed.read({ after: seen, limit: pageSize });
       if (closed) return;
-      const events = feed.read({ after: seen, limit: pageSize });
       onEvents(events);
-      if (events.length < pageSize) break;
-      await nextTick();
+      if (events.length < pageSize && !behind) caughtUpOnce = true;
+      else await nextTick();
     }
-    if (!closed) unsubscribe = feed.subscribe(onEvents);
   };
 
   if (written !== seen) writePosition();
@@ -117,9 +121,9 @@ function startPosition(records: ServiceRecords, feed: EventFeed): [seen: number,
   return [at, at];
 }
 
-function isOpen(view: StoreView, ask: string): boolean {
-  const wait = idInName(view.salt, ask);
-  return wait !== undefined && view.wait(wait) !== undefined && view.answer(wait) === undefined;
+function isOpen(store: Store, ask: string): boolean {
+  const wait = idInName(store.salt, ask);
+  return wait !== undefined && store.waitById(wait) !== undefined && store.answer(wait) === undefined;
 }
 
 function targetsOf({ config, env, clock, log }: NotifierOptions): { targets: Target[]; unusable: string[] } {

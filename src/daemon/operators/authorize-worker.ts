@@ -6,13 +6,12 @@ import { parseJson } from "../../core/parse-json.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { isHandle } from "../../protocol/operator/handle.ts";
 import { checkClaims, openToken, TokenClaims, type WorkerVerb } from "../../protocol/operator/capability-token.ts";
-import { isTerminal } from "../../protocol/task/task-status.ts";
 import type { HandleRow, LeaseRights, ServiceRecords } from "../../store/service-records.ts";
-import type { StoreView } from "../../store/view.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
 import type { Leases } from "./leases.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { refuseWorker, type WorkerRefusal } from "./worker-reply.ts";
+import type { Store } from "../../store/store.ts";
 
 export interface AuthorizedWorker {
   readonly ok: true;
@@ -30,7 +29,7 @@ export interface WorkerAccess {
 
 export interface WorkerAuthContext {
   readonly records: Pick<ServiceRecords, "handle">;
-  readonly view: StoreView;
+  readonly store: Store;
   readonly clock: Clock;
   readonly signingKey: SigningKey;
   readonly leases: Pick<Leases, "areVoid">;
@@ -42,17 +41,17 @@ export async function authorizeWorker(
   bearer: string | undefined,
   access: WorkerAccess,
 ): Promise<AuthorizedWorker | WorkerRefusal> {
-  const { view, clock, leases } = context;
+  const { store, clock, leases } = context;
   const found = await claimsOf(context, bearer);
   if (!found.ok) return found;
   const { claims } = found;
   const { verb, task = claims.task, attempt = claims.attempt } = access;
   const checked = checkClaims(claims, { now: clock.now(), verb, task, attempt });
   if (!checked.ok) return refuseWorker(checked.reason);
-  const id = idInName(view.salt, claims.task);
-  const listed = id === undefined ? undefined : view.task(id);
-  if (id === undefined || listed === undefined) return refuseWorker("attempt_over");
-  if (listed.attempt !== claims.attempt) return refuseWorker("wrong_attempt");
+  const id = idInName(store.salt, claims.task);
+  const last = id === undefined ? undefined : store.lastRun(id);
+  if (id === undefined || last === undefined) return refuseWorker("attempt_over");
+  if (last.attempt !== claims.attempt) return refuseWorker("wrong_attempt");
   const rights = { task: id, attempt: claims.attempt, expires_at: claims.expires_at };
   if (leases.areVoid(rights)) return refuseWorker("offered_again");
   return { ok: true, claims, rights };
@@ -60,11 +59,11 @@ export async function authorizeWorker(
 
 /** Refuses if the task has ended. */
 export function refuseEnded(
-  { view }: Pick<WorkerAuthContext, "view">,
+  { store }: Pick<WorkerAuthContext, "store">,
   { rights }: AuthorizedWorker,
 ): WorkerRefusal | undefined {
-  const listed = view.task(rights.task);
-  return listed === undefined || isTerminal(listed.status) ? refuseWorker("attempt_over") : undefined;
+  const isOver = store.task(rights.task) === undefined || store.result(rights.task) !== undefined;
+  return isOver ? refuseWorker("attempt_over") : undefined;
 }
 
 async function claimsOf(

@@ -9,15 +9,14 @@ import { operatorAnswer } from "../../protocol/operator/operator-answer.ts";
 import type { HookVerdict, SpawnAnswer } from "../../protocol/operator/operator-request.ts";
 import { refuseFrame } from "../../protocol/operator/refuse-frame.ts";
 import type { RequestKind } from "../../protocol/operator/request-id.ts";
-import type { WaitRow } from "../../store/store.ts";
-import type { StoreView } from "../../store/view.ts";
+import type { Store, WaitRow } from "../../store/store.ts";
 import { answererOf, type OperatorSession } from "./session-state.ts";
 import { verifyRequestId } from "./signed-request-id.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { requestDetails } from "./request-details.ts";
 
 export interface ReplyContext {
-  readonly view: StoreView;
+  readonly store: Store;
   readonly engine: Pick<Tasks, "deliver">;
   readonly signingKey: Pick<SigningKey, "mac">;
 }
@@ -28,15 +27,15 @@ export async function deliverReply(
   session: OperatorSession,
   frame: ClientFrame,
 ): Promise<ErrorFrame | undefined> {
-  const { view, engine, signingKey } = context;
+  const { store, engine, signingKey } = context;
   const named = verifyRequestId(frame.req_id, session.row.sid, signingKey);
-  const row = named === undefined ? undefined : view.wait(named.id);
+  const row = named === undefined ? undefined : store.waitById(named.id);
   const matched = matchReply(requestState(context, named?.kind, row), frame);
   if (!matched.ok) return matched.error;
   if (row === undefined) return undefined;
   const value = answerValue(context, row, matched.reply);
   if (value === undefined) return invalid(frame, "the value does not answer this ask");
-  const delivery = await engine.deliver(askName(view.salt, row.id), value, answererOf(session));
+  const delivery = await engine.deliver(askName(store.salt, row.id), value, answererOf(session));
   switch (delivery.outcome) {
     case "accepted":
       return undefined;
@@ -51,22 +50,22 @@ export async function deliverReply(
 
 /** Read from the store alone, so that a restart does not change what an operator is told. */
 function requestState(
-  { view }: ReplyContext,
+  { store }: ReplyContext,
   kind: RequestKind | "hook_after" | undefined,
   row: WaitRow | undefined,
 ): RequestKind | NotOpen {
   if (kind === undefined || kind === "hook_after" || row === undefined) return "unknown_request";
   if (requestDetails(row)?.kind !== kind) return "unknown_request";
-  const answer = view.answer(row.id);
+  const answer = store.answer(row.id);
   if (answer === undefined) return kind;
   return answer.kind === "answered" ? "already_answered" : "late";
 }
 
 /** What the wait is answered with; undefined if the frame's value is no answer to the ask. */
-function answerValue({ view }: ReplyContext, row: WaitRow, frame: ClientFrame): unknown {
+function answerValue({ store }: ReplyContext, row: WaitRow, frame: ClientFrame): unknown {
   switch (frame.type) {
     case "answer": {
-      const ask = askView(view.salt, row);
+      const ask = askView(store.salt, row);
       return ask === undefined ? undefined : operatorAnswer(ask, frame.value);
     }
     case "hook_ack": {

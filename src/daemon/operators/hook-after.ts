@@ -6,26 +6,26 @@ import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { HookAfterFrame } from "../../protocol/operator/frames.ts";
 import { HookVerdict, operatorKeys } from "../../protocol/operator/operator-request.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
-import type { StoreView } from "../../store/view.ts";
 import type { OperatorSessions } from "./operator-sessions.ts";
 import { signRequestId } from "./signed-request-id.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { requestDetails } from "./request-details.ts";
+import type { Store } from "../../store/store.ts";
 
 /** Sockets are for control: a longer result is fetched over HTTP. */
 const maxResultLength = 64 * 1024;
 
 export interface HookAfterContext {
   readonly records: Pick<ServiceRecords, "sent">;
-  readonly view: StoreView;
+  readonly store: Store;
   readonly sessions: OperatorSessions;
   readonly signingKey: Pick<SigningKey, "mac">;
 }
 
 /** Does nothing for an event that ends no task, and for a task that no gate agreed to. */
-export function sendHookAfter({ records, view, sessions, signingKey }: HookAfterContext, event: TaskEvent): void {
+export function sendHookAfter({ records, store, sessions, signingKey }: HookAfterContext, event: TaskEvent): void {
   const outcome = outcomeIn(event);
-  const agreed = outcome === undefined ? undefined : agreementOf(view, event);
+  const agreed = outcome === undefined ? undefined : agreementOf(store, event);
   if (outcome === undefined || agreed === undefined) return;
   const { wait, operator, agent, attempt } = agreed;
   const askedSid = records.sent(wait)?.sid;
@@ -57,14 +57,14 @@ interface Agreement {
   readonly attempt: number;
 }
 
-function agreementOf(view: StoreView, event: TaskEvent): Agreement | undefined {
-  const id = idInName(view.salt, event.task);
+function agreementOf(store: Store, event: TaskEvent): Agreement | undefined {
+  const id = idInName(store.salt, event.task);
   if (id === undefined) return undefined;
-  const attempt = event.attempt ?? view.task(id)?.attempt ?? 1;
-  const row = view.waitAt(id, attempt, operatorKeys.hook_before);
+  const attempt = event.attempt ?? store.lastRun(id)?.attempt ?? 1;
+  const row = store.waitAt(id, attempt, operatorKeys.hook_before);
   const details = row === undefined ? undefined : requestDetails(row);
   if (row === undefined || details?.kind !== "hook_before") return undefined;
-  const answer = view.answer(row.id);
+  const answer = store.answer(row.id);
   const verdict = answer === undefined ? undefined : HookVerdict.safeParse(storedAnswerIn(answer)?.value).data;
   if (verdict?.ok !== true) return undefined;
   return { wait: row.id, operator: details.operator, agent: details.agent, attempt };

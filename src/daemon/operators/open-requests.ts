@@ -2,23 +2,22 @@
 
 import { taskName } from "../../store/names.ts";
 import type { TreeOperators } from "../../protocol/invocation/invocation-file.ts";
-import type { WaitRow } from "../../store/store.ts";
-import type { StoreView } from "../../store/view.ts";
+import type { Store, WaitRow } from "../../store/store.ts";
 import type { OperatorSession, PendingRequest } from "./session-state.ts";
 import { requestDetails } from "./request-details.ts";
 import { treeOperators } from "./tree-operators.ts";
 
 /** An index over open waits: after a restart it is built from the store again. */
 export class OpenRequests {
-  readonly #view: StoreView;
+  readonly #store: Store;
   readonly #operatorsOf: (root: number) => TreeOperators;
   readonly #all = new Map<number, PendingRequest>();
   /** By address. */
   readonly #unassigned = new Map<string, Set<PendingRequest>>();
 
-  constructor(view: StoreView) {
-    this.#view = view;
-    this.#operatorsOf = treeOperators(view);
+  constructor(store: Store) {
+    this.#store = store;
+    this.#operatorsOf = treeOperators(store);
   }
 
   has(id: number): boolean {
@@ -27,7 +26,7 @@ export class OpenRequests {
 
   /** Undefined if the wait is no request to an operator, is known already, or is settled. */
   add(row: WaitRow): PendingRequest | undefined {
-    if (this.#all.has(row.id) || this.#view.answer(row.id) !== undefined) return undefined;
+    if (this.#all.has(row.id) || this.#store.answer(row.id) !== undefined) return undefined;
     const details = requestDetails(row);
     if (details === undefined) return undefined;
     const address = details.kind === "ask" ? this.#operatorsOf(row.root).senior : details.operator;
@@ -37,7 +36,7 @@ export class OpenRequests {
       id: row.id,
       kind: details.kind,
       address,
-      task: taskName(this.#view.salt, row.task),
+      task: taskName(this.#store.salt, row.task),
       taskRow: row.task,
       agent,
       attempt,

@@ -12,7 +12,6 @@ import type { TaskEvent } from "../../protocol/task/event.ts";
 import { anyOperator, type OperatorInfo, type OperatorTicket } from "../../protocol/operator/operator-session.ts";
 import { readClientFrame } from "../../protocol/operator/read-client-frame.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
-import type { StoreView } from "../../store/view.ts";
 import type { EventFeed } from "../state/event-feed.ts";
 import { deliverReply } from "./deliver-reply.ts";
 import { type HookAfterContext, sendHookAfter } from "./hook-after.ts";
@@ -27,12 +26,13 @@ import { runLogged, type ServiceLog } from "./service-log.ts";
 import { operatorInfo, type OperatorSession } from "./session-state.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { issueTicket, redeemTicket } from "./tickets.ts";
+import type { Store } from "../../store/store.ts";
 
 export interface OperatorHubOptions extends HousekeepingTimes {
   readonly records: ServiceRecords;
   /** Resolves when everything queued so far is on disk. */
   readonly committed: () => Promise<void>;
-  readonly view: StoreView;
+  readonly store: Store;
   readonly feed: Pick<EventFeed, "subscribe">;
   readonly engine: Pick<Tasks, "deliver">;
   readonly clock: Clock;
@@ -59,8 +59,8 @@ export class OperatorHub {
 
   /** To be created after the engine has recovered. */
   constructor(options: OperatorHubOptions) {
-    const { view, feed, clock } = options;
-    const requests = new OpenRequests(view);
+    const { store, feed, clock } = options;
+    const requests = new OpenRequests(store);
     this.#options = options;
     this.#sessions = new OperatorSessions(options);
     this.#connections = new OperatorConnections({
@@ -74,7 +74,7 @@ export class OperatorHub {
     this.#hookAfter = { ...options, ...parts };
     // Subscribing and reading happen in the same tick, so that no wait is missed: later ones come as events.
     const unsubscribe = feed.subscribe((events) => events.forEach(({ event }) => this.#onEvent(event)));
-    for (const row of view.openWaits()) this.#router.open(row.id);
+    for (const row of store.openWaits()) this.#router.open(row.id);
     this.#stops = [unsubscribe, startHousekeeping({ ...options, ...parts })];
   }
 

@@ -7,16 +7,16 @@ import type { ServerFrame } from "../../protocol/operator/frames.ts";
 import { newHandle } from "../../protocol/operator/handle.ts";
 import { defaultTokenLife, issueToken, WorkerVerb } from "../../protocol/operator/capability-token.ts";
 import type { LeaseRights, ServiceRecords } from "../../store/service-records.ts";
-import type { StoreView } from "../../store/view.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
 import type { Leases } from "./leases.ts";
 import type { PendingRequest } from "./session-state.ts";
 import { signRequestId } from "./signed-request-id.ts";
 import type { SigningKey } from "./signing-key.ts";
+import type { Store } from "../../store/store.ts";
 
 export interface FrameContext {
   readonly records: Pick<ServiceRecords, "putHandle">;
-  readonly view: StoreView;
+  readonly store: Store;
   readonly clock: Clock;
   readonly signingKey: SigningKey;
   readonly leases: Leases;
@@ -41,7 +41,7 @@ export async function requestFrame(
   const common = { req_id, task_id, deadline, ...(request.sent ? { redelivered: true as const } : {}) };
   switch (kind) {
     case "ask": {
-      const question = questionOf(context.view, id);
+      const question = questionOf(context.store, id);
       return question === undefined ? undefined : { frame: { type: "ask", ...common, question } };
     }
     case "hook_before":
@@ -58,9 +58,9 @@ export async function requestFrame(
   }
 }
 
-function questionOf(view: StoreView, id: number): Record<string, unknown> | undefined {
-  const row = view.wait(id);
-  const ask = row === undefined ? undefined : askView(view.salt, row);
+function questionOf(store: Store, id: number): Record<string, unknown> | undefined {
+  const row = store.waitById(id);
+  const ask = row === undefined ? undefined : askView(store.salt, row);
   if (ask === undefined) return undefined;
   const { kind, question, details, choices, answer_schema, deadline } = ask;
   return {

@@ -7,17 +7,17 @@ import type { HookVerdict, SpawnAnswer } from "../../protocol/operator/operator-
 import { isOperatorLabel, operatorLabel } from "../../protocol/operator/operator-request.ts";
 import { anyOperator } from "../../protocol/operator/operator-session.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
-import type { StoreView } from "../../store/view.ts";
 import type { Leases } from "./leases.ts";
 import type { OpenRequests } from "./open-requests.ts";
 import type { OperatorConnections } from "./operator-connections.ts";
 import type { OperatorSessions } from "./operator-sessions.ts";
 import type { RequestSender } from "./request-sender.ts";
 import { answererOf, type OperatorSession, type PendingRequest } from "./session-state.ts";
+import type { Store } from "../../store/store.ts";
 
 export interface RequestRouterOptions {
   readonly records: Pick<ServiceRecords, "sent" | "removeSent">;
-  readonly view: StoreView;
+  readonly store: Store;
   readonly engine: Pick<Tasks, "deliver">;
   readonly leases: Leases;
   readonly sessions: OperatorSessions;
@@ -65,8 +65,8 @@ export class RequestRouter {
 
   /** A request that was sent before stays with the operator session it was sent to, as long as that exists. */
   open(wait: number): void {
-    const { view, records, requests, sessions } = this.#options;
-    const row = view.wait(wait);
+    const { store, records, requests, sessions } = this.#options;
+    const row = store.waitById(wait);
     const request = row === undefined ? undefined : requests.add(row);
     if (request === undefined) return;
     const sentTo = records.sent(wait)?.sid;
@@ -103,9 +103,9 @@ export class RequestRouter {
   }
 
   async #release(request: PendingRequest, session: OperatorSession, reason: string): Promise<void> {
-    const { engine, view, leases } = this.#options;
+    const { engine, store, leases } = this.#options;
     const { kind, taskRow, attempt } = request;
-    const wait = askName(view.salt, request.id);
+    const wait = askName(store.salt, request.id);
     const why = `the operator ${session.row.sid} left: ${reason}`;
     const by = answererOf(session);
     if (kind === "hook_before") {
@@ -141,7 +141,7 @@ export class RequestRouter {
   }
 
   #idOf(name: string): number {
-    return idInName(this.#options.view.salt, name) ?? 0;
+    return idInName(this.#options.store.salt, name) ?? 0;
   }
 }
 

@@ -65,7 +65,7 @@ export class RequestSender {
   }
 
   async #sendBatch(session: OperatorSession, batch: readonly PendingRequest[]): Promise<void> {
-    const { records, clock, committed, view, requests } = this.#options;
+    const { records, clock, committed, store, requests } = this.#options;
     const { connection } = session;
     const { sid } = session.row;
     const built = await Promise.all(
@@ -85,7 +85,7 @@ export class RequestSender {
       // A worker took the task meanwhile, or these rights are void: the next round decides anew.
       if (made?.rights !== undefined && !this.#options.leases.offerStands(made.rights)) continue;
       connection.sentWaits.add(request.id);
-      if (made === undefined || view.answer(request.id) !== undefined) continue;
+      if (made === undefined || store.answer(request.id) !== undefined) continue;
       request.sent = true;
       if (!connection.send(made.frame)) return;
     }
@@ -93,7 +93,7 @@ export class RequestSender {
 
   /** If the frame cannot be built, a spawn fails instead of waiting for nothing. An ask can still be answered by a person. */
   async #build(request: PendingRequest, session: OperatorSession): Promise<RequestFrame | undefined> {
-    const { engine, view, log } = this.#options;
+    const { engine, store, log } = this.#options;
     try {
       return await requestFrame(this.#options, request, session.row.sid);
     } catch (thrown) {
@@ -101,7 +101,7 @@ export class RequestSender {
       log.warn({ task: request.task, err: thrown }, "the frame of a request could not be built");
       if (request.kind === "spawn") {
         const value: SpawnAnswer = { value: null, ok: false, error: `it could not be offered: ${message}` };
-        await engine.deliver(askName(view.salt, request.id), value, answererOf(session));
+        await engine.deliver(askName(store.salt, request.id), value, answererOf(session));
       }
       return undefined;
     }

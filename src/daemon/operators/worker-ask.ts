@@ -25,12 +25,12 @@ export async function askForWorker(
   body: WorkerAsk,
   signal: AbortSignal,
 ): Promise<WorkerReply<WorkerAskAnswer>> {
-  const { view, clock, engine, signingKey } = context;
+  const { store, clock, engine, signingKey } = context;
   const { claims, rights } = worker;
   const wait = `ask.${createHash("sha256").update(body.key).digest("hex").slice(0, 32)}`;
   const digest = signingKey.mac("ask", stableJson(body.question));
   const until = clock.now() + body.wait_ms;
-  const find = (): WaitRow | undefined => view.waitAt(rights.task, rights.attempt, wait);
+  const find = (): WaitRow | undefined => store.waitAt(rights.task, rights.attempt, wait);
   if (find() === undefined) {
     const question = body.question ?? null;
     const part: WorkerAskPart = { worker_ask: { attempt: claims.attempt, wait, digest, question } };
@@ -50,10 +50,14 @@ export async function askForWorker(
 }
 
 /** Returns undefined while the question is open. */
-function replyFrom({ view }: WorkerAskContext, row: WaitRow, digest: string): WorkerReply<WorkerAskAnswer> | undefined {
+function replyFrom(
+  { store }: WorkerAskContext,
+  row: WaitRow,
+  digest: string,
+): WorkerReply<WorkerAskAnswer> | undefined {
   const asked = WorkerAskDetails.safeParse(waitBodyIn(row).ask?.details).data;
   if (asked?.worker.digest !== digest) return refuseWorker("key_reused");
-  const answer = view.answer(row.id);
+  const answer = store.answer(row.id);
   switch (answer?.kind) {
     case undefined:
       return undefined;

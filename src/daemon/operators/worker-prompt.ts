@@ -8,11 +8,9 @@ import { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { type CompleteMessage, completeMessage, messageText } from "../../protocol/task/message.ts";
 import type { WorkerPrompt } from "../../protocol/operator/worker.ts";
 import type { Store, TaskRow } from "../../store/store.ts";
-import type { StoreView } from "../../store/view.ts";
 
 interface PromptContext {
-  readonly view: Pick<StoreView, "taskRow">;
-  readonly store: Pick<Store, "logById">;
+  readonly store: Pick<Store, "task" | "logById">;
 }
 
 const TaskBody = z.object({ input: z.unknown() });
@@ -29,7 +27,7 @@ export function workerPrompt(
     return { ...about, agent: row.agent, prompt: typeof input === "string" ? input : JSON.stringify(input ?? null) };
   }
   const { agent, message } = read.data;
-  const root = row.root === row.id ? row : context.view.taskRow(row.root);
+  const root = row.root === row.id ? row : context.store.task(row.root);
   const file = root === undefined ? undefined : InvocationFile.safeParse(inputOf(root)).data;
   const system = file === undefined ? undefined : findAgent(file, agent)?.instructions;
   const messages = read.data.context === "inherited" ? historyOf(context, row) : [];

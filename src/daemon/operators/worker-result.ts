@@ -5,31 +5,31 @@ import type { Delivery, Tasks } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { operatorKeys, PostedResult } from "../../protocol/operator/operator-request.ts";
 import type { WorkerRecorded } from "../../protocol/operator/worker.ts";
-import type { StoreView } from "../../store/view.ts";
 import type { AuthorizedWorker } from "./authorize-worker.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { stableJson } from "./stable-json.ts";
 import { refuseWorker, type WorkerReply } from "./worker-reply.ts";
+import type { Store } from "../../store/store.ts";
 
 export interface WorkerResultContext {
-  readonly view: StoreView;
+  readonly store: Store;
   readonly engine: Pick<Tasks, "deliver">;
   readonly signingKey: SigningKey;
 }
 
 export async function recordResult(
-  { view, engine, signingKey }: WorkerResultContext,
+  { store, engine, signingKey }: WorkerResultContext,
   { claims, rights }: AuthorizedWorker,
   result: { readonly value: unknown; readonly ok: boolean },
 ): Promise<WorkerReply<WorkerRecorded>> {
-  const row = view.waitAt(rights.task, rights.attempt, operatorKeys.result);
+  const row = store.waitAt(rights.task, rights.attempt, operatorKeys.result);
   if (row === undefined) return refuseWorker("attempt_over");
   const { ok } = result;
   const value = result.value ?? null;
   const digest = signingKey.mac("result", stableJson({ ok, value }));
   const posted: PostedResult = { value, ok, digest };
   const by = { kind: "operator" as const, name: `worker of ${claims.agent ?? claims.task}` };
-  return replyTo(await engine.deliver(askName(view.salt, row.id), posted, by), digest);
+  return replyTo(await engine.deliver(askName(store.salt, row.id), posted, by), digest);
 }
 
 function replyTo(delivery: Delivery, digest: string): WorkerReply<WorkerRecorded> {

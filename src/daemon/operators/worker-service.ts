@@ -25,7 +25,7 @@ import { refuseWorker, type WorkerRefusal, type WorkerReply } from "./worker-rep
 import { recordResult } from "./worker-result.ts";
 
 export interface WorkerServiceOptions extends WorkerAskContext {
-  readonly store: Pick<Store, "logById" | "boundKey" | "bindKey">;
+  readonly store: Store;
   /** Resolves when everything queued so far is on disk. */
   readonly committed: () => Promise<void>;
   readonly engine: Pick<Tasks, "deliver" | "message">;
@@ -77,7 +77,7 @@ async function givePrompt(
   options: WorkerServiceOptions,
   { claims, rights }: AuthorizedWorker,
 ): Promise<WorkerReply<WorkerPrompt>> {
-  const row = options.view.taskRow(rights.task);
+  const row = options.store.task(rights.task);
   if (row === undefined) return refuseWorker("attempt_over");
   if (!(await options.leases.recordFetch(rights))) return refuseWorker("offered_again");
   const about = { task_id: claims.task, attempt: claims.attempt };
@@ -86,9 +86,9 @@ async function givePrompt(
 
 /** Refuses if the task has ended, or has its result: nothing that comes after it is kept. */
 function refuseFinished(options: WorkerServiceOptions, worker: AuthorizedWorker): WorkerRefusal | undefined {
-  const { view } = options;
-  const row = view.waitAt(worker.rights.task, worker.rights.attempt, operatorKeys.result);
-  const hasResult = row !== undefined && view.answer(row.id)?.kind === "answered";
+  const { store } = options;
+  const row = store.waitAt(worker.rights.task, worker.rights.attempt, operatorKeys.result);
+  const hasResult = row !== undefined && store.answer(row.id)?.kind === "answered";
   return refuseEnded(options, worker) ?? (hasResult ? refuseWorker("already_posted") : undefined);
 }
 

@@ -1,10 +1,10 @@
-// The one stream of events: read once per commit, whatever the number of those who are told.
+// The one stream of events: what a commit brought is read once, whatever the number of subscribers.
 
 import { eventView } from "../../engine/event-view.ts";
-import { idInName } from "../../store/names.ts";
-import type { TaskEvent } from "../../protocol/task/event.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
+import type { TaskEvent } from "../../protocol/task/event.ts";
+import { idInName } from "../../store/names.ts";
 import type { Store } from "../../store/store.ts";
 import type { EventRecord, StoreView } from "../../store/view.ts";
 
@@ -15,56 +15,72 @@ export interface FeedEvent {
 }
 
 export interface EventFeed {
-  /** The last sequence the feed has told. */
+  /** The sequence of the last event that subscribers were given. */
   readonly position: number;
-  /** Called in order with every event committed after now; batches as they are committed. */
+  /** Calls `listener` in order with every event committed after now, in batches. */
   subscribe(listener: (events: readonly FeedEvent[]) => void): () => void;
   /**
-   * Stored events after `after` and up to `position`, at most `limit`; of the task and all below it when given. Whoever
-   * is given fewer than `limit` has caught up: subscribing in the same tick leaves no gap and repeats nothing.
+   * Stored events after `after` and up to `position`, at most `limit`; of the task and all below it when given. A reader
+   * that wants all events subscribes first, then reads, and drops what it was given twice.
    */
-  read(options: { readonly after: number; readonly limit: number; readonly task?: TaskId }): FeedEvent[];
+  read(options: { readonly after: number; readonly limit: number; readonly task?: TaskId }): Promise<FeedEvent[]>;
   close(): void;
 }
 
-/** Events that are read and told at a time. */
+/** Events that are read and passed on at a time. */
 const pageSize = 500;
 
-export function eventFeed(store: Pick<Store, "onCommit" | "failure">, view: StoreView): EventFeed {
+export async function openEventFeed(
+  store: Pick<Store, "onCommit" | "failure">,
+  view: StoreView,
+  onError: (error: unknown) => void = raise,
+): Promise<EventFeed> {
   const listeners = new Set<(events: readonly FeedEvent[]) => void>();
-  let position = view.lastEvent();
+  let position = await view.lastEvent();
+  let [reading, again, closed] = [false, false, false];
 
   const tell = (events: readonly FeedEvent[]): void => {
-    const thrown: unknown[] = [];
-    // Whoever subscribes from inside a listener stands after this batch already.
-    const present = [...listeners];
-    for (const listener of present) {
+    // Whoever subscribes from inside a listener comes after this batch already.
+    for (const listener of [...listeners]) {
       if (!listeners.has(listener)) continue;
       try {
         listener(events);
-      } catch (error) {
-        thrown.push(error);
+      } catch (thrown) {
+        // A mistake of one listener keeps nothing from the others, and is not hidden.
+        onError(thrown);
       }
     }
-    // A mistake of one listener keeps nothing from the others, and is not hidden.
-    if (thrown.length > 0) throw thrown[0];
   };
-  const onCommit = (): void => {
-    if (store.failure !== undefined) return;
+  const readOn = async (): Promise<void> => {
     if (listeners.size === 0) {
-      position = view.lastEvent();
+      position = Math.max(position, await view.lastEvent());
       return;
     }
-    for (let full = true; full;) {
-      const rows = view.eventsAfter(position, pageSize);
+    for (let full = true; full && !closed;) {
+      const rows = await view.eventsAfter(position, pageSize);
       full = rows.length === pageSize;
       const last = rows.at(-1);
-      if (last === undefined) return;
+      if (last === undefined || closed) return;
       position = last.seq;
       tell(rows.map((row) => new Fed(view.salt, row)));
     }
   };
-  const off = store.onCommit(onCommit);
+  /** One reading at a time, and one more when a commit came meanwhile: events are passed on in order, none twice. */
+  const pump = async (): Promise<void> => {
+    reading = true;
+    try {
+      for (again = true; again && !closed;) {
+        again = false;
+        await readOn();
+      }
+    } finally {
+      reading = false;
+    }
+  };
+  const off = store.onCommit(() => {
+    again = true;
+    if (store.failure === undefined && !reading) pump().catch(onError);
+  });
 
   return {
     get position() {
@@ -76,24 +92,36 @@ export function eventFeed(store: Pick<Store, "onCommit" | "failure">, view: Stor
       listeners.add(own);
       return () => listeners.delete(own);
     },
-    read({ after, limit, task }) {
-      const rows = task === undefined ? view.eventsAfter(after, limit) : view.events(idOf(view, task), after, limit);
+    async read({ after, limit, task }) {
+      const rows = await (task === undefined
+        ? view.eventsAfter(after, limit)
+        : view.events(await idOf(view, task), after, limit));
       return rows.filter((row) => row.seq <= position).map((row) => new Fed(view.salt, row));
     },
     close() {
+      closed = true;
       off();
       listeners.clear();
     },
   };
 }
 
-function idOf(view: StoreView, task: TaskId): number {
+/** Nobody awaits the feed, so an error nobody wants to hear ends the process with its stack. */
+function raise(error: unknown): void {
+  setImmediate(() => {
+    throw error;
+  });
+}
+
+async function idOf(view: StoreView, task: TaskId): Promise<number> {
   const id = idInName(view.salt, task);
-  if (id === undefined || view.taskRow(id) === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
+  if (id === undefined || (await view.taskRow(id)) === undefined) {
+    throw new TuttiError("not_found", `there is no task ${task}`);
+  }
   return id;
 }
 
-/** Its text is made when somebody sends it on: some only look. */
+/** Its text is made when somebody sends it on: some subscribers only look. */
 class Fed implements FeedEvent {
   readonly event: TaskEvent;
   #json: string | undefined;

@@ -6,9 +6,13 @@ import type { TaskId } from "../../protocol/ids.ts";
 
 export interface FollowSource {
   /** Stored events after `after`, in order; of the task and all below it when one is named. */
-  read(options: { readonly after: number; readonly limit: number; readonly task?: TaskId }): readonly TaskEvent[];
+  read(options: {
+    readonly after: number;
+    readonly limit: number;
+    readonly task?: TaskId;
+  }): Promise<readonly TaskEvent[]>;
   /** The task and all below it, and whether all of them are over. Throws when there is no such task. */
-  subtree(task: TaskId): { readonly ids: readonly TaskId[]; readonly over: boolean };
+  subtree(task: TaskId): Promise<{ readonly ids: readonly TaskId[]; readonly over: boolean }>;
   /** Calls back when there may be more. */
   onMore(listener: () => void): () => void;
   onLive?(listener: (delta: LiveDelta) => void): () => void;
@@ -44,20 +48,20 @@ export async function* follow(source: FollowSource, options: FollowOptions): Asy
   ];
   signal?.addEventListener("abort", wakeUp);
   try {
-    const begun = task === undefined ? undefined : source.subtree(task);
+    const begun = task === undefined ? undefined : await source.subtree(task);
     const mine = begun === undefined ? undefined : new Set(begun.ids);
     let over = begun?.over === true;
     while (!left()) {
       woken = false;
       for (;;) {
-        const events = source.read({ after, limit: batch, ...(task === undefined ? {} : { task }) });
+        const events = await source.read({ after, limit: batch, ...(task === undefined ? {} : { task }) });
         for (const event of events) {
           after = event.seq;
           mine?.add(event.task);
           yield { event };
         }
         if (task !== undefined && !over && events.some((event) => terminal.has(event.type)))
-          over = source.subtree(task).over;
+          ({ over } = await source.subtree(task));
         else if (events.length < batch) break;
       }
       for (const live of deltas.splice(0)) if (mine === undefined || mine.has(live.task)) yield { live };

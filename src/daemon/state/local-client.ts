@@ -16,7 +16,7 @@ import type { EventFeed } from "./event-feed.ts";
 import { explainRoute } from "../project/explain-route.ts";
 import { follow, type FollowSource } from "./follow-feed.ts";
 import type { Keys } from "./api-keys.ts";
-import { asyncReads, viewsOver } from "./reader.ts";
+import { readsOf } from "./reader.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
 import { invocationStarter } from "./start-invocation.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
@@ -40,19 +40,18 @@ export interface LocalClientDeps {
 
 export function localClient(deps: LocalClientDeps): Tutti {
   const { store, view, engine, feed, keys, operators } = deps;
-  const views = viewsOver(view);
+  const { subtree, ...reads } = readsOf(view);
   const source: FollowSource = {
-    read: ({ after, limit, task }) =>
-      feed.read({ after, limit, ...(task === undefined ? {} : { task }) }).map(({ event }) => event),
-    subtree: (task) => views.subtree(task),
+    read: (options) => reads.events(options),
+    subtree,
     onMore: (listener) => feed.subscribe(listener),
     onLive: deps.onLive,
     failure: () => engine.halted,
   };
   /** Which of the two a wait is; the other's route must not settle it. */
-  const wantsAnswer = (wait: AskId): boolean | undefined => {
+  const wantsAnswer = async (wait: AskId): Promise<boolean | undefined> => {
     const id = idInName(store.salt, wait);
-    const row = id === undefined ? undefined : view.wait(id);
+    const row = id === undefined ? undefined : await view.wait(id);
     if (row === undefined) return undefined;
     if (isOperatorLabel(waitBodyIn(row).label ?? "")) {
       throw new TuttiError("refused", `${wait} is for an operator to settle`);
@@ -66,7 +65,7 @@ export function localClient(deps: LocalClientDeps): Tutti {
       : { accepted: false, code: delivery.outcome, message: delivery.message };
   };
   return {
-    ...asyncReads(views),
+    ...reads,
     url: undefined,
     follow: (options) => follow(source, options),
     async status() {
@@ -75,7 +74,7 @@ export function localClient(deps: LocalClientDeps): Tutti {
         ...deps.facts(),
         paused: engine.paused,
         tasks: engine.counts(),
-        asks: views.asks().length,
+        asks: (await reads.asks()).length,
         operators: { joined: joined.length, connected: joined.filter(({ connected }) => connected).length },
         seq: feed.position,
       };
@@ -84,11 +83,11 @@ export function localClient(deps: LocalClientDeps): Tutti {
     result: (task, signal) => engine.result(task, signal),
     settled: (task, signal) => within(engine.settled(task), signal),
     async answer(ask, answer, by) {
-      if (wantsAnswer(ask) === false) return unknown(ask, "is the result of a tool, not a question");
+      if ((await wantsAnswer(ask)) === false) return unknown(ask, "is the result of a tool, not a question");
       return deliver(ask, answer, by);
     },
     async settle(wait, value, by) {
-      if (wantsAnswer(wait) === true) return unknown(wait, "is a question; answer it as one");
+      if ((await wantsAnswer(wait)) === true) return unknown(wait, "is a question; answer it as one");
       return deliver(wait, value, by);
     },
     cancel: (task, reason) => engine.cancel(task, reason),

@@ -17,7 +17,7 @@ import { takeLock } from "../../store/sqlite/lock.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { openView } from "../../store/sqlite/sqlite-view.ts";
 import type { Config } from "../project/project-config.ts";
-import { eventFeed } from "./event-feed.ts";
+import { openEventFeed } from "./event-feed.ts";
 import { Keys } from "./api-keys.ts";
 import { localClient } from "./local-client.ts";
 import { OperatorHub } from "../operators/operator-hub.ts";
@@ -76,14 +76,16 @@ export async function openState(folder: string, { from, log = noLog }: OpenOptio
     });
     const view = openView(folder);
     opened.unshift(() => view.close());
-    const feed = eventFeed(store, view);
+    const feed = await openEventFeed(store, view, (thrown) =>
+      log.warn({ err: thrown }, "a listener of the event feed failed"),
+    );
     opened.unshift(() => feed.close());
     const keys = new Keys({ records, committed });
     const resumed = await engine.recover();
     let url: string | null = null;
-    const base = { records, committed, view, feed, engine, clock, leases, signingKey, log };
+    const base = { store, records, committed, feed, engine, clock, leases, signingKey, log };
     const operators = new OperatorHub({ ...base, baseUrl: () => url ?? "http://127.0.0.1" });
-    const workers = workerService({ ...base, store });
+    const workers = workerService(base);
     // In the tick of the revocation, so in its commit: there is no instant in which the key is gone and its operators are not.
     keys.onRevoked((id) => {
       operators

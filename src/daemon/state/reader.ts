@@ -8,17 +8,8 @@ import { askName, idInName, taskName } from "../../store/names.ts";
 import { contentOf, outcomeIn } from "../../engine/outcome.ts";
 import { messageIn } from "../../engine/recorded-message.ts";
 import { waitBodyIn } from "../../engine/wait-body.ts";
-import {
-  type ListedTask,
-  type MessagePage,
-  type OpenAsk,
-  type OpenWait,
-  PageQuery,
-  type StepPage,
-  TaskListQuery,
-} from "../../protocol/api/task-shapes.ts";
+import { type ListedTask, type OpenWait, PageQuery, TaskListQuery } from "../../protocol/api/task-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { ToolCall } from "../../protocol/task/message.ts";
 import { isOperatorLabel } from "../../protocol/operator/operator-request.ts";
@@ -31,44 +22,37 @@ import { follow, type FollowSource } from "./follow-feed.ts";
 /** How often a state that others work on is looked at for more. */
 const pollMs = 200;
 
-/** Reads of one store, in the shapes of the API; the engine's process and a bystander share them. */
-export interface Views {
-  task(task: TaskId): TaskView;
-  tree(task: TaskId): TaskView[];
-  tasks(query?: TaskListQuery): { tasks: ListedTask[]; next: string | null };
-  messages(task: TaskId, page: PageQuery): MessagePage;
-  steps(task: TaskId, page: PageQuery): StepPage;
-  events(options: { readonly task?: TaskId; readonly after: number; readonly limit: number }): TaskEvent[];
+/** Reads of one store, in the shapes of the API; the process that runs the tasks and a bystander share them. */
+export interface StoreReads extends Omit<Reader, "follow" | "close"> {
   subtree: FollowSource["subtree"];
-  asks(task?: TaskId): OpenAsk[];
-  waits(task?: TaskId): OpenWait[];
 }
 
-export function viewsOver(view: StoreView): Views {
+export function readsOf(view: StoreView): StoreReads {
   const { salt } = view;
-  const idOf = (task: TaskId): number => {
+  const missing = (task: TaskId): TuttiError => new TuttiError("not_found", `there is no task ${task}`);
+  const idOf = async (task: TaskId): Promise<number> => {
     const id = idInName(salt, task);
-    if (id === undefined || view.task(id) === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
+    if (id === undefined || (await view.task(id)) === undefined) throw missing(task);
     return id;
   };
-  const openOf = (task: TaskId | undefined): WaitRow[] => {
-    const rows = view.openWaits();
+  const openOf = async (task: TaskId | undefined): Promise<WaitRow[]> => {
+    const rows = await view.openWaits();
     if (task === undefined) return rows;
-    const mine = new Set(view.below(idOf(task)).map((row) => row.id));
+    const mine = new Set((await view.below(await idOf(task))).map((row) => row.id));
     return rows.filter((row) => mine.has(row.task));
   };
   return {
-    task(task) {
+    async task(task) {
       const id = idInName(salt, task);
-      const row = id === undefined ? undefined : view.task(id);
-      if (row === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
+      const row = id === undefined ? undefined : await view.task(id);
+      if (row === undefined) throw missing(task);
       return taskView(salt, row);
     },
-    tree: (task) => view.below(idOf(task)).map((row) => taskView(salt, row)),
-    tasks(query = {}) {
+    tree: async (task) => (await view.below(await idOf(task))).map((row) => taskView(salt, row)),
+    async tasks(query = {}) {
       const { limit, cursor, status, agent, runner, parent, roots } = TaskListQuery.parse(query);
-      const above = parent === undefined ? undefined : idOf(parent);
-      const rows = view.tasks({
+      const above = parent === undefined ? undefined : await idOf(parent);
+      const rows = await view.tasks({
         limit: limit + 1,
         ...(cursor === undefined ? {} : { after: Number(cursor) }),
         ...(status === undefined ? {} : { status }),
@@ -76,15 +60,17 @@ export function viewsOver(view: StoreView): Views {
         ...(runner === undefined ? {} : { runner }),
         ...(above === undefined ? { roots: roots !== false } : { parent: above }),
       });
-      const tasks = rows.slice(0, limit).map((row): ListedTask => {
-        const open = row.parent === null ? { open: view.unfinished(row.id) } : {};
-        return { ...taskView(salt, row), ...open };
-      });
+      const tasks = await Promise.all(
+        rows.slice(0, limit).map(async (row): Promise<ListedTask> => {
+          const open = row.parent === null ? { open: await view.unfinished(row.id) } : {};
+          return { ...taskView(salt, row), ...open };
+        }),
+      );
       return { tasks, next: rows.length > limit ? String(rows[limit - 1]?.id) : null };
     },
-    messages(task, page) {
+    async messages(task, page) {
       const { after, limit } = PageQuery.parse(page);
-      const rows = view.messages(idOf(task), { after, limit: limit + 1 });
+      const rows = await view.messages(await idOf(task), { after, limit: limit + 1 });
       const messages = rows.slice(0, limit).map(({ seq, attempt, run, body }) => ({
         seq,
         attempt,
@@ -93,61 +79,51 @@ export function viewsOver(view: StoreView): Views {
       }));
       return { messages, next: rows.length > limit ? (messages.at(-1)?.seq ?? null) : null };
     },
-    steps(task, page) {
+    async steps(task, page) {
       const { after, limit } = PageQuery.parse(page);
-      const rows = view.steps(idOf(task), { after, limit: limit + 1 });
+      const rows = await view.steps(await idOf(task), { after, limit: limit + 1 });
       const steps = rows.slice(0, limit).map(({ seq, at, attempt, run, key, kind, tokens, money, body }) => ({
         seq,
         at,
         attempt,
         run,
         key,
-        outcome: z.enum(["ok", "failed", "unknown"]).parse(kind),
+        outcome: StepOutcome.parse(kind),
         tokens,
         money_micro_usd: money,
         value: JSON.parse(body ?? "null"),
       }));
       return { steps, next: rows.length > limit ? (steps.at(-1)?.seq ?? null) : null };
     },
-    events({ task, after, limit }) {
-      const rows = task === undefined ? view.eventsAfter(after, limit) : view.events(idOf(task), after, limit);
+    async events({ task, after, limit }) {
+      const rows = await (task === undefined
+        ? view.eventsAfter(after, limit)
+        : view.events(await idOf(task), after, limit));
       return rows.map((event) => eventView(salt, event));
     },
-    subtree(task) {
-      const rows = view.below(idOf(task));
+    async subtree(task) {
+      const rows = await view.below(await idOf(task));
       return { ids: rows.map(({ id }) => taskName(salt, id)), over: rows.every((row) => isTerminal(row.status)) };
     },
-    asks: (task) => openOf(task).flatMap((row) => askView(salt, row) ?? []),
-    waits: (task) => openOf(task).flatMap((row) => waitView(salt, row)),
+    asks: async (task) => (await openOf(task)).flatMap((row) => askView(salt, row) ?? []),
+    waits: async (task) => (await openOf(task)).flatMap((row) => waitView(salt, row)),
   };
 }
 
-/** Beside whoever works, who tells nobody: it looks again and again. */
+const StepOutcome = z.enum(["ok", "failed", "unknown"]);
+
+/** Reads beside the process that runs the tasks. That process tells nobody, so a follower looks again and again. */
 export function openReader(view: StoreView): Reader {
-  const views = viewsOver(view);
+  const { subtree, ...reads } = readsOf(view);
   const source: FollowSource = {
-    read: (options) => views.events(options),
-    subtree: (task) => views.subtree(task),
+    read: (options) => reads.events(options),
+    subtree,
     onMore(listener) {
       const timer = setInterval(listener, pollMs);
       return () => clearInterval(timer);
     },
   };
-  return { ...asyncReads(views), follow: (options) => follow(source, options), close: async () => view.close() };
-}
-
-/** The same reads, as the promises a front is given: what is thrown is a rejection. */
-export function asyncReads(views: Views): Omit<Reader, "follow" | "close"> {
-  return {
-    tasks: async (query) => views.tasks(query),
-    task: async (task) => views.task(task),
-    tree: async (task) => views.tree(task),
-    messages: async (task, page) => views.messages(task, page),
-    steps: async (task, page) => views.steps(task, page),
-    events: async (options) => views.events(options),
-    asks: async (task) => views.asks(task),
-    waits: async (task) => views.waits(task),
-  };
+  return { ...reads, follow: (options) => follow(source, options), close: async () => view.close() };
 }
 
 function taskView(salt: string, row: TaskListing): TaskView {

@@ -32,6 +32,11 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
   const mailAfter = one("SELECT * FROM mail WHERE task = ? AND id > ? ORDER BY id LIMIT 1", row.mailIn);
   const ofTask = "log.run IN (SELECT id FROM runs WHERE task = ?)";
   const lastAtOf = one(`SELECT MAX(at) AS value FROM log WHERE ${ofTask}`, row.numberIn);
+  const waitAt = one(
+    `SELECT waits.* FROM runs JOIN waits ON waits.run = runs.id AND waits.key = ?
+     WHERE runs.task = ? AND runs.attempt = ? ORDER BY waits.id DESC LIMIT 1`,
+    row.waitIn,
+  );
   const lastAtOfAll = one("SELECT at AS value FROM log ORDER BY id DESC LIMIT 1", row.numberIn);
 
   return {
@@ -148,6 +153,9 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
       row.textIn,
     ),
     wait: one("SELECT * FROM waits WHERE run = ? AND key = ?", row.waitIn),
+    waitById: one("SELECT * FROM waits WHERE id = ?", row.waitIn),
+    waitAt: (task, attempt, key) => waitAt(key, task, attempt),
+    openWaits: all(row.openWaitsSql, row.waitIn),
     waitsOf: all("SELECT * FROM waits WHERE root = ? ORDER BY id", row.waitIn),
     answer: one("SELECT * FROM answers WHERE wait = ?", row.answerIn),
     nextMail: (task, after) => (task > tasksBefore && !mailed.has(task) ? undefined : mailAfter(task, after)),

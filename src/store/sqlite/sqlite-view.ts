@@ -110,39 +110,34 @@ export function openView(folder: string): StoreView {
     return events;
   };
   const last = one("SELECT id AS value FROM log WHERE type IS NOT NULL ORDER BY id DESC LIMIT 1", row.numberIn);
-  const waitAt = one(
-    `SELECT waits.* FROM runs JOIN waits ON waits.run = runs.id AND waits.key = ?
-     WHERE runs.task = ? AND runs.attempt = ? ORDER BY waits.id DESC LIMIT 1`,
-    row.waitIn,
+  const task = one(`SELECT ${listed} FROM ${anyTask} WHERE tasks.id = ?`, inFull);
+  const taskRow = one("SELECT * FROM tasks WHERE id = ?", row.taskIn);
+  const below = all(
+    `${subtree} SELECT ${listed} FROM ${anyTask} WHERE tasks.id IN (SELECT id FROM below) ORDER BY tasks.id`,
+    inFull,
   );
+  const wait = one("SELECT * FROM waits WHERE id = ?", row.waitIn);
+  const openWaits = all(row.openWaitsSql, row.waitIn);
+  const eventsAfter = all(
+    `SELECT ${row.eventColumns} FROM ${places} WHERE log.id > ? AND log.type IS NOT NULL ORDER BY log.id LIMIT ?`,
+    (found) => recordOf(row.eventIn(found)),
+  );
+  const steps = linesOf(`log.kind IN (${stepKindList}) AND log.type IS NOT NULL`);
+  const messages = linesOf("log.type = 'message.added'");
   return {
     salt,
-    unfinished: (root) => unfinished(root) ?? 0,
-    tasks: list,
-    task: one(`SELECT ${listed} FROM ${anyTask} WHERE tasks.id = ?`, inFull),
-    taskRow: one("SELECT * FROM tasks WHERE id = ?", row.taskIn),
-    below: all(
-      `${subtree} SELECT ${listed} FROM ${anyTask}
-       WHERE tasks.id IN (SELECT id FROM below) ORDER BY tasks.id`,
-      inFull,
-    ),
-    result: one("SELECT * FROM results WHERE task = ?", row.resultIn),
-    wait: one("SELECT * FROM waits WHERE id = ?", row.waitIn),
-    waitAt: (task, attempt, key) => waitAt(key, task, attempt),
-    answer: one("SELECT * FROM answers WHERE wait = ?", row.answerIn),
-    openWaits: all(
-      `SELECT waits.* FROM waits INDEXED BY waits_open JOIN open ON open.task = waits.task
-       WHERE waits.settled = 0 ORDER BY waits.id`,
-      row.waitIn,
-    ),
-    events: ofTree,
-    eventsAfter: all(
-      `SELECT ${row.eventColumns} FROM ${places} WHERE log.id > ? AND log.type IS NOT NULL ORDER BY log.id LIMIT ?`,
-      (found) => recordOf(row.eventIn(found)),
-    ),
-    lastEvent: () => last() ?? 0,
-    steps: linesOf(`log.kind IN (${stepKindList}) AND log.type IS NOT NULL`),
-    messages: linesOf("log.type = 'message.added'"),
+    unfinished: async (root) => unfinished(root) ?? 0,
+    tasks: async (filter) => list(filter),
+    task: async (id) => task(id),
+    taskRow: async (id) => taskRow(id),
+    below: async (id) => below(id),
+    wait: async (id) => wait(id),
+    openWaits: async () => openWaits(),
+    events: async (of, after, limit) => ofTree(of, after, limit),
+    eventsAfter: async (after, limit) => eventsAfter(after, limit),
+    lastEvent: async () => last() ?? 0,
+    steps: async (of, page) => steps(of, page),
+    messages: async (of, page) => messages(of, page),
     close,
   };
 }

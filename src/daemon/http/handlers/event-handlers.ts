@@ -35,8 +35,8 @@ export function eventHandlers({ state }: HttpContext): Pick<Handlers, "events" |
     return { stream: { after, task, live: query.live === true, key } };
   };
 
-  const page = ({ task, query: { after, limit } }: EventsRequest): { json: string } => {
-    const { events, more } = readEventPage(feed, { after, limit, maxLength: maxPageLength, task });
+  const page = async ({ task, query: { after, limit } }: EventsRequest): Promise<{ json: string }> => {
+    const { events, more } = await readEventPage(feed, { after, limit, maxLength: maxPageLength, task });
     const next = more ? (events.at(-1)?.event.seq ?? null) : null;
     return { json: `{"events":[${events.map(({ json }) => json).join(",")}],"next":${next}}` };
   };

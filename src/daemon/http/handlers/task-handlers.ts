@@ -29,16 +29,15 @@ type TaskRoute =
 export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
   const { state } = context;
   const { client, view } = state;
-  const isSettled = (task: TaskId): boolean => {
+  const isSettled = async (task: TaskId): Promise<boolean> => {
     const id = idInName(view.salt, task);
-    const row = id === undefined ? undefined : view.taskRow(id);
+    const row = id === undefined ? undefined : await view.taskRow(id);
     if (row === undefined) return true;
-    return row.root === row.id
-      ? view.unfinished(row.id) === 0
-      : view.below(row.id).every(({ status }) => isTerminal(status));
+    if (row.root === row.id) return (await view.unfinished(row.id)) === 0;
+    return (await view.below(row.id)).every(({ status }) => isTerminal(status));
   };
-  const ended = (task: TaskId, result: AgentResult) => ({
-    value: { ended: true as const, settled: isSettled(task), result },
+  const ended = async (task: TaskId, result: AgentResult) => ({
+    value: { ended: true as const, settled: await isSettled(task), result },
   });
   return {
     async invoke({ query, headers, text }) {
@@ -77,7 +76,7 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
       if (wait_ms === 0) return { value: { ended: false, status }, status: 202 };
       const timeout = new TimeoutSignal(request.signal, wait_ms);
       try {
-        return ended(task, await client.result(task, timeout.signal));
+        return await ended(task, await client.result(task, timeout.signal));
       } catch (thrown) {
         if (!timeout.timedOut) throw thrown;
         const now = await client.task(task);
