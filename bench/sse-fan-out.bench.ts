@@ -32,7 +32,10 @@ async function serve(): Promise<void> {
     slots: 2 * tasks,
     onCommit: () => {
       const at = nowUs();
-      commits?.push([kit.state.view.lastEvent(), at]);
+      const commit: [number, number] = [0, at];
+      commits?.push(commit);
+      // SQLite is read in this tick; only the promise comes later.
+      void kit.state.view.lastEvent().then((seq) => (commit[0] = seq));
     },
     runners: {
       loop: async (durable) => {
@@ -57,7 +60,7 @@ async function serve(): Promise<void> {
       told += 1;
     }
     await sleep(200);
-    const seqs = kit.state.feed.read({ after: began, limit: 1_000_000 }).map(({ event }) => event.seq);
+    const seqs = (await kit.state.feed.read({ after: began, limit: 1_000_000 })).map(({ event }) => event.seq);
     console.log(JSON.stringify({ seqs, commits }));
     commits = undefined;
   }

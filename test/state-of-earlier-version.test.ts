@@ -64,13 +64,13 @@ test("a state folder of the version before is opened, its tasks have their statu
   const w = world(folder, loops, { clock: fakeClock(1_767_225_600_000) });
   t.after(() => w.stop());
   const byAgent = new Map(seen(folder, "SELECT agent, id FROM tasks").map((row) => [row["agent"], Number(row["id"])]));
-  const statuses = (): Record<string, string> => {
+  const statuses = async (): Promise<Record<string, string>> => {
     const view = openView(folder);
-    const rows = view.tasks({ limit: 99 });
+    const rows = await view.tasks({ limit: 99 });
     view.close();
     return Object.fromEntries(rows.map((row) => [`${row.agent} ${row.id}`, row.status]));
   };
-  const before = statuses();
+  const before = await statuses();
   assert.equal(before["asks 1"], "input_required");
   assert.equal(before["selects 2"], "input_required");
   assert.equal(before["sleeps 3"], "running");
@@ -80,7 +80,7 @@ test("a state folder of the version before is opened, its tasks have their statu
   assert.ok((await w.engine.recover()) > 8);
   await settle();
   assert.deepEqual(notes, []);
-  assert.equal(statuses()["asks 1"], "input_required");
+  assert.equal((await statuses())["asks 1"], "input_required");
   const once = { once: { key: "once k1", content: "ab".repeat(32) } };
   const found = await w.engine.start(task("sleeps"), once);
   assert.deepEqual([found.existed, found.task], [true, taskName(w.store.salt, 13)]);

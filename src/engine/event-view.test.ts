@@ -32,10 +32,10 @@ const usage = { input_tokens: 60, output_tokens: 0, money_micro_usd: 3 };
 const go = { kind: "budget", go_on: true };
 
 /** Every event of the tree as a reader is given it, by another connection. */
-function viewed(w: World): TaskEvent[] {
+async function viewed(w: World): Promise<TaskEvent[]> {
   const view = openView(w.folder);
   try {
-    return view.eventsAfter(0, 10_000).map((event) => TaskEvent.parse(eventView(view.salt, event)));
+    return (await view.eventsAfter(0, 10_000)).map((event) => TaskEvent.parse(eventView(view.salt, event)));
   } finally {
     view.close();
   }
@@ -120,7 +120,7 @@ test("invariant 9: every event of every kind the engine emits can be read, in or
   await w.engine.cancel(child(5), "not needed");
   await settle();
   await w.engine.cancel(name, "enough");
-  const events = viewed(w);
+  const events = await viewed(w);
   assert.deepEqual(
     events.map((event) => event.seq),
     events.map((event) => event.seq).toSorted((a, b) => a - b),

@@ -23,10 +23,10 @@ import { tempFolder } from "../../test/support/temp-folder.ts";
 import { openView } from "../store/sqlite/sqlite-view.ts";
 
 /** The status of every task as lists show it, and as its own events say. */
-function statuses(w: World): { readonly listed: string[]; readonly told: string[] } {
+async function statuses(w: World): Promise<{ readonly listed: string[]; readonly told: string[] }> {
   const view = openView(w.folder);
   try {
-    const listed = view.tasks({ limit: 99, roots: false }).map(({ id, status }) => `${id} ${status}`);
+    const listed = (await view.tasks({ limit: 99, roots: false })).map(({ id, status }) => `${id} ${status}`);
     const last = new Map<number, string>();
     for (const { task: id, type } of events(w.store)) {
       if (type === "task.created") last.set(id, "pending");
@@ -40,8 +40,8 @@ function statuses(w: World): { readonly listed: string[]; readonly told: string[
   }
 }
 
-function agree(w: World, wanted: readonly string[]): void {
-  const { listed, told } = statuses(w);
+async function agree(w: World, wanted: readonly string[]): Promise<void> {
+  const { listed, told } = await statuses(w);
   assert.deepEqual([listed, told], [wanted, wanted]);
 }
 
@@ -65,14 +65,14 @@ test("an ask that a select waits on is told by events, lists, counts and snapsho
   t.after(() => w.stop());
   const name = await started(w, "parent");
   await settle();
-  agree(w, ["1 running", "2 input_required"]);
+  await agree(w, ["1 running", "2 input_required"]);
   assert.deepEqual(w.engine.counts(), { pending: 0, running: 1, input_required: 1 });
   look.open();
   await settle();
   assert.equal(snapshot, "input_required");
   await w.engine.deliver(openWaits(w)[0] ?? "", answer("this"), person);
   await w.engine.result(name);
-  agree(w, ["1 completed", "2 completed"]);
+  await agree(w, ["1 completed", "2 completed"]);
 });
 
 test("a task needs input until the last of its asks is settled, over a restart too", async (t) => {
@@ -90,13 +90,13 @@ test("a task needs input until the last of its asks is settled, over a restart t
   const [first = "", second = ""] = openWaits(w);
   await w.engine.deliver(first, answer("x"), person);
   await settle();
-  agree(w, ["1 input_required"]);
+  await agree(w, ["1 input_required"]);
   w = await killed(w, t, loops);
   await settle();
-  agree(w, ["1 input_required"]);
+  await agree(w, ["1 input_required"]);
   await w.engine.deliver(second, answer("y"), person);
   await w.engine.result(name);
-  agree(w, ["1 completed"]);
+  await agree(w, ["1 completed"]);
 });
 
 test("a loop that ends over an open question withdraws it and completes from running (invariant 2)", async (t) => {
@@ -114,7 +114,7 @@ test("a loop that ends over an open question withdraws it and completes from run
       .slice(2),
     ["ask.raised", "task.input_required", "ask.withdrawn", "task.resumed", "task.completed"],
   );
-  agree(w, ["1 completed"]);
+  await agree(w, ["1 completed"]);
 });
 
 test("a cancel over an open question is told as one, without a moment of running", async (t) => {
@@ -125,7 +125,7 @@ test("a cancel over an open question is told as one, without a moment of running
   await w.engine.cancel(name, "enough");
   const types = events(w.store).map((event) => event.type);
   assert.ok(!types.includes("task.resumed"), types.join(" "));
-  agree(w, ["1 canceled"]);
+  await agree(w, ["1 canceled"]);
 });
 
 test("a task that is retried before its first run starts is running when it does", async (t) => {
@@ -140,9 +140,9 @@ test("a task that is retried before its first run starts is running when it does
   const name = await started(w, "queued");
   await settle();
   await w.engine.retry(name);
-  agree(w, ["1 running", "2 pending"]);
+  await agree(w, ["1 running", "2 pending"]);
   hold.open();
   await w.engine.idle();
-  agree(w, ["1 completed", "2 completed"]);
+  await agree(w, ["1 completed", "2 completed"]);
   assert.equal(seen(w.folder, "SELECT COUNT(*) AS n FROM open")[0]?.["n"], 0);
 });

@@ -12,7 +12,8 @@ import type { LiveDelta } from "../../src/protocol/task/event.ts";
 import type { TaskId } from "../../src/protocol/ids.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { openView } from "../../src/store/sqlite/sqlite-view.ts";
-import { eventFeed } from "../../src/daemon/state/event-feed.ts";
+import type { StoreView } from "../../src/store/view.ts";
+import { openEventFeed } from "../../src/daemon/state/event-feed.ts";
 import { Keys } from "../../src/daemon/state/api-keys.ts";
 import { localClient } from "../../src/daemon/state/local-client.ts";
 import { OperatorHub } from "../../src/daemon/operators/operator-hub.ts";
@@ -29,6 +30,7 @@ export interface KitOptions {
   /** Called after every commit, before anybody else hears of it. */
   readonly onCommit?: () => void;
   readonly http?: Partial<HttpOptions>;
+  readonly wrapView?: (view: StoreView) => StoreView;
   /** Parts of the state in place of the real ones. */
   readonly state?: Partial<State>;
 }
@@ -70,7 +72,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
   const folder = mkdtempSync(join(tmpdir(), "tutti-http-"));
   const store = openStore(folder);
   if (options.onCommit !== undefined) store.onCommit(options.onCommit);
-  const view = openView(folder);
+  const view = (options.wrapView ?? ((real) => real))(openView(folder));
   const { records } = store;
   const committed = (): Promise<void> => store.committed();
   const keys = new Keys({ records, committed });
@@ -91,10 +93,10 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     onLive: live,
   });
   await engine.recover();
-  const feed = eventFeed(store, view);
+  const feed = await openEventFeed(store, view);
   const leases = new Leases({ salt: store.salt, records, committed, clock: systemClock });
   const signingKey = await openSigningKey(join(folder, "signing.key"));
-  const base = { records, committed, view, feed, engine, clock: systemClock, leases, signingKey, log: quiet };
+  const base = { store, records, committed, feed, engine, clock: systemClock, leases, signingKey, log: quiet };
   let url: string | null = null;
   const operators = new OperatorHub({ ...base, baseUrl: () => url ?? "" });
   const state: State = {
@@ -105,7 +107,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     engine,
     feed,
     operators,
-    workers: workerService({ ...base, store }),
+    workers: workerService(base),
     keys,
     redact: (text) => text,
     listening: (at) => (url = at),

@@ -14,8 +14,9 @@ import { gated } from "../../src/runner/operator/gate.ts";
 import { operatorRunner } from "../../src/runner/operator/runner.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { openView } from "../../src/store/sqlite/sqlite-view.ts";
+import type { Store } from "../../src/store/store.ts";
 import type { StoreView } from "../../src/store/view.ts";
-import { type EventFeed, eventFeed } from "../../src/daemon/state/event-feed.ts";
+import { type EventFeed, openEventFeed } from "../../src/daemon/state/event-feed.ts";
 import { OperatorHub } from "../../src/daemon/operators/operator-hub.ts";
 import { Leases } from "../../src/daemon/operators/leases.ts";
 import { openSigningKey, type SigningKey } from "../../src/daemon/operators/signing-key.ts";
@@ -31,6 +32,7 @@ export interface Kit {
   readonly folder: string;
   readonly clock: FakeClock;
   readonly engine: Engine;
+  readonly store: Store;
   readonly view: StoreView;
   readonly feed: EventFeed;
   readonly hub: OperatorHub;
@@ -70,11 +72,11 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
   });
   await engine.recover();
   const view = openView(folder);
-  const feed = eventFeed(store, view);
+  const feed = await openEventFeed(store, view);
   const signingKey = await openSigningKey(join(folder, "signing.key"));
   const warnings: string[] = [];
   const log = { info: () => undefined, warn: (_: unknown, message: string) => void warnings.push(message) };
-  const base = { records, committed, view, feed, engine, clock, leases, signingKey, log };
+  const base = { store, records, committed, feed, engine, clock, leases, signingKey, log };
   const { maxIdleMs = 24 * 60 * 60 * 1000, maxSilenceMs = 1e12 } = options;
   const hub = new OperatorHub({ ...base, maxIdleMs, maxSilenceMs, baseUrl: () => "http://127.0.0.1:7" });
   const server = new WebSocketServer({
@@ -91,10 +93,11 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
     folder,
     clock,
     engine,
+    store,
     view,
     feed,
     hub,
-    workers: workerService({ ...base, store }),
+    workers: workerService(base),
     signingKey,
     warnings,
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -213,13 +216,12 @@ export async function eventOf<T extends TaskEvent["type"]>(
   type: T,
   task?: string,
 ): Promise<Extract<TaskEvent, { type: T }>> {
-  const find = (): TaskEvent | undefined =>
-    kit.feed
-      .read({ after: 0, limit: 100_000 })
-      .map(({ event }) => event)
-      .findLast((event) => event.type === type && (task === undefined || event.task === task));
-  await until(() => find() !== undefined);
-  return find() as Extract<TaskEvent, { type: T }>;
+  const isWanted = (event: TaskEvent): event is Extract<TaskEvent, { type: T }> =>
+    event.type === type && (task === undefined || event.task === task);
+  return until(async () => {
+    const stored = await kit.feed.read({ after: 0, limit: 100_000 });
+    return stored.map(({ event }) => event).findLast(isWanted);
+  }, `the event ${type}`);
 }
 
 /** Lets time pass when all that is under way has come to rest. */

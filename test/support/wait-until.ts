@@ -6,9 +6,12 @@ const patienceMs = 10_000;
 const lookEveryMs = 2;
 
 /** Looks again and again until there is something, and returns it; fails after ten seconds. */
-export async function until<T>(look: () => T | undefined | false, what = look.toString()): Promise<T> {
+export async function until<T>(
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+  what = look.toString(),
+): Promise<T> {
   for (const end = Date.now() + patienceMs; ; await sleep(lookEveryMs)) {
-    const found = look();
+    const found = await look();
     if (found !== undefined && found !== false) return found;
     if (Date.now() > end) throw new Error(`this did not happen within ${patienceMs} ms: ${what}`);
   }

@@ -24,7 +24,7 @@ function feedOf(lengths: readonly number[]) {
   });
   const reads: number[] = [];
   const feed: Pick<EventFeed, "read"> = {
-    read({ after, limit }) {
+    async read({ after, limit }) {
       const found = all.filter(({ event }) => event.seq > after).slice(0, limit);
       reads.push(found.length);
       return found;
@@ -33,20 +33,20 @@ function feedOf(lengths: readonly number[]) {
   return { feed, reads };
 }
 
-test("consecutive pages have every event once, stay within the limits, and only the last has no more", () => {
+test("consecutive pages have every event once, stay within the limits, and only the last has no more", async () => {
   const anyLengths = fc.array(fc.oneof(fc.integer({ min: 2, max: 40 }), fc.integer({ min: 500, max: 3_000 })), {
     maxLength: 300,
   });
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       anyLengths,
       fc.integer({ min: 1, max: 250 }),
       fc.integer({ min: 1, max: 4_000 }),
-      (lengths, limit, maxLength) => {
+      async (lengths, limit, maxLength) => {
         const { feed } = feedOf(lengths);
         const seen: number[] = [];
         for (let more = true; more;) {
-          const page = readEventPage(feed, { after: seen.at(-1) ?? 0, limit, maxLength });
+          const page = await readEventPage(feed, { after: seen.at(-1) ?? 0, limit, maxLength });
           assert.ok(page.events.length <= limit);
           const before = page.events.slice(0, -1).reduce((sum, { json }) => sum + json.length, 0);
           assert.ok(before < maxLength, "only the last event may reach the length");
@@ -65,11 +65,11 @@ test("consecutive pages have every event once, stay within the limits, and only 
   );
 });
 
-test("long events are read a few at a time, short ones a page in a few reads", () => {
+test("long events are read a few at a time, short ones a page in a few reads", async () => {
   const long = feedOf(Array.from({ length: 1_000 }, () => 2_000_000));
-  assert.equal(readEventPage(long.feed, { after: 0, limit: 1_000, maxLength: 64 * 1024 }).events.length, 1);
+  assert.equal((await readEventPage(long.feed, { after: 0, limit: 1_000, maxLength: 64 * 1024 })).events.length, 1);
   assert.deepEqual(long.reads, [9]);
   const short = feedOf(Array.from({ length: 1_000 }, () => 300));
-  assert.equal(readEventPage(short.feed, { after: 0, limit: 200, maxLength: 64 * 1024 }).events.length, 200);
+  assert.equal((await readEventPage(short.feed, { after: 0, limit: 200, maxLength: 64 * 1024 })).events.length, 200);
   assert.ok(short.reads.length <= 6, `${short.reads.length} reads`);
 });

@@ -100,8 +100,10 @@ const endOf = (got: readonly SentEvent[]): StreamEnd | undefined => {
   const last = got.at(-1);
   return last?.event === "end" ? StreamEnd.parse(JSON.parse(last.data)) : undefined;
 };
-const stored = (after = 0, task?: TaskId): number[] =>
-  kit.state.feed.read({ after, limit: 100_000, ...(task === undefined ? {} : { task }) }).map(({ event }) => event.seq);
+const stored = async (after = 0, task?: TaskId): Promise<number[]> => {
+  const events = await kit.state.feed.read({ after, limit: 100_000, ...(task === undefined ? {} : { task }) });
+  return events.map(({ event }) => event.seq);
+};
 
 test("a stream catches up, follows new events, and ends when the task and its descendants have ended", async () => {
   const task = await start();
@@ -115,7 +117,7 @@ test("a stream catches up, follows new events, and ends when the task and its de
   assert.equal(endOf(reading.got), undefined, "a detached child is still running");
   await tell(child, "stop");
   await reading.over;
-  assert.deepEqual(seqs(reading.got), stored(0, task));
+  assert.deepEqual(seqs(reading.got), await stored(0, task));
   assert.deepEqual(endOf(reading.got), { reason: "settled", after: seqs(reading.got).at(-1) });
   for (const { event, id, data } of reading.got)
     if (event === "message") assert.equal(id, String(JSON.parse(data).seq));
@@ -137,11 +139,11 @@ test("the stream of a child task has only its subtree, with tasks created later,
   await tell(middle, "stop");
   await part.over;
   assert.deepEqual(new Set(kept(part.got).map(({ task }) => task)), new Set([middle, leaf]));
-  assert.deepEqual(seqs(part.got), stored(0, middle));
+  assert.deepEqual(seqs(part.got), await stored(0, middle));
   assert.equal(endOf(part.got)?.reason, "settled");
   await tell(root, "stop");
   await whole.over;
-  assert.deepEqual(seqs(whole.got), stored(0, root));
+  assert.deepEqual(seqs(whole.got), await stored(0, root));
 });
 
 test("the stream of a finished subtree sends all its events and ends; read from its end, only the end", async () => {
@@ -150,7 +152,7 @@ test("the stream of a finished subtree sends all its events and ends; read from 
   await kit.state.client.settled(task);
   const first = await open(`/v1/tasks/${task}/events`);
   await first.over;
-  assert.deepEqual(seqs(first.got), stored(0, task));
+  assert.deepEqual(seqs(first.got), await stored(0, task));
   const last = String(seqs(first.got).at(-1));
   const again = await open(`/v1/tasks/${task}/events`, { "last-event-id": last });
   await again.over;
@@ -193,10 +195,10 @@ test("invariant 9: readers that reconnect at any time with their last id miss no
       }),
   );
   await writer;
-  const all = stored(began);
+  const all = await stored(began);
   assert.ok(all.length > 800);
   for (const seen of readers) {
-    const rest = stored(seen.at(-1) ?? began);
+    const rest = await stored(seen.at(-1) ?? began);
     assert.deepEqual([...seen, ...rest], all);
   }
 });
@@ -215,7 +217,8 @@ test("live deltas have no id, and go only to readers that asked for them and onl
   const all = await open(`/v1/events?live=true&after=${kit.state.feed.position}`);
   const part = await open(`/v1/tasks/${mine}/events?live=true`);
   const without = await open(`/v1/tasks/${mine}/events`);
-  await part.until((got) => got.length >= stored(0, mine).length);
+  const count = (await stored(0, mine)).length;
+  await part.until((got) => got.length >= count);
   kit.live(delta(other));
   kit.live(delta(mine));
   await tell(mine, "stop");
@@ -268,7 +271,8 @@ test("revoking a key ends the streams it opened and no others", async () => {
   await theirs.over;
   const end = endOf(theirs.got);
   assert.ok(end?.reason === "error" && end.error.code === "unauthorized");
-  await ours.until((got) => got.length >= stored().length);
+  const all = await stored();
+  await ours.until((got) => got.length >= all.length);
   assert.equal(endOf(ours.got), undefined);
   ours.stop();
 });
@@ -325,7 +329,7 @@ test("a reader that is too slow is shed, can resume where it was, and does not d
   for (let count = 0; count < 300; count += 1) await tell(task, large);
   await tell(task, "stop");
   await kit.state.client.settled(task);
-  const all = stored(began);
+  const all = await stored(began);
   await quick.until((got) => got.length >= all.length);
   assert.deepEqual(seqs(quick.got), all);
   quick.stop();
@@ -351,7 +355,7 @@ test("a slow reader loses live deltas before it is shed, and learns how many", a
   const { dropped, end, ids } = await slow.readOn("task.completed");
   assert.ok(dropped > 0 && dropped < 4_000, `${dropped} were dropped`);
   assert.equal(end, undefined, "it was not shed");
-  assert.deepEqual(ids, stored(began));
+  assert.deepEqual(ids, await stored(began));
 });
 
 test("a reader that reads nothing while it catches up is disconnected", async (t) => {
@@ -392,5 +396,5 @@ test("a page has at most the requested number of events, and says where the next
     seen.push(...page.events.map(({ seq }) => seq));
     after = page.next;
   }
-  assert.deepEqual(seen, stored());
+  assert.deepEqual(seen, await stored());
 });

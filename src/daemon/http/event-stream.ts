@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 
 import type { StreamEnd } from "../../protocol/api/task-shapes.ts";
 import type { TuttiError } from "../../protocol/error.ts";
-import type { LiveDelta } from "../../protocol/task/event.ts";
+import type { LiveDelta, TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { EventFeed } from "../state/event-feed.ts";
@@ -47,6 +47,8 @@ const deltaShare = 1 / 4;
 const pageSize = 200;
 /** The approximate length of what is written at once while catching up. */
 const chunkLength = 64 * 1024;
+/** A stream that misses more batches than this while it reads a page reads them from the store. */
+const maxHeld = 256;
 const headers = [
   ...securityHeaders,
   "Content-Type",
@@ -64,10 +66,10 @@ export class EventStream {
   readonly #response: ServerResponse;
   #after: number;
   #subtree: Subtree | undefined;
-  /** Events up to this one are in the subtree as it was loaded. */
-  #loadedUpTo = 0;
-  /** Something was committed while the stream was catching up. */
-  #behind = false;
+  /** The subtree has taken account of the events up to this one. */
+  #trackedUpTo = 0;
+  /** What was committed while a page is being read, and so may be missing in it. */
+  #held: EventBatch[] = [];
   #phase: "catching_up" | "following" | "ended" = "catching_up";
   #droppedDeltas = 0;
   #stalledSince: number | undefined;
@@ -93,18 +95,27 @@ export class EventStream {
     const { view, feed } = this.#deps;
     const { task } = this.request;
     if (task !== undefined && this.#subtree === undefined) {
-      this.#loadedUpTo = Math.max(feed.position, this.#after);
+      this.#trackedUpTo = Math.max(feed.position, this.#after);
       this.#subtree = await Subtree.load(view, task);
     }
     while (this.#phase === "catching_up") {
-      this.#behind = false;
+      this.#held = [];
       const { more, flows } = await this.#writeStored();
       if (!flows && !(await this.#drained())) return;
-      // What is committed while a page is read is announced by `push`, and read before the stream is up to date.
-      if (more || !flows || this.#behind) continue;
-      if (this.#phase === "catching_up") this.#phase = "following";
-      if (this.#subtree?.settled === true) this.end({ reason: "settled", after: this.#after });
+      const held = this.#held;
+      if (more || !flows || held.length > maxHeld) continue;
+      this.#follow(held);
     }
+    this.#held = [];
+  }
+
+  /** In the tick in which the last page was written: every later batch is pushed. */
+  #follow(held: readonly EventBatch[]): void {
+    if (this.#phase !== "catching_up") return;
+    this.#phase = "following";
+    if (this.#subtree?.settled === true) this.end({ reason: "settled", after: this.#after });
+    // If a batch exceeds the buffer, it and those after it are read from the store.
+    for (const batch of held) if (this.push(batch)) return;
   }
 
   /** A function of its own so that the events it read are not kept in memory while the reader takes its time. */
@@ -118,14 +129,14 @@ export class EventStream {
     });
     const last = events.at(-1);
     if (last === undefined || this.#phase === "ended") return { more, flows: true };
-    for (const { event } of events) if (event.seq > this.#loadedUpTo) this.#subtree?.track(event);
+    for (const { event } of events) this.#belongs(event);
     this.#after = last.event.seq;
     return { more, flows: this.#response.write(sentEvents(events)) };
   }
 
   /** Sends events that were just committed. Returns true when the stream has to catch up from the store again. */
   push(batch: EventBatch): boolean {
-    this.#behind = true;
+    if (this.#phase === "catching_up" && this.#held.length <= maxHeld) this.#held.push(batch);
     if (this.#phase !== "following" || batch.lastSeq <= this.#after) return false;
     const bytes = this.#bytesOf(batch);
     const waiting = this.#response.writableLength;
@@ -188,11 +199,17 @@ export class EventStream {
     const allNew = batch.firstSeq > this.#after;
     const subtree = this.#subtree;
     if (subtree === undefined && allNew) return batch.bytes;
-    const events = batch.events.filter(({ event }) => {
-      if (event.seq <= this.#after) return false;
-      return subtree === undefined || subtree.track(event);
-    });
+    const events = batch.events.filter(({ event }) => event.seq > this.#after && this.#belongs(event));
     return subtree?.root !== undefined && allNew ? batch.bytesOfTree(subtree.root) : sentEvents(events);
+  }
+
+  /** Tells whether the reader is to get the event. The subtree tracks each event once, also when it is read again. */
+  #belongs(event: TaskEvent): boolean {
+    const subtree = this.#subtree;
+    if (subtree === undefined) return true;
+    if (event.seq <= this.#trackedUpTo) return subtree.has(event);
+    this.#trackedUpTo = event.seq;
+    return subtree.track(event);
   }
 
   /** Resolves when the reader has read what was written; false when the stream has ended instead. */

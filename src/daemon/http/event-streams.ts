@@ -28,6 +28,8 @@ export class EventStreams {
   readonly #open = new Set<EventStream>();
   readonly #unsubscribe: (() => void)[];
   readonly #heartbeat: NodeJS.Timeout;
+  /** Set when the streams were closed: a request may still be on its way then. */
+  #stopped: TuttiError | undefined;
 
   constructor({ state, onShed, limits }: EventStreamsOptions) {
     this.#state = state;
@@ -44,10 +46,15 @@ export class EventStreams {
     this.#heartbeat.unref();
   }
 
-  /** Takes over the response. */
+  /** Takes over the response, unless the caller has gone. */
   open(response: ServerResponse, request: StreamRequest): void {
+    if (response.destroyed) return;
     const { feed, view } = this.#state;
     const stream = new EventStream({ feed, view, limits: this.#limits, onShed: this.#onShed }, response, request);
+    if (this.#stopped !== undefined) {
+      stream.fail(this.#stopped);
+      return;
+    }
     this.#open.add(stream);
     response.once("close", () => this.#open.delete(stream));
     this.#catchUp(stream);
@@ -62,8 +69,8 @@ export class EventStreams {
   close(): void {
     clearInterval(this.#heartbeat);
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    const error = new TuttiError("stopped", "the service is being stopped; follow again when it is back");
-    for (const stream of this.#open) stream.fail(error);
+    this.#stopped = new TuttiError("stopped", "the service is being stopped; follow again when it is back");
+    for (const stream of this.#open) stream.fail(this.#stopped);
   }
 
   #catchUp(stream: EventStream): void {

@@ -9,13 +9,12 @@ const pageSize = 200;
 /** Limits how much of the export is in memory while the caller reads it. */
 const maxLength = 256 * 1024;
 
-/** Ends with the last event stored when the export began: what is recorded later is not part of it. */
+/** Ends with the event `until`: what is recorded while the caller reads is not part of the export. */
 export async function* exportLines(
   tree: readonly TaskView[],
-  feed: Pick<EventFeed, "read" | "position">,
-  task: TaskId,
+  feed: Pick<EventFeed, "read">,
+  { task, until }: { readonly task: TaskId; readonly until: number },
 ) {
-  const until = feed.position;
   for (const each of tree) yield JSON.stringify({ record: "task", ...each });
   for (let after = 0; after < until;) {
     const { events, more } = await readEventPage(feed, { after, limit: pageSize, maxLength, task });

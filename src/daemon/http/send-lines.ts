@@ -21,6 +21,8 @@ export async function sendLines(
   }
   let chunk = "";
   for await (const line of lines) {
+    // The caller may have gone while the line was read.
+    if (response.destroyed) return;
     chunk += `${line}\n`;
     if (chunk.length < chunkLength) continue;
     if (!response.write(chunk) && !(await drained(response))) return;

@@ -151,8 +151,8 @@ async function drain({ state, log }: ServeContext, { why, graceMs, error }: Stop
 /** Notifies as configured in the project that the daemon was started in. */
 async function notify({ state, log, from }: ServeContext): Promise<Notifier> {
   const { config } = await loadConfig(projectFolder(from, homedir()));
-  const { store, records, view, feed, redact } = state;
-  const parts = { store, records, view, feed, log, redact };
+  const { store, records, feed, redact } = state;
+  const parts = { store, records, feed, log, redact };
   return startNotifier({ ...parts, config: config.notifications, clock: systemClock, env: process.env });
 }
 

@@ -19,7 +19,8 @@ import { type FakeClock, fakeClock } from "../../engine/fake-clock.ts";
 import type { Durable } from "../../ports.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { openView } from "../../store/sqlite/sqlite-view.ts";
-import { eventFeed } from "../state/event-feed.ts";
+import type { StoreView } from "../../store/view.ts";
+import { openEventFeed } from "../state/event-feed.ts";
 import { openLog } from "../log/log.ts";
 import { Notice } from "./notice.ts";
 import { NotifyConfig } from "./notify-config.ts";
@@ -47,13 +48,13 @@ interface World {
 }
 
 /** A state folder with an engine; its notifiers are closed with it. */
-async function openWorld(folder: string, clock = fakeClock()): Promise<World> {
+async function openWorld(folder: string, clock = fakeClock(), wrap = (view: StoreView) => view): Promise<World> {
   const store = openStore(folder);
   watchCommits(store);
   const engine = new Engine({ store, clock, runners: { loop } });
   await engine.recover();
-  const view = openView(folder);
-  const feed = eventFeed(store, view);
+  const view = wrap(openView(folder));
+  const feed = await openEventFeed(store, view);
   const file = join(folder, "log");
   const { log, close } = openLog({ level: "info", file, redact: (text) => text });
   const notifiers: ReturnType<typeof startNotifier>[] = [];
@@ -66,7 +67,7 @@ async function openWorld(folder: string, clock = fakeClock()): Promise<World> {
     logged: () => readFileSync(file, "utf8"),
     notify(config, more = {}) {
       const parsed = NotifyConfig.parse({ desktop: false, ...Object(config) });
-      const all = { config: parsed, store, records: store.records, view, feed, log, clock, env: { ...env, ...more } };
+      const all = { config: parsed, store, records: store.records, feed, log, clock, env: { ...env, ...more } };
       const notifier = startNotifier(all);
       notifiers.push(notifier);
       return notifier;

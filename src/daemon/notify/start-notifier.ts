@@ -80,27 +80,28 @@ export function startNotifier(options: NotifierOptions): Notifier {
       log.error({ err: thrown }, "events cannot be turned into notices; no more notices are sent");
     }
   };
-  let [caughtUpOnce, behind] = [false, false];
-  /** Subscribes first and reads then, so that no event is missed; what comes meanwhile is read from the store. */
+  let [isUpToDate, missedSome] = [false, false];
+  /** Subscribes before it reads, so that no event is missed. Events committed during a read are read from the store. */
   const catchUp = async (): Promise<void> => {
     unsubscribe = feed.subscribe((events) => {
-      behind = true;
-      if (caughtUpOnce && !closed) onEvents(events);
+      if (isUpToDate) onEvents(events);
+      else missedSome = true;
     });
-    while (!closed && !caughtUpOnce) {
-      behind = false;
+    while (!closed) {
+      missedSome = false;
       const events = await feed.read({ after: seen, limit: pageSize });
       if (closed) return;
       onEvents(events);
-      if (events.length < pageSize && !behind) caughtUpOnce = true;
-      else await nextTick();
+      isUpToDate = events.length < pageSize && !missedSome;
+      if (isUpToDate) return;
+      await nextTick();
     }
   };
 
   if (written !== seen) writePosition();
   outbox.start();
   const caughtUp = catchUp().catch((thrown: unknown) => {
-    log.error({ err: thrown }, "events cannot be read; no more notices are sent");
+    if (!closed) log.error({ err: thrown }, "events cannot be read; no more notices are sent");
   });
   return {
     async close() {

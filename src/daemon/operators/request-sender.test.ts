@@ -46,9 +46,9 @@ test("a settled request is forgotten by its connection and by its address", asyn
   const kit = await openKit(t, tempFolder(t));
   const peer = await connected(kit, (await joined(kit)).sid);
   await kit.engine.start(operatorTask({ operator: "builder" }));
-  await until(() => kit.view.openWaits().length === 2);
-  const row = kit.view.openWaits().find(({ key }) => key === "spawn") ?? assert.fail();
-  const requests = new OpenRequests(kit.view);
+  await until(() => kit.store.openWaits().length === 2);
+  const row = kit.store.openWaits().find(({ key }) => key === "spawn") ?? assert.fail();
+  const requests = new OpenRequests(kit.store);
   const session = newOperatorSession({
     sid: "op-1",
     digest: "",

@@ -43,7 +43,7 @@ async function failureOf(kit: Kit, task: string): Promise<{ code: string; messag
 
 async function isOver(kit: Kit, task: string): Promise<boolean> {
   await passed(kit, 0);
-  const ended = kit.feed.read({ after: 0, limit: 10_000 });
+  const ended = await kit.feed.read({ after: 0, limit: 10_000 });
   return ended.some(({ event }) => event.task === task && /^task\.(completed|failed|canceled)$/.test(event.type));
 }
 
@@ -121,9 +121,9 @@ test("a worker that is heard of again takes the question back", async (t) => {
   await progress(kit, handle);
   await eventOf(kit, "ask.withdrawn", task);
   await passed(kit, 2 * minute - 1);
-  assert.equal(kit.view.openWaits().filter(({ body }) => body.startsWith('{"ask"')).length, 0);
+  assert.equal(kit.store.openWaits().filter(({ body }) => body.startsWith('{"ask"')).length, 0);
   await passed(kit, 1);
-  assert.equal(kit.view.openWaits().filter(({ body }) => body.startsWith('{"ask"')).length, 1);
+  assert.equal(kit.store.openWaits().filter(({ body }) => body.startsWith('{"ask"')).length, 1);
 });
 
 test("what is not declared repeatable is offered again only when a person says so, with the old token dead", async (t) => {

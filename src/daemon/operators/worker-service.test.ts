@@ -258,8 +258,8 @@ test("a progress post that is repeated with its key is kept once: at once, later
   assert.ok((await post("two")).ok);
   assert.ok((await post("three")).ok);
   const said = (): string[] =>
-    kit.view
-      .events(Number.parseInt(task.slice(task.lastIndexOf("_") + 1), 36), 0, 1000)
+    kit.store
+      .eventsOf(Number.parseInt(task.slice(task.lastIndexOf("_") + 1), 36), 0, 1000)
       .flatMap(({ type, body }) => (type === "message.added" ? (/one|two|three/.exec(body ?? "")?.[0] ?? []) : []));
   await until(() => said().includes("three"));
   assert.deepEqual(said(), ["one", "two", "three"]);
@@ -276,11 +276,10 @@ test("progress and partial results are kept in order as messages of the task, an
   await kit.engine.message(task, { name: null, role: "user", parts: [{ part_type: "text", data: "three" }] });
   await kit.workers.submit(handle, "done", {});
   await kit.engine.result(task);
-  const said = kit.feed
-    .read({ after: 0, limit: 1000 })
-    .flatMap(({ event }) =>
-      event.type === "message.added" ? [{ role: event.data.message.role, parts: event.data.message.parts }] : [],
-    );
+  const stored = await kit.feed.read({ after: 0, limit: 1000 });
+  const said = stored.flatMap(({ event }) =>
+    event.type === "message.added" ? [{ role: event.data.message.role, parts: event.data.message.parts }] : [],
+  );
   assert.deepEqual(said, [
     { role: "assistant", parts: [{ part_type: "text", data: "one" }] },
     { role: "assistant", parts: [{ part_type: "data", data: { partial: { two: 2 } } }] },
@@ -300,12 +299,12 @@ test("a worker's question is asked once per key, polled for, and answered with t
   const raised = await eventOf(kit, "ask.raised", task);
   assert.equal(raised.data.ask.question, "coder asks: which way?");
   assert.deepEqual(kit.engine.counts(), { pending: 0, running: 0, input_required: 1 });
-  assert.equal(kit.view.tasks({ limit: 9, status: "input_required" }).length, 1, "as the store tells it");
+  assert.equal((await kit.view.tasks({ limit: 9, status: "input_required" })).length, 1, "as the store tells it");
   assert.equal(reasonOf(await ask("k!", "another question")), "key_reused");
   await peer.drop();
   kit = await killed(t, kit);
   assert.deepEqual(await ask("k!", "which way?"), { ok: true, value: { state: "waiting" } });
-  const open = kit.view.openWaits().filter(({ body }) => body.startsWith('{"ask"'));
+  const open = kit.store.openWaits().filter(({ body }) => body.startsWith('{"ask"'));
   assert.equal(open.length, 1);
   const waiting = ask("k!", "which way?", minute);
   await kit.engine.deliver(raised.data.ask.id, { kind: "question", value: "left" }, { kind: "person", name: "Ada" });
@@ -317,7 +316,7 @@ test("a poll never misses an answer, whenever it comes", async (t) => {
   const { kit, task, handle } = await spawned(t);
   for (let turns = 0; turns < 12; turns += 1) {
     const waiting = kit.workers.ask(handle, { key: `${turns}`, question: `${turns}?`, wait_ms: minute }, signal);
-    await until(() => kit.view.openWaits().some(({ body }) => body.includes(`asks: ${turns}?`)));
+    await until(() => kit.store.openWaits().some(({ body }) => body.includes(`asks: ${turns}?`)));
     const raised = await eventOf(kit, "ask.raised", task);
     for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     await kit.engine.deliver(raised.data.ask.id, { kind: "question", value: "yes" }, { kind: "person", name: "Ada" });

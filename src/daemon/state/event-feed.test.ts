@@ -5,13 +5,15 @@ import fc from "fast-check";
 
 import { taskRow as row } from "../../../test/support/task-row.ts";
 import { codeOf } from "../../../test/support/engine-kit.ts";
-import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { lateView } from "../../../test/support/late-view.ts";
+import { type Cleanup, tempFolder } from "../../../test/support/temp-folder.ts";
+import { until } from "../../../test/support/wait-until.ts";
 import { taskName } from "../../store/names.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { openView } from "../../store/sqlite/sqlite-view.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
-import { type EventFeed, eventFeed, type FeedEvent } from "./event-feed.ts";
+import { type EventFeed, type FeedEvent, openEventFeed } from "./event-feed.ts";
 
 interface Fed {
   readonly store: Store;
@@ -21,10 +23,15 @@ interface Fed {
   readonly reads: () => number;
 }
 
-function fed(t: { after(fn: () => void): void }): Fed {
+interface FedOptions {
+  readonly wrapView?: (view: StoreView) => StoreView;
+  readonly onError?: (error: unknown) => void;
+}
+
+async function fed(t: Cleanup, { wrapView = (view) => view, onError }: FedOptions = {}): Promise<Fed> {
   const folder = tempFolder(t);
   const store = openStore(folder);
-  const view = openView(folder);
+  const view = wrapView(openView(folder));
   let reads = 0;
   const counting: StoreView = {
     ...view,
@@ -33,13 +40,19 @@ function fed(t: { after(fn: () => void): void }): Fed {
       return view.eventsAfter(after, limit);
     },
   };
-  const feed = eventFeed(store, counting);
+  const feed = await openEventFeed(store, counting, onError);
   t.after(() => {
     feed.close();
     view.close();
     store.close();
   });
   return { store, view, feed, reads: () => reads };
+}
+
+/** Resolves when everything that was written has been committed and passed on. */
+async function passedOn({ store, feed }: Fed): Promise<void> {
+  await store.committed();
+  await until(() => feed.position >= (emitted.get(store) ?? 0), "the last event is passed on");
 }
 
 const emitted = new WeakMap<Store, number>();
@@ -59,16 +72,62 @@ function addTask(store: Store, parent: number | null = null): { readonly id: num
 
 const seqs = (events: readonly FeedEvent[]): number[] => events.map(({ event }) => event.seq);
 
+/** A reader as the feed wants it: it subscribes first, then reads, and drops what it is given twice. */
+class Reader {
+  readonly heard: number[] = [];
+  readonly #feed: EventFeed;
+  readonly #limit: number;
+  /** What it is told while it reads. */
+  #held: number[] | undefined;
+  #off: (() => void) | undefined;
+
+  constructor(feed: EventFeed, limit: number) {
+    this.#feed = feed;
+    this.#limit = limit;
+  }
+
+  async join(): Promise<void> {
+    if (this.#off !== undefined) return;
+    const held: number[] = [];
+    this.#held = held;
+    const off = this.#feed.subscribe((events) => {
+      if (this.#held === held) held.push(...seqs(events));
+      else this.#take(seqs(events));
+    });
+    this.#off = off;
+    for (let full = true; full;) {
+      const page = await this.#feed.read({ after: this.heard.at(-1) ?? 0, limit: this.#limit });
+      if (this.#off !== off) return;
+      this.#take(seqs(page));
+      full = page.length === this.#limit;
+    }
+    this.#held = undefined;
+    this.#take(held);
+  }
+
+  drop(): void {
+    this.#off?.();
+    this.#off = undefined;
+  }
+
+  #take(events: readonly number[]): void {
+    const last = this.heard.at(-1) ?? 0;
+    this.heard.push(...events.filter((seq) => seq > last));
+  }
+}
+
 test("every subscriber is told every event in order, with one read per commit however many there are", async (t) => {
-  const { store, feed, reads } = fed(t);
+  const f = await fed(t);
+  const { store, feed, reads } = f;
   const { happen } = addTask(store);
   await store.committed();
+  await new Promise(setImmediate);
   const heard = Array.from({ length: 50 }, (): FeedEvent[] => []);
   for (const mine of heard) feed.subscribe((events) => mine.push(...events));
   const ids: number[] = [];
   for (let commit = 0; commit < 10; commit += 1) {
     ids.push(happen(), happen());
-    await store.committed();
+    await passedOn(f);
   }
   for (const mine of heard) assert.deepEqual(seqs(mine), ids);
   assert.equal(reads(), 10);
@@ -77,123 +136,166 @@ test("every subscriber is told every event in order, with one read per commit ho
   assert.equal(heard[0]?.[3], heard[49]?.[3], "made once for all");
 });
 
-test("what is queued is not told before its commit", async (t) => {
-  const { store, feed } = fed(t);
+test("what is queued is neither told nor read before its commit", async (t) => {
+  const f = await fed(t);
+  const { store, feed } = f;
   const { happen } = addTask(store);
   const heard: FeedEvent[] = [];
   feed.subscribe((events) => heard.push(...events));
   happen();
-  assert.deepEqual([heard, feed.read({ after: 0, limit: 9 }), feed.position], [[], [], 0]);
-  await store.committed();
+  assert.deepEqual([heard, await feed.read({ after: 0, limit: 9 }), feed.position], [[], [], 0]);
+  await passedOn(f);
   assert.deepEqual([heard.length, feed.position], [1, 1]);
 });
 
 test("more events in one commit than are read at a time are all told, in order", async (t) => {
-  const { store, feed } = fed(t);
-  const { happen } = addTask(store);
+  const f = await fed(t);
+  const { happen } = addTask(f.store);
   const heard: number[] = [];
-  feed.subscribe((events) => heard.push(...seqs(events)));
+  f.feed.subscribe((events) => heard.push(...seqs(events)));
   const ids = Array.from({ length: 1_300 }, happen);
-  await store.committed();
+  await passedOn(f);
   assert.deepEqual(heard, ids);
 });
 
+type Move =
+  | { readonly do: "write"; readonly n: number }
+  | { readonly do: "commit" }
+  | { readonly do: "join" | "drop"; readonly who: number };
+
+const anyMoves = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.record({ do: fc.constant("write" as const), n: fc.integer({ min: 1, max: 7 }) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("commit" as const) }) },
+    { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("join" as const, "drop" as const), who: fc.nat(2) }) },
+  ),
+  { maxLength: 40 },
+);
+
+/** Makes the moves without waiting for what they begin, and then looks at what every reader has heard. */
+async function checkReaders(f: Fed, moves: readonly Move[], limit: number): Promise<void> {
+  const { store, feed } = f;
+  const { happen } = addTask(store);
+  const written: number[] = [];
+  const readers = Array.from({ length: 3 }, () => new Reader(feed, limit));
+  const joining: Promise<void>[] = [];
+  for (const move of moves) {
+    if (move.do === "write") for (let n = 0; n < move.n; n += 1) written.push(happen());
+    else if (move.do === "commit") await store.committed();
+    else {
+      const reader = readers[move.who];
+      if (move.do === "drop") reader?.drop();
+      else if (reader !== undefined) joining.push(reader.join());
+    }
+  }
+  for (const reader of readers) joining.push(reader.join());
+  await Promise.all(joining);
+  await passedOn(f);
+  for (const { heard } of readers) assert.deepEqual(heard, written);
+}
+
 test("invariant 9: readers that catch up, drop and return at any moment miss nothing and see nothing twice", async (t) => {
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(
-        fc.oneof(
-          { weight: 4, arbitrary: fc.record({ do: fc.constant("write" as const), n: fc.integer({ min: 1, max: 7 }) }) },
-          { weight: 2, arbitrary: fc.record({ do: fc.constant("commit" as const) }) },
-          {
-            weight: 3,
-            arbitrary: fc.record({ do: fc.constantFrom("join" as const, "drop" as const), who: fc.nat(2) }),
-          },
-        ),
-        { maxLength: 40 },
-      ),
-      fc.integer({ min: 1, max: 5 }),
-      async (moves, limit) => {
-        const { store, feed } = fed(t);
-        const { happen } = addTask(store);
-        const written: number[] = [];
-        const readers = Array.from({ length: 3 }, () => ({
-          heard: [] as number[],
-          off: undefined as (() => void) | undefined,
-        }));
-        const join = (reader: (typeof readers)[number]): void => {
-          if (reader.off !== undefined) return;
-          for (let full = true; full;) {
-            const page = feed.read({ after: reader.heard.at(-1) ?? 0, limit });
-            reader.heard.push(...seqs(page));
-            full = page.length === limit;
-          }
-          reader.off = feed.subscribe((events) => reader.heard.push(...seqs(events)));
-        };
-        for (const move of moves) {
-          if (move.do === "write") for (let n = 0; n < move.n; n += 1) written.push(happen());
-          else if (move.do === "commit") await store.committed();
-          else {
-            const reader = readers[move.who];
-            if (reader === undefined) continue;
-            if (move.do === "join") join(reader);
-            else {
-              reader.off?.();
-              reader.off = undefined;
-            }
-          }
-        }
-        await store.committed();
-        for (const reader of readers) {
-          reader.off?.();
-          reader.off = undefined;
-          join(reader);
-          assert.deepEqual(reader.heard, written);
-        }
-      },
+    fc.asyncProperty(anyMoves, fc.integer({ min: 1, max: 5 }), async (moves, limit) =>
+      checkReaders(await fed(t), moves, limit),
     ),
     { numRuns: 60 },
   );
 });
 
-test("who subscribes from inside a listener is told what is committed later, not the batch that is being told", async (t) => {
-  const { store, feed } = fed(t);
-  const { happen } = addTask(store);
-  const inner: number[] = [];
-  const off = feed.subscribe(() => {
-    off();
-    inner.push(...seqs(feed.read({ after: 0, limit: 99 })));
-    feed.subscribe((events) => inner.push(...seqs(events)));
+test("invariant 9: the same holds when reads of the store take a while", async (t) => {
+  await fc.assert(
+    fc.asyncProperty(anyMoves, fc.integer({ min: 1, max: 5 }), async (moves, limit) =>
+      checkReaders(await fed(t, { wrapView: lateView }), moves, limit),
+    ),
+    { numRuns: 30 },
+  );
+});
+
+test("a subscriber that comes while the feed has no other and reads is told everything from then on", async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const reply = Promise.withResolvers<void>();
+  let held = false;
+  const wrapView = (view: StoreView): StoreView => ({
+    ...view,
+    async lastEvent() {
+      if (!held) return view.lastEvent();
+      asked.resolve();
+      await reply.promise;
+      return view.lastEvent();
+    },
   });
-  const ids = [happen()];
-  await store.committed();
-  ids.push(happen());
-  await store.committed();
-  assert.deepEqual(inner, ids);
+  const f = await fed(t, { wrapView });
+  const { happen } = addTask(f.store);
+  await f.store.committed();
+  held = true;
+  happen();
+  await asked.promise;
+  const heard: number[] = [];
+  f.feed.subscribe((events) => heard.push(...seqs(events)));
+  const second = happen();
+  await f.store.committed();
+  reply.resolve();
+  await passedOn(f);
+  assert.equal(heard.at(-1), second);
+});
+
+test("who subscribes from inside a listener is told what is committed later, not the batch that is being told", async (t) => {
+  const f = await fed(t);
+  const { happen } = addTask(f.store);
+  const inner: number[] = [];
+  const off = f.feed.subscribe(() => {
+    off();
+    f.feed.subscribe((events) => inner.push(...seqs(events)));
+  });
+  happen();
+  await passedOn(f);
+  const second = happen();
+  await passedOn(f);
+  assert.deepEqual(inner, [second]);
 });
 
 test("a listener that fails keeps nothing from the others, and is not hidden", async (t) => {
-  const { store, view } = fed(t);
-  const { happen } = addTask(store);
-  let tell: (() => void) | undefined;
-  const feed = eventFeed({ failure: undefined, onCommit: (listener) => ((tell = listener), () => undefined) }, view);
+  const errors: unknown[] = [];
+  const f = await fed(t, { onError: (error) => errors.push(error) });
+  const { happen } = addTask(f.store);
   const heard: number[] = [];
-  const off = feed.subscribe(() => {
+  const off = f.feed.subscribe(() => {
     throw new Error("a mistake");
   });
-  feed.subscribe((events) => heard.push(...seqs(events)));
+  f.feed.subscribe((events) => heard.push(...seqs(events)));
   const ids = [happen()];
-  await store.committed();
-  assert.throws(() => tell?.(), /a mistake/);
+  await passedOn(f);
+  assert.match(String(errors), /^Error: a mistake$/);
   off();
   ids.push(happen());
-  await store.committed();
-  tell?.();
+  await passedOn(f);
+  assert.deepEqual(heard, ids);
+  assert.equal(errors.length, 1);
+});
+
+test("a read that fails is reported and made again, also when nothing more is committed", async (t) => {
+  const errors: unknown[] = [];
+  let failures = 1;
+  const wrapView = (view: StoreView): StoreView => ({
+    ...view,
+    eventsAfter: async (after, limit) => {
+      if (failures-- > 0) throw new Error("not reachable");
+      return view.eventsAfter(after, limit);
+    },
+  });
+  const f = await fed(t, { wrapView, onError: (error) => errors.push(error) });
+  const { happen } = addTask(f.store);
+  const heard: number[] = [];
+  f.feed.subscribe((events) => heard.push(...seqs(events)));
+  const ids = [happen(), happen()];
+  await passedOn(f);
+  assert.match(String(errors), /^Error: not reachable$/);
   assert.deepEqual(heard, ids);
 });
 
 test("a task's events are its own and those below it; a task that does not exist is told so", async (t) => {
-  const { store, view, feed } = fed(t);
+  const { store, view, feed } = await fed(t);
   const root = addTask(store);
   const other = addTask(store);
   const kid = addTask(store, root.id);
@@ -205,19 +307,33 @@ test("a task's events are its own and those below it; a task that does not exist
   }
   await store.committed();
   const task = taskName(view.salt, root.id);
-  assert.deepEqual(seqs(feed.read({ after: 0, limit: 99, task })), mine);
-  assert.deepEqual(seqs(feed.read({ after: mine[2] ?? 0, limit: 3, task })), mine.slice(3, 6));
-  const missing = Promise.resolve().then(() => feed.read({ after: 0, limit: 9, task: taskName(view.salt, 99) }));
-  assert.equal(await codeOf(missing), "not_found");
+  assert.deepEqual(seqs(await feed.read({ after: 0, limit: 99, task })), mine);
+  assert.deepEqual(seqs(await feed.read({ after: mine[2] ?? 0, limit: 3, task })), mine.slice(3, 6));
+  assert.equal(await codeOf(feed.read({ after: 0, limit: 9, task: taskName(view.salt, 99) })), "not_found");
 });
 
-test("a closed feed tells nobody", async (t) => {
-  const { store, feed } = fed(t);
-  const { happen } = addTask(store);
+test("a closed feed tells nobody, also when it is closed while it reads and the read fails", async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const reply = Promise.withResolvers<void>();
+  const errors: unknown[] = [];
+  const wrapView = (view: StoreView): StoreView => ({
+    ...view,
+    async eventsAfter(after, limit) {
+      asked.resolve();
+      await reply.promise;
+      return view.eventsAfter(after, limit);
+    },
+  });
+  const f = await fed(t, { wrapView, onError: (error) => errors.push(error) });
+  const { happen } = addTask(f.store);
   const heard: FeedEvent[] = [];
-  feed.subscribe((events) => heard.push(...events));
-  feed.close();
+  f.feed.subscribe((events) => heard.push(...events));
   happen();
-  await store.committed();
-  assert.deepEqual(heard, []);
+  await asked.promise;
+  f.feed.close();
+  reply.reject(new Error("the view is closed"));
+  happen();
+  await f.store.committed();
+  await new Promise(setImmediate);
+  assert.deepEqual([heard, errors], [[], []]);
 });

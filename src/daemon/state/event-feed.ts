@@ -15,13 +15,13 @@ export interface FeedEvent {
 }
 
 export interface EventFeed {
-  /** The sequence of the last event that subscribers were given. */
+  /** The sequence of the last event that was passed on. Events that are stored may be ahead of it. */
   readonly position: number;
-  /** Calls `listener` in order with every event committed after now, in batches. */
+  /** Calls `listener` in order with every event committed after now, in batches. The first may have events from before. */
   subscribe(listener: (events: readonly FeedEvent[]) => void): () => void;
   /**
-   * Stored events after `after` and up to `position`, at most `limit`; of the task and all below it when given. A reader
-   * that wants all events subscribes first, then reads, and drops what it was given twice.
+   * Stored events after `after`, at most `limit`; of the task and all below it when given. A reader that wants all events
+   * subscribes first, then reads, and drops what it was given twice.
    */
   read(options: { readonly after: number; readonly limit: number; readonly task?: TaskId }): Promise<FeedEvent[]>;
   close(): void;
@@ -29,32 +29,39 @@ export interface EventFeed {
 
 /** Events that are read and passed on at a time. */
 const pageSize = 500;
+const retryMs = 1_000;
 
+/** `onError` is told of mistakes of listeners, and of reads that failed: these are tried again. */
 export async function openEventFeed(
   store: Pick<Store, "onCommit" | "failure">,
   view: StoreView,
   onError: (error: unknown) => void = raise,
 ): Promise<EventFeed> {
   const listeners = new Set<(events: readonly FeedEvent[]) => void>();
-  let position = await view.lastEvent();
+  let position = 0;
   let [reading, again, closed] = [false, false, false];
+  let retry: NodeJS.Timeout | undefined;
 
   const tell = (events: readonly FeedEvent[]): void => {
-    // Whoever subscribes from inside a listener comes after this batch already.
+    // A listener that is added by another listener reads this batch from the store.
     for (const listener of [...listeners]) {
       if (!listeners.has(listener)) continue;
       try {
         listener(events);
       } catch (thrown) {
-        // A mistake of one listener keeps nothing from the others, and is not hidden.
+        // The other listeners are called all the same.
         onError(thrown);
       }
     }
   };
   const readOn = async (): Promise<void> => {
     if (listeners.size === 0) {
-      position = Math.max(position, await view.lastEvent());
-      return;
+      const last = await view.lastEvent();
+      if (listeners.size === 0) {
+        position = last;
+        return;
+      }
+      // Whoever subscribed during the read may not have these events, so they are passed on.
     }
     for (let full = true; full && !closed;) {
       const rows = await view.eventsAfter(position, pageSize);
@@ -65,7 +72,7 @@ export async function openEventFeed(
       tell(rows.map((row) => new Fed(view.salt, row)));
     }
   };
-  /** One reading at a time, and one more when a commit came meanwhile: events are passed on in order, none twice. */
+  /** One read at a time, and another if a commit came meanwhile: events are passed on in order, none twice. */
   const pump = async (): Promise<void> => {
     reading = true;
     try {
@@ -77,10 +84,21 @@ export async function openEventFeed(
       reading = false;
     }
   };
-  const off = store.onCommit(() => {
+  const passOn = (): void => {
     again = true;
-    if (store.failure === undefined && !reading) pump().catch(onError);
+    if (reading || closed) return;
+    clearTimeout(retry);
+    pump().catch((thrown: unknown) => {
+      // The store may be closed together with the feed, while a read is under way.
+      if (closed) return;
+      onError(thrown);
+      retry = setTimeout(passOn, retryMs).unref();
+    });
+  };
+  const off = store.onCommit(() => {
+    if (store.failure === undefined) passOn();
   });
+  await pump();
 
   return {
     get position() {
@@ -96,17 +114,18 @@ export async function openEventFeed(
       const rows = await (task === undefined
         ? view.eventsAfter(after, limit)
         : view.events(await idOf(view, task), after, limit));
-      return rows.filter((row) => row.seq <= position).map((row) => new Fed(view.salt, row));
+      return rows.map((row) => new Fed(view.salt, row));
     },
     close() {
       closed = true;
+      clearTimeout(retry);
       off();
       listeners.clear();
     },
   };
 }
 
-/** Nobody awaits the feed, so an error nobody wants to hear ends the process with its stack. */
+/** Nobody awaits the feed, so an error that is not handled ends the process with its stack. */
 function raise(error: unknown): void {
   setImmediate(() => {
     throw error;

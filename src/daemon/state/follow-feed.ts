@@ -55,6 +55,7 @@ export async function* follow(source: FollowSource, options: FollowOptions): Asy
       woken = false;
       for (;;) {
         const events = await source.read({ after, limit: batch, ...(task === undefined ? {} : { task }) });
+        if (left()) return;
         for (const event of events) {
           after = event.seq;
           mine?.add(event.task);

@@ -210,14 +210,14 @@ test("work that is paused is taken and does not begin; resumed, it goes on, also
 
 test("what waits for an operator is settled by nobody else, however its name is written", async (t) => {
   const { folder, open } = place(t);
-  const { client, view } = await open();
+  const { client, store, view } = await open();
   const { invocation, agents } = JSON.parse(example("single"));
   const executor = { kind: "force", type: "remote", runner: { kind: "operator", config: {} } };
   const file = { invocation: { ...invocation, executor }, agents, operators: { gate: "boss" } };
   await client.invoke(JSON.stringify(file), { folder });
-  for (let wait = 0; view.openWaits().length === 0 && wait < 500; wait += 1)
+  for (let wait = 0; store.openWaits().length === 0 && wait < 500; wait += 1)
     await new Promise((resolve) => setTimeout(resolve, 10));
-  const place36 = view.openWaits()[0]?.id.toString(36) ?? assert.fail();
+  const place36 = store.openWaits()[0]?.id.toString(36) ?? assert.fail();
   for (const name of [`ask_${view.salt}_${place36}`, `ask_${view.salt}_0${place36}`, `tsk_${view.salt}_${place36}`]) {
     const settled = await client.settle(name, { ok: true }, person).catch((thrown: unknown) => thrown);
     const answered = await client
@@ -225,7 +225,7 @@ test("what waits for an operator is settled by nobody else, however its name is 
       .catch((thrown: unknown) => thrown);
     for (const told of [settled, answered]) assert.notDeepEqual(told, { accepted: true }, name);
   }
-  assert.equal(view.openWaits()[0]?.key, "gate.before");
+  assert.equal(store.openWaits()[0]?.key, "gate.before");
 });
 
 test("the same invocation in another project is other work, and its key cannot be taken for it", async (t) => {

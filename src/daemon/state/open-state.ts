@@ -77,7 +77,7 @@ export async function openState(folder: string, { from, log = noLog }: OpenOptio
     const view = openView(folder);
     opened.unshift(() => view.close());
     const feed = await openEventFeed(store, view, (thrown) =>
-      log.warn({ err: thrown }, "a listener of the event feed failed"),
+      log.warn({ err: thrown }, "events could not be passed on"),
     );
     opened.unshift(() => feed.close());
     const keys = new Keys({ records, committed });

@@ -38,7 +38,7 @@ test("a database of the first version is brought up to date, and what was open i
   const view = openView(folder);
   t.after(() => view.close());
   assert.deepEqual(
-    view.tasks({ limit: 9 }).map((task) => [task.id, task.status]),
+    (await view.tasks({ limit: 9 })).map((task) => [task.id, task.status]),
     [
       [3, "input_required"],
       [2, "running"],
@@ -46,7 +46,7 @@ test("a database of the first version is brought up to date, and what was open i
     ],
   );
   assert.deepEqual(
-    view.openWaits().map((wait) => wait.key),
+    (await view.openWaits()).map((wait) => wait.key),
     ["now"],
   );
   store.dropAnswer(1);
@@ -54,7 +54,7 @@ test("a database of the first version is brought up to date, and what was open i
   store.records.putSetting("colour", "blue");
   await store.committed();
   assert.deepEqual(
-    view.openWaits().map((wait) => wait.key),
+    (await view.openWaits()).map((wait) => wait.key),
     ["old"],
   );
 });

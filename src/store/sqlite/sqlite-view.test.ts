@@ -54,8 +54,8 @@ test("tasks are found by status, agent, runner and parent, newest first, whichev
     add(status, index % 4 === 0 ? "rare" : "usual", index % 3 === 0 ? "command" : "loop", index % 5 === 0 ? null : 1);
   }
   await store.committed();
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       fc.record(
         {
           limit: fc.integer({ min: 1, max: 70 }),
@@ -68,7 +68,7 @@ test("tasks are found by status, agent, runner and parent, newest first, whichev
         },
         { requiredKeys: ["limit"] },
       ),
-      (filter) => {
+      async (filter) => {
         const { limit, after = Number.POSITIVE_INFINITY, status, agent, runner, parent, roots } = filter;
         const wanted = made
           .filter((each) => each.id < after && (status === undefined || each.status === status))
@@ -79,7 +79,7 @@ test("tasks are found by status, agent, runner and parent, newest first, whichev
           .toReversed()
           .slice(0, limit);
         assert.deepEqual(
-          view.tasks(filter).map(({ id, status: found }) => [id, found]),
+          (await view.tasks(filter)).map(({ id, status: found }) => [id, found]),
           wanted.map((each) => [each.id, each.status]),
         );
       },
@@ -102,13 +102,13 @@ test("pages of tasks neither miss nor repeat one while tasks are added and ended
   const there = Array.from({ length: 25 }, add);
   await store.committed();
   const found: number[] = [];
-  let page: TaskListing[] = view.tasks({ limit: 4 });
+  let page: TaskListing[] = await view.tasks({ limit: 4 });
   for (let turn = 0; page.length > 0 && turn < 20; turn += 1) {
     found.push(...page.map((each) => each.id));
     add();
     store.addResult({ task: there[turn] ?? 0, status: "completed", at: 1, body: "{}" });
     await store.committed();
-    page = view.tasks({ limit: 4, after: found.at(-1) ?? 0 });
+    page = await view.tasks({ limit: 4, after: found.at(-1) ?? 0 });
   }
   assert.deepEqual(found, there.toReversed());
 });
@@ -139,17 +139,24 @@ test("a task is listed with its place, its status and what it has used in all it
   const view = openView(w.folder);
   t.after(() => view.close());
   const id = idInName(view.salt, name) ?? 0;
-  const [, kid] = view.below(id);
+  const [, kid] = await view.below(id);
   assert.deepEqual(
-    [view.task(id)?.status, kid?.status, kid?.attempt, kid?.run, kid?.steps, kid?.tokens, kid?.money],
+    [(await view.task(id))?.status, kid?.status, kid?.attempt, kid?.run, kid?.steps, kid?.tokens, kid?.money],
     ["input_required", "completed", 2, 1, 8, 20, 16],
   );
-  assert.deepEqual([view.unfinished(id), view.task(999), view.taskRow(id)?.kind], [1, undefined, "loop"]);
-  const wait = view.waitAt(id, 1, "which");
-  assert.deepEqual([wait?.task, view.waitAt(id, 2, "which"), view.waitAt(id, 1, "other")], [id, undefined, undefined]);
+  assert.deepEqual(
+    [await view.unfinished(id), await view.task(999), (await view.taskRow(id))?.kind],
+    [1, undefined, "loop"],
+  );
+  const { waitAt } = w.store;
+  const wait = waitAt(id, 1, "which");
+  assert.deepEqual([wait?.task, waitAt(id, 2, "which"), waitAt(id, 1, "other")], [id, undefined, undefined]);
   await w.engine.deliver(openWaits(w)[0] ?? "", answer("x"), person);
   await w.engine.result(name);
-  assert.deepEqual([view.task(id)?.status, view.unfinished(id), view.openWaits()], ["completed", 0, []]);
+  assert.deepEqual(
+    [(await view.task(id))?.status, await view.unfinished(id), await view.openWaits()],
+    ["completed", 0, []],
+  );
 });
 
 test("invariant 9: events, steps and messages read in pages of any size are the same as read at once", async (t) => {
@@ -160,18 +167,21 @@ test("invariant 9: events, steps and messages read in pages of any size are the 
   const view = openView(w.folder);
   t.after(() => view.close());
   const [first = 0] = names.map((name) => idInName(view.salt, name) ?? 0);
-  const kid = view.below(first)[1]?.id ?? 0;
-  const inPages = (read: (after: number, limit: number) => { seq: number }[], size: number): number[] => {
+  const kid = (await view.below(first))[1]?.id ?? 0;
+  const inPages = async (
+    read: (after: number, limit: number) => Promise<{ seq: number }[]>,
+    size: number,
+  ): Promise<number[]> => {
     const ids: number[] = [];
     for (let turn = 0; turn < 1_000; turn += 1) {
-      const page = read(ids.at(-1) ?? 0, size);
+      const page = await read(ids.at(-1) ?? 0, size);
       ids.push(...page.map((each) => each.seq));
       if (page.length < size) return ids;
     }
     throw new Error("the pages do not end");
   };
   const stored = w.store.eventsAfter(0, 10_000);
-  const below = new Set(view.below(first).map((each) => each.id));
+  const below = new Set((await view.below(first)).map((each) => each.id));
   const reads = {
     all: (after: number, limit: number) => view.eventsAfter(after, limit),
     tree: (after: number, limit: number) => view.events(first, after, limit),
@@ -186,17 +196,17 @@ test("invariant 9: events, steps and messages read in pages of any size are the 
   };
   for (const name of ["all", "tree", "steps", "messages"] as const) {
     assert.deepEqual(
-      reads[name](0, 10_000).map((event) => event.seq),
+      (await reads[name](0, 10_000)).map((event) => event.seq),
       wanted[name].map((event) => event.seq),
       name,
     );
     for (const size of [1, 2, 7]) {
       assert.deepEqual(
-        inPages(reads[name], size),
+        await inPages(reads[name], size),
         wanted[name].map((event) => event.seq),
         `${name} by ${size}`,
       );
     }
   }
-  assert.deepEqual([wanted.steps.length, wanted.messages.length, view.lastEvent()], [8, 8, stored.at(-1)?.seq]);
+  assert.deepEqual([wanted.steps.length, wanted.messages.length, await view.lastEvent()], [8, 8, stored.at(-1)?.seq]);
 });

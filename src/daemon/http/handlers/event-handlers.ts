@@ -18,18 +18,19 @@ interface EventsRequest {
 }
 
 export function eventHandlers({ state }: HttpContext): Pick<Handlers, "events" | "taskEvents"> {
-  const { client, feed } = state;
+  const { client, feed, view } = state;
 
-  const stream = (request: EventsRequest): { error: HttpError } | { stream: StreamRequest } => {
+  const stream = async (request: EventsRequest): Promise<{ error: HttpError } | { stream: StreamRequest }> => {
     const { caller, task, query, lastEventId } = request;
     if (lastEventId !== undefined && !/^\d{1,15}$/.test(lastEventId)) {
       return { error: httpError("usage", "Last-Event-ID must be the id of an event") };
     }
     const after = lastEventId === undefined ? query.after : Number(lastEventId);
     // Such an id comes from another state folder. If the stream waited for it, all events before it would be missed.
-    if (after > feed.position) {
-      const message = `there is no event ${after}, the last one is ${feed.position}; read again from the beginning`;
-      return { error: httpError("usage", message, { details: { last: feed.position } }) };
+    const last = after <= feed.position ? feed.position : await view.lastEvent();
+    if (after > last) {
+      const message = `there is no event ${after}, the last one is ${last}; read again from the beginning`;
+      return { error: httpError("usage", message, { details: { last } }) };
     }
     const key = caller.kind === "key" ? caller.id : undefined;
     return { stream: { after, task, live: query.live === true, key } };

@@ -117,7 +117,7 @@ test("an export has one line for every task and every event of the subtree", asy
   );
   assert.deepEqual(
     events,
-    kit.state.feed.read({ after: 0, limit: 1_000, task }).map(({ event }) => event),
+    (await kit.state.feed.read({ after: 0, limit: 1_000, task })).map(({ event }) => event),
   );
 });
 
@@ -134,7 +134,7 @@ test("a page of long events ends before its limit and says where the next one be
     after = page.next;
   }
   assert.ok(pages > 1);
-  const all = kit.state.feed.read({ after: first, limit: 1_000 }).map(({ event }) => event.seq);
+  const all = (await kit.state.feed.read({ after: first, limit: 1_000 })).map(({ event }) => event.seq);
   assert.deepEqual(seen, all);
   const client = httpClient({ url: kit.http.url, key: kit.key });
   const events = await client.events({ after: first, limit: 1_000 });
@@ -226,7 +226,7 @@ test("an ask is listed and answered in the name of the key; the first answer win
   assert.equal((await kit.call(at, { json: { kind: "approval", approved: false } })).status, 409);
   assert.equal((await kit.call("/v1/asks/ask_none_1", { json: { kind: "approval", approved: false } })).status, 404);
   await kit.state.engine.result(task);
-  const events = kit.state.feed.read({ after: 0, limit: 1_000, task }).map(({ event }) => event);
+  const events = (await kit.state.feed.read({ after: 0, limit: 1_000, task })).map(({ event }) => event);
   const answered = events.find((event) => event.type === "ask.answered");
   assert.deepEqual(answered?.data.by, { kind: "person", name: "ana" });
   assert.equal((await kit.call("/v1/asks?task=tsk_none")).status, 404);

@@ -86,7 +86,9 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
       }
     },
     async exportTask({ params }) {
-      return { lines: exportLines(await client.tree(params.task), state.feed, params.task) };
+      const { task } = params;
+      const tree = await client.tree(task);
+      return { lines: exportLines(tree, state.feed, { task, until: await view.lastEvent() }) };
     },
     async cancel({ params, body }) {
       return { value: { canceled: [...(await client.cancel(params.task, body.reason))] } };
