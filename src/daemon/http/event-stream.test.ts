@@ -12,6 +12,8 @@ import { TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { userMessage } from "../../protocol/task/message.ts";
 import { type Kit, openKit } from "../../../test/support/http-kit.ts";
+import { lateView } from "../../../test/support/late-view.ts";
+import { until } from "../../../test/support/wait-until.ts";
 
 let kit: Kit;
 const wait = z.unknown();
@@ -52,9 +54,13 @@ interface Reading {
   stop(): void;
 }
 
-async function open(path: string, headers: Record<string, string> = {}, key = kit.key): Promise<Reading> {
+async function open(
+  path: string,
+  headers: Record<string, string> = {},
+  { url, key }: { readonly url: string; readonly key: string } = { url: kit.http.url, key: kit.key },
+): Promise<Reading> {
   const controller = new AbortController();
-  const response = await fetch(`${kit.http.url}${path}`, {
+  const response = await fetch(`${url}${path}`, {
     headers: { authorization: `Bearer ${key}`, accept: "text/event-stream", ...headers },
     signal: controller.signal,
   });
@@ -266,7 +272,7 @@ test("an idle stream gets heartbeats, which are not events", async () => {
 
 test("revoking a key ends the streams it opened and no others", async () => {
   const made = await kit.keys.add({ name: "watcher", role: "viewer" });
-  const [theirs, ours] = [await open("/v1/events", {}, made.key), await open("/v1/events")];
+  const [theirs, ours] = [await open("/v1/events", {}, { url: kit.http.url, key: made.key }), await open("/v1/events")];
   await kit.keys.revoke(made.id);
   await theirs.over;
   const end = endOf(theirs.got);
@@ -385,6 +391,85 @@ test("a reader that reads nothing while it catches up is disconnected", async (t
     socket.resume();
   });
   assert.ok(got > 0 && got < 15_000_000, `${got} bytes`);
+});
+
+test("invariant 9: with a store whose reads take a while, streams opened during the work miss nothing and repeat nothing", async (t) => {
+  const late = await openKit({ runners: { loop: talk }, wrapView: lateView });
+  t.after(() => late.close());
+  const { client, feed } = late.state;
+  const at = { url: late.http.url, key: late.key };
+  const root = await late.start({ agent: "talker", budget: { concurrency: 64 } });
+  const other = await late.start({ agent: "talker" });
+  const streams: { readonly of: "root" | "all"; readonly reading: Promise<Reading> }[] = [];
+  for (let turn = 0; turn < 60; turn += 1) {
+    if (turn % 4 === 0) streams.push({ of: "root", reading: open(`/v1/tasks/${root}/events`, {}, at) });
+    if (turn % 9 === 0) streams.push({ of: "all", reading: open("/v1/events", {}, at) });
+    await client.tell(turn % 3 === 0 ? other : root, turn === 20 ? "child" : `message ${turn}`);
+    await new Promise(setImmediate);
+  }
+  for (const { id } of await client.tree(root)) await client.tell(id, "stop");
+  // These are opened while the tasks end.
+  streams.push({ of: "root", reading: open(`/v1/tasks/${root}/events`, {}, at) });
+  await client.settled(root);
+  streams.push({ of: "root", reading: open(`/v1/tasks/${root}/events`, {}, at) });
+  await client.tell(other, "stop");
+  await client.settled(other);
+  const all = (await feed.read({ after: 0, limit: 10_000 })).map(({ event }) => event);
+  const wanted = {
+    all: all.map(({ seq }) => seq),
+    root: all.filter((each) => each.root === root).map(({ seq }) => seq),
+  };
+  assert.ok(all.filter(({ type }) => type === "task.created").length === 3 && wanted.root.length > 60);
+  for (const { of, reading } of streams) {
+    const { got, over, stop } = await reading;
+    if (of === "root") await over;
+    else await until(() => seqs(got).length >= wanted.all.length);
+    assert.deepEqual(seqs(got), wanted[of]);
+    if (of === "root") assert.deepEqual(endOf(got), { reason: "settled", after: wanted.root.at(-1) });
+    stop();
+  }
+});
+
+test("a batch larger than the buffer is read from the store: the reader gets all of it once, and then the end", async (t) => {
+  for (const wrapView of [undefined, lateView]) {
+    const small = await openKit({
+      runners: { loop: talk },
+      http: { streamLimits: { bufferBytes: 2_000 } },
+      ...(wrapView === undefined ? {} : { wrapView }),
+    });
+    t.after(() => small.close());
+    const { client, feed } = small.state;
+    const root = await small.start({ agent: "talker", budget: { concurrency: 64 } });
+    const reading = await open(`/v1/tasks/${root}/events`, {}, { url: small.http.url, key: small.key });
+    for (let turn = 0; turn < 5; turn += 1) {
+      await Promise.all(Array.from({ length: 10 }, () => client.tell(root, "x".repeat(1_000))));
+      await client.tell(root, "child");
+    }
+    await until(async () => (await client.tree(root)).length === 6);
+    await Promise.all((await client.tree(root)).map(({ id }) => client.tell(id, "stop")));
+    await reading.over;
+    const all = await feed.read({ after: 0, limit: 10_000, task: root });
+    assert.deepEqual(
+      seqs(reading.got),
+      all.map(({ event }) => event.seq),
+    );
+    assert.deepEqual(endOf(reading.got), { reason: "settled", after: all.at(-1)?.event.seq });
+  }
+});
+
+test("streams and exports that are open or being opened when the service stops come to an end", async () => {
+  const late = await openKit({ runners: { loop: talk }, wrapView: lateView });
+  const at = { url: late.http.url, key: late.key };
+  const task = await late.start({ agent: "talker" });
+  for (let turn = 0; turn < 100; turn += 1) await late.state.client.tell(task, "x".repeat(10_000));
+  const opened = [open("/v1/events", {}, at), open(`/v1/tasks/${task}/events`, {}, at)];
+  const calls = [late.call(`/v1/tasks/${task}/export`), late.call("/v1/events")];
+  const some = await Promise.all(opened);
+  const later = open("/v1/events", {}, at).catch(() => undefined);
+  await new Promise(setImmediate);
+  await late.close();
+  for (const { over } of some) await over;
+  await Promise.allSettled([...calls, later]);
 });
 
 test("a page has at most the requested number of events, and says where the next one begins", async () => {

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 
 import { answer, anything, ask, person, task } from "../../../test/support/engine-kit.ts";
+import { lateView } from "../../../test/support/late-view.ts";
 import { reopenAfterKill } from "../../../test/support/kill-process.ts";
 import { settle, watchCommits } from "../../../test/support/settle.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
@@ -311,6 +312,28 @@ test("the first start, and the first after notifications were off, send no notic
   await at.start("works");
   await until(() => hook.got.length === 2, "the next notice");
   assert.equal(hook.got[1]?.notice.kind, "finished");
+});
+
+test("invariant 9: with a store whose reads take a while, every ask makes one notice, raised before the start or after", async (t) => {
+  const hook = await receiver(t);
+  const at = await openWorld(tempFolder(t), fakeClock(), lateView);
+  t.after(() => at.stop());
+  await at.notify(hook.config).close();
+  const tasks: string[] = [];
+  let notifier: ReturnType<typeof startNotifier> | undefined;
+  for (let turn = 0; turn < 40; turn += 1) {
+    tasks.push(await at.start("asks"));
+    // Closing does not wait for it to have caught up.
+    if (turn % 8 === 3) await notifier?.close();
+    if (turn % 8 === 3) notifier = at.notify(hook.config);
+    await sleep(turn % 3);
+  }
+  // A notice that was on its way when the notifier was closed is sent again, under the same id.
+  const arrived = () => new Map(hook.got.map(({ id, notice }) => [id, notice.task]));
+  await until(() => arrived().size >= tasks.length && waiting(at).length === 0, "all notices");
+  await settle();
+  assert.deepEqual([...arrived().values()].toSorted(), tasks.toSorted());
+  assert.doesNotMatch(at.logged(), /no more notices/);
 });
 
 test("no notice is sent of an ask that was answered meanwhile", async (t) => {
