@@ -8,7 +8,7 @@ export type Retry = "never" | "safe" | "unknown";
 
 interface Verdict {
   readonly retry: Retry;
-  /** Exit status of the command line: 1 our fault, 2 how it was called, 3 what it was given, then by kind. */
+  /** Exit status of the command line: 1 a fault of Tutti, 2 a wrong call, 3 unusable input, from 4 on by kind. */
   readonly exit: number;
   readonly http: number;
 }
@@ -47,7 +47,7 @@ export interface TuttiErrorOptions {
   readonly cause?: unknown;
   /** Plain data for programs: what was wrong and where. Never a secret. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Overrides the table when the site knows better. */
+  /** Replaces the verdict of the table. */
   readonly retry?: Retry;
 }
 

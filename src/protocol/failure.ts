@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { TuttiError } from "./error.ts";
 
-/** `code` is a string, not the list of this version's codes: a reader must be able to show what a newer one recorded. */
+/** `code` is any string, not only a code of this version: a reader must be able to show what a newer version recorded. */
 export const Failure = z.strictObject({
   code: z.string().min(1),
   message: z.string(),

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-/** After the prefix: letters, digits, `.`, `_`, `-`, never first a `.` or `-`; a child's id may extend its parent's. */
+/** After the prefix come letters, digits, `.`, `_` and `-`, but no `.` or `-` first. A child's id may extend its parent's. */
 function idOf(prefix: string): z.ZodString {
   return z
     .string()

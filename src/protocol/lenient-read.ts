@@ -19,8 +19,8 @@ interface Findings {
   readonly issues: ReadIssue[];
 }
 
-/** Path segments a shape may nest. Results hold parts that hold results; without a bound a hostile value ends the stack. */
-const deepest = 100;
+/** The longest path that is followed. Some shapes contain themselves, and a hostile value would overflow the stack. */
+const maxPath = 100;
 
 /** Never throws on a JSON value. Objects declared strict keep their unknown fields, so the schema itself refuses them. */
 export function readLenient<S extends z.ZodType>(schema: S, value: unknown): ReadResult<z.infer<S>> {
@@ -47,7 +47,7 @@ export function describeIssues(issues: readonly ReadIssue[]): string {
 }
 
 function tidy(schema: z.core.$ZodType, value: unknown, path: Path, found: Findings): unknown {
-  if (path.length > deepest) {
+  if (path.length > maxPath) {
     found.issues.push({ path: pathText(path.slice(0, 6)) + "…", message: "is nested too deeply" });
     return undefined;
   }

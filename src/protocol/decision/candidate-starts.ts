@@ -5,7 +5,7 @@ const fence = "```";
 
 /**
  * Offsets of the opening braces to try, in order; the first that reads as a decision wins.
- * An opening brace that is never closed ends the walk, as the protocol has it: what comes after is left to recovery.
+ * An opening brace that is never closed ends the search, as the protocol requires; what follows it is left to recovery.
  */
 export function* candidateStarts(text: string): Generator<number> {
   const inner = fencedInner(text);

@@ -1,4 +1,4 @@
-// What the manager may say: the shapes of a decision and of the tasks it delegates. The prompt is rendered from here.
+// What the manager may decide, and the tasks it delegates. The prompt is rendered from these schemas.
 import { z } from "zod";
 
 import { trimSpace } from "../white-space.ts";
@@ -26,7 +26,7 @@ export type TaskSpec = z.infer<typeof TaskSpec>;
 const Delegate = z
   .object({
     action: z.literal("delegate"),
-    // Forgiven when missing, but a model is told to give it.
+    // May be missing, but the prompt says that it is required.
     tasks: z.array(TaskSpec).default([]).meta({ description: "the tasks, each the size of one session", needed: true }),
   })
   .describe("launch one session per task; this is how any work gets done");
@@ -38,7 +38,7 @@ export const Respond = z
   })
   .describe("talk to the person: triage, status, or a question that must be answered before work can start");
 
-/** Never offered to a model: it catches one that says of itself that it did the work, so that it can be refused. */
+/** Never offered to a model. It catches one that claims to have done the work itself, so that this can be refused. */
 export const DoWork = z
   .object({
     action: z.literal("do_work"),
@@ -51,7 +51,7 @@ export type Decision = z.infer<typeof Decision>;
 
 export type ActionName = Decision["action"];
 
-/** Something of a reply that will not be carried out, and why. */
+/** A part of a reply that will not be carried out, and why. */
 export interface Dropped {
   readonly what: string;
   readonly reason: string;

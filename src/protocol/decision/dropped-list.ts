@@ -6,7 +6,7 @@ const maxNamed = 1000;
 export interface DroppedList {
   /** `describe` is called only for an entry that will be named. */
   add(describe: () => Dropped): void;
-  /** False once further entries are only counted: looking at them closely has no use any more. */
+  /** False once further entries are only counted; callers can then skip looking at them closely. */
   naming(): boolean;
   entries(): Dropped[];
 }

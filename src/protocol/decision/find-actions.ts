@@ -7,24 +7,23 @@ export interface ActionObject {
   readonly name: ActionName;
   readonly start: number;
   readonly end: number;
-  /** Holds a key of the protocol twice, here or further in: which one counts would be a guess. */
+  /** It, or an object inside it, names a key of the protocol twice; which value counts would be a guess. */
   readonly ambiguous: boolean;
 }
 
 /**
  * What is known of a reply so far.
  *
- * An opening brace that was met as structure, while reading from it or from an earlier one, needs no reading of its
- * own any more: reading from it meets the same tokens, so it closed then, or fails at the same place. Only a brace that
- * was inside a string literal of every reading over it is read from again. Two readings that are both alive at a place
- * are in opposite states there, one inside a string and one outside, so a third never starts: all of them together
- * read no more than twice the text.
+ * A brace that some reading met outside a string literal is not read from again: a reading that started there would see
+ * the same tokens, so its object was found already or is broken at the same place. A reading starts only at a brace that
+ * all earlier readings met inside a string literal. Two readings of the same place are therefore in opposite states, one
+ * inside a string and one outside, and there is no third: together they read at most twice the text.
  */
 export interface ActionScan {
   readonly text: string;
-  /** Per character: 0, or -1 for a brace met as structure, or which action object it opens, counted from 1. */
+  /** Per character: 0, or -1 for a brace met outside a string, or the number of the action object it opens, from 1. */
   readonly known: Int32Array;
-  /** The action objects as plain numbers, where each ends and its mask: a reply may hold hundreds of thousands. */
+  /** Where each action object ends, and its mask: plain numbers, because a reply may hold hundreds of thousands. */
   readonly ends: number[];
   readonly kinds: number[];
   readonly stack: Stack;
@@ -58,7 +57,7 @@ export function actionAt(scan: ActionScan, start: number): ActionObject | undefi
   return { name, start, end, ambiguous: (kind & ambiguousBit) !== 0 };
 }
 
-/** The action objects that stand in no other one, in order; the one that opens at `except` does not count as one. */
+/** The action objects that are not inside another one, in order. The one at `except` is ignored, so those in it count. */
 export function* outermostActions(scan: ActionScan, except = -1): Generator<ActionObject, undefined> {
   const { text, known } = scan;
   let end = 0;
@@ -75,7 +74,7 @@ const names: readonly ActionName[] = ["delegate", "respond", "do_work"];
 const keys: readonly string[] = ["action", "tasks", "message", "summary", "workdir", "prompt", "model"];
 const longestWord = 8;
 
-/** An object with more levels than this, its own included, is not read. One less than a power of two: it masks. */
+/** Objects with more levels than this are not read. One less than a power of two, so that it serves as a mask. */
 const maxDepth = 127;
 
 // One number per open object or array: a bit for each key seen, then these.
@@ -83,7 +82,7 @@ const ambiguousBit = 1 << 8;
 const arrayBit = 1 << 9;
 const nameShift = 10;
 
-/** A ring: the level below `maxDepth` open ones is overwritten, for an object that deep is not read anyway. */
+/** A ring buffer: past `maxDepth` open levels the outermost is overwritten, because an object that deep is not read. */
 interface Stack {
   readonly starts: Int32Array;
   readonly masks: Int32Array;
@@ -103,7 +102,7 @@ function readObject(scan: ActionScan, start: number, stop: number): number {
   const { text, known, ends, kinds } = scan;
   const { starts, masks } = scan.stack;
   let depth = 0;
-  // Levels up to this one are too deep to count and have been overwritten; reading ends when it is reached again.
+  // The outermost levels up to this one hold too many others and were overwritten; reading ends on the way back to it.
   let lost = 0;
   let expect: Expect = "value";
   let key = -1;
@@ -173,7 +172,7 @@ function readObject(scan: ActionScan, start: number, stop: number): number {
   return stop;
 }
 
-/** The first known name stays: an object that says two of them is ambiguous, and must not pass for no action at all. */
+/** Keeps the first known name: an object that gives two names is ambiguous, but it is still an action. */
 function withName(mask: number, name: number): number {
   return name === -1 || mask >> nameShift !== 0 ? mask : mask | ((name + 1) << nameShift);
 }
@@ -183,7 +182,7 @@ function endOfScalar(text: string, at: number): number {
   return endOfNumber(text, at);
 }
 
-/** Which of `words` the string literal at [at, end) says, be it plainly or with escapes. */
+/** The index in `words` of the string literal at [at, end), written plainly or with escapes; -1 if it is none of them. */
 function indexOfLiteral(text: string, at: number, end: number, words: readonly string[]): number {
   const size = end - at - 2;
   const plain = words.findIndex((word) => word.length === size && text.startsWith(word, at + 1));

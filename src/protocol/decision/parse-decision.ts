@@ -9,19 +9,19 @@ import { nameOf, readAction } from "./read-action.ts";
 import type { ActionReading } from "./read-action.ts";
 import { trimSpace } from "../white-space.ts";
 
-/** Why the manager should be asked once more: it tried to decide and did not, or it delegated nothing that can run. */
+/** Why the manager should be asked again: its decision could not be read, or it delegated nothing that can run. */
 export type RepromptReason = "no_decision" | "nothing_delegated";
 
 export interface ParsedDecision {
   readonly decision: Decision;
-  /** The reply was not a decision as it stands: it was dug out, or malformed tasks were taken out of it. */
+  /** The reply was not a valid decision: one was found inside it, or malformed tasks were removed. */
   readonly recovered: boolean;
   readonly dropped: readonly Dropped[];
   readonly reprompt: RepromptReason | null;
 }
 
 export interface ParseDecisionOptions {
-  /** How many times its own length a reply may be read while looking beyond the first candidates. */
+  /** How much text may be read in search of further actions, as a multiple of the length of the reply. */
   readonly scanFactor?: number;
 }
 
@@ -65,7 +65,7 @@ function firstCandidate(scan: ActionScan): Chosen | null {
   return null;
 }
 
-/** Everything else in the reply that asked for an action; a copy of the chosen one or of one listed before is not. */
+/** The other actions of the reply, without copies of the chosen one or of each other. */
 function otherActions(scan: ActionScan, chosen: ActionObject): Dropped[] {
   const { text } = scan;
   const isNew = copyFilter(text);
@@ -86,7 +86,7 @@ function whyNotTaken(reading: ActionReading): string {
     .join("; ");
 }
 
-/** The one action object of the reply with its malformed tasks taken out, if there is exactly one. */
+/** The only action object of the reply, without its malformed tasks; nothing if there are several. */
 function recover(scan: ActionScan): { decision: Decision | null; dropped: readonly Dropped[] } {
   const broken = brokenActions(scan);
   const first = outermostActions(scan).next().value;
@@ -101,7 +101,7 @@ function recover(scan: ActionScan): { decision: Decision | null; dropped: readon
   return { decision: null, dropped: [...unclear.entries(), ...broken] };
 }
 
-/** No complete action object but copies of `first`, and none inside of one. */
+/** True if all complete action objects are copies of `first`, and none of them is inside another. */
 function isAlone(scan: ActionScan, first: ActionObject): boolean {
   if (scan.ends.length === 1) return true;
   const isNew = copyFilter(scan.text);
@@ -137,8 +137,8 @@ function copyFilter(text: string): (action: ActionObject) => boolean {
 const actionMember = /[{,][ \t\r\n]*"action"[ \t\r\n]*:[ \t\r\n]*"(delegate|respond|do_work)"/g;
 
 /**
- * Places where an action was begun outside every complete action object: cut short, or spoilt by a stray quote. What
- * it holds may be a quotation, so it stands in the way of recovery like any other action.
+ * Actions that begin outside every complete action object: cut short, or broken by a stray quote. The complete objects
+ * they contain may be quotations, so a broken action prevents recovery like any other second action.
  */
 function brokenActions(scan: ActionScan): Dropped[] {
   const broken = droppedList("actions");

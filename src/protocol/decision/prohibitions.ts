@@ -1,4 +1,4 @@
-// What the manager may not do itself; the prompt and the refusal both say it from here.
+// What the manager may not do itself; the prompt and the refusal are both written from this list.
 
 interface Prohibition {
   readonly code: string;
@@ -14,5 +14,5 @@ export const prohibitions: readonly Prohibition[] = [
   { code: "SP5", rule: "answer a question about the work out of your own knowledge" },
 ];
 
-/** The whole list in one word: SP1-SP5. */
+/** The codes as a range: SP1-SP5. */
 export const prohibitionRange = `${prohibitions[0]?.code}-${prohibitions.at(-1)?.code}`;

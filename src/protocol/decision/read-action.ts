@@ -1,4 +1,4 @@
-// Turns one action object into a decision, and says what of it could not be used.
+// Turns one action object into a decision, and reports what could not be used.
 import { z } from "zod";
 
 import { DoWork, Respond, TaskSpec } from "./decision.ts";
@@ -9,9 +9,9 @@ import type { ActionObject } from "./find-actions.ts";
 import { describeIssues, issuesOf } from "../lenient-read.ts";
 
 export interface ActionReading {
-  /** What is left when malformed tasks are taken out; null when nothing is. */
+  /** The decision without malformed tasks; null if nothing is left. */
   readonly decision: Decision | null;
-  /** The object is a decision as it stands, nothing had to be taken out. */
+  /** The object is a valid decision, and nothing had to be removed. */
   readonly whole: boolean;
   /** Why it is not whole: malformed tasks, or a fault of its own. Called on demand: wording a fault costs more than finding it. */
   readonly faults: () => readonly Dropped[];
@@ -20,7 +20,7 @@ export interface ActionReading {
 }
 
 export function readAction(text: string, action: ActionObject): ActionReading {
-  if (action.ambiguous) return unusable(action, () => "a key stands twice in one object, which one counts is unclear");
+  if (action.ambiguous) return unusable(action, () => "an object names a key twice, and which value counts is unclear");
   const value: unknown = JSON.parse(text.slice(action.start, action.end));
   switch (action.name) {
     case "delegate":
@@ -48,7 +48,7 @@ function readSimple(action: ActionObject, result: z.ZodSafeParseResult<Decision>
 
 const RawDelegate = z.object({ tasks: z.array(z.unknown()).default([]) });
 
-/** What a task must have; anything else wrong with it costs that field only. */
+/** A task is malformed if one of these is; a fault in another field costs that field only. */
 const TaskCore = TaskSpec.pick({ workdir: true, prompt: true, model: true });
 
 function readDelegate(action: ActionObject, value: unknown): ActionReading {
@@ -76,7 +76,7 @@ function readTask(value: unknown, what: string, dropped: DroppedList): TaskSpec 
   const kept: Record<string, unknown> = {};
   for (const [name, given] of Object.entries(AnyObject.parse(value))) {
     const field = taskFields.get(name);
-    // An explicit null in an optional field says what leaving it out says: nothing is lost, nothing is reported.
+    // Null in an optional field means the same as leaving it out, so nothing is reported.
     if (field === undefined || given === null) continue;
     const read = field.safeParse(given);
     if (read.success) kept[name] = given;

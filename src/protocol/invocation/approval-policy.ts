@@ -1,8 +1,8 @@
-// What a call may bring about, and what a person says about it beforehand: which effects run freely, which are asked about, which never run.
+// The approval policy: which effects of a tool call run freely, which a person is asked about, and which are refused.
 
 import { z } from "zod";
 
-/** From harmless to far-reaching: looks, changes something, runs a program, reaches other machines. */
+/** What a call may do, from harmless to far-reaching: read, change something, run a program, reach other machines. */
 export const Effect = z.enum(["read", "write", "execute", "network"]);
 export type Effect = z.infer<typeof Effect>;
 
@@ -16,12 +16,12 @@ export const ApprovalPolicy = z.strictObject({
   execute: ApprovalRule.default("confined"),
   /** Nothing confines what is sent to other machines. */
   network: ApprovalRule.exclude(["confined"]).default("ask"),
-  /** By the name of a tool; stands in place of the rules for its effects. */
+  /** By the name of a tool; replaces the rules for its effects. */
   tools: z.record(z.string(), ApprovalRule).default(() => ({})),
 });
 export type ApprovalPolicy = z.infer<typeof ApprovalPolicy>;
 
-/** What an empty policy says; written out, since the first reading of any schema is slow. */
+/** What `{}` is read as. It is written out because the first use of a schema is slow. */
 export const defaultApprovalPolicy: ApprovalPolicy = {
   read: "free",
   write: "confined",

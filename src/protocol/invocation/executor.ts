@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-/** `kind` names a registered runner; `config` is that runner's own and is read by nobody else. */
+/** `kind` names a registered runner; `config` is read by that runner alone. */
 export const RunnerConfig = z.object({
   kind: z.string(),
   config: z.unknown().default(() => ({})),
@@ -15,7 +15,7 @@ const remote = { type: z.literal("remote"), runner: RunnerConfig };
 export const Executor = z.discriminatedUnion("type", [z.object(local), z.object(remote)]);
 export type Executor = z.infer<typeof Executor>;
 
-/** On the wire a forced executor lies flat beside its `kind`: `{kind: "force", type: "remote", runner: {…}}`. */
+/** On the wire the fields of a forced executor are beside its `kind`: `{kind: "force", type: "remote", runner: {…}}`. */
 export const ExecutorHint = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("auto") }),
   z.discriminatedUnion("type", [

@@ -1,4 +1,4 @@
-// Short ways to write an invocation in code; each leaves at its default what is not said.
+// Short ways to write an invocation in code; what is not given has its default.
 
 import type { ExecutorHint } from "./executor.ts";
 import type { Invocation, Join, Target } from "./invocation.ts";

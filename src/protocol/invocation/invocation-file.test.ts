@@ -49,7 +49,7 @@ test("a script's problem names its rule", () => {
 
 test("an external tool registered twice is an error", () => {
   const tool = { name: "weather", description: "" };
-  assert.match(issues({ invocation, external_tools: [tool, tool] }), /weather is there twice/);
+  assert.match(issues({ invocation, external_tools: [tool, tool] }), /weather is listed twice/);
 });
 
 test("text that is not JSON, and JSON that is no object, are issues", () => {

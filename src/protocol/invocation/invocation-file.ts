@@ -1,4 +1,4 @@
-// What `tutti invoke` is given: an invocation with the agents it names, a script to rehearse, and the client's tools.
+// The file that `tutti invoke` reads: an invocation with the agents it names, a script to rehearse, and the client's tools.
 
 import { z } from "zod";
 
@@ -6,74 +6,73 @@ import { ApprovalPolicy } from "./approval-policy.ts";
 import { Budget } from "../task/budget.ts";
 import { Invocation, readInvocation } from "./invocation.ts";
 import { issuesOf, type ReadIssue } from "../lenient-read.ts";
+import { NonBlank } from "../non-blank.ts";
 import { OperatorName } from "../operator/operator-session.ts";
 import { RehearsalScript } from "./rehearsal-script.ts";
 
-const said = z.string().refine((text) => text.trim() !== "", "is blank");
-
 export const AgentDefinition = z.strictObject({
   /** What it is good for; told to agents that may call it. */
-  description: said.optional(),
-  instructions: said,
-  /** The tools it is offered; all it has a right to when absent. */
-  tools: z.array(said).optional(),
+  description: NonBlank.optional(),
+  instructions: NonBlank,
+  /** The tools it is offered; all that it may use when absent. */
+  tools: z.array(NonBlank).optional(),
   /** `provider/model`. */
-  model: said.optional(),
+  model: NonBlank.optional(),
   /** Runtimes it can run in; anywhere when absent. */
-  runtimes: z.array(said).optional(),
+  runtimes: z.array(NonBlank).optional(),
   /** What it sees when another agent calls it. */
   context: z.enum(["independent", "inherited"]).optional(),
-  /** Agents it may hand its task over to; not empty adds the tool `handover`. */
-  handover: z.array(said).optional(),
+  /** Agents it may hand its task over to. If there are any, it has the tool `handover`. */
+  handover: z.array(NonBlank).optional(),
   /** Agents it may call; all when absent. */
-  sub_agents: z.array(said).optional(),
+  sub_agents: z.array(NonBlank).optional(),
   max_turns: z.int().positive().optional(),
   /** The longest reply it may give, in tokens. */
   max_output_tokens: z.int().positive().optional(),
-  /** What its conversation may grow to before old parts are shortened; what the model can take when absent. */
+  /** How long its conversation may grow before old parts are shortened; the limit of the model when absent. */
   context_tokens: z.int().positive().optional(),
-  /** Limits of a run of its own, and what a call of it takes out of its caller's. */
+  /** The limits of a task of this agent. When another agent calls it, they are taken out of the caller's budget. */
   budget: Budget.partial().optional(),
   /** JSON Schema its result must satisfy. */
   output_schema: z.record(z.string(), z.unknown()).optional(),
-  /** How it calls tools; `auto`, also when absent, goes by the model. */
+  /** How it calls tools; `auto`, the default, depends on the model. */
   format: z.enum(["native", "fenced", "auto"]).optional(),
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
 
-/** A tool whose calls are carried out by whoever started the tree, and wait for that result. */
+/** A tool that the client carries out itself; a call waits until the client gives the result. */
 export const ExternalTool = z.strictObject({
-  name: said,
+  name: NonBlank,
   description: z.string(),
-  /** JSON Schema of the arguments; checked by the client, which knows the tool. */
+  /** JSON Schema of the arguments; the client checks them. */
   parameters: z.record(z.string(), z.unknown()).default(() => ({ type: "object" })),
 });
 export type ExternalTool = z.infer<typeof ExternalTool>;
 
-/** Operators that have a say in a tree, each a name one joined with or the sid of one. */
+/** The operators of a tree, each by a name it joined with or by its sid. */
 export const TreeOperators = z.strictObject({
-  /** Must agree before a task starts, and is told how it ended. Nobody there to agree is a refusal. */
+  /** Must agree before a task starts, and is told how it ended. Without its agreement the task is refused. */
   gate: OperatorName.optional(),
-  /** Is asked what people are asked; whoever answers first wins. */
+  /** Is asked the same questions as people; the first answer counts. */
   senior: OperatorName.optional(),
 });
 export type TreeOperators = z.infer<typeof TreeOperators>;
 
 export const InvocationFile = z.strictObject({
   invocation: Invocation,
-  agents: z.record(said, AgentDefinition).default(() => ({})),
+  agents: z.record(NonBlank, AgentDefinition).default(() => ({})),
   /** `provider/model` of agents that name none. */
-  model: said.optional(),
+  model: NonBlank.optional(),
   script: RehearsalScript.optional(),
   external_tools: z.array(ExternalTool).default(() => []),
-  /** Folders the tree may touch; a relative one is taken from where the file is run. */
-  roots: z.array(said).default(() => []),
+  /** Folders the tree may touch; a relative path starts at the folder where the file is run. */
+  roots: z.array(NonBlank).default(() => []),
   budget: Budget.partial().optional(),
   /** What its agents may do without asking; the default policy when absent. */
   approvals: ApprovalPolicy.optional(),
   operators: TreeOperators.optional(),
-  /** The folder whose project's config holds: its models, its tools. Where it is run when absent. */
-  project: said.optional(),
+  /** The folder of the project whose config applies, with its models and tools; where the file is run when absent. */
+  project: NonBlank.optional(),
 });
 export type InvocationFile = z.infer<typeof InvocationFile>;
 
@@ -83,7 +82,7 @@ export type InvocationFileReading =
 
 const Envelope = InvocationFile.extend({ invocation: z.unknown() });
 
-/** Unknown fields of the invocation are warnings, of everything around it errors. Never throws. */
+/** Unknown fields are warnings inside the invocation and errors elsewhere. Never throws. */
 export function readInvocationFile(text: string): InvocationFileReading {
   let value: unknown;
   try {
@@ -102,7 +101,7 @@ export function readInvocationFile(text: string): InvocationFileReading {
   const twice = file.external_tools.find(({ name }, at) =>
     file.external_tools.some((tool, i) => i < at && tool.name === name),
   );
-  if (twice !== undefined) return refuse("external_tools", `${twice.name} is there twice`);
+  if (twice !== undefined) return refuse("external_tools", `${twice.name} is listed twice`);
   return { ok: true, file, warnings: reading.warnings.map(inInvocation) };
 }
 

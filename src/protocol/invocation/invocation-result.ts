@@ -12,7 +12,7 @@ export const AgentResult = z.object({
 });
 export type AgentResult = z.infer<typeof AgentResult>;
 
-/** `scalar` answers join single, `vector` all and `task_ids` detached; positions are the targets'. */
+/** `scalar` for join single, `vector` for all, `task_ids` for detached; in the order of the targets. */
 export const InvocationResult = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("scalar"), result: AgentResult }),
   z.object({ kind: z.literal("vector"), results: z.array(AgentResult) }),

@@ -1,4 +1,4 @@
-// Which invocations make sense: the checks made before anything exists, in the order they are reported.
+// Which invocations make sense: the checks made before any task exists, in the order they are reported.
 
 import type { ExecutorHint } from "./executor.ts";
 import type { Invocation, Target } from "./invocation.ts";
@@ -28,10 +28,10 @@ export function validateInvocation(
   if (targets.length === 0) return { kind: "no_targets" };
   if (join === "single" && targets.length !== 1) return { kind: "single_needs_one_target", got: targets.length };
   return (
-    firstOf(targets, unnamed) ??
-    firstOf(targets, unusable) ??
-    badPolicy(invocation) ??
-    (invocation.context === "shared" ? badHandover(invocation, caller.parent) : undefined)
+    firstError(targets, agentError) ??
+    firstError(targets, messageError) ??
+    policyError(invocation) ??
+    (invocation.context === "shared" ? handoverError(invocation, caller.parent) : undefined)
   );
 }
 
@@ -69,7 +69,7 @@ export function describeInvocationError(error: InvocationError): string {
 
 type TargetCheck = (target: Target, index: number) => InvocationError | undefined;
 
-function firstOf(targets: readonly Target[], check: TargetCheck): InvocationError | undefined {
+function firstError(targets: readonly Target[], check: TargetCheck): InvocationError | undefined {
   for (const [index, target] of targets.entries()) {
     const error = check(target, index);
     if (error !== undefined) return error;
@@ -77,22 +77,22 @@ function firstOf(targets: readonly Target[], check: TargetCheck): InvocationErro
   return undefined;
 }
 
-function unnamed({ agent }: Target, target: number): InvocationError | undefined {
+function agentError({ agent }: Target, target: number): InvocationError | undefined {
   if (agent.type === "named") return isBlank(agent.agent_id) ? { kind: "named_empty_agent_id", target } : undefined;
   return isBlank(agent.system_prompt) ? { kind: "ad_hoc_empty_prompt", target } : undefined;
 }
 
-function unusable({ message, executor }: Target, target: number): InvocationError | undefined {
+function messageError({ message, executor }: Target, target: number): InvocationError | undefined {
   if (isBlankMessage(message)) return { kind: "empty_message", target };
   return hasBlankRunner(executor) ? { kind: "empty_runner_kind", target } : undefined;
 }
 
-function badPolicy({ executor, tools }: Invocation): InvocationError | undefined {
+function policyError({ executor, tools }: Invocation): InvocationError | undefined {
   if (hasBlankRunner(executor)) return { kind: "empty_runner_kind" };
   return tools.kind === "exact" && tools.tools.some(isBlank) ? { kind: "empty_tool_name" } : undefined;
 }
 
-function badHandover({ targets, join, executor }: Invocation, parent: boolean): InvocationError | undefined {
+function handoverError({ targets, join, executor }: Invocation, parent: boolean): InvocationError | undefined {
   if (!parent) return { kind: "shared_needs_parent" };
   const [target] = targets;
   if (target === undefined || targets.length !== 1) return { kind: "shared_needs_one_target", got: targets.length };

@@ -1,4 +1,4 @@
-// The request that creates tasks: who is called with what message, what they see, how the caller waits, where they run.
+// The request that creates tasks: which agents get which message, what they see, how the caller waits, where they run.
 
 import { z } from "zod";
 import { ExecutorHint } from "./executor.ts";
@@ -28,7 +28,7 @@ export type ContextScope = z.infer<typeof ContextScope>;
 export const Join = z.enum(["single", "all", "detached"]);
 export type Join = z.infer<typeof Join>;
 
-/** All five fields are always present once read, and so always written. */
+/** Once read, all five fields are present, so all are written. */
 export const Invocation = z.object({
   targets: z.array(Target),
   context: ContextScope.default("independent"),
@@ -42,7 +42,7 @@ export type InvocationReading =
   | { readonly ok: true; readonly invocation: Invocation; readonly warnings: readonly ReadIssue[] }
   | { readonly ok: false; readonly issues: readonly ReadIssue[] };
 
-/** Reads the shape only; whether it makes sense is `validateInvocation`'s. Never throws on a JSON value. */
+/** Checks the shape only; `validateInvocation` checks whether it makes sense. Never throws on a JSON value. */
 export function readInvocation(value: unknown): InvocationReading {
   const read = readLenient(Invocation, value);
   return read.ok ? { ok: true, invocation: read.value, warnings: read.warnings } : read;

@@ -4,18 +4,17 @@ import { z } from "zod";
 import { adhoc, detached, named, single, type InvocationOptions } from "./invocation-builders.ts";
 import type { Invocation } from "./invocation.ts";
 import { issuesOf, type ReadIssue } from "../lenient-read.ts";
-
-const said = (what: string) => z.string().refine((text) => text.trim() !== "", `${what} is blank`);
+import { NonBlank } from "../non-blank.ts";
 
 /**
- * Few fields, since models invent values for the rest: what they may not choose (context, executor, tools) is the
- * definition's. Providers that demand every field send null for the absent ones.
+ * Few fields, because models invent values for more: context, executor and tools come from the definition of the calling
+ * agent. Providers that require every field send null for the absent ones.
  */
 export const InvokeAgentInput = z
   .strictObject({
-    prompt: said("prompt").describe("What the agent is to do, complete in itself."),
-    agent: said("agent").nullish().describe("The agent to call, by name."),
-    system: said("system").nullish().describe("Instructions for an agent made for this call; not together with agent."),
+    prompt: NonBlank.describe("What the agent is to do, complete in itself."),
+    agent: NonBlank.nullish().describe("The agent to call, by name."),
+    system: NonBlank.nullish().describe("Instructions for an agent made for this call; not together with agent."),
     mode: z
       .enum(["wait", "background"])
       .nullish()

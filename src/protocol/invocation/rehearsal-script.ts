@@ -1,14 +1,13 @@
-// The script a rehearsal plays: rules tried in order, each with what it answers to and what it says and does.
+// The script of the rehearsal model: rules that are tried in order, each with its conditions and its reply.
 
 import { z } from "zod";
 
 import { Usage } from "../task/budget.ts";
 import { errorTable, type ErrorCode } from "../error.ts";
 import { InvokeAgentInput } from "./invoke-agent.ts";
+import { NonBlank } from "../non-blank.ts";
 
-const said = z.string().refine((text) => text.trim() !== "", "is blank");
-
-/** `{{last}}`, `{{user}}` and `{{0}}` to `{{9}}`; anything else in double braces is a mistake, not text. */
+/** `{{last}}`, `{{user}}` and `{{0}}` to `{{9}}`; anything else in double braces is an error. */
 const placeholder = /\{\{([^{}]*)\}\}/g;
 const knownPlaceholder = /^(?:last|user|[0-9])$/;
 
@@ -22,12 +21,12 @@ const Pattern = z.strictObject({
   }),
 });
 
-const ScriptedCall = z.strictObject({ tool: said, args: z.unknown().default(() => ({})) });
+const ScriptedCall = z.strictObject({ tool: NonBlank, args: z.unknown().default(() => ({})) });
 
 const ScriptedAsk = z.strictObject({
-  question: said,
+  question: NonBlank,
   kind: z.enum(["question", "approval"]).optional(),
-  choices: z.array(said).min(1).optional(),
+  choices: z.array(NonBlank).min(1).optional(),
   within_ms: z.int().positive().optional(),
 });
 
@@ -38,7 +37,7 @@ const FailureCode = z.custom<ErrorCode>(
 
 const ScriptedFailure = z.strictObject({
   code: FailureCode,
-  message: said.optional(),
+  message: NonBlank.optional(),
   retry: z.enum(["never", "safe", "unknown"]).optional(),
 });
 
@@ -54,15 +53,15 @@ const actions = ["say", "raw", "call", "delegate", "ask", "final", "fail"] as co
 const Rule = z
   .strictObject({
     /** Only for this agent. */
-    agent: said.optional(),
+    agent: NonBlank.optional(),
     /** Only when what came since the agent's last reply contains this text, or matches the pattern. */
-    last: z.union([said, Pattern]).optional(),
+    last: z.union([NonBlank, Pattern]).optional(),
     /** Only for the reply with this number, counted from 0 over the agent's replies in the conversation. */
     turn: z.int().nonnegative().optional(),
-    /** Passed over once it has answered this often in the conversation. */
+    /** The rule is skipped once it has answered this often in the conversation. */
     times: z.int().positive().optional(),
     say: z.string().optional(),
-    /** The whole reply, as it stands: no placeholders, nothing beside it. */
+    /** The whole reply as it is, without placeholders. */
     raw: z.string().optional(),
     call: z.array(ScriptedCall).min(1).optional(),
     delegate: z.array(InvokeAgentInput).min(1).optional(),

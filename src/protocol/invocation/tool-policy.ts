@@ -1,4 +1,4 @@
-// Which tools an agent is given: its own configuration, and what a child takes over from its parent.
+// Which tools an agent has: its own configuration, and what a child inherits from its parent.
 
 import { z } from "zod";
 
@@ -25,7 +25,7 @@ export const ToolsConfig = z.strictObject({
       }),
     )
     .default(() => []),
-  /** Tools a client brings, by name, or `["*"]`. */
+  /** Tools that the client carries out, by name, or `["*"]`. */
   external: z.array(z.string()).optional(),
   delivery_mode: z.enum(["full", "deferred", "names_only"]).default("deferred"),
   deferred_threshold: z.int().nonnegative().default(15),
@@ -33,7 +33,7 @@ export const ToolsConfig = z.strictObject({
 });
 export type ToolsConfig = z.infer<typeof ToolsConfig>;
 
-/** What a child takes over of its parent's tools: all, the named ones, or none. It keeps its own built-in tools. */
+/** Which of its parent's tools a child inherits: all, the named ones, or none. It keeps its own built-in tools. */
 export const ToolPolicy = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("inherit") }),
   z.object({ kind: z.literal("exact"), tools: z.array(z.string()) }),

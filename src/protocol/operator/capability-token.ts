@@ -1,4 +1,4 @@
-// Capability tokens: what authority outside the daemon looks like, and the one order in which it is checked.
+// Capability tokens: the authority that a worker outside the daemon carries, and the order in which it is checked.
 import { z } from "zod";
 import { TuttiError } from "../error.ts";
 import { describeIssues, issuesOf } from "../lenient-read.ts";
@@ -29,7 +29,7 @@ export const TokenClaims = z.strictObject({
       (verbs) => new Set(verbs).size === verbs.length && verbs.join() === verbs.toSorted().join(),
       "must be sorted",
     ),
-  /** Unix milliseconds; from this instant on the token is dead. */
+  /** Unix milliseconds; from this instant on the token is not valid. */
   expires_at: z.int().min(0),
   nonce: z.string().regex(/^[0-9a-f]{32}$/),
 });
@@ -91,10 +91,7 @@ export interface TokenLife {
 export async function issueToken(grant: TokenGrant, key: TokenKey, { now, life }: TokenLife): Promise<IssuedToken> {
   const span = life ?? defaultTokenLife;
   if (!(span > 0 && span <= maxTokenLife)) {
-    throw new TuttiError(
-      "invalid_input",
-      "a token lives longer than nothing and at most 24 hours; choose a life in between",
-    );
+    throw new TuttiError("invalid_input", "the life of a token must be longer than 0 and at most 24 hours");
   }
   const { task, attempt, agent, verbs } = grant;
   const parsed = TokenClaims.safeParse({
@@ -115,8 +112,8 @@ export async function issueToken(grant: TokenGrant, key: TokenKey, { now, life }
 }
 
 /**
- * Form and signature: says who signed what, not whether it still holds, so the claims must go through `checkClaims`.
- * Nothing inside the payload is looked at before the signature over its exact text has been found good.
+ * Checks form and signature only: that the claims are ours, not that they still apply, so they must also pass
+ * `checkClaims`. Nothing inside the payload is read before the signature over its exact text has been verified.
  */
 export async function openToken(token: string, key: TokenKey): Promise<TokenCheck> {
   if (token.length > maxTokenLength) return refuse("malformed");
@@ -134,7 +131,7 @@ export async function openToken(token: string, key: TokenKey): Promise<TokenChec
 
 /** Expiry, verbs, task, attempt, in this order. The claims behind a worker handle go through here as well. */
 export function checkClaims(claims: TokenClaims, demand: TokenDemand): TokenCheck {
-  // Negated, so that a clock that is not a number refuses.
+  // Negated, so that NaN as the time is refused.
   if (!(demand.now < claims.expires_at)) return refuse("expired");
   if (!claims.verbs.includes(demand.verb)) return refuse("verb_not_granted");
   if (claims.task !== demand.task) return refuse("wrong_task");
@@ -147,7 +144,7 @@ export async function verifyToken(token: string, key: TokenKey, demand: TokenDem
   return opened.ok ? checkClaims(opened.claims, demand) : opened;
 }
 
-/** The same grant with a new expiry, for a token that itself still passes. The old one dies at its own expiry. */
+/** The same grant with a new expiry, for a token that is still valid. The old one is valid until its own expiry. */
 export async function renewToken(
   token: string,
   key: TokenKey,

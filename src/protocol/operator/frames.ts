@@ -1,4 +1,4 @@
-// The frames of an operator socket, both ways. Fields nobody knows are ignored, so either side may be newer.
+// The frames of an operator socket, in both directions. Unknown fields are ignored, so either side may be newer.
 import { z } from "zod";
 import { Time } from "../ids.ts";
 import { TerminalStatus } from "../task/task-status.ts";
@@ -9,7 +9,7 @@ export const operatorSubprotocol = "tutti.v1";
 /** 1-based. */
 const attempt = z.int().min(1).max(0xffff_ffff);
 const requestFields = { req_id: z.string(), parent_req_id: z.string().optional(), task_id: z.string() };
-/** What every request that waits for a reply says besides: until when it takes one, and whether it went out before. */
+/** Fields of every request that waits for a reply: until when, and whether it was sent before. */
 const asked = { deadline: Time.optional(), redelivered: z.literal(true).optional() };
 
 export const AskFrame = z.object({ type: z.literal("ask"), ...requestFields, question: z.unknown(), ...asked });
@@ -36,7 +36,7 @@ export const HookAfterFrame = z.object({
 });
 export type HookAfterFrame = z.infer<typeof HookAfterFrame>;
 
-/** Thin on purpose: the prompt and the result travel over HTTP, between the worker and the daemon. */
+/** Without the prompt on purpose: prompt and result travel over HTTP, between the worker and the daemon. */
 export const SpawnFrame = z.object({
   type: z.literal("spawn"),
   ...requestFields,

@@ -1,4 +1,4 @@
-// Worker handles: a short secret that stands for a capability token where copying a long one would go wrong.
+// Worker handles: short secrets that stand for capability tokens, because models make mistakes when they copy long ones.
 import { TuttiError } from "../error.ts";
 import { toHex } from "./digest.ts";
 
@@ -6,8 +6,8 @@ const handleBytes = 16;
 const pattern = /^wh-[0-9a-f]{32}$/;
 
 /**
- * `wh-` and 128 bits in hex. Whoever keeps a handle keeps its digest and the claims of its token with it, and passes
- * those claims through `checkClaims` on each use, so a handle ends when its token does.
+ * `wh-` and 128 bits in hex. The service stores the digest of a handle with the claims of its token, and checks those
+ * claims with `checkClaims` on each use, so a handle expires with its token.
  */
 export function newHandle(random: Uint8Array = crypto.getRandomValues(new Uint8Array(handleBytes))): string {
   if (random.length !== handleBytes) {
@@ -16,7 +16,7 @@ export function newHandle(random: Uint8Array = crypto.getRandomValues(new Uint8A
   return `wh-${toHex(random)}`;
 }
 
-/** Exactly what `newHandle` writes; any other bearer is a token or nothing. */
+/** True for the form that `newHandle` writes; any other bearer can only be a token. */
 export function isHandle(bearer: string): boolean {
   return pattern.test(bearer);
 }

@@ -10,7 +10,7 @@ const replyTypes = { ask: "answer", hook_before: "hook_ack", spawn: "spawn_ack" 
 
 export type ReplyTo<K extends RequestKind> = Extract<ClientFrame, { type: (typeof replyTypes)[K] }>;
 
-/** Why a request takes no reply any more, or never did. */
+/** Why there is no open request. */
 export type NotOpen = "unknown_request" | "already_answered" | "late";
 
 export type ReplyMatch<K extends RequestKind> =
@@ -19,7 +19,7 @@ export type ReplyMatch<K extends RequestKind> =
 
 /**
  * `standing` is what the session knows of `frame.req_id`: the kind of the open request, or why there is none.
- * A refused reply consumes nothing: the request, if open, still waits for the right one.
+ * A refused reply changes nothing: the request, if open, still waits for the right one.
  */
 export function matchReply<K extends RequestKind>(standing: K | NotOpen, frame: ClientFrame): ReplyMatch<K> {
   if (isNotOpen(standing)) return refuseFrame(standing, notOpen[standing], frame.req_id);

@@ -1,9 +1,9 @@
-// Reads what an operator answers an ask with: our own shape, or the plain value a simpler client sends.
+// Reads the answer of an operator to an ask: an `Answer`, or the plain value that a simpler client sends.
 import { Answer, type Ask } from "../task/ask.ts";
 
 /**
- * Undefined when it cannot be an answer of that kind; whether it fits the choices or the schema is for whoever takes it.
- * A question without a schema takes text, so another plain value is taken as its JSON.
+ * Undefined if the value cannot be an answer of that kind; the choices and the schema are checked later, by `readAnswer`
+ * and by the task. A question without a schema takes text, so any other value is turned into its JSON.
  */
 export function operatorAnswer(ask: Pick<Ask, "kind" | "answer_schema">, value: unknown): Answer | undefined {
   const whole = Answer.safeParse(value);

@@ -1,4 +1,4 @@
-// What a wait on an operator keeps: whom it is for and what it takes, so that any process can send it out again.
+// What is stored with a wait on an operator: whom it is for and what it asks, so that it can be sent again after a restart.
 import { z } from "zod";
 import { OperatorName } from "./operator-session.ts";
 
@@ -8,7 +8,7 @@ const about = { agent: z.string(), attempt: z.int().min(1).max(0xffff_ffff) };
 export const OperatorRequest = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("hook_before"), operator: OperatorName, ...about }),
   z.strictObject({ kind: z.literal("spawn"), operator: OperatorName, ...about }),
-  /** Nobody is sent this one: the worker that was spawned settles it. */
+  /** Not sent to anybody: the spawned worker settles it with its result. */
   z.strictObject({ kind: z.literal("result"), ...about }),
 ]);
 export type OperatorRequest = z.infer<typeof OperatorRequest>;
@@ -46,7 +46,7 @@ export type PostedResult = z.infer<typeof PostedResult>;
 export const WorkerAskPart = z.strictObject({
   worker_ask: z.strictObject({
     attempt: z.int(),
-    /** The key of the wait to be. */
+    /** The key of the wait that will be opened. */
     wait: z.string(),
     /** Tells the same question asked again from another one. */
     digest: z.string(),
@@ -55,5 +55,5 @@ export const WorkerAskPart = z.strictObject({
 });
 export type WorkerAskPart = z.infer<typeof WorkerAskPart>;
 
-/** What an ask made from it keeps in its details. */
+/** The details of the ask that is made from it. */
 export const WorkerAskDetails = z.object({ worker: z.object({ digest: z.string() }) });

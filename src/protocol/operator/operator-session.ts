@@ -1,4 +1,4 @@
-// What travels on the operator routes: joining as an operator, and reading who is joined.
+// The bodies of the operator routes: joining as an operator, and reading who has joined.
 import { z } from "zod";
 import { Time } from "../ids.ts";
 
@@ -7,7 +7,7 @@ export const OperatorSid = z
   .regex(/^op-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, "must be `op-` and a uuid");
 export type OperatorSid = z.infer<typeof OperatorSid>;
 
-/** Stands for any operator that is connected, so no operator can be called so. */
+/** Stands for any connected operator, so no operator can have this name. */
 export const anyOperator = "any";
 
 const name = z
@@ -58,7 +58,7 @@ export const OperatorInfo = z.object({
   /** Requests that wait for it, sent or not. */
   pending: z.int().nonnegative(),
   joined_at: Time,
-  /** When it was last heard, as far as that was kept. */
+  /** When it was last heard of, as far as that was recorded. */
   last_seen: Time,
 });
 export type OperatorInfo = z.infer<typeof OperatorInfo>;

@@ -1,4 +1,4 @@
-// Reads what an operator sent: a frame that can be used, or the error frame that says why not.
+// Reads what an operator sent: a valid frame, or the error frame that says why it is not one.
 import { describeIssues, issuesOf } from "../lenient-read.ts";
 import type { JsonFault } from "../json/bounded-json.ts";
 import { readStrictJson } from "../json/strict-json.ts";

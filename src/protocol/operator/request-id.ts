@@ -1,6 +1,6 @@
 // Request ids on an operator socket: `<sid>-<ask|hb|ha|spawn>-<uuid>`.
 
-/** The requests that wait for a reply. `hook_after` is told, not asked, and has an id only to be named in a log. */
+/** The requests that wait for a reply. `hook_after` waits for none, and has an id only so that a log can name it. */
 export const requestKinds = ["ask", "hook_before", "spawn"] as const;
 export type RequestKind = (typeof requestKinds)[number];
 

@@ -6,7 +6,7 @@ export type SpawnVerdict =
   /** The posted result is the result; the value of the ack is only information. */
   | { readonly outcome: "posted" }
   | { readonly outcome: "value"; readonly value: unknown }
-  /** Nothing was handed in by either way: the attempt waits until its lease ends. */
+  /** There is no result yet: the attempt waits for one until its lease ends. */
   | { readonly outcome: "waiting" };
 
 export function spawnVerdict(ack: SpawnAnswer, { posted }: { readonly posted: boolean }): SpawnVerdict {
@@ -16,7 +16,7 @@ export function spawnVerdict(ack: SpawnAnswer, { posted }: { readonly posted: bo
   return isNothing(ack.value) ? { outcome: "waiting" } : { outcome: "value", value: ack.value };
 }
 
-/** Null and `{}` both say "see what the worker posted". */
+/** Null and `{}` both mean that the worker posts the result itself. */
 function isNothing(value: unknown): boolean {
   if (value === null || value === undefined) return true;
   return typeof value === "object" && !Array.isArray(value) && Object.keys(value).length === 0;

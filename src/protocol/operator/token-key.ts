@@ -1,4 +1,4 @@
-// Keys that sign capability tokens: random bytes outside, a key that cannot be read back inside.
+// Keys that sign capability tokens: stored as random bytes, used as keys that cannot be exported.
 import { TuttiError } from "../error.ts";
 
 const minKeyBytes = 32;

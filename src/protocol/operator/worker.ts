@@ -1,4 +1,4 @@
-// What travels on the worker routes: prompt, result, submit, events and ask, and the reasons they refuse.
+// The bodies of the worker routes (prompt, result, submit, events, ask) and the reasons for which they refuse.
 import { z } from "zod";
 import { queryBoolean } from "../query-boolean.ts";
 import { CompleteMessage } from "../task/message.ts";
@@ -22,8 +22,8 @@ export const WorkerPrompt = z.object({
 export type WorkerPrompt = z.infer<typeof WorkerPrompt>;
 
 /**
- * POST /v1/worker/result. The attempt is the token's; a body that names one only says which it believes to work on,
- * and is refused as `wrong_attempt` when that differs.
+ * POST /v1/worker/result. The token says which attempt this is; a body that names another one is refused as
+ * `wrong_attempt`.
  */
 export const WorkerResult = z.object({
   task_id: z.string().min(1),
@@ -33,7 +33,7 @@ export const WorkerResult = z.object({
 });
 export type WorkerResult = z.infer<typeof WorkerResult>;
 
-/** What both ways to hand a result in answer. */
+/** The reply of both routes that take a result. */
 export const WorkerRecorded = z.strictObject({
   recorded: z.literal(true),
   /** The same result was recorded before; nothing changed. */
@@ -74,7 +74,7 @@ export const WorkerEvents = z.strictObject({
 });
 export type WorkerEvents = z.infer<typeof WorkerEvents>;
 
-/** The token is fresh, for the same attempt; the one it was posted with dies at its own expiry. */
+/** The token is a new one for the same attempt; the old one is valid until its own expiry. */
 export const WorkerEventsAccepted = z.strictObject({
   accepted: z.int().min(1),
   capability_token: z.string(),
@@ -83,7 +83,7 @@ export const WorkerEventsAccepted = z.strictObject({
 });
 export type WorkerEventsAccepted = z.infer<typeof WorkerEventsAccepted>;
 
-/** Text, or text with what helps to answer it; anything else is shown as it is. The answer is text unless a schema says otherwise. */
+/** A question with what helps to answer it. The answer is text unless `answer_schema` says otherwise. */
 export const WorkerQuestion = z.strictObject({
   question: z.string().min(1).max(8192),
   details: z.unknown().optional(),
@@ -95,6 +95,7 @@ export type WorkerQuestion = z.infer<typeof WorkerQuestion>;
 /** POST /v1/worker/ask: the same key again is the same ask, so a worker polls by repeating the request. */
 export const WorkerAsk = z.strictObject({
   key: z.string().min(1).max(128),
+  /** Text or a `WorkerQuestion`; any other value is shown as JSON. */
   question: z.unknown(),
   /** How long this request may stay open for an answer before it says `waiting`. */
   wait_ms: z.int().min(0).max(60_000).default(0),
@@ -108,7 +109,7 @@ export const WorkerAskAnswer = z.discriminatedUnion("state", [
 ]);
 export type WorkerAskAnswer = z.infer<typeof WorkerAskAnswer>;
 
-/** 401 who are you, 403 not with this token, 409 not any more your attempt or already done, 410 over for everybody. */
+/** 401: the bearer is missing or not valid; 403: not with this token; 409: another attempt or answer counts; 410: it has ended. */
 export const workerRefusals = {
   no_bearer: { status: 401, message: "send the header `Authorization: Bearer <worker handle or token>`" },
   unknown_handle: { status: 401, message: "there is no such worker handle; send it exactly as it was handed out" },

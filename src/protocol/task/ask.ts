@@ -8,10 +8,10 @@ import { issuesOf, type ReadIssue } from "../lenient-read.ts";
 export const AskKind = z.enum(["question", "approval", "budget"]);
 export type AskKind = z.infer<typeof AskKind>;
 
-/** How long an ask stays open when nothing shorter is said. */
+/** How long an ask stays open unless it sets a shorter time. */
 export const defaultAskMs = 24 * 60 * 60 * 1000;
 
-/** `value` of a question answers its schema, or is text when it has none. `limits` are the new, higher ones. */
+/** The `value` of a question fits the schema of the ask, or is text if there is none. `limits` are the new, higher limits. */
 export const Answer = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("question"), value: z.unknown() }),
   z.strictObject({ kind: z.literal("approval"), approved: z.boolean(), reason: z.string().optional() }),
@@ -19,7 +19,7 @@ export const Answer = z.discriminatedUnion("kind", [
 ]);
 export type Answer = z.infer<typeof Answer>;
 
-/** Who spoke: a person at a front, an operator's connection, or a rule that answers by itself. */
+/** Who answered: a person, an operator, or a rule that answers automatically. */
 export const Answerer = z.strictObject({ kind: z.enum(["person", "operator", "rule"]), name: z.string().min(1) });
 export type Answerer = z.infer<typeof Answerer>;
 
@@ -60,7 +60,7 @@ export type AnswerReading =
   | { readonly ok: true; readonly answer: Answer }
   | { readonly ok: false; readonly issues: readonly ReadIssue[] };
 
-/** Takes an answer only in the shape its ask calls for; a question's own schema is checked by whoever waits on it. */
+/** Accepts an answer only in the form its ask calls for. The schema of a question is checked by the task that waits for it. */
 export function readAnswer(ask: Pick<Ask, "kind" | "choices" | "answer_schema">, value: unknown): AnswerReading {
   const parsed = Answer.safeParse(value);
   if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error) };

@@ -1,4 +1,4 @@
-// What happened, in order, kept: the one stream every screen and every restart reads.
+// The events of tasks and goals: what happened, in order. Every screen and every restart reads this one stream.
 
 import { z } from "zod";
 import { Answer, Answerer, Ask } from "./ask.ts";
@@ -62,7 +62,7 @@ const lifeEvents = [
     z.strictObject({ from_agent: z.string(), to_agent: z.string(), reason: z.string().optional(), hop: Ordinal }),
   ),
   taskEvent("run.started", z.strictObject({ agent: z.string().min(1) })),
-  /** Given up from inside; the next attempt follows. `unknown`: it may have been carried out. */
+  /** The task gave this attempt up, and another follows. `unknown`: its work may have been done. */
   taskEvent("attempt.ended", z.strictObject({ outcome: z.enum(["unknown", "failed"]), reason: z.string() })),
 ] as const;
 
@@ -86,9 +86,9 @@ const limitEvents = [
   taskEvent("ask.answered", z.strictObject({ ask: AskId, answer: Answer, by: Answerer })),
   taskEvent("ask.expired", z.strictObject({ ask: AskId, meaning: z.enum(["no_answer", "denied", "stop"]) })),
   taskEvent("ask.withdrawn", z.strictObject({ ask: AskId })),
-  /** The answer came while nobody could check it, and turned out not to fit: it is asked again. */
+  /** The answer came when the task could not check it, and later did not fit: the question is asked again. */
   taskEvent("ask.reopened", z.strictObject({ ask: AskId, reason: z.string() })),
-  /** A wait that asks nobody: an outside party settles it by its id. */
+  /** A wait without a question: an outside party settles it by its id. */
   taskEvent("wait.opened", z.strictObject({ wait: AskId, label: z.string() })),
   taskEvent("wait.settled", z.strictObject({ wait: AskId, outcome: z.enum(["answered", "expired", "withdrawn"]) })),
   taskEvent("wait.reopened", z.strictObject({ wait: AskId, reason: z.string() })),
@@ -119,7 +119,7 @@ export type GoalEvent = z.infer<typeof GoalEvent>;
 export const TuttiEvent = z.discriminatedUnion("type", [TaskEvent, GoalEvent]);
 export type TuttiEvent = z.infer<typeof TuttiEvent>;
 
-/** Text on its way. Not an event: it has no sequence, is never kept and never replayed; the message that follows is. */
+/** A piece of text while it is written. Not an event: it has no sequence and is not stored; the message that follows is. */
 export const LiveDelta = z.strictObject({
   task: TaskId,
   root: TaskId,

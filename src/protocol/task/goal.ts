@@ -1,10 +1,10 @@
-// What a person asked for: its acceptance criteria, where it stands, and the tasks and evidence that carry it.
+// What a person asked for: its acceptance criteria, where it stands, and its tasks and evidence.
 
 import { z } from "zod";
 import { Budget } from "./budget.ts";
 import { EvidenceId, GoalId, TaskId, Time } from "../ids.ts";
 
-/** `blocked` waits for a person; `done` needs evidence; `failed` and `abandoned` end it without. */
+/** `blocked` waits for a person; `done` needs evidence; `failed` and `abandoned` end the goal without it. */
 export const GoalStatus = z.enum(["pending", "in_progress", "blocked", "done", "failed", "abandoned"]);
 export type GoalStatus = z.infer<typeof GoalStatus>;
 

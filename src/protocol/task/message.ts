@@ -2,14 +2,14 @@
 
 import { z } from "zod";
 
-/** `save: false` is left out of what is kept; `developer: true` is sent to the model but not shown. */
+/** A part with `save: false` is not stored; one with `developer: true` is sent to the model but not shown to people. */
 export const PartMetadata = z.object({
   save: z.boolean().default(true),
   developer: z.boolean().default(false),
 });
 export type PartMetadata = z.infer<typeof PartMetadata>;
 
-/** Keyed by the index of the part it speaks of. */
+/** Keyed by the index of the part. */
 export const PartsMetadata = z.record(z.string().regex(/^(0|[1-9]\d*)$/, "must be the index of a part"), PartMetadata);
 export type PartsMetadata = z.infer<typeof PartsMetadata>;
 
@@ -37,7 +37,7 @@ export const FileContent = z.discriminatedUnion("type", [
 ]);
 export type FileContent = z.infer<typeof FileContent>;
 
-/** Content kept outside the message, by reference. */
+/** Content that is stored outside the message. */
 export const FileMetadata = z.object({
   file_id: z.string(),
   relative_path: z.string(),
@@ -97,7 +97,7 @@ export const Message = z.object({
 });
 export type Message = z.infer<typeof Message>;
 
-/** As it is kept: nothing is stored or sent on without its id and time. */
+/** As it is stored: every message that is stored or sent on has its id and time. */
 export const CompleteMessage = Message.extend({ id: z.string(), created_at: z.int() });
 export type CompleteMessage = z.infer<typeof CompleteMessage>;
 
@@ -140,7 +140,7 @@ export function keepParts<T extends Pick<Message, "parts" | "parts_metadata">>(
   return { ...holder, parts: kept.map(({ part }) => part), parts_metadata: moved };
 }
 
-/** What may be kept of a message: parts marked `save: false` are left out, inside tool results too. */
+/** What may be stored of a message: parts marked `save: false` are left out, inside tool results too. */
 export function savedMessage<T extends Message>(message: T): T {
   const saved = withoutUnsaved(message);
   return {

@@ -1,4 +1,4 @@
-// A task as people look at it: where it stands, how it goes, what it used, how it ended.
+// A task as people see it: its place in the tree, its status, what it used, how it ended.
 
 import { z } from "zod";
 import { TaskId, Time } from "../ids.ts";
@@ -22,7 +22,7 @@ export const TaskView = z.strictObject({
   steps: z.int().nonnegative(),
   tokens: z.int().nonnegative(),
   money_micro_usd: z.int().nonnegative(),
-  /** What it ended with: its content, the error's message, or why it was canceled. Null while it goes on. */
+  /** What it ended with: its content, the error's message, or why it was canceled. Null until it ends. */
   result: z.unknown(),
 });
 export type TaskView = z.infer<typeof TaskView>;

@@ -1,4 +1,4 @@
-// A task as it is kept: one unit of delegated work, its place in the tree, and its tries.
+// A task as it is stored: one unit of delegated work, its place in the tree, and its attempts.
 
 import { z } from "zod";
 import { Budget, Usage } from "./budget.ts";
@@ -7,7 +7,7 @@ import { Failure } from "../failure.ts";
 import { GoalId, TaskId, Time } from "../ids.ts";
 import { TaskStatus } from "./task-status.ts";
 
-/** Runs that may follow the first one on a task; past it a handover is refused, so agents cannot pass work in circles. */
+/** How often a task may be handed over. Further handovers are refused, so that agents cannot pass work in circles. */
 export const maxHandovers = 8;
 
 /** Attempts are counted from 1 in a task, runs from 1 in an attempt. */
@@ -32,9 +32,9 @@ export const Task = z.strictObject({
   budget: Budget,
   /** Folders the task may touch; never more than its parent's. */
   roots: z.array(z.string().min(1)),
-  /** When its work must have ended; the earliest on the way to the root holds. */
+  /** When its work must have ended. An earlier deadline of a task above it applies too. */
   deadline: Time.nullable(),
-  /** Whether an attempt of unknown outcome may simply be made again. */
+  /** Whether the work may be done again after an attempt whose outcome is unknown. */
   repeatable: z.boolean(),
   created_at: Time,
   started_at: Time.nullable(),
@@ -43,7 +43,7 @@ export const Task = z.strictObject({
 });
 export type Task = z.infer<typeof Task>;
 
-/** How a try ended. `unknown`: it was cut off, and what it did outside cannot be told. */
+/** How an attempt ended. `unknown`: it was cut off, and nobody knows what it did outside. */
 export const AttemptOutcome = z.enum(["completed", "failed", "canceled", "unknown"]);
 export type AttemptOutcome = z.infer<typeof AttemptOutcome>;
 
@@ -54,7 +54,7 @@ export const Attempt = z.strictObject({
   model: z.string().nullable(),
   workspace: z.string().nullable(),
   usage: Usage,
-  /** Null while it goes on. */
+  /** Null until it ends. */
   outcome: AttemptOutcome.nullable(),
   error: Failure.nullable(),
   started_at: Time,

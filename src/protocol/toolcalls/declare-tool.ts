@@ -12,7 +12,7 @@ export interface ToolDeclaration {
 export interface SharedTypes {
   /** Declaration text by name, in the order the names were given out. */
   readonly declared: Map<string, string>;
-  /** Name by what is meant: a reference and the schema it is resolved in. */
+  /** The name of each shared type, by its reference and the definitions that reference can reach. */
   readonly names: Map<string, string>;
 }
 
@@ -22,8 +22,8 @@ interface Context {
   readonly tool: string;
 }
 
-/** Deeper nesting than this is written as `unknown`. */
-const deepest = 24;
+/** Types nested deeper than this are written as `unknown`. */
+const maxDepth = 24;
 
 export function declareTool(tool: ToolDeclaration, shared: SharedTypes): string {
   const root = tool.parameters ?? {};
@@ -34,18 +34,14 @@ export function declareTool(tool: ToolDeclaration, shared: SharedTypes): string 
   const args = empty && !hasArguments && root["additionalProperties"] === undefined ? "{}" : typeOf(root, context, 0);
   const optional = args === "{}" ? "?" : "";
   const written = identifier(tool.name);
-  // A name that is no identifier is declared under one, so the name to call it by is said.
-  const note =
-    written === tool.name
-      ? ""
-      : `// "name": ${JSON.stringify(tool.name)}
-`;
+  // A name that is not an identifier is declared under a similar one, so a comment gives the name to call it by.
+  const note = written === tool.name ? "" : `// "name": ${JSON.stringify(tool.name)}\n`;
   return `${note}${comment(tool.description, "")}declare function ${written}(args${optional}: ${args}): string;`;
 }
 
 function typeOf(schema: Json | undefined, context: Context, depth: number): string {
   if (schema === false) return "never";
-  if (!isJsonObject(schema) || depth > deepest) return "unknown";
+  if (!isJsonObject(schema) || depth > maxDepth) return "unknown";
   if (typeof schema["$ref"] === "string") return aliasOf(schema["$ref"], context);
   if (schema["const"] !== undefined) return JSON.stringify(schema["const"]);
   if (Array.isArray(schema["enum"])) return union(schema["enum"].map((value: Json) => JSON.stringify(value)));
@@ -112,12 +108,12 @@ function objectType(schema: JsonObject, context: Context, depth: number): string
   return lines.length === 0 ? "{}" : `{\n${lines.join("\n")}\n${"  ".repeat(depth)}}`;
 }
 
-/** The name of a shared type for a reference; given out before its text is written, so a schema may refer to itself. */
+/** The name of the shared type for a reference. It is reserved before its text is written, so a schema may refer to itself. */
 function aliasOf(reference: string, context: Context): string {
   const { root, shared } = context;
   const target = resolveReference(reference, root);
   if (target === undefined) return "unknown";
-  // Two tools may give one name to different things: what counts is all the definitions a reference can reach.
+  // Two tools may use one name for different types, so a type is identified by all definitions its reference can reach.
   const meant = `${reference} ${scopeOf(reference, root)}`;
   const known = shared.names.get(meant);
   if (known !== undefined) return known;
@@ -155,7 +151,7 @@ function unescapePointer(segment: string): string {
   return segment.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
-/** Description, format, bounds and default: what a type cannot say. */
+/** Description, format, bounds and default, which a type cannot express. */
 function notes(schema: JsonObject): string | undefined {
   const parts: string[] = [];
   if (typeof schema["description"] === "string") parts.push(schema["description"]);
@@ -188,7 +184,7 @@ function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }
 
-/** Names of tools and types as they are written, with what no identifier can hold replaced. */
+/** The name with every character replaced that an identifier cannot have. */
 function identifier(name: string): string {
   const safe = name.replaceAll(/[^\p{L}\p{N}_$]/gu, "_");
   return /^[\p{L}_$]/u.test(safe) ? safe : `_${safe}`;

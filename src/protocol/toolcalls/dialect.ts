@@ -1,29 +1,29 @@
-// The vocabulary of the fenced tool-call format: every opener, key, tag and permission a profile knows, in one table.
+// The two profiles of the fenced tool-call format as a table: openers, keys, tags, and which departures are accepted.
 
 export type Profile = "strict" | "tolerant";
 
-/** `canonical` is what the contract teaches, `drifted` a fence models slip into, `json` one that is also used for data. */
+/** `canonical` is what the contract teaches, `drifted` is what models write instead, `json` is also used for data. */
 export type OpenerForm = "canonical" | "drifted" | "json";
 
 export interface Dialect {
-  /** What can begin a fence line; the closer of a block is its marker alone on a line. */
+  /** What a fence line begins with. A block is closed by its marker alone on a line. */
   readonly markers: readonly string[];
-  /** Marker and info string, glued, to the form of the block it opens. */
+  /** The form of the block that a marker with its info string opens. */
   readonly openers: ReadonlyMap<string, OpenerForm>;
-  /** An opener that may carry one more word, as in "tool python", and that word with the blanks before it. */
+  /** An opener that one more word may follow, as in "tool python"; `word` matches it with the blanks before it. */
   readonly wordOpener: { readonly opener: string; readonly word: RegExp } | undefined;
   /** Keys of a call object, the canonical one first. */
   readonly nameKeys: readonly string[];
   readonly argsKeys: readonly string[];
-  /** Keys a call object may carry beside its arguments without a word about it. */
+  /** Other keys of a call object that are no violation. */
   readonly metadataKeys: readonly string[];
-  /** Names that stand for "a call follows in the arguments" unless a tool really has that name. */
+  /** Names of wrappers, whose arguments are the real call, unless a tool really has that name. */
   readonly wrapperNames: readonly string[];
-  /** Where a leaked chat-template token begins inside a name. */
+  /** Begins a chat-template token that leaked into a name. */
   readonly nameCut: string | undefined;
   /** Tag names of reasoning, lower case; matched in any case. */
   readonly reasoningTags: readonly string[];
-  /** Beginnings of calls written in another dialect: tags, which stand anywhere (sticky), and words that begin a reply. */
+  /** How calls in other formats begin: tags (sticky), which may be anywhere, and words at the start of a reply. */
   readonly otherTags: RegExp | undefined;
   readonly otherWords: readonly string[];
   readonly allows: {
@@ -32,10 +32,10 @@ export interface Dialect {
     readonly bareCall: boolean;
     /** A `json` block is a call whatever it holds; otherwise only if it is a call of a registered tool. */
     readonly anyJsonBlock: boolean;
-    /** Keys beside `name` and `args` are dropped without a word. */
+    /** Keys beside `name` and `args` are dropped without a violation. */
     readonly unknownKeys: boolean;
   };
-  /** Whether fences of other languages are followed, so that what they quote is not run. */
+  /** Whether fences of other languages are tracked, so that calls quoted in them do not run. */
   readonly tracksForeignFences: boolean;
 }
 

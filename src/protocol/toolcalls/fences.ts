@@ -1,4 +1,4 @@
-// Where fence lines stand and what they open; every search moves forward only, so that a whole reply costs one pass.
+// Finds fence lines and what they open. Every search only moves forward, so that a whole reply costs one pass.
 import type { Dialect, OpenerForm } from "./dialect.ts";
 import { isSpace, skipSpace, trimmedEnd } from "../white-space.ts";
 
@@ -25,7 +25,7 @@ export function nearest(text: string, needles: readonly string[]): Finder {
   return (from) => finders.reduce((best, find) => Math.min(best, find(from)), text.length);
 }
 
-/** The markers of a dialect that the text holds at all, so that no search is made for the others. */
+/** The markers of a dialect that occur in the text, so that the others need not be searched for. */
 export function markersIn(text: string, dialect: Dialect): readonly string[] {
   return dialect.markers.filter((marker) => text.includes(marker));
 }
@@ -39,7 +39,7 @@ export function runEnd(text: string, at: number): number {
 }
 
 /**
- * Where the line of `at` begins, if only blanks stand before `at` on it; else -1. Nothing before `floor` is looked at;
+ * Where the line of `at` begins, if there are only blanks before `at` on it; else -1. Nothing before `floor` is read;
  * `floorBlank` says whether the line is blank up to there.
  */
 export function blankFrom(text: string, at: number, floor: number, floorBlank: boolean): number {
@@ -82,14 +82,14 @@ export function isBareFence(text: string, at: number, lineEnd: number): boolean 
 
 export interface BlockEnd {
   readonly bodyEnd: number;
-  /** Where reading goes on: after the closer's line, or at the opener that ended the block. */
+  /** Where reading continues: after the closing line, or at the opener that ended the block. */
   readonly next: number;
   readonly ended: "closed" | "opener" | "eof";
 }
 
 export type BlockEnds = (bodyStart: number, marker: string) => BlockEnd;
 
-/** Finds the ends of blocks; bodies must be asked for in the order they stand. */
+/** Finds the ends of blocks, which must be asked for in their order in the text. */
 export function blockEnds(text: string, dialect: Dialect, markers: readonly string[]): BlockEnds {
   const nextFence = nearest(text, markers);
   const nextLineBreak = finder(text, "\n");
@@ -115,8 +115,8 @@ export function blockEnds(text: string, dialect: Dialect, markers: readonly stri
 }
 
 /**
- * Fences of other languages that are open: one with an info string opens, a bare one closes. Each is its length,
- * negative for tildes, so that the two never close one another.
+ * The open fences of other languages: one with an info string opens, a bare one closes. Each is kept as its length,
+ * negative for tildes, so that tildes and backticks never close each other.
  */
 export interface ForeignFences {
   readonly open: number[];
@@ -126,7 +126,7 @@ export function openForeign(fences: ForeignFences, marker: number, length: numbe
   fences.open.push(signed(marker, length));
 }
 
-/** A bare fence closes the innermost fence of its own character that is no longer than itself, and what that holds. */
+/** A bare fence closes the innermost open fences of its character that are shorter, and then one of its own length. */
 export function closeForeign(fences: ForeignFences, marker: number, length: number): void {
   const { open } = fences;
   const closer = signed(marker, length);

@@ -1,4 +1,4 @@
-// Collects what a reply holds while it is scanned, and words the errors once their lines are known.
+// Collects calls, faults and violations while a reply is scanned, and turns the faults into errors with line numbers.
 import type {
   JsonObject,
   ParsedToolCall,
@@ -12,7 +12,7 @@ export interface Fault {
   readonly code: ToolCallErrorCode;
   /** Where the fault is. */
   readonly at: number;
-  /** What the error's line is taken from, if not the fault itself: the opener of the block. */
+  /** Where the line number of the error is taken from, if not from `at`: the opener of the block. */
   readonly lineAt?: number;
   readonly detail?: string;
 }
@@ -21,7 +21,7 @@ export interface Findings {
   readonly calls: ParsedToolCall[];
   readonly faults: Fault[];
   readonly violations: Violation[];
-  /** Faults and violations past the limit; counted, not kept. */
+  /** Faults and violations past the limit, which are only counted. */
   droppedFaults: number;
   droppedViolations: number;
   /** A block held at least one complete JSON object. */
@@ -30,7 +30,7 @@ export interface Findings {
   otherDialect: boolean;
 }
 
-/** A reply of millions of broken blocks must not become millions of errors, nor of violations. */
+/** A reply of millions of broken blocks must not become millions of errors or violations. */
 const limit = 10_000;
 
 export function newFindings(): Findings {
@@ -137,7 +137,7 @@ function wording(text: string, { code, at, detail = "" }: Fault, line: number): 
 const excerptBefore = 24;
 const excerptLength = 80;
 
-/** Up to 80 code units around a position, with no code point cut in two. */
+/** Up to 80 code units around a position, without half of a surrogate pair at either end. */
 function excerptAt(text: string, at: number): string {
   const to = Math.min(text.length, Math.max(at - excerptBefore, 0) + excerptLength);
   const from = Math.max(0, Math.min(at - excerptBefore, to - excerptLength));

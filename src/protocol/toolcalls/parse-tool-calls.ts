@@ -8,11 +8,11 @@ import type { ToolCallReply } from "./tool-call.ts";
 import { joinVisible, show } from "./visible-text.ts";
 
 export interface ToolCallOptions {
-  /** `strict` takes the format to the letter; `tolerant`, the default, also takes what models make of it. */
+  /** `strict` accepts the format to the letter; `tolerant`, the default, also accepts common departures from it. */
   readonly profile?: Profile;
   /** Names of the registered tools; without them every name counts as registered. */
   readonly tools?: readonly string[] | ReadonlySet<string>;
-  /** The provider says the reply was cut off: a last block that nothing closes is not run. */
+  /** The provider says the reply was cut off: an unclosed last block does not run. */
   readonly cut?: boolean;
 }
 

@@ -20,7 +20,7 @@ export function readBareCall(
         const call = readCall(value, rules);
         const judged = judgeData(value, call, rules);
         if (judged === "unregistered") noteUnregistered(call, findings);
-        // With no registry to ask, only the full shape tells a call from data.
+        // Without registered tools, only an object with a name and arguments is taken for a call.
         const certain = rules.tools !== undefined || (call.ok && hasArgs(value, rules.dialect));
         if (judged !== "call" || !certain) return;
         verdict = "call";

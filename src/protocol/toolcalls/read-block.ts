@@ -1,4 +1,4 @@
-// Reads one fenced block into calls, faults and violations, or decides that it is no call at all.
+// Reads one fenced block into calls, faults and violations, or decides that it is data.
 import { addCall, addFault, addViolation, type Findings } from "./findings.ts";
 import type { BlockEnd, Host } from "./fences.ts";
 import { hasArgs, readCall, type CallReading, type CallRules } from "./read-call.ts";
@@ -14,7 +14,7 @@ export interface Block {
 }
 
 export interface BlockRules extends CallRules {
-  /** The provider says the reply was cut off: a block that nothing closed may lack its end. */
+  /** The provider says the reply was cut off: an unclosed block may lack its end. */
   readonly cut: boolean;
 }
 
@@ -105,7 +105,7 @@ export function noteUnregistered(call: CallReading, findings: Findings): void {
   );
 }
 
-/** Whether an object that may be plain data is a call of a registered tool, or only looks like a call. */
+/** Whether an object that may be plain data is a call of a registered tool, a call of another name, or data. */
 export function judgeData(value: JsonObject, call: CallReading, rules: CallRules): "call" | "unregistered" | "data" {
   if (call.name !== undefined && (rules.tools === undefined || rules.tools.has(call.name))) return "call";
   return call.ok && hasArgs(value, rules.dialect) ? "unregistered" : "data";

@@ -1,4 +1,4 @@
-// Turns one JSON object into a call by the keys of a dialect, or says why it is none.
+// Turns one JSON object into a call by the keys of a dialect, or says why it is not one.
 import type { Dialect } from "./dialect.ts";
 import type { Fault } from "./findings.ts";
 import { isJsonObject, type Json, type JsonObject, type Violation } from "./tool-call.ts";
@@ -21,7 +21,7 @@ export type CallReading =
       readonly ok: false;
       readonly code: Fault["code"];
       readonly detail?: string;
-      /** The name, where there is a usable one. */
+      /** The name, if there is a usable one. */
       readonly name?: string;
     };
 
@@ -54,7 +54,7 @@ export function readCall(object: JsonObject, rules: CallRules): CallReading {
       .slice(0, 5)
       .map((key) => `\`${clip(key)}\``)
       .join(", ");
-    // Without args the other keys may well be the arguments; to run without them would half-apply the call.
+    // Without args the other keys may be the arguments, and running without them would apply half of the call.
     if (args === undefined) return { ok: false, code: "inline_args", detail: listed, name };
     if (!unused.every((key) => dialect.metadataKeys.includes(key))) {
       (violations ??= []).push({
@@ -81,7 +81,7 @@ export function readCall(object: JsonObject, rules: CallRules): CallReading {
   return { ok: true, name, args: args ?? {}, violations: violations ?? noViolations };
 }
 
-/** The call held by the arguments of a generic wrapper, if they have the shape of one. */
+/** The call in the arguments of a generic wrapper, if they are one. */
 function unwrap(args: JsonObject, rules: CallRules): Extract<CallReading, { ok: true }> | undefined {
   const inner = readCall(args, rules);
   if (!inner.ok) return undefined;
@@ -93,7 +93,7 @@ export function hasArgs(object: JsonObject, dialect: Dialect): boolean {
   return firstPresent(object, dialect.argsKeys) !== undefined;
 }
 
-/** The first of the keys whose value is there; null counts as absent. */
+/** The first of the keys that has a value; null counts as absent. */
 function firstPresent(object: JsonObject, keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const value = object[key];

@@ -1,4 +1,4 @@
-// What the scan of a reply does at a fence: blocks that run, blocks that are quoted, and fences of other languages.
+// Handles a fence in a reply: blocks that run, blocks that are quoted, and fences of other languages.
 import { closeForeign, openerAt, openForeign, runEnd } from "./fences.ts";
 import { addFault, newFindings } from "./findings.ts";
 import { type Block, readBlock } from "./read-block.ts";
@@ -50,7 +50,7 @@ function readQuotedBlock(scan: ReplyScan, block: Block, next: number): void {
   scan.at = next;
 }
 
-/** A json fence without a call is prose: passed whole if it holds JSON, else a fence like any other. */
+/** A json fence without a call is prose. It is skipped whole if it holds JSON, and else treated as any other fence. */
 function passData(
   scan: ReplyScan,
   { opener, openerAt: at, ended }: Block,
@@ -84,7 +84,7 @@ function followForeign(scan: ReplyScan, { fence, past, lineEnd }: FenceLine): vo
   if (backtick === -1 || backtick >= infoEnd) openForeign(foreign, code, past - fence);
 }
 
-/** A line that holds the beginning of an opener and opens nothing is a call that went wrong; one error a line. */
+/** A line that looks like an opener but opens nothing is a call that went wrong. Each line is reported once. */
 function noteFalseOpener(scan: ReplyScan, fence: number, past: number): void {
   if (!scan.rules.dialect.tracksForeignFences || scan.foreign.open.length > 0 || fence < scan.reportedUpTo) return;
   if (scan.text.slice(past, past + 4).toLowerCase() !== "tool") return;

@@ -12,7 +12,7 @@ export interface Body {
 }
 
 export interface ObjectSink {
-  /** A complete object, and where it stands; `fault` says why it must not be used all the same. */
+  /** A complete object and its position. If there is a `fault`, the object must not be used. */
   readonly object: (value: JsonObject, from: number, fault: Fault | undefined) => void;
 }
 
@@ -24,13 +24,13 @@ export interface BodyReading {
   readonly fault: Fault | undefined;
 }
 
-/** JSON.parse takes ever longer for very deep nesting, so longer bodies are validated first. */
+/** JSON.parse is slow on very deep nesting, so longer bodies are validated first. */
 const largeBody = 65_536;
 
-/** What follows so many objects in one block is a reply gone wild. */
+/** A block with more objects than this is taken for a runaway reply. */
 const maxObjects = 1000;
 
-/** Complete objects go to the sink in order. With one object only, it is handed over only if nothing follows it. */
+/** Complete objects go to the sink in order. Where only one is allowed, it goes there only if nothing follows it. */
 export function readObjects(text: string, body: Body, sink: ObjectSink): BodyReading {
   const from = skipSpace(text, body.from, body.to);
   const to = trimmedEnd(text, from, body.to);
@@ -46,7 +46,7 @@ export function readObjects(text: string, body: Body, sink: ObjectSink): BodyRea
   return readSlowly(text, { from, to, several: body.several }, sink);
 }
 
-/** The value of a body that is one plain object and needs no second look. */
+/** The value of a body that is one plain object; undefined if the body needs the validator. */
 function parseWhole(text: string, from: number, to: number): JsonObject | undefined {
   if (text.charCodeAt(from) !== 0x7b || text.charCodeAt(to - 1) !== 0x7d) return undefined;
   const source = text.slice(from, to);
@@ -60,7 +60,7 @@ function parseWhole(text: string, from: number, to: number): JsonObject | undefi
   return value;
 }
 
-/** False for what JSON.parse takes more lightly than the format does: nesting, numbers, halves of surrogate pairs. */
+/** False for what JSON.parse accepts and the format may not: deep nesting, inexact numbers, halves of surrogate pairs. */
 function isPlain(container: JsonObject | readonly Json[], depth: number): boolean {
   if (depth > maxDepth) return false;
   if (Array.isArray(container)) {
@@ -117,7 +117,7 @@ function inexactFault(text: string, at: number): Fault | undefined {
   return { code: "inexact_integer", at, detail: digits.exec(text)?.[0] ?? "" };
 }
 
-/** Why the text at `at`, which is not `{`, cannot be read: another value, garbage, or a value cut short. */
+/** Why the text at `at`, which does not begin with `{`, cannot be read: another value, no JSON, or a value cut short. */
 function notAnObject(text: string, at: number, { to, first }: { to: number; first: boolean }): Fault {
   if (!first) return { code: "expected_single_object", at, detail: "text follows the object" };
   const scan = scanJson(text, at, to);

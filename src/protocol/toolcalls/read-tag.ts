@@ -1,4 +1,4 @@
-// What the scan of a reply does at a `<`: reasoning, its stray closes, and calls in another dialect.
+// Handles a `<` in a reply: reasoning, stray closing tags, and calls in another dialect.
 import { addViolation, type Findings, forget } from "./findings.ts";
 import type { ReasoningTag } from "./reasoning.ts";
 import { goOn, reasoningOf, type ReplyScan, takeBareObject } from "./reply-scan.ts";
@@ -22,7 +22,7 @@ function readOtherTag(scan: ReplyScan, angle: number): void {
   noteOtherDialect(scan.findings, scan.text.slice(angle, otherTags.lastIndex));
 }
 
-/** One violation says it for the whole reply. */
+/** Reported once for the whole reply. */
 export function noteOtherDialect(findings: Findings, written: string): void {
   if (findings.otherDialect) return;
   findings.otherDialect = true;
@@ -51,7 +51,7 @@ function readReasoning(scan: ReplyScan, angle: number, tag: ReasoningTag): void 
   takeBareObject(scan);
 }
 
-/** Some chat templates swallow the opening tag: then all there was before the close is reasoning. */
+/** Some chat templates drop the opening tag; then everything before the closing tag is reasoning. */
 function readOrphanClose(scan: ReplyScan, angle: number, tag: ReasoningTag): void {
   const { visible, findings, foreign } = scan;
   if (findings.complete) {

@@ -1,4 +1,4 @@
-// Reasoning tags: what counts as one, and which text a tag hides.
+// Reasoning tags: what counts as one, and which text is inside it.
 import type { Dialect } from "./dialect.ts";
 import { blankFrom, blockEnds, finder, nearest, openerAt, runEnd } from "./fences.ts";
 import { newFindings } from "./findings.ts";
@@ -30,7 +30,7 @@ export function tagReader(dialect: Dialect): TagReader {
     if (match === null) return undefined;
     const form = match[1] === "/" ? "close" : match[3] === "/" ? "empty" : "open";
     const written = match[2] ?? "";
-    // The name is the table's own string: what is kept must not be a slice of the reply for every tag in it.
+    // The name is taken from the table: a slice of the reply for each tag would cost memory in a hostile reply.
     const name = dialect.reasoningTags.find((known) => known === written || known === written.toLowerCase());
     return name === undefined ? undefined : { name, form, end: pattern.lastIndex };
   };
@@ -44,7 +44,7 @@ interface ReasoningSpan {
   readonly end: number;
 }
 
-/** Tags that are open, innermost last: names and positions side by side, since a hostile reply may open millions. */
+/** The open tags, innermost last, as two plain lists, because a hostile reply may open millions. */
 export interface OpenTags {
   readonly names: string[];
   readonly places: number[];
@@ -79,19 +79,19 @@ export function closeTag({ names, places, counts }: OpenTags, name: string): num
 type IgnoredCall = Omit<ParsedToolCall, "id">;
 
 export interface ReasoningScan {
-  /** The span a tag opens, or undefined if it never closes. Tags must be asked for in the order they stand. */
+  /** The span a tag opens, or undefined if it never closes. Tags must be asked for in their order in the text. */
   readonly spanOf: (at: number, tag: ReasoningTag) => ReasoningSpan | undefined;
-  /** Takes the calls seen so far before `end` and at or after `from`. */
+  /** The calls seen in [from, end). Each call is returned once. */
   readonly ignoredIn: (from: number, end: number) => IgnoredCall[];
 }
 
 /**
- * Looks ahead from an opening tag for its close. A look that reaches the end of the text has seen every later tag, so
- * it is made at most once and its pairs are kept: that holds the whole at one pass.
+ * Looks ahead from an opening tag for its closing tag. A search that reaches the end of the text has seen every later
+ * tag, so its pairs are kept and no further search is made: the whole costs one pass.
  */
 export function reasoningScan(text: string, rules: BlockRules, markers: readonly string[]): ReasoningScan {
   const readTag = tagReader(rules.dialect);
-  // Nothing runs in here, so blocks are taken as far as they go, whatever the profile.
+  // Nothing in reasoning runs, so blocks are read leniently, whatever the profile.
   const allows = { ...rules.dialect.allows, severalObjects: true, openerClosesBlock: true };
   const dialect = { ...rules.dialect, allows };
   const nextAngle = finder(text, "<");
@@ -102,7 +102,7 @@ export function reasoningScan(text: string, rules: BlockRules, markers: readonly
   const seen: { readonly at: number; readonly call: IgnoredCall }[] = [];
   let taken = 0;
 
-  /** Lists the calls of a quoted block; returns where looking for tags goes on, past its complete objects. */
+  /** Lists the calls of a block inside reasoning; returns where the search for tags continues, after its complete objects. */
   function passBlock(fence: number, lineFloor: number): number {
     const past = runEnd(text, fence);
     if (blankFrom(text, fence, lineFloor, true) === -1) return past;
@@ -124,9 +124,9 @@ export function reasoningScan(text: string, rules: BlockRules, markers: readonly
   function look(from: number, first: ReasoningTag): ReasoningSpan | undefined {
     const open = newOpenTags();
     openTag(open, first.name, from);
-    /** Pairs that closed on the way: where each opens, and where its close begins and ends. */
+    /** For each pair that closed on the way: where its tag opens, and where the closing tag begins and ends. */
     const closed: number[] = [];
-    // A tag that opens its line lets a block follow it on that line.
+    // After a tag at the start of a line, a block may open on the same line.
     const opensLine = from === 0 || blankFrom(text, from, Math.max(0, from - 200), from <= 200) !== -1;
     let at = first.end;
     let lineFloor = opensLine ? first.end : from;

@@ -1,4 +1,4 @@
-// The state of one pass over a reply: where it stands, what it found, and the searches it shares.
+// The state of one pass over a reply: its position, its findings, and the searches its parts share.
 import { blockEnds, type BlockEnds, type Finder, finder, type ForeignFences, markersIn, nearest } from "./fences.ts";
 import { type Findings, newFindings } from "./findings.ts";
 import { readBareCall } from "./read-bare-call.ts";
@@ -14,11 +14,12 @@ export interface ReplyScan {
   readonly findings: Findings;
   readonly visible: VisibleText;
   readonly foreign: ForeignFences;
-  /** Calls inside reasoning, and calls quoted so far, which are ignored if what quotes them proves to be reasoning. */
+  /** Calls inside reasoning. */
   readonly ignored: Omit<ParsedToolCall, "id">[];
+  /** Calls in quoted blocks, which become ignored calls if the text around them turns out to be reasoning. */
   quoted: Omit<ParsedToolCall, "id">[];
   at: number;
-  /** Up to here a line that only looks like an opener has been reported. */
+  /** Lines that only look like an opener have been reported up to here. */
   reportedUpTo: number;
   bareTries: number;
   /** The fence markers the text holds. */
@@ -68,7 +69,7 @@ export function goOn(scan: ReplyScan, from: number, lineBlank: boolean): void {
   resume(scan.visible, from, lineBlank);
 }
 
-/** Each try reads to the end of the reply, so they are few. */
+/** Each try reads to the end of the reply, so their number is limited. */
 const maxBareTries = 4;
 
 /** A reply that is nothing but one JSON object is taken whole, so that the strings in it stay untouched. */

@@ -1,4 +1,4 @@
-// The shapes a reply is read into: calls, errors, violations, and what is left beside them.
+// What a reply is parsed into: calls, errors, violations, prose and reasoning.
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
@@ -6,7 +6,7 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** One call the reply makes. The id counts the calls of this reply; the caller prefixes the turn. */
+/** One call of the reply. The id counts the calls of this reply; the caller adds the turn to it. */
 export interface ParsedToolCall {
   readonly id: string;
   readonly name: string;
@@ -52,7 +52,7 @@ export type ViolationKind =
   | "orphan_reasoning_close"
   | "too_many_violations";
 
-/** A departure from the format that was understood, or that lost a call (`unregistered_call`, `other_dialect`). */
+/** A departure from the format. The call ran all the same, except for `unregistered_call` and `other_dialect`. */
 export interface Violation {
   readonly kind: ViolationKind;
   readonly message: string;

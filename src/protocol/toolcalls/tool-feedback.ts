@@ -9,7 +9,7 @@ export interface FeedbackOptions {
   readonly tools?: readonly string[];
 }
 
-/** Violations that lost a call; the others were understood and need no word. */
+/** Violations because of which a call did not run; the others need no feedback. */
 const lostCalls: ReadonlySet<ViolationKind> = new Set(["other_dialect", "unregistered_call"]);
 
 const maxListed = 8;
@@ -37,7 +37,7 @@ export function toolFeedback(
   ].join("\n\n");
 }
 
-/** The messages explain the fenced form, so where calls go another way only the place and the code are told. */
+/** The messages explain the fenced format; in a conversation with native calls only the line and the code are told. */
 function describe({ code, message, line, excerpt }: ToolCallError, format: "fenced" | "native"): string {
   const what = format === "fenced" ? message : `a call written into the text did not run (${code}).`;
   return `- Line ${line}: ${what}${excerpt === "" ? "" : ` At: ${JSON.stringify(excerpt)}`}`;

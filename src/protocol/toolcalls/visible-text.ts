@@ -1,17 +1,17 @@
-// Sorts the text outside blocks into what a person sees and what is reasoning, as stretches of the reply.
+// Sorts the text outside blocks into prose, which a person sees, and reasoning, as stretches of the reply.
 import { blankFrom } from "./fences.ts";
 import { skipSpace, trimSpace } from "../white-space.ts";
 
 export interface VisibleText {
   readonly text: string;
-  /** Begin, end and kind (1: reasoning) of each stretch in turn; numbers, since a hostile reply may have millions. */
+  /** Start, end and kind (0 prose, 1 reasoning) of each stretch in turn; numbers, because a hostile reply may have millions. */
   readonly stretches: number[];
-  /** What stands before is reasoning for good: so much of `stretches`, up to this position. */
+  /** All before this is reasoning and stays so: this many entries of `stretches`, up to this position. */
   settled: { readonly stretches: number; readonly at: number };
-  /** Where the run of visible text in hand begins, and whether its line is blank up to there. */
+  /** Where the current run of prose begins, and whether its line is blank up to there. */
   runStart: number;
   runBlank: boolean;
-  /** Something but blanks was seen. */
+  /** There was prose other than blanks. */
   any: boolean;
 }
 
@@ -19,12 +19,12 @@ export function newVisibleText(text: string): VisibleText {
   return { text, stretches: [], settled: { stretches: 0, at: 0 }, runStart: 0, runBlank: true, any: false };
 }
 
-/** Where the visible line of `at` begins, if it is blank up to `at`; else -1. */
+/** Where the line of `at` begins in the prose, if it is blank up to `at`; else -1. */
 export function visibleLineStart(visible: VisibleText, at: number): number {
   return blankFrom(visible.text, at, visible.runStart, visible.runBlank);
 }
 
-/** Ends the run in hand at `to`. */
+/** Ends the current run of prose at `to`. */
 export function show(visible: VisibleText, to: number): void {
   const { runStart: from, text } = visible;
   if (to <= from) return;
@@ -37,13 +37,13 @@ export function hide(visible: VisibleText, from: number, to: number): void {
   visible.stretches.push(from, to, 1);
 }
 
-/** Begins the next run; what stands between the runs is not prose. */
+/** Begins the next run; the text between the two runs is not prose. */
 export function resume(visible: VisibleText, from: number, blank: boolean): void {
   visible.runStart = from;
   visible.runBlank = blank;
 }
 
-/** Everything up to the tag that stands in [from, to) was reasoning after all, blocks included. */
+/** Everything before the tag at [from, to) turns out to be reasoning, blocks included. */
 export function hideAll(visible: VisibleText, from: number, to: number): void {
   visible.stretches.length = visible.settled.stretches;
   hide(visible, visible.settled.at, from);
