@@ -1,4 +1,4 @@
-// The policy that holds where a policy says nothing, and the one a new project starts from.
+// The default policy, which fills what a policy leaves out, and the policy a new project starts with.
 
 import type { Policy } from "./policy.ts";
 
@@ -38,7 +38,7 @@ export const defaultPolicy: Policy = {
   words: "substring",
 };
 
-/** Whole words from the start: a new project has no policy that relies on "latest" meaning "test". */
+/** Matches whole words: a new project has no older policy that relies on finding "test" in "latest". */
 export function initialPolicy(): Policy {
   return { ...structuredClone(defaultPolicy), words: "boundary" };
 }

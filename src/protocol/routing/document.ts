@@ -1,23 +1,23 @@
-// Turns what a reader was given into a plain value: JSON or TOON by its look, or a value that is one already.
+// Turns the input of a reader into a plain value: from JSON or TOON text, told apart by how it begins, or from a plain value.
 
 import { readStrictJson } from "../json/strict-json.ts";
-import { fieldNames, type FieldTable } from "./fields.ts";
+import { fieldNames, type FieldTable } from "./field-tables.ts";
 import { excerpt, refuse, type ReadNotes } from "./read-notes.ts";
 import { decodeToon } from "./toon.ts";
 
 export interface Document {
   readonly value: unknown;
-  /** TOON has no inline brackets, so there a text like `["A", "B"]` was meant as a list. */
+  /** TOON has no lists in brackets, so there a text like `["A", "B"]` was meant as a list. */
   readonly toon: boolean;
 }
 
-/** Far more than an envelope needs; every line costs the decoder, however short. */
+/** Far more than an envelope needs. Every line costs the decoder time, however short it is. */
 const toonLines = 100_000;
 
 /** The parser's cost grows faster than the text with nesting and with keys; within these limits it is linear. */
 export const jsonLimits = { maxDepth: 100, maxKeys: 100_000 };
 
-/** Returns undefined if the text was refused, which the notes then say. */
+/** Returns undefined if the text was refused; the notes then have the error. */
 export function openDocument(input: unknown, table: FieldTable, notes: ReadNotes): Document | undefined {
   if (typeof input !== "string") return { value: input, toon: false };
   const text = unfenced(input);
@@ -28,7 +28,7 @@ export function openDocument(input: unknown, table: FieldTable, notes: ReadNotes
   return notes.error === undefined ? { value, toon } : undefined;
 }
 
-/** Models like to put a document between fences; only a pair around the whole text is taken away. */
+/** Models like to put a document between fences; a pair around the whole text is removed. */
 function unfenced(input: string): string {
   const text = input.charCodeAt(0) === 0xfeff ? input.slice(1) : input;
   const start = text.search(/\S/);
@@ -77,7 +77,7 @@ function hasMoreLines(text: string, most: number): boolean {
   return true;
 }
 
-/** On one line the first field takes all that follows as its text. */
+/** Written on one line, the first field would take all others as its text. */
 function swallowsFields(line: string, table: FieldTable): boolean {
   const names = allNames(table).map((name) => name.replaceAll("_", "[-_]"));
   const another = new RegExp(`\\s(?:${names.join("|")})(?:\\[\\d{0,9}\\])?:`);

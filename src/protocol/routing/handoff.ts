@@ -1,4 +1,4 @@
-// The handoff envelope: what a sender tells about a task when it passes it on.
+// The handoff envelope: what a sender says about a task when it passes the task on.
 
 import { z } from "zod";
 
@@ -7,10 +7,10 @@ const List = z.array(z.string()).optional();
 const Flag = z.boolean().optional();
 const Any = z
   .json()
-  .refine((value) => value !== null, "null is said by leaving the field out")
+  .refine((value) => value !== null, "must not be null; leave the field out instead")
   .optional();
 
-/** Every field may be absent: what must be there is the policy's word, checked when the handoff is routed. */
+/** Every field may be absent. The policy names those that are required, which is checked when the handoff is routed. */
 export const Handoff = z.strictObject({
   task_id: Text,
   from_model: Text,

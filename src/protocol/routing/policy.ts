@@ -1,7 +1,7 @@
-// The routing policy: which model has which role, when the router is asked, and what an envelope must carry.
+// The routing policy: which model has which role, when the router is asked, and what a handoff must contain.
 
 import { z } from "zod";
-import { policyFields } from "./fields.ts";
+import { policyFields } from "./field-tables.ts";
 import { modelRefProblem } from "./model-ref.ts";
 
 const ModelRef = z.string().refine((value) => modelRefProblem(value) === undefined, {
@@ -16,7 +16,7 @@ export const Policy = z.strictObject({
     info: ModelRef,
     build: ModelRef,
     escalate_to: ModelRef,
-    /** Not held to 0..1: above 1, every handoff goes to `escalate_to`. */
+    /** May be outside 0..1: above 1, every handoff goes to `escalate_to`. */
     conf_threshold: z.number(),
   }),
   routing: z.strictObject({

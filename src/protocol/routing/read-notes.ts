@@ -1,4 +1,4 @@
-// What a reader has to say besides the value: its warnings, and the error that made the value unusable.
+// The warnings of a reader, and the error that made its value unusable.
 
 import { TuttiError } from "../error.ts";
 
@@ -13,7 +13,7 @@ export interface ReadNotes {
   error: TuttiError | undefined;
 }
 
-/** Enough for a person; a text with a million unknown fields must not make a million warnings. */
+/** A text with a million unknown fields must not make a million warnings. */
 const listedWarnings = 50;
 
 export function newNotes(what: string): ReadNotes {
@@ -25,7 +25,7 @@ export function warn(notes: ReadNotes, warning: string): void {
   else notes.unlisted += 1;
 }
 
-/** The first problem is the one reported; reading goes on, its outcome is not used. */
+/** Only the first problem is reported. Reading continues, but its value is not used. */
 export function refuse(notes: ReadNotes, path: string, problem: string): undefined {
   const where = path === "" ? notes.what : `${notes.what}: ${path}`;
   notes.error ??= new TuttiError("invalid_input", `${where} ${problem}`, { details: { path } });
@@ -38,7 +38,7 @@ export function finish<T>(notes: ReadNotes, value: T): Read<T> {
   return error === undefined ? { ok: true, value, warnings } : { ok: false, error, warnings };
 }
 
-/** A piece of what was given, fit to stand in a one-line message. */
+/** The beginning of a text, fit for a message of one line. */
 export function excerpt(text: string, longest = 60): string {
   const line = text.slice(0, longest + 1).replaceAll(/\s+/g, " ");
   return line.length > longest ? `${line.slice(0, longest)}…` : line;

@@ -137,7 +137,7 @@ test("what a policy does in silence is warned of", () => {
     gate: { require_fields: ["task-id"], fail_if_conf_less: -1 },
   });
   assert.deepEqual(warnings, [
-    'gate.require_fields: "task-id" is no field, so it requires nothing',
+    'gate.require_fields: "task-id" is not a field, so it requires nothing',
     'routing.decision_rules[0] is not "words => model" and is skipped: billing',
     "policy.conf_threshold is 1.5: above 1, every handoff goes to gpt-5.4",
     "gate.fail_if_conf_less is -1: below 0, it holds nothing back",

@@ -1,9 +1,9 @@
-// Reads a routing policy from TOON, JSON or a plain value; what it leaves out is as in the default policy.
+// Reads a routing policy from TOON, JSON or a plain value; the default policy fills what it leaves out.
 
-import { choiceCell, listCell, numberCell, openCells, openSection, textCell } from "./cells.ts";
+import { choiceField, listField, numberField, openFields, openSection, textField } from "./read-fields.ts";
 import { defaultPolicy } from "./default-policy.ts";
 import { openDocument } from "./document.ts";
-import { policyFields } from "./fields.ts";
+import { policyFields } from "./field-tables.ts";
 import { modelRefProblem } from "./model-ref.ts";
 import type { Policy } from "./policy.ts";
 import { excerpt, finish, newNotes, refuse, warn, type Read, type ReadNotes } from "./read-notes.ts";
@@ -12,45 +12,46 @@ import { parseRule } from "./rule.ts";
 
 const { policy: roleFields, routing: routingFields, gate: gateFields } = policyFields.section;
 
-/** Never throws. Field by field: a gate that names one field keeps the default of the others. */
+/** Never throws. Defaults apply field by field: a gate that gives one field keeps the defaults of the others. */
 export function readPolicy(input: unknown): Read<Policy> {
   const notes = newNotes("policy");
   const policy = structuredClone(defaultPolicy);
   const document = openDocument(input, policyFields, notes);
   if (document === undefined) return finish(notes, policy);
-  const cells = openCells(policyFields, document.value, { path: "", toon: document.toon, notes });
+  const fields = openFields(policyFields, document.value, { path: "", toon: document.toon, notes });
 
-  const roles = openSection(cells, "policy", roleFields);
+  const roles = openSection(fields, "policy", roleFields);
   for (const name of roleFields.text) {
-    const value = textCell(roles, name) ?? policy.policy[name];
+    const value = textField(roles, name) ?? policy.policy[name];
     const problem = modelRefProblem(value);
     if (problem !== undefined) refuse(notes, `policy.${name}`, problem);
     policy.policy[name] = value;
   }
-  policy.policy.conf_threshold = numberCell(roles, "conf_threshold") ?? policy.policy.conf_threshold;
+  policy.policy.conf_threshold = numberField(roles, "conf_threshold") ?? policy.policy.conf_threshold;
 
-  const routing = openSection(cells, "routing", routingFields);
-  policy.routing.decision_rules = listCell(routing, "decision_rules") ?? policy.routing.decision_rules;
+  const routing = openSection(fields, "routing", routingFields);
+  policy.routing.decision_rules = listField(routing, "decision_rules") ?? policy.routing.decision_rules;
 
-  const gate = openSection(cells, "gate", gateFields);
+  const gate = openSection(fields, "gate", gateFields);
   const { if_conflict_or_missing: conflict, if_test_failure: failure } = gateFields.choice;
   policy.gate = {
-    require_fields: listCell(gate, "require_fields") ?? policy.gate.require_fields,
-    fail_if_conf_less: numberCell(gate, "fail_if_conf_less") ?? policy.gate.fail_if_conf_less,
-    if_conflict_or_missing: choiceCell(gate, "if_conflict_or_missing", conflict) ?? policy.gate.if_conflict_or_missing,
-    if_test_failure: choiceCell(gate, "if_test_failure", failure) ?? policy.gate.if_test_failure,
+    require_fields: listField(gate, "require_fields") ?? policy.gate.require_fields,
+    fail_if_conf_less: numberField(gate, "fail_if_conf_less") ?? policy.gate.fail_if_conf_less,
+    if_conflict_or_missing: choiceField(gate, "if_conflict_or_missing", conflict) ?? policy.gate.if_conflict_or_missing,
+    if_test_failure: choiceField(gate, "if_test_failure", failure) ?? policy.gate.if_test_failure,
   };
 
-  policy.review = choiceCell(cells, "review", policyFields.choice.review) ?? policy.review;
-  policy.words = choiceCell(cells, "words", policyFields.choice.words) ?? policy.words;
+  policy.review = choiceField(fields, "review", policyFields.choice.review) ?? policy.review;
+  policy.words = choiceField(fields, "words", policyFields.choice.words) ?? policy.words;
   warnOfSilentEffects(policy, notes);
   return finish(notes, policy);
 }
 
-/** All of this is allowed and does something its author may not expect. */
+/** All of this is allowed, but its effect may surprise the author. */
 function warnOfSilentEffects({ policy, routing, gate }: Policy, notes: ReadNotes): void {
   for (const name of gate.require_fields) {
-    if (!isRequirable(name)) warn(notes, `gate.require_fields: "${excerpt(name)}" is no field, so it requires nothing`);
+    if (!isRequirable(name))
+      warn(notes, `gate.require_fields: "${excerpt(name)}" is not a field, so it requires nothing`);
   }
   for (const [index, rule] of routing.decision_rules.entries()) {
     if (parseRule(rule) === undefined) {

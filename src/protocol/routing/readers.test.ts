@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { encode } from "@toon-format/toon";
 import fc from "fast-check";
 import type { z } from "zod";
-import { fieldNames, handoffFields, policyFields, reviewFields, type FieldTable } from "./fields.ts";
+import { fieldNames, handoffFields, policyFields, reviewFields, type FieldTable } from "./field-tables.ts";
 import { Handoff } from "./handoff.ts";
 import { Policy } from "./policy.ts";
 import { readHandoff } from "./read-handoff.ts";

@@ -1,4 +1,4 @@
-// What a handoff must carry before it is routed: the fields the policy requires, the contract, a sane confidence.
+// What a handoff must contain before it is routed: the fields the policy requires, the contract, a confidence in range.
 
 import type { Handoff } from "./handoff.ts";
 import { isBlank } from "./text.ts";
@@ -12,42 +12,42 @@ export interface RouteProblem {
 
 type Check = (handoff: Handoff) => boolean;
 
-const said = (text: string | undefined): boolean => text !== undefined && !isBlank(text);
-const some = (list: readonly string[] | undefined): boolean => list !== undefined && list.length > 0;
+const hasText = (text: string | undefined): boolean => text !== undefined && !isBlank(text);
+const hasItems = (list: readonly string[] | undefined): boolean => list !== undefined && list.length > 0;
 
 // An item may be empty, a list may not: "nothing" is written ["none"].
 const checks = new Map<string, Check>([
-  ["task_id", (handoff) => said(handoff.task_id)],
-  ["from_model", (handoff) => said(handoff.from_model)],
-  ["to_model", (handoff) => said(handoff.to_model)],
-  ["objective", (handoff) => said(handoff.objective)],
-  ["scope", (handoff) => said(handoff.scope)],
-  ["constraints", (handoff) => some(handoff.constraints)],
-  ["current_state", (handoff) => said(handoff.current_state) || said(handoff.context?.state)],
-  ["artifact_refs", (handoff) => some(handoff.artifact_refs) || some(handoff.context?.refs)],
+  ["task_id", (handoff) => hasText(handoff.task_id)],
+  ["from_model", (handoff) => hasText(handoff.from_model)],
+  ["to_model", (handoff) => hasText(handoff.to_model)],
+  ["objective", (handoff) => hasText(handoff.objective)],
+  ["scope", (handoff) => hasText(handoff.scope)],
+  ["constraints", (handoff) => hasItems(handoff.constraints)],
+  ["current_state", (handoff) => hasText(handoff.current_state) || hasText(handoff.context?.state)],
+  ["artifact_refs", (handoff) => hasItems(handoff.artifact_refs) || hasItems(handoff.context?.refs)],
   ["expected_output", (handoff) => handoff.expected_output !== undefined && handoff.expected_output !== null],
-  ["acceptance_criteria", (handoff) => some(handoff.acceptance_criteria)],
-  ["risks", (handoff) => some(handoff.risks)],
-  ["fallback_triggers", (handoff) => some(handoff.fallback_triggers)],
+  ["acceptance_criteria", (handoff) => hasItems(handoff.acceptance_criteria)],
+  ["risks", (handoff) => hasItems(handoff.risks)],
+  ["fallback_triggers", (handoff) => hasItems(handoff.fallback_triggers)],
   ["conf", (handoff) => handoff.conf !== undefined],
-  ["assumptions_made", (handoff) => some(handoff.assumptions_made)],
-  ["open_questions", (handoff) => some(handoff.open_questions)],
-  ["failed_checks", (handoff) => some(handoff.failed_checks)],
-  ["id", (handoff) => said(handoff.task_id)],
-  ["src", (handoff) => said(handoff.from_model)],
-  ["dst", (handoff) => said(handoff.to_model)],
-  ["obj", (handoff) => said(handoff.objective)],
-  ["refs", (handoff) => some(handoff.artifact_refs) || some(handoff.context?.refs)],
+  ["assumptions_made", (handoff) => hasItems(handoff.assumptions_made)],
+  ["open_questions", (handoff) => hasItems(handoff.open_questions)],
+  ["failed_checks", (handoff) => hasItems(handoff.failed_checks)],
+  ["id", (handoff) => hasText(handoff.task_id)],
+  ["src", (handoff) => hasText(handoff.from_model)],
+  ["dst", (handoff) => hasText(handoff.to_model)],
+  ["obj", (handoff) => hasText(handoff.objective)],
+  ["refs", (handoff) => hasItems(handoff.artifact_refs) || hasItems(handoff.context?.refs)],
   ["out", (handoff) => asksForOutput(handoff.out)],
-  ["criteria", (handoff) => some(handoff.criteria?.must) || some(handoff.criteria?.fail)],
+  ["criteria", (handoff) => hasItems(handoff.criteria?.must) || hasItems(handoff.criteria?.fail)],
 ]);
 
-/** Any other name, a kebab spelling included, is satisfied by every handoff. */
+/** Every handoff satisfies any other name, kebab-case spellings included. */
 export function isRequirable(name: string): boolean {
   return checks.has(name);
 }
 
-/** The first of: fields missing, contract unmet, confidence out of range. */
+/** The first of these: missing fields, an incomplete contract, a confidence out of range. */
 export function findProblem(required: readonly string[], handoff: Handoff): RouteProblem | undefined {
   let missing: Set<string> | undefined;
   for (const name of required) {
@@ -59,16 +59,16 @@ export function findProblem(required: readonly string[], handoff: Handoff): Rout
     return { kind: "missing_fields", message: `missing required handoff fields: ${fields.join(", ")}`, fields };
   }
   if (
-    !some(handoff.acceptance_criteria) ||
-    !some(handoff.assumptions_made) ||
-    !some(handoff.open_questions) ||
-    !some(handoff.failed_checks)
+    !hasItems(handoff.acceptance_criteria) ||
+    !hasItems(handoff.assumptions_made) ||
+    !hasItems(handoff.open_questions) ||
+    !hasItems(handoff.failed_checks)
   ) {
     return {
       kind: "contract",
       message:
         "handoff must include acceptance_criteria and verification fields (assumptions_made/open_questions/failed_checks)",
-      fields: contract.filter((name) => !some(handoff[name])),
+      fields: contract.filter((name) => !hasItems(handoff[name])),
     };
   }
   const { conf } = handoff;
@@ -84,11 +84,11 @@ const contract = ["acceptance_criteria", "assumptions_made", "open_questions", "
 function asksForOutput(out: Handoff["out"]): boolean {
   if (out === undefined) return false;
   if (out.recommended === true || out.cite_sources === true || out.diff_summary === true) return true;
-  if (some(out.files) || some(out.tests) || out.format !== undefined) return true;
+  if (hasItems(out.files) || hasItems(out.tests) || out.format !== undefined) return true;
   return [out.alternatives, out.risks, out.open_questions].some((value) => value !== undefined && value !== null);
 }
 
-/** A number without an exponent, which String gives to the very large and the very small. */
+/** The number without an exponent, which String uses for very large and very small numbers. */
 function inDigits(value: number): string {
   const [, sign = "", whole = "", fraction = "", exponent] = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(`${value}`) ?? [];
   if (exponent === undefined) return Number.isFinite(value) || Number.isNaN(value) ? `${value}` : infinite(value);

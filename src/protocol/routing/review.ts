@@ -1,4 +1,4 @@
-// The review envelope: a reviewer's finding about a task and the gate it asks for.
+// The review envelope: what a reviewer found in the work on a task, and the gate it chose.
 
 import { z } from "zod";
 
@@ -10,7 +10,7 @@ export const Review = z.strictObject({
     conf: z.number().optional(),
     findings: z.array(z.string()).optional(),
     required: z.array(z.string()).optional(),
-    /** As written: a template carries the menu `approve | revise | escalate`, an answer one of the three. */
+    /** As written. A template has the menu `approve | revise | escalate`, a review one of the three. */
     gate: z.string().optional(),
   }),
 });

@@ -1,4 +1,4 @@
-// Decides which model gets a task: pure in policy and handoff, and says what made it decide.
+// Decides which model gets a task, from the policy and the handoff alone, and says why.
 
 import type { Handoff } from "./handoff.ts";
 import type { Policy } from "./policy.ts";
@@ -10,7 +10,7 @@ import { boundaryWords, substringWords, type WordList, type Words } from "./word
 export interface RouteDecision {
   readonly model: string;
   readonly reason: string;
-  /** `scope` also when the words stood in the objective; `rule:<i>` counts the rules of the policy from 0. */
+  /** `scope` also stands for words found in the objective; `rule:<i>` counts the rules of the policy from 0. */
   readonly matched_by:
     | "conf"
     | "risk"
@@ -34,12 +34,12 @@ export function route(policy: Policy, handoff: Handoff): Route {
   return { ok: true, value: escalation(policy, handoff, words) ?? classification(policy, handoff, words) };
 }
 
-/** What a confidence must reach. A handoff may raise it, never lower it. */
+/** The confidence that is required. A handoff may raise it, but not lower it. */
 export function effectiveThreshold({ policy, gate }: Policy, handoff: Handoff): number {
   return Math.max(gate.fail_if_conf_less, policy.conf_threshold, handoff.confidence_threshold ?? policy.conf_threshold);
 }
 
-/** Whether the decision says that the task is one for the router, whatever it is about. */
+/** Whether the task goes to `escalate_to` because of a doubt or a risk, whatever it is about. */
 export function isEscalation({ matched_by }: RouteDecision): boolean {
   return matched_by === "conf" || matched_by === "risk" || matched_by === "contradiction" || matched_by === "ambiguity";
 }
@@ -78,7 +78,7 @@ function findInAny(list: WordList, texts: readonly string[] | undefined): string
 
 function classification(policy: Policy, handoff: Handoff, words: Words): RouteDecision {
   const { router, info, build } = policy.policy;
-  // None of these words can lie in both, so one text finds what two would.
+  // None of these words can span both fields, so searching them as one text finds the same words.
   const task = (handoff.scope ?? "") + words.between + (handoff.objective ?? "");
   let model = router;
   let found = words.router.find(task);
@@ -98,7 +98,7 @@ function classification(policy: Policy, handoff: Handoff, words: Words): RouteDe
   return { model, reason: reasonFor(model, policy, handoff), matched_by: "scope", words: found };
 }
 
-/** As written, blanks around it included, unless the policy matches whole words. */
+/** The destination as written, with the blanks around it, unless the policy matches whole words. */
 function allowedDestination({ policy, words }: Policy, to: string | undefined): string | undefined {
   if (to === undefined) return undefined;
   const { router, info, build, escalate_to } = policy;
@@ -130,7 +130,7 @@ function byRule(policy: Policy, handoff: Handoff, words: Words): RouteDecision {
   return { model: router, reason: reasonFor(router, policy, handoff), matched_by: "default", words: [] };
 }
 
-/** Told from the model alone: where two roles share a model, the first of these is said. */
+/** The reason depends on the model alone: if two roles share a model, the first of these is given. */
 function reasonFor(model: string, { policy }: Policy, handoff: Handoff): string {
   if (model === policy.info) return "matched information-gathering scope";
   if (model === policy.build) return "matched implementation/debugging scope";

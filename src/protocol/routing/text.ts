@@ -10,7 +10,7 @@ export function isBlank(text: string): boolean {
 }
 
 export function asciiLower(text: string): string {
-  // On ASCII alone the two agree, and this one is the faster.
+  // On ASCII text the result is the same, and toLowerCase is faster.
   if (!/[\u0080-\uffff]/.test(text)) return text.toLowerCase();
   const pieces: string[] = [];
   for (let start = 0; start < text.length; start += piece) {
@@ -24,5 +24,5 @@ export function asciiLower(text: string): string {
   return pieces.join("");
 }
 
-/** As many arguments as a call safely takes. */
+/** The number of arguments that is safe in one call. */
 const piece = 4096;

@@ -1,4 +1,4 @@
-// Decodes TOON text: strictly first, then, if only a declared length was wrong, by what is there.
+// Decodes TOON text: strictly first; if only a declared length is wrong, again with the actual lengths.
 
 import { decodeStreamSync } from "@toon-format/toon";
 import { excerpt, refuse, warn, type ReadNotes } from "./read-notes.ts";
@@ -9,13 +9,13 @@ import { excerpt, refuse, warn, type ReadNotes } from "./read-notes.ts";
  */
 const limits = { depth: 64, line: 131_072, header: 4096, fieldGroups: 8 };
 
-/** Returns undefined if the text was refused, which the notes then say. */
+/** Returns undefined if the text was refused; the notes then have the error. */
 export function decodeToon(lines: readonly string[], notes: ReadNotes): unknown {
   const ready: string[] = [];
   for (const [index, line] of lines.entries()) {
     const problem = lineProblem(line);
     if (problem !== undefined) return refuse(notes, "", `is not valid TOON: Line ${index + 1}: ${problem}`);
-    // A comment in place of a blank line keeps the line numbers; the decoder would search all blank lines per list.
+    // The decoder searches all blank lines for every list. Comments in their place keep the line numbers and cost nothing.
     ready.push(/\S/.test(line) ? line : "#");
   }
   try {
@@ -54,7 +54,7 @@ function lineProblem(line: string): string | undefined {
   return undefined;
 }
 
-/** Whether `key[N]` is followed by anything but its colon; asked of long lines only. The values after it may be long. */
+/** Whether anything but a colon follows `key[N]`. Only asked for long lines; the values after the colon may be long. */
 function hasLongHeader(line: string): boolean {
   const bracket = indexOutsideQuotes(line, "[", 0);
   if (bracket === -1 || indexOutsideQuotes(line, ":", 0) < bracket) return false;
@@ -84,15 +84,15 @@ function braceDepth(line: string): number {
 
 interface Frame {
   readonly container: unknown[] | Map<string, unknown>;
-  /** Under which key the container stands, for messages. */
+  /** The key of the container, for messages. */
   readonly name: string;
   readonly declared: number | undefined;
   key: string;
 }
 
 /**
- * Builds the value from the decoder's events. Not strict, it takes lists as long as they are and warns of those that
- * declared another length; a key given twice is refused either way.
+ * Builds the value from the decoder's events. When not strict, it accepts lists of any length and warns if another length
+ * was declared. A key given twice is always refused.
  */
 function build(lines: readonly string[], options: { strict: boolean }, notes: ReadNotes): unknown {
   const stack: Frame[] = [];
@@ -123,7 +123,7 @@ function build(lines: readonly string[], options: { strict: boolean }, notes: Re
   return root;
 }
 
-/** The decoder glues a text together letter by letter; looking into it joins them, so that the pieces can go. */
+/** The decoder appends single characters, which V8 keeps as a chain. Reading one character makes it one string. */
 function inOnePiece(value: unknown): unknown {
   if (typeof value === "string") value.charCodeAt(value.length >> 1);
   return value;

@@ -1,4 +1,4 @@
-// The words that classify a handoff, and the two ways to look for them in a text.
+// The words that classify a handoff, and the two ways to search for them.
 
 import { asciiLower } from "./text.ts";
 
@@ -15,9 +15,9 @@ export interface Words {
   readonly router: WordList;
   readonly info: WordList;
   readonly build: WordList;
-  /** What stands between two fields when they are searched as one text. */
+  /** Separates two fields that are searched as one text. */
   readonly between: string;
-  /** Tells whether a text holds what a rule asks for, `left` being lower case; an empty `left` is held by none. */
+  /** Whether a text contains the left side of a rule, which is in lower case; no text contains an empty one. */
   readonly matcher: (left: string) => (text: string) => boolean;
 }
 
@@ -67,13 +67,13 @@ const lists = {
   ],
 } as const;
 
-/** Anywhere, inside other words too ("latest" holds "test"), and across two neighbouring fields. */
+/** Finds words anywhere: inside other words ("test" in "latest") and across two neighbouring fields. */
 export const substringWords = wordsBy(substringList, " ", (left) => (text) => asciiLower(text).includes(left));
 
 /**
- * Whole words and their plurals ("tests", "conflicts"). A word ends where a letter or digit does, so `_` and `-` end it
- * as a space does: `security_review` is about security. The parts of a phrase may be joined by any of the three, and
- * never lie in two fields. What a rule asks for is taken as it is, without plural.
+ * Finds whole words and their plurals ("tests", "conflicts"). `_` and `-` end a word as a space does, so `security_review`
+ * contains "security". They may also join the parts of a phrase, which cannot span two fields. The left side of a rule is
+ * searched for without its plural.
  */
 export const boundaryWords = wordsBy(boundaryList, "\n", (left) => {
   const whole = wholeWord(left, "");
@@ -107,9 +107,9 @@ function substringList(words: readonly string[]): WordList {
 }
 
 function boundaryList(words: readonly string[]): WordList {
-  // Most texts hold no word at all; looking without ends says so much faster.
+  // Most texts contain none of the words; without word boundaries that is found out much faster.
   const near = new RegExp(words.map(joinedAnyWay).join("|"));
-  // Made when first needed: these patterns take longer to make than most handoffs take to route.
+  // Made when first needed: compiling these patterns takes longer than routing most handoffs.
   let each: { word: string; whole: RegExp }[] | undefined;
   return {
     find: (text) => {

@@ -1,13 +1,13 @@
-// Reads the fields of one section out of a plain value: by any of their names, coerced where the meaning is clear.
+// Reads the fields of a section from a plain value: by any of their names, converted where the meaning is clear.
 
 import { readStrictJson } from "../json/strict-json.ts";
 import { jsonLimits } from "./document.ts";
-import { fieldNames, type FieldTable } from "./fields.ts";
+import { fieldNames, type FieldTable } from "./field-tables.ts";
 import { excerpt, refuse, warn, type ReadNotes } from "./read-notes.ts";
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-export interface Cells {
+export interface SectionFields {
   readonly path: string;
   readonly notes: ReadNotes;
   readonly toon: boolean;
@@ -21,99 +21,103 @@ interface SectionSource {
   readonly notes: ReadNotes;
 }
 
-/** Free content nested deeper than this would end the stack of whoever walks it. */
-const deepest = 64;
+/** Free content nested deeper than this could overflow the stack of code that walks it. */
+const maxDepth = 64;
 
-export function openCells(table: FieldTable, value: unknown, place: SectionSource): Cells {
+export function openFields(table: FieldTable, value: unknown, place: SectionSource): SectionFields {
   const found = new Map<string, unknown>();
-  const cells: Cells = { ...place, found };
+  const fields: SectionFields = { ...place, found };
   if (!isRecord(value)) {
     refuse(place.notes, place.path, `must be fields with names, got ${kindOf(value)}`);
-    return cells;
+    return fields;
   }
   const known = new Set(fieldNames(table));
   const aliases = new Map(Object.entries(table.aliases ?? {}));
   const seen = new Set<string>();
-  for (const [key, cell] of Object.entries(value)) {
+  for (const [key, given] of Object.entries(value)) {
     const snake = key.replaceAll("-", "_");
     const name = known.has(snake) ? snake : aliases.get(snake);
     if (name === undefined) {
-      warn(place.notes, `${pathTo(cells, excerpt(key))} is not a known field and was ignored`);
+      warn(place.notes, `${pathTo(fields, excerpt(key))} is not a known field and was ignored`);
     } else if (seen.has(name)) {
-      refuse(place.notes, pathTo(cells, name), "is given twice");
+      refuse(place.notes, pathTo(fields, name), "is given twice");
     } else {
       seen.add(name);
-      if (cell !== null && cell !== undefined) found.set(name, cell);
+      if (given !== null && given !== undefined) found.set(name, given);
     }
   }
-  return cells;
+  return fields;
 }
 
-/** Absent sections have no fields, so every default holds. */
-export function openSection(cells: Cells, name: string, table: FieldTable): Cells {
-  const place = { path: pathTo(cells, name), toon: cells.toon, notes: cells.notes };
-  const value = cells.found.get(name);
-  return value === undefined ? { ...place, found: new Map() } : openCells(table, value, place);
+/** An absent section has no fields, so every default applies. */
+export function openSection(fields: SectionFields, name: string, table: FieldTable): SectionFields {
+  const place = { path: pathTo(fields, name), toon: fields.toon, notes: fields.notes };
+  const value = fields.found.get(name);
+  return value === undefined ? { ...place, found: new Map() } : openFields(table, value, place);
 }
 
-export function textCell(cells: Cells, name: string): string | undefined {
-  const cell = cells.found.get(name);
-  const value = isRecord(cell) && Object.keys(cell).length === 1 ? cell["value"] : cell;
-  return value === undefined ? undefined : asText(value, pathTo(cells, name), cells.notes);
+export function textField(fields: SectionFields, name: string): string | undefined {
+  const given = fields.found.get(name);
+  const value = isRecord(given) && Object.keys(given).length === 1 ? given["value"] : given;
+  return value === undefined ? undefined : asText(value, pathTo(fields, name), fields.notes);
 }
 
-export function numberCell(cells: Cells, name: string): number | undefined {
-  const value = cells.found.get(name);
+export function numberField(fields: SectionFields, name: string): number | undefined {
+  const value = fields.found.get(name);
   if (value === undefined) return undefined;
-  const path = pathTo(cells, name);
+  const path = pathTo(fields, name);
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  // The bound on length keeps the pattern's cost in bounds too.
+  // The limit on the length also limits the cost of the pattern.
   if (typeof value === "string" && value.length <= 40 && /^\s*-?\d+(?:\.\d+)?(?:e[+-]?\d+)?\s*$/i.test(value)) {
-    warn(cells.notes, `${path} is the text "${value.trim()}" and was read as a number`);
+    warn(fields.notes, `${path} is the text "${value.trim()}" and was read as a number`);
     const number = Number(value);
     if (Number.isFinite(number)) return number;
   }
-  return refuse(cells.notes, path, `must be a number, got ${kindOf(value)}`);
+  return refuse(fields.notes, path, `must be a number, got ${kindOf(value)}`);
 }
 
-export function flagCell(cells: Cells, name: string): boolean | undefined {
-  const value = cells.found.get(name);
+export function flagField(fields: SectionFields, name: string): boolean | undefined {
+  const value = fields.found.get(name);
   if (value === undefined || typeof value === "boolean") return value;
-  const path = pathTo(cells, name);
+  const path = pathTo(fields, name);
   if (value !== "true" && value !== "false") {
-    return refuse(cells.notes, path, `must be true or false, got ${kindOf(value)}`);
+    return refuse(fields.notes, path, `must be true or false, got ${kindOf(value)}`);
   }
-  warn(cells.notes, `${path} is the text "${value}" and was read as true or false`);
+  warn(fields.notes, `${path} is the text "${value}" and was read as true or false`);
   return value === "true";
 }
 
-export function listCell(cells: Cells, name: string): string[] | undefined {
-  const path = pathTo(cells, name);
-  const cell = cells.found.get(name);
-  const value = typeof cell === "string" ? (listInText(cell, path, cells.notes) ?? cell) : cell;
+export function listField(fields: SectionFields, name: string): string[] | undefined {
+  const path = pathTo(fields, name);
+  const given = fields.found.get(name);
+  const value = typeof given === "string" ? (listInText(given, path, fields.notes) ?? given) : given;
   if (value === undefined) return undefined;
-  if (!Array.isArray(value)) return refuse(cells.notes, path, `must be a list, got ${kindOf(value)}`);
-  return value.flatMap((item: unknown, index) => asText(item, `${path}[${index}]`, cells.notes) ?? []);
+  if (!Array.isArray(value)) return refuse(fields.notes, path, `must be a list, got ${kindOf(value)}`);
+  return value.flatMap((item: unknown, index) => asText(item, `${path}[${index}]`, fields.notes) ?? []);
 }
 
-export function choiceCell<C extends string>(cells: Cells, name: string, choices: readonly C[]): C | undefined {
-  const value = cells.found.get(name);
+export function choiceField<C extends string>(
+  fields: SectionFields,
+  name: string,
+  choices: readonly C[],
+): C | undefined {
+  const value = fields.found.get(name);
   if (value === undefined) return undefined;
   const choice = choices.find((candidate) => candidate === value);
   if (choice !== undefined) return choice;
-  return refuse(cells.notes, pathTo(cells, name), `must be one of ${choices.join(", ")}, got ${kindOf(value)}`);
+  return refuse(fields.notes, pathTo(fields, name), `must be one of ${choices.join(", ")}, got ${kindOf(value)}`);
 }
 
-export function anyCell(cells: Cells, name: string): Exclude<Json, null> | undefined {
-  const value = cells.found.get(name);
-  return value === undefined ? undefined : (asJson(value, pathTo(cells, name), { cells, depth: 0 }) ?? undefined);
+export function anyField(fields: SectionFields, name: string): Exclude<Json, null> | undefined {
+  const value = fields.found.get(name);
+  return value === undefined ? undefined : (asJson(value, pathTo(fields, name), { fields, depth: 0 }) ?? undefined);
 }
 
-function pathTo(cells: Cells, name: string): string {
-  return cells.path === "" ? name : `${cells.path}.${name}`;
+function pathTo(fields: SectionFields, name: string): string {
+  return fields.path === "" ? name : `${fields.path}.${name}`;
 }
 
-/** TOON reads an unquoted id such as 102 as a number, so numbers and truth values are taken by their text. */
+/** TOON reads an unquoted id such as 102 as a number, so numbers and booleans are converted to text. */
 function asText(value: unknown, path: string, notes: ReadNotes): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) {
@@ -126,10 +130,10 @@ function asText(value: unknown, path: string, notes: ReadNotes): string | undefi
   return String(value);
 }
 
-function asJson(value: unknown, path: string, at: { cells: Cells; depth: number }): Json | undefined {
-  const { notes, toon } = at.cells;
-  if (at.depth > deepest) return refuse(notes, path, `is nested deeper than ${deepest} levels`);
-  const inner = { cells: at.cells, depth: at.depth + 1 };
+function asJson(value: unknown, path: string, at: { fields: SectionFields; depth: number }): Json | undefined {
+  const { notes, toon } = at.fields;
+  if (at.depth > maxDepth) return refuse(notes, path, `is nested deeper than ${maxDepth} levels`);
+  const inner = { fields: at.fields, depth: at.depth + 1 };
   const list = toon && typeof value === "string" ? listInText(value, path, notes) : undefined;
   if (list !== undefined) return asJson(list, path, inner);
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;

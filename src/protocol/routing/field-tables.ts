@@ -1,4 +1,4 @@
-// The fields of the three envelopes by kind, with the other names they are known by; what the readers go by.
+// The fields of the policy, the handoff and the review by type, with their aliases; the readers work from these tables.
 
 /** Names are snake_case; kebab-case is accepted for each of them. `aliases` maps another name to the field it means. */
 export interface FieldTable {
@@ -78,7 +78,7 @@ export const reviewFields = {
   },
 } as const satisfies FieldTable;
 
-/** Own names of a table, not those inside its sections. */
+/** The names in the table itself, without those inside its sections. */
 export function fieldNames(table: FieldTable): string[] {
   return [
     ...(table.text ?? []),
