@@ -3,7 +3,7 @@
 import { type ErrorCode, errorTable, TuttiError } from "../protocol/error.ts";
 import { describeIssues, issuesOf } from "../protocol/lenient-read.ts";
 import { errorIn, Problem } from "../protocol/api/problem.ts";
-import type { Answered, Given, RouteSpec } from "../protocol/api/route-shape.ts";
+import type { RouteResult, RouteArguments, RouteSpec } from "../protocol/api/route-shape.ts";
 import { type RouteName, type Routes, routes } from "../protocol/api/routes.ts";
 
 export interface ServiceOptions {
@@ -30,9 +30,9 @@ export interface Service {
   /** Throws what the service refused with as if it had happened here; `unreachable` when it does not answer. */
   readonly call: <N extends RouteName>(
     name: N,
-    given: Given<Routes[N]>,
+    given: RouteArguments<Routes[N]>,
     options?: CallOptions,
-  ) => Promise<Answered<Routes[N]>>;
+  ) => Promise<RouteResult<Routes[N]>>;
   /** The reply as it comes, for a stream; `accept` says what is wanted. There is no limit to how long it takes. */
   open(name: RouteName, given: Parts, options: { accept: string; signal: AbortSignal }): Promise<Response>;
 }
@@ -69,9 +69,9 @@ export function service(options: ServiceOptions): Service {
 
   async function call<N extends RouteName>(
     name: N,
-    given: Given<Routes[N]>,
+    given: RouteArguments<Routes[N]>,
     options?: CallOptions,
-  ): Promise<Answered<Routes[N]>>;
+  ): Promise<RouteResult<Routes[N]>>;
   async function call(name: RouteName, parts: Parts, given: CallOptions = {}): Promise<unknown> {
     const spec: RouteSpec = routes[name];
     const timeout = AbortSignal.timeout(given.timeoutMs ?? patienceMs);

@@ -1,7 +1,7 @@
 // What all handlers share: the opened state folder, and facts about this process.
 
 import type { Project } from "../../host/project.ts";
-import type { Answered } from "../../protocol/api/route-shape.ts";
+import type { RouteResult } from "../../protocol/api/route-shape.ts";
 import type { Routes } from "../../protocol/api/routes.ts";
 import type { TuttiError } from "../../protocol/error.ts";
 import type { State } from "../state/state.ts";
@@ -9,7 +9,7 @@ import type { State } from "../state/state.ts";
 export interface HttpContext {
   readonly state: State;
   readonly openapi: () => unknown;
-  readonly runners: Answered<Routes["runners"]>["runners"];
+  readonly runners: RouteResult<Routes["runners"]>["runners"];
   /** Opens the project that contains the folder. */
   readonly project: (folder: string) => Promise<Pick<Project, "agents" | "models">>;
   /** The folder in which the service was started. */

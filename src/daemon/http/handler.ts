@@ -1,6 +1,6 @@
 // The types of route handlers: each one is tied to its entry in the route table.
 
-import type { Answered, RouteSpec, Taken } from "../../protocol/api/route-shape.ts";
+import type { RouteInput, RouteResult, RouteSpec } from "../../protocol/api/route-shape.ts";
 import type { RouteName, Routes } from "../../protocol/api/routes.ts";
 import type { Caller } from "./authorize.ts";
 import type { StreamRequest } from "./event-stream.ts";
@@ -17,7 +17,7 @@ interface RequestFacts {
 }
 
 /** The validated request of one route. */
-interface RouteRequest<R extends RouteSpec> extends Taken<R>, RequestFacts {}
+interface RouteRequest<R extends RouteSpec> extends RouteInput<R>, RequestFacts {}
 
 export interface AnyRequest extends RequestFacts {
   readonly params: unknown;
@@ -42,7 +42,7 @@ interface EmptyReply {
 type ReplyOf<R extends RouteSpec> =
   | { readonly error: HttpError }
   | (R["reply"] extends { readonly type: "json" }
-      ? JsonReply<Answered<R>>
+      ? JsonReply<RouteResult<R>>
       : R["reply"] extends { readonly type: "lines" }
         ? { readonly lines: AsyncIterable<string> }
         : R["reply"] extends { readonly type: "events" }

@@ -1,7 +1,7 @@
-// The routes that tell what there is to work with.
+// The routes of the catalog: agents, runners, models, and the routing policy.
 
-import * as house from "./catalog.ts";
-import { json, route, taking } from "./route-shape.ts";
+import * as catalog from "./catalog.ts";
+import { jsonBody, jsonReply, route } from "./route-shape.ts";
 
 export const catalogRoutes = {
   agents: route({
@@ -10,8 +10,8 @@ export const catalogRoutes = {
     tag: "catalog",
     about: "The agents of a project and of the user",
     access: "viewer",
-    query: house.FolderQuery,
-    reply: json(house.AgentList),
+    query: catalog.FolderQuery,
+    reply: jsonReply(catalog.AgentList),
     refuses: [404],
   }),
   agent: route({
@@ -20,9 +20,9 @@ export const catalogRoutes = {
     tag: "catalog",
     about: "One agent",
     access: "viewer",
-    params: house.AgentParams,
-    query: house.FolderQuery,
-    reply: json(house.AgentView),
+    params: catalog.AgentParams,
+    query: catalog.FolderQuery,
+    reply: jsonReply(catalog.AgentView),
     refuses: [404],
   }),
   runners: route({
@@ -31,7 +31,7 @@ export const catalogRoutes = {
     tag: "catalog",
     about: "Where a task's loop can run",
     access: "viewer",
-    reply: json(house.RunnerList),
+    reply: jsonReply(catalog.RunnerList),
   }),
   models: route({
     method: "GET",
@@ -39,8 +39,8 @@ export const catalogRoutes = {
     tag: "catalog",
     about: "The models of a project, their prices, and whether their keys are there",
     access: "viewer",
-    query: house.ModelsQuery,
-    reply: json(house.ModelList),
+    query: catalog.ModelsQuery,
+    reply: jsonReply(catalog.ModelList),
     refuses: [404],
   }),
   route: route({
@@ -49,7 +49,7 @@ export const catalogRoutes = {
     tag: "catalog",
     about: "Which model gets a handoff by a policy, and why",
     access: "viewer",
-    body: taking(house.PolicyQuestion),
-    reply: json(house.PolicyDecision),
+    body: jsonBody(catalog.PolicyQuestion),
+    reply: jsonReply(catalog.PolicyDecision),
   }),
 };

@@ -1,4 +1,4 @@
-// What travels on the routes that tell what there is to work with: agents, runners, models, and the routing policy.
+// The queries and bodies of the catalog routes: agents, runners, models, and the routing policy.
 
 import { z } from "zod";
 import { AgentDefinition } from "../invocation/invocation-file.ts";
@@ -17,7 +17,7 @@ export const AgentView = z.strictObject({
 });
 export type AgentView = z.infer<typeof AgentView>;
 
-/** One line of a file that is wrong, or that does not do what its author may think. */
+/** A line of a file that is wrong, or whose effect its author may not expect. */
 export const AgentProblem = z.strictObject({
   file: z.string(),
   line: z.int(),
@@ -44,13 +44,13 @@ export const ModelView = z.strictObject({
   model: z.string(),
   /** Short names for it. */
   aliases: z.array(z.string()),
-  /** What agents get that name none. */
+  /** Whether agents that name no model get this one. */
   default: z.boolean(),
   provider: z.string(),
   /** The variable that holds the key; null when none is needed. */
   key_env: z.string().nullable(),
   key: z.boolean(),
-  /** Absent when nobody looked. */
+  /** Absent when it was not asked. */
   reachable: z.strictObject({ ok: z.boolean(), said: z.string() }).optional(),
   format: z.enum(["native", "fenced"]),
   /** Per million tokens; null is unknown. */
@@ -76,7 +76,7 @@ export type PolicyQuestion = z.infer<typeof PolicyQuestion>;
 export const PolicyDecision = z.strictObject({
   model: z.string(),
   reason: z.string(),
-  /** What made it decide, and the words that did. */
+  /** What the decision is based on, and the words that were found. */
   matched_by: z.string(),
   words: z.array(z.string()),
   warnings: z.array(z.string()),

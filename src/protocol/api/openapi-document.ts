@@ -14,20 +14,24 @@ const apiVersion = "1.0.0";
 
 const about = `Everything Tutti does, over HTTP. Send \`Authorization: Bearer <key>\` unless a route is public; the admin key is
 in the file \`admin.key\` of the state folder. Bodies are JSON with \`Content-Type: application/json\` unless a route says
-otherwise; fields that are not described are refused, except inside an invocation, where they are warned about. What is
-refused is told as a problem document (RFC 9457) with a \`code\`, a \`detail\` that says what to do, and \`retry\`: \`never\`,
-\`safe\` or \`unknown\` (it may have happened: look first). Times are milliseconds since 1970.`;
+otherwise; fields that are not described are refused, except inside an invocation, where they cause warnings. A refused
+request is answered with a problem document (RFC 9457) with a \`code\`, a \`detail\` that says what to do, and \`retry\`:
+\`never\`, \`safe\` or \`unknown\` (the request may have had its effect: check before you repeat it). Times are milliseconds
+since 1970.`;
 
 const tags = [
   { name: "service", description: "The service itself" },
   { name: "invocations", description: "Starting work" },
-  { name: "tasks", description: "Work, done or under way" },
+  { name: "tasks", description: "Tasks, running and ended" },
   { name: "events", description: "What happened, in order, as pages or as a stream" },
-  { name: "asks", description: "Questions and results that tasks wait for" },
+  { name: "asks", description: "What tasks wait for: answers to questions, and results of the client's own tools" },
   { name: "catalog", description: "Agents, runners, models and the routing policy" },
-  { name: "operators", description: "People and programs that are asked, gate work, and take it over" },
-  { name: "workers", description: "Processes that do an operator's task" },
-  { name: "keys", description: "Who may call" },
+  {
+    name: "operators",
+    description: "People and programs that answer questions, approve tasks before they start, and do them",
+  },
+  { name: "workers", description: "Processes that do a task for an operator" },
+  { name: "keys", description: "The keys of callers" },
 ];
 
 const securitySchemes = {
@@ -35,7 +39,7 @@ const securitySchemes = {
     type: "http",
     scheme: "bearer",
     bearerFormat: "tk_…",
-    description: "A key. Its role is viewer, operator or admin, each of which may do what those before it may.",
+    description: "A key. Its role is viewer, operator or admin; each role may also do what those before it may.",
   },
   session: {
     type: "http",
@@ -56,25 +60,25 @@ const securitySchemes = {
   },
 };
 
-/** Said of a status whatever the route. */
+/** What a status means, on every route. */
 const refusals: Readonly<Record<number, string>> = {
   400: "The request cannot be understood",
-  401: "No bearer, or not one that is known",
-  403: "Not with this bearer, or not from this host or origin",
-  404: "There is no such thing",
-  409: "It is in the way of what is there already, or was decided before",
-  410: "It is over",
+  401: "The bearer is missing or not known",
+  403: "This bearer, host or origin is not allowed to do this",
+  404: "It does not exist",
+  409: "It conflicts with what exists, or was already decided",
+  410: "It has ended",
   413: "The body is too large",
-  415: "The body is not of the type the route takes",
-  422: "A parameter or the body does not have the shape it must have",
-  426: "This is a WebSocket: ask for the upgrade",
-  429: "Too many failed attempts: wait as long as `Retry-After` says",
+  415: "The route does not take this type of body",
+  422: "A parameter or the body does not match its schema",
+  426: "This route is a WebSocket; ask for the upgrade",
+  429: "Too many failed attempts; wait as long as `Retry-After` says",
   503: "The service is stopping, or cannot work now",
 };
 
 let made: Schema | undefined;
 
-/** Always the same; made when it is first asked for. */
+/** Built at the first call; always the same. */
 export function openApiDocument(): Schema {
   made ??= document();
   return made;
@@ -87,7 +91,7 @@ function document(): Schema {
     const path = (paths[route.path] ??= {});
     path[route.method.toLowerCase()] = operation(name, route, known);
   }
-  return known.settle({
+  return known.complete({
     openapi: "3.1.1",
     info: {
       title: "Tutti",
@@ -95,14 +99,14 @@ function document(): Schema {
       description: about.replaceAll("\n", " "),
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: "http://127.0.0.1:7878", description: "Where it listens when nothing else is said" }],
+    servers: [{ url: "http://127.0.0.1:7878", description: "The default address" }],
     tags,
     paths,
     components: {
       responses: Object.fromEntries(
         Object.entries({ ...refusals, other: "Any other refusal" }).map(([status, description]) => [
           status,
-          { description, content: { [problemType]: { schema: known.given(Problem) } } },
+          { description, content: { [problemType]: { schema: known.output(Problem) } } },
         ]),
       ),
       securitySchemes,
@@ -143,13 +147,13 @@ function requestBody(body: RouteBody, known: Shapes): Schema {
   if (body.type === "text") {
     return {
       required: true,
-      description: "Any text, taken as it is",
+      description: "Any text",
       content: { "text/plain": { schema: { type: "string" } } },
     };
   }
   return {
     required: body.optional !== true,
-    content: { "application/json": { schema: known.taken(body.schema) } },
+    content: { "application/json": { schema: known.input(body.schema) } },
   };
 }
 
@@ -160,7 +164,7 @@ function replies(reply: RouteReply, known: Shapes): Schema {
     case "upgrade":
       return { "101": { description: "The socket is open" } };
     case "json": {
-      const content = { "application/json": { schema: known.given(reply.schema) } };
+      const content = { "application/json": { schema: known.output(reply.schema) } };
       const statuses = [reply.status, ...(reply.also ?? [])].toSorted((a, b) => a - b);
       return Object.fromEntries(
         statuses.map((status) => [status, { description: successes[status] ?? "Done", content }]),
@@ -170,7 +174,7 @@ function replies(reply: RouteReply, known: Shapes): Schema {
       return {
         "200": {
           description: "One JSON object of this shape per line",
-          content: { "application/x-ndjson": { schema: known.given(reply.schema) } },
+          content: { "application/x-ndjson": { schema: known.output(reply.schema) } },
         },
       };
     case "events":
@@ -178,13 +182,13 @@ function replies(reply: RouteReply, known: Shapes): Schema {
         "200": {
           description: "A page; a stream for a caller that accepts `text/event-stream`",
           content: {
-            "application/json": { schema: known.given(reply.schema) },
+            "application/json": { schema: known.output(reply.schema) },
             "text/event-stream": {
               schema: { type: "string", description: streamNote },
               "x-events": {
-                message: known.given(TaskEvent),
-                live: known.given(LiveDelta),
-                end: known.given(StreamEnd),
+                message: known.output(TaskEvent),
+                live: known.output(LiveDelta),
+                end: known.output(StreamEnd),
               },
             },
           },
@@ -195,16 +199,19 @@ function replies(reply: RouteReply, known: Shapes): Schema {
 
 const successes: Readonly<Record<number, string>> = {
   200: "Done",
-  201: "Made",
-  202: "Taken; it is not over yet",
+  201: "Created",
+  202: "Accepted; it has not ended yet",
 };
 
 const streamNote =
-  "Server-sent events. One without a name is kept: its `id` is the sequence number, its data the event; a reader that comes back with `Last-Event-ID` misses nothing and sees nothing twice. `live` is text on its way, which is not kept and has no id. `end` is the last one and says why. Comments are heartbeats.";
+  "Server-sent events. Those without a name are recorded events: `id` is the sequence number, the data is the event; a reader that returns with `Last-Event-ID` misses nothing and sees nothing twice. `live` is text while it is written, which is not recorded and has no id. `end` is the last one and says why the stream ends. Comments are heartbeats.";
 
-const socketNote = `A WebSocket of JSON text frames. The service sends \`ask\`, \`hook_before\`, \`hook_after\` and \`spawn\`; the operator answers the first with \`answer\`, the second with \`hook_ack\` and the last with \`spawn_ack\`, each with the request's \`req_id\`. What was not answered comes again after a reconnect with the same \`req_id\` and \`redelivered: true\`. A client that offers the subprotocol \`${operatorSubprotocol}\` also gets \`error\` frames. A newer socket of the same session takes over; the older one is closed with 4001.`;
+const socketNote = `A WebSocket of JSON text frames. The service sends \`ask\`, \`hook_before\`, \`hook_after\` and \`spawn\`; the operator answers the first with \`answer\`, the second with \`hook_ack\` and the last with \`spawn_ack\`, each with the request's \`req_id\`. A request without an answer is sent again after a reconnect, with the same \`req_id\` and \`redelivered: true\`. A client that offers the subprotocol \`${operatorSubprotocol}\` also gets \`error\` frames. A newer socket of the same session takes over; the older one is closed with 4001.`;
 
-const frameShapes = (known: Shapes): Schema => ({ server: known.given(ServerFrame), client: known.taken(ClientFrame) });
+const frameShapes = (known: Shapes): Schema => ({
+  server: known.output(ServerFrame),
+  client: known.input(ClientFrame),
+});
 
 function security({ access, method, reply }: RouteSpec): readonly Schema[] {
   switch (access) {
@@ -216,7 +223,7 @@ function security({ access, method, reply }: RouteSpec): readonly Schema[] {
       return [{ key: [access] }];
     case "session":
       if (reply.type === "upgrade") return [{ session: [] }, { ticket: [] }, { key: ["admin"] }];
-      // Whoever may look may look at it.
+      // A viewer may read it.
       return [{ session: [] }, { key: [method === "GET" ? "viewer" : "admin"] }];
     case "worker":
       return [{ worker: [] }];

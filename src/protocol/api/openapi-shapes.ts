@@ -1,4 +1,4 @@
-// Turns zod shapes into the JSON Schemas of the OpenAPI document: what has a name of its own is written once, by that name.
+// Turns zod schemas into the JSON Schemas of the OpenAPI document; an exported schema becomes a component with its name.
 
 import { z } from "zod";
 import * as approval from "../invocation/approval-policy.ts";
@@ -20,24 +20,24 @@ import * as script from "../invocation/rehearsal-script.ts";
 import * as status from "../task/task-status.ts";
 import * as view from "../task/task-view.ts";
 import * as tools from "../invocation/tool-policy.ts";
-import * as house from "./catalog.ts";
+import * as catalog from "./catalog.ts";
 import * as problem from "./problem.ts";
 import * as service from "./service.ts";
-import * as work from "./task-shapes.ts";
+import * as taskShapes from "./task-shapes.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
-/** What is sent may leave out what has a default; what is given has it. */
-type Way = "input" | "output";
+/** Input may leave out fields that have a default; output always has them. */
+type Direction = "input" | "output";
 
 export interface Shapes {
   /** What the caller sends. */
-  taken(shape: z.ZodType): Schema;
-  /** What the caller is given. */
-  given(shape: z.ZodType): Schema;
-  /** The fields of a shape whose fields the caller sends one by one. */
+  input(shape: z.ZodType): Schema;
+  /** What the caller receives. */
+  output(shape: z.ZodType): Schema;
+  /** The fields of a schema that are sent as separate parameters. */
   fields(shape: z.ZodObject): readonly Field[];
-  /** The document with every named shape it uses. A shape has a second form, `…Input`, only where what is sent differs. */
-  settle(document: Schema): Schema;
+  /** Adds every component the document uses. A component has a second form, `…Input`, only where the input differs. */
+  complete(document: Schema): Schema;
 }
 
 export interface Field {
@@ -48,17 +48,17 @@ export interface Field {
 
 const modules = [
   [approval, ask, budget, event, evidence, executor, failure, ids, invocation, invocationFile, invocationResult],
-  [message, frames, operatorSession, worker, script, status, view, tools, house, problem, service, work],
+  [message, frames, operatorSession, worker, script, status, view, tools, catalog, problem, service, taskShapes],
 ].flat();
 
-/** A shape is named as it is exported. */
+/** A schema has the name of its export. */
 function namedShapes(): z.core.$ZodRegistry<{ id: string }> {
   const registry = z.registry<{ id: string }>();
-  const taken = new Map<string, z.ZodType>();
+  const names = new Set<string>();
   for (const [name, shape] of modules.flatMap((module) => Object.entries<unknown>(module))) {
     if (!(shape instanceof z.ZodType) || registry.has(shape)) continue;
-    if (taken.has(name)) throw new Error(`two shapes are named ${name}`);
-    taken.set(name, shape);
+    if (names.has(name)) throw new Error(`two schemas are named ${name}`);
+    names.add(name);
     registry.add(shape, { id: name });
   }
   return registry;
@@ -66,22 +66,22 @@ function namedShapes(): z.core.$ZodRegistry<{ id: string }> {
 
 export function shapes(): Shapes {
   const named = namedShapes();
-  const defs: Readonly<Record<Way, Map<string, Schema>>> = { input: new Map(), output: new Map() };
-  const convert = (shape: z.ZodType, way: Way): Schema => {
+  const defs: Readonly<Record<Direction, Map<string, Schema>>> = { input: new Map(), output: new Map() };
+  const convert = (shape: z.ZodType, direction: Direction): Schema => {
     const made = z.toJSONSchema(shape, {
-      io: way,
+      io: direction,
       metadata: named,
-      // What only code can check is told by the refusal.
+      // Checks that only code can do are left out of the schema.
       unrepresentable: "any",
       override: tidy,
     });
     const { $schema: _, $defs = {}, ...root } = made;
-    for (const [name, schema] of Object.entries($defs)) defs[way].set(name, pointed(schema, way));
-    return pointed(root, way);
+    for (const [name, schema] of Object.entries($defs)) defs[direction].set(name, pointed(schema, direction));
+    return pointed(root, direction);
   };
   return {
-    taken: (shape) => convert(shape, "input"),
-    given: (shape) => convert(shape, "output"),
+    input: (shape) => convert(shape, "input"),
+    output: (shape) => convert(shape, "output"),
     fields(shape) {
       const root = convert(shape, "input");
       const { properties, required } = typeof root["$ref"] === "string" ? referred(root["$ref"], defs.input) : root;
@@ -92,7 +92,7 @@ export function shapes(): Shapes {
         required: needed.has(name),
       }));
     },
-    settle(document) {
+    complete(document) {
       const one = oneForm(defs);
       const inputs = [...defs.input].map(([name, schema]): [string, Schema] => [
         one.has(name) ? name : `${name}Input`,
@@ -106,14 +106,14 @@ export function shapes(): Shapes {
   };
 }
 
-/** Not a character of any name: it tells what is sent from what is given until both are known. */
+/** Marks references to input forms until it is known which differ. It occurs in no name. */
 const inputMark = "\u0000";
 const root = "#/components/schemas/";
 const pointer = (name: string): string => `${root}${name}`;
 const nameIn = (ref: string): string => ref.slice(root.length).replace(inputMark, "");
 
-function pointed(schema: object, way: Way): Schema {
-  const mark = way === "input" ? inputMark : "";
+function pointed(schema: object, direction: Direction): Schema {
+  const mark = direction === "input" ? inputMark : "";
   return rewritten(schema, (ref) => `${ref.replace("#/$defs/", root)}${mark}`);
 }
 
@@ -121,8 +121,8 @@ function referred(ref: string, defs: ReadonlyMap<string, Schema>): Schema {
   return defs.get(nameIn(ref)) ?? {};
 }
 
-/** The names of which what is sent is the same as what is given, all that they refer to included. */
-function oneForm(defs: Readonly<Record<Way, ReadonlyMap<string, Schema>>>): ReadonlySet<string> {
+/** The names whose input form equals the output form, including everything they refer to. */
+function oneForm(defs: Readonly<Record<Direction, ReadonlyMap<string, Schema>>>): ReadonlySet<string> {
   const one = new Set(defs.input.keys());
   const differs = (name: string): boolean => {
     const given = defs.output.get(name);
@@ -173,7 +173,7 @@ function tidy({
   zodSchema: z.core.$ZodType;
   jsonSchema: z.core.JSONSchema.BaseSchema;
 }): void {
-  // The reach of a JavaScript integer is no rule of ours.
+  // Zod adds the limits of a safe integer, which are not limits of the API.
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   const description = z.globalRegistry.get(zodSchema)?.description;

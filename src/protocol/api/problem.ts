@@ -1,18 +1,18 @@
-// What a refused request is told: an RFC 9457 problem document with our code.
+// The body of a refused request: an RFC 9457 problem document with our code.
 
 import { z } from "zod";
 import { type ErrorCode, errorTable, TuttiError } from "../error.ts";
 
 export const problemType = "application/problem+json";
 
-/** Loose: extension members, such as the reason a worker is refused with, may stand beside these. */
+/** Loose, because there may be extension members, such as the reason why a worker is refused. */
 export const Problem = z.looseObject({
   type: z.literal("about:blank"),
   title: z.string(),
   status: z.int().min(400).max(599),
   /** One line that says what is wrong and what to do about it. */
   detail: z.string(),
-  /** A string, not the list of this version's codes: a reader must be able to show what a newer one says. */
+  /** Any string, not only a code of this version: a reader must be able to show what a newer service says. */
   code: z.string().min(1),
   retry: z.enum(["never", "safe", "unknown"]),
   details: z.record(z.string(), z.unknown()).optional(),
@@ -25,7 +25,7 @@ export interface ProblemOptions {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** What went wrong inside is for the log: an internal error tells the outside nothing but that. */
+/** The message of an internal error is for the log; the caller is told only that there was one. */
 export function problemOf(error: TuttiError, options: ProblemOptions = {}): Problem {
   const { code, retry, details } = error;
   const internal = code === "internal";
@@ -41,7 +41,7 @@ export function problemOf(error: TuttiError, options: ProblemOptions = {}): Prob
   };
 }
 
-/** The error a problem tells of, as if it had happened here. */
+/** The problem as an error, as if it had happened in this process. */
 export function errorIn(problem: Problem): TuttiError {
   const { code, detail, retry, details } = problem;
   const known = isErrorCode(code) ? code : problem.status >= 500 ? "internal" : "refused";

@@ -1,10 +1,11 @@
-// One route of the API as data: what it takes, what it gives, and who may call it. Server, client and OpenAPI read this.
+// One route of the API as data: what it takes, what it replies, and who may call it. Server, client and OpenAPI use this.
 
 import type { z } from "zod";
 
 /**
- * Who may call: `public` anybody who passes the Host and Origin checks; `viewer`, `operator` and `admin` a key of at least
- * that role; `session` an operator with the token of its own session, or an admin; `worker` the bearer of a task's token or handle.
+ * Who may call. `public`: anybody who passes the Host and Origin checks. `viewer`, `operator`, `admin`: a key with at least
+ * that role. `session`: an operator with the token of its own session, or an admin. `worker`: whoever has the token or
+ * handle of an attempt.
  */
 export type Access = "public" | "viewer" | "operator" | "admin" | "session" | "worker";
 
@@ -16,10 +17,10 @@ export type RouteBody =
       readonly schema: z.ZodType;
       /** An absent body counts as `{}`. */
       readonly optional?: true;
-      /** The handler reads the parsed JSON itself, more leniently than the shape says. */
+      /** The handler reads the parsed JSON itself, and accepts more than the schema does. */
       readonly lenient?: true;
     }
-  /** Any text, taken as it is. */
+  /** Any text. */
   | { readonly type: "text" };
 
 export type RouteReply =
@@ -45,7 +46,7 @@ export interface RouteSpec {
   readonly headers?: Shape;
   readonly body?: RouteBody;
   readonly reply: RouteReply;
-  /** Statuses it refuses with, besides those every route may give. */
+  /** Error statuses, in addition to those every route may have. */
   readonly refuses?: readonly number[];
 }
 
@@ -53,11 +54,11 @@ export function route<const R extends RouteSpec>(spec: R): R {
   return spec;
 }
 
-/** One JSON reply with status 200. */
-export const json = <S extends z.ZodType>(schema: S) => ({ type: "json", status: 200, schema }) as const;
+/** A JSON reply with status 200. */
+export const jsonReply = <S extends z.ZodType>(schema: S) => ({ type: "json", status: 200, schema }) as const;
 
 /** A JSON body. */
-export const taking = <S extends z.ZodType>(schema: S) => ({ type: "json", schema }) as const;
+export const jsonBody = <S extends z.ZodType>(schema: S) => ({ type: "json", schema }) as const;
 
 type Output<T> = T extends z.ZodType ? z.output<T> : undefined;
 type Input<T> = T extends z.ZodType ? z.input<T> : undefined;
@@ -69,20 +70,20 @@ type BodyOf<R extends RouteSpec, Json> = R["body"] extends { readonly type: "tex
     : undefined;
 type BodySchema<R extends RouteSpec> = R["body"] extends { readonly schema: infer S } ? S : undefined;
 
-/** What a handler is given. */
-export interface Taken<R extends RouteSpec> {
+/** What a handler gets: the validated parts of the request. */
+export interface RouteInput<R extends RouteSpec> {
   readonly params: Output<Part<R, "params">>;
   readonly query: Output<Part<R, "query">>;
   readonly headers: Output<Part<R, "headers">>;
   readonly body: BodyOf<R, R["body"] extends { readonly lenient: true } ? unknown : Output<BodySchema<R>>>;
 }
 
-/** What a caller gives; absent where the route takes nothing. */
-export type Given<R extends RouteSpec> = {
+/** What a caller of the route has to pass. */
+export type RouteArguments<R extends RouteSpec> = {
   readonly [K in "params" | "query" | "headers" as R[K] extends z.ZodType ? K : never]: Input<R[K]>;
 } & (R["body"] extends RouteBody
   ? { readonly body: BodyOf<R, R["body"] extends { readonly lenient: true } ? unknown : Input<BodySchema<R>>> }
   : unknown);
 
-/** What a route of one JSON reply answers. */
-export type Answered<R extends RouteSpec> = R["reply"] extends { readonly schema: infer S } ? Output<S> : undefined;
+/** The body of a JSON reply. */
+export type RouteResult<R extends RouteSpec> = R["reply"] extends { readonly schema: infer S } ? Output<S> : undefined;

@@ -1,4 +1,4 @@
-// The API: every route there is. The server dispatches by it, the client calls by it, the OpenAPI document is made of it.
+// All routes of the API. The server dispatches by this table, the client calls by it, the OpenAPI document is made from it.
 
 import { catalogRoutes } from "./catalog-routes.ts";
 import { operatorRoutes, workerRoutes } from "./operator-routes.ts";

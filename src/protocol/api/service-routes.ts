@@ -1,7 +1,7 @@
 // The routes of the service itself and of its keys.
 
 import { z } from "zod";
-import { json, route, taking } from "./route-shape.ts";
+import { jsonBody, jsonReply, route } from "./route-shape.ts";
 import * as service from "./service.ts";
 
 export const serviceRoutes = {
@@ -9,17 +9,17 @@ export const serviceRoutes = {
     method: "GET",
     path: "/healthz",
     tag: "service",
-    about: "Does the process live?",
+    about: "Whether the process is alive",
     access: "public",
-    reply: json(service.Health),
+    reply: jsonReply(service.Health),
   }),
   ready: route({
     method: "GET",
     path: "/readyz",
     tag: "service",
-    about: "Can it take work? 503 while it is stopping or its store has failed",
+    about: "Whether it can take work; 503 while it is stopping or its store has failed",
     access: "public",
-    reply: json(service.Readiness),
+    reply: jsonReply(service.Readiness),
     refuses: [503],
   }),
   openapi: route({
@@ -28,7 +28,7 @@ export const serviceRoutes = {
     tag: "service",
     about: "This description",
     access: "public",
-    reply: json(z.record(z.string(), z.unknown())),
+    reply: jsonReply(z.record(z.string(), z.unknown())),
   }),
   status: route({
     method: "GET",
@@ -36,31 +36,31 @@ export const serviceRoutes = {
     tag: "service",
     about: "What the service is and what it is doing",
     access: "viewer",
-    reply: json(service.ServiceStatus),
+    reply: jsonReply(service.ServiceStatus),
   }),
   pause: route({
     method: "POST",
     path: "/v1/pause",
     tag: "service",
-    about: "Begin no new work: steps under way finish, everything else waits, over restarts too",
+    about: "Begin no new work: running steps finish, everything else waits, also after a restart",
     access: "operator",
-    reply: json(service.Paused),
+    reply: jsonReply(service.Paused),
   }),
   resume: route({
     method: "POST",
     path: "/v1/resume",
     tag: "service",
-    about: "Go on after a pause",
+    about: "Continue after a pause",
     access: "operator",
-    reply: json(service.Paused),
+    reply: jsonReply(service.Paused),
   }),
   shutdown: route({
     method: "POST",
     path: "/v1/shutdown",
     tag: "service",
-    about: "Stop the service; what is under way goes on at the next start",
+    about: "Stop the service; unfinished tasks continue at the next start",
     access: "admin",
-    body: { ...taking(service.Shutdown), optional: true },
+    body: { ...jsonBody(service.Shutdown), optional: true },
     reply: { type: "json", status: 202, schema: z.strictObject({ stopping: z.literal(true) }) },
   }),
 };
@@ -70,24 +70,24 @@ export const keyRoutes = {
     method: "GET",
     path: "/v1/keys",
     tag: "keys",
-    about: "The keys there are, revoked ones too; never the keys themselves",
+    about: "All keys, also revoked ones, without the secrets themselves",
     access: "admin",
-    reply: json(service.KeyList),
+    reply: jsonReply(service.KeyList),
   }),
   addKey: route({
     method: "POST",
     path: "/v1/keys",
     tag: "keys",
-    about: "Make a key; it is shown this once",
+    about: "Create a key; it is shown only this once",
     access: "admin",
-    body: taking(service.NewKey),
+    body: jsonBody(service.NewKey),
     reply: { type: "json", status: 201, schema: service.MadeKey },
   }),
   revokeKey: route({
     method: "DELETE",
     path: "/v1/keys/{id}",
     tag: "keys",
-    about: "Revoke a key, from now on",
+    about: "Revoke a key",
     access: "admin",
     params: z.strictObject({ id: z.string().min(1).max(64) }),
     reply: { type: "empty", status: 204 },

@@ -1,4 +1,4 @@
-// What the service says about itself: whether it lives, whether it is ready, what it is doing; and its keys.
+// The bodies of the service routes: whether it is alive and ready, what it is doing, and its keys.
 
 import { z } from "zod";
 import { TaskId, Time } from "../ids.ts";
@@ -7,10 +7,10 @@ export const Health = z.strictObject({ ok: z.literal(true) });
 export const Readiness = z.strictObject({ ready: z.boolean(), reason: z.string().optional() });
 
 export const ServiceStatus = z.strictObject({
-  /** Made anew at every start. */
+  /** A new id at every start. */
   instance: z.string(),
   version: z.string(),
-  /** Null where the work is done in the process that asks. */
+  /** Null if the tasks run in the process that asks. */
   url: z.string().nullable(),
   pid: z.int().positive(),
   state: z.string(),
@@ -21,7 +21,7 @@ export const ServiceStatus = z.strictObject({
   /** Questions that wait for a person. */
   asks: z.int().nonnegative(),
   operators: z.strictObject({ joined: z.int(), connected: z.int() }),
-  /** How many tasks the start found unfinished and took up. */
+  /** How many unfinished tasks were resumed at the start. */
   resumed: z.int().nonnegative(),
   /** Unfinished tasks of a runner this version does not have; they are left as they are. */
   parked: z.array(z.strictObject({ task: TaskId, runner: z.string() })),
@@ -33,15 +33,15 @@ export type ServiceStatus = z.infer<typeof ServiceStatus>;
 export const Paused = z.strictObject({ paused: z.boolean() });
 
 export const Shutdown = z.strictObject({
-  /** How long steps under way may take to finish; the rest goes on at the next start. */
+  /** How long running steps may take to finish; the rest continues at the next start. */
   grace_ms: z.int().min(0).max(600_000).optional(),
 });
 
-/** viewer: looks. operator: also starts, answers, cancels, joins as an operator. admin: also keys and shutdown. */
+/** viewer: reads. operator: also starts, answers, cancels, joins as an operator. admin: also keys and shutdown. */
 export const KeyRole = z.enum(["viewer", "operator", "admin"]);
 export type KeyRole = z.infer<typeof KeyRole>;
 
-/** Never the key itself: only its digest is kept. */
+/** Never the key itself, of which only the digest is stored. */
 export const KeyView = z.strictObject({
   id: z.string(),
   name: z.string(),

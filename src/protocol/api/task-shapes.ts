@@ -1,4 +1,4 @@
-// What travels on the routes of invocations, tasks, asks and events.
+// The queries and bodies of the routes of invocations, tasks, asks and events.
 
 import { z } from "zod";
 import { Ask } from "../task/ask.ts";
@@ -17,16 +17,16 @@ const count = (most: number, usual: number) => z.coerce.number<number>().int().m
 
 export const Started = z.strictObject({
   task: TaskId,
-  /** It was there already: the same idempotency key, or the same invocation that has not finished. */
+  /** It existed already: the same idempotency key, or the same invocation that has not finished. */
   existed: z.boolean(),
   warnings: z.array(z.string()),
 });
 export type Started = z.infer<typeof Started>;
 
 export const InvocationQuery = z.strictObject({
-  /** An absolute path; where relative roots of the invocation begin, and whose project's config holds. */
+  /** An absolute path: where relative roots of the invocation start, and whose project's config applies. */
   folder: z.string().min(1).max(4096).optional(),
-  /** Another one even if the same has not finished. */
+  /** Start another task even if the same invocation has not finished. */
   anew: queryBoolean.optional(),
 });
 
@@ -61,7 +61,7 @@ export const TaskListQuery = z.strictObject({
 export type TaskListQuery = z.input<typeof TaskListQuery>;
 
 export const ListedTask = TaskView.extend({
-  /** Of a root: tasks of its tree that have not ended. */
+  /** For a root: the tasks of its tree that have not ended. */
   open: z.int().nonnegative().optional(),
 });
 export type ListedTask = z.infer<typeof ListedTask>;
@@ -77,7 +77,7 @@ export const TaskTree = z.strictObject({ tasks: z.array(TaskView) });
 export type TaskTree = z.infer<typeof TaskTree>;
 
 export const PageQuery = z.strictObject({
-  /** A sequence; what comes after it. */
+  /** A sequence number; the page begins after it. */
   after: z.coerce.number<number>().int().min(0).default(0),
   limit: count(1000, 100),
 });
@@ -98,7 +98,7 @@ export const StepView = z.strictObject({
   outcome: z.enum(["ok", "failed", "unknown"]),
   tokens: z.int(),
   money_micro_usd: z.int(),
-  /** What it gave; of one that failed, its error. */
+  /** The outcome; if it failed, its error. */
   value: z.unknown(),
 });
 export type StepView = z.infer<typeof StepView>;
@@ -112,7 +112,7 @@ export const EventsQuery = z.strictObject({
   /** `true`: text on its way too, as events named `live`; only in a stream. */
   live: queryBoolean.optional(),
 });
-/** The subtree is the path's. */
+/** The task is in the path. */
 export const TaskEventsQuery = EventsQuery.omit({ task: true });
 export const StreamHeaders = z.object({ "last-event-id": z.string().max(32).optional() });
 
@@ -164,19 +164,19 @@ export const WaitList = z.strictObject({ waits: z.array(OpenWait) });
 export type WaitList = z.infer<typeof WaitList>;
 
 export const WaitValue = z.strictObject({ value: z.unknown() });
-/** `provisional`: it came before the task was back at its question after a restart; if it does not fit, it is asked again. */
+/** `provisional`: it came after a restart, before the task could check it; if it does not fit, the question is asked again. */
 export const Delivered = z.strictObject({ accepted: z.literal(true), provisional: z.boolean().optional() });
 
-/** How an export line is told apart. */
+/** `record` says what the line is. */
 export const ExportLine = z.looseObject({ record: z.enum(["task", "event"]) });
 
 /** The last event of a stream that ends: why, and how to go on. */
 export const StreamEnd = z.discriminatedUnion("reason", [
-  /** The subtree is over; there will be no more. */
+  /** The task and all tasks below it have ended; there will be no more events. */
   z.strictObject({ reason: z.literal("settled"), after: z.int() }),
-  /** The reader was too slow; it can go on from `after`. */
+  /** The reader was too slow; it can continue from `after`. */
   z.strictObject({ reason: z.literal("shed"), after: z.int() }),
-  /** The service is stopping or cannot go on. */
+  /** The service is stopping or cannot continue. */
   z.strictObject({ reason: z.literal("error"), after: z.int(), error: Failure }),
 ]);
 export type StreamEnd = z.infer<typeof StreamEnd>;
