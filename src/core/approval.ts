@@ -1,11 +1,11 @@
-// Which calls of a turn run, which are put to a person first, and which are refused: decided by their effects before any of them runs.
+// Decides from their effects which calls of a turn run, which a person is asked about, and which are refused.
 
 import type { Answer } from "../protocol/task/ask.ts";
 import type { ApprovalPolicy, ApprovalRule, Effect } from "../protocol/invocation/approval-policy.ts";
 
 export interface CallEffect {
   readonly effects: readonly Effect[];
-  /** On this machine it changes nothing beyond the task's folders, whatever its arguments make it do. */
+  /** On this machine the call can change nothing outside the task's folders, whatever its arguments are. */
   readonly confined: boolean;
 }
 
@@ -17,14 +17,14 @@ export interface JudgedCall {
 export type Judgement = { readonly verdict: "run" } | { readonly verdict: "ask" | "refuse"; readonly reason: string };
 
 const strictness = { run: 0, ask: 1, refuse: 2 } as const;
-const deeds: Record<Effect, string> = {
+const effectVerbs: Record<Effect, string> = {
   read: "reads",
   write: "changes something",
   execute: "runs a program",
   network: "reaches the network",
 };
 
-/** One judgement per call, in their order. The strictest of a call's effects decides about it. */
+/** One judgement per call, in their order. The strictest rule for its effects decides about a call. */
 export function decideCalls(calls: readonly JudgedCall[], policy: ApprovalPolicy): Judgement[] {
   return calls.map((call) => judge(call, policy));
 }
@@ -37,7 +37,7 @@ function judge({ tool, effect }: JudgedCall, policy: ApprovalPolicy): Judgement 
   }
   let strictest: Judgement = { verdict: "run" };
   for (const name of effect.effects) {
-    const found = judgement(verdictOf(policy[name], effect), `a call that ${doing(name, effect)}`);
+    const found = judgement(verdictOf(policy[name], effect), `a call that ${describeEffect(name, effect)}`);
     if (strictness[found.verdict] > strictness[strictest.verdict]) strictest = found;
   }
   return strictest;
@@ -55,24 +55,24 @@ function judgement(verdict: Judgement["verdict"], what: string): Judgement {
   return { verdict, reason };
 }
 
-function doing(effect: Effect, { confined }: CallEffect): string {
-  return confined ? deeds[effect] : `${deeds[effect]} and is not confined to the task's folders`;
+function describeEffect(effect: Effect, { confined }: CallEffect): string {
+  return confined ? effectVerbs[effect] : `${effectVerbs[effect]} and is not confined to the task's folders`;
 }
 
 export type ApprovalOutcome = { readonly approved: true } | { readonly approved: false; readonly reason: string };
 
-/** Only a yes is a yes: no answer in time, and an answer to something else, are a no (invariant 8). */
+/** Only an explicit yes approves; no answer in time and an answer of another kind are denials (invariant 8). */
 export function approvalOutcome(waited: { readonly value: Answer } | { readonly expired: true }): ApprovalOutcome {
   if ("expired" in waited) return { approved: false, reason: "nobody approved it in time, which counts as no" };
   const { value } = waited;
-  if (value.kind !== "approval") return { approved: false, reason: "what came back was no approval" };
+  if (value.kind !== "approval") return { approved: false, reason: "the answer was not to an approval" };
   if (value.approved) return { approved: true };
   return { approved: false, reason: value.reason ?? "it was denied" };
 }
 
-/** What the person who is asked about a call reads; the call itself goes with it as the details of the ask. */
+/** The question to the person. The call itself is in the details of the ask. */
 export function approvalQuestion(agent: string, { tool, effect }: JudgedCall): string {
-  const does = effect.effects.map((name) => deeds[name]).join(", ");
+  const does = effect.effects.map((name) => effectVerbs[name]).join(", ");
   const reach = effect.confined ? "confined to the task's folders" : "not confined to the task's folders";
   return `May ${agent} call ${tool}? It ${does === "" ? "has no effect" : does}; ${reach}.`;
 }

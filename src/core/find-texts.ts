@@ -1,4 +1,4 @@
-// Finds which of many known texts stands first in a longer one, looking at a fraction of its characters.
+// Finds the first of many known texts in a longer one, without reading all of its characters.
 
 interface FoundText {
   readonly start: number;
@@ -7,24 +7,23 @@ interface FoundText {
   readonly index: number;
 }
 
-/** The first at or after `from`; of several that begin at the same place the longest. */
+/** The first at or after `from`; the longest, if several begin at the same place. */
 export type FindText = (text: string, from: number) => FoundText | undefined;
 
-/** Shorter texts cannot be looked for. */
+/** Shorter texts are not searched for. */
 export const shortestText = 8;
 const block = 3;
 const widestWindow = 24;
 const tableSize = 1 << 16;
 
-/** Three characters to a place in the tables; others may share it, which costs a look and nothing else. */
+/** The table index of the three characters up to `end`. Others may share it, which only costs a comparison. */
 function placeOf(text: string, end: number): number {
   return ((text.charCodeAt(end - 2) << 10) ^ (text.charCodeAt(end - 1) << 5) ^ text.charCodeAt(end)) & (tableSize - 1);
 }
 
 /**
- * A window as wide as the shortest text is laid over what is searched, and moved on by how far its last three characters
- * are from the end of the beginning of any known text (the method of Wu and Manber). Texts that are too short are left
- * out.
+ * The algorithm of Wu and Manber. A window as wide as the shortest known text moves over the searched text. The last three
+ * characters in the window say how far it can move without missing a known text. Texts that are too short are left out.
  */
 export function findTexts(texts: readonly string[]): FindText {
   const lengths = texts.map((text) => text.length).filter((length) => length >= shortestText);

@@ -1,6 +1,6 @@
-// A short number that tells whether a recorded operation was given the same input; not a secret, not a signature.
+// A number that tells whether a recorded operation has the same input as before. It is not cryptographic.
 
-/** 0 means "no input was given". Two 32-bit mixes over the JSON text, folded into 52 bits so that SQLite and JavaScript both hold it. */
+/** 0 means that there is no input. Two 32-bit hashes of the JSON text, combined into 52 bits, which SQLite and JavaScript hold exactly. */
 export function fingerprint(input: unknown): number {
   if (input === undefined) return 0;
   const text = JSON.stringify(input) ?? "";

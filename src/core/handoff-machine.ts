@@ -1,4 +1,4 @@
-// The way of one task from its first handoff envelope to its end: who has it, how often it may go round, what is next.
+// The state machine of handoffs: which model has a task, how often it may be passed on, and what happens next.
 
 import type { Handoff } from "../protocol/routing/handoff.ts";
 import type { Policy } from "../protocol/routing/policy.ts";
@@ -10,7 +10,7 @@ import { judgeReview, namesRisk, reviewNeed } from "./review-verdict.ts";
 type HandoffPhase =
   /** No envelope yet. */
   | "received"
-  /** The envelope cannot be routed; somebody was asked for a better one. */
+  /** The envelope cannot be routed; a model was asked to repair it. */
   | "repairing"
   | "working"
   | "verifying"
@@ -22,14 +22,14 @@ type HandoffPhase =
   | "abandoned"
   | "needs_human";
 
-/** Kept with the task: counters in an envelope would be in the hands of those they bound. */
+/** Stored with the task and not in the envelopes, because those are written by the models that the counters limit. */
 export interface HandoffState {
   readonly phase: HandoffPhase;
-  /** Hash of the handoff in force: the last that could be routed. */
+  /** The hash of the last handoff that could be routed. */
   readonly hash: string;
   /** The model whose turn it is. */
   readonly turn?: string;
-  /** What routing said of the envelope in force. */
+  /** How that handoff was routed. */
   readonly routed?: {
     readonly decision: RouteDecision;
     readonly threshold: number;
@@ -58,8 +58,8 @@ export type HandoffEvent =
   | { readonly type: "abandoned"; readonly reason: string };
 
 /**
- * What has to happen now. Evidence of a failure travels here and never in an envelope: "mismatch" among the failed
- * checks would read as a contradiction and take the task from whoever should mend it.
+ * What has to happen now. Evidence of a failure is passed here and not in an envelope: the word "mismatch" among the failed
+ * checks would count as a contradiction, and the task would go to another model than the one that should fix it.
  */
 type HandoffNext =
   | {
@@ -80,7 +80,7 @@ type HandoffNext =
 interface HandoffTransition {
   readonly from: HandoffPhase;
   readonly to: HandoffPhase;
-  /** Of the envelope or review that caused it, else of the handoff in force. */
+  /** The hash of the envelope or review that caused it, else of the last handoff that was routed. */
   readonly hash: string;
   readonly decision: string;
   readonly reason: string;
@@ -93,7 +93,7 @@ interface HandoffStep {
   readonly transition?: HandoffTransition;
 }
 
-/** A hop gives the task to a model: to work, to repair an envelope, to decide. */
+/** Each time a model gets the task counts as a hop: to work, to repair an envelope, or to decide. */
 export const handoffLimits = { hops: 8, repairs: 1, retries: 1, revisions: 2, questions: 1 };
 
 export const newHandoffState: HandoffState = {
@@ -102,14 +102,14 @@ export const newHandoffState: HandoffState = {
   counters: { hops: 0, repairs: 0, retries: 0, revisions: 0, questions: 0 },
 };
 
-/** An event that does not belong to the phase, a late or repeated one included, changes nothing and is told so. */
+/** An event that does not fit the phase, such as a late or repeated one, changes nothing, and the step says so. */
 export function advanceHandoff(policy: Policy, state: HandoffState, event: HandoffEvent): HandoffStep {
-  const step = answer(policy, state, event);
+  const step = stepFor(policy, state, event);
   if (step.transition === undefined || !("hash" in event)) return step;
   return { ...step, transition: { ...step.transition, hash: event.hash } };
 }
 
-function answer(policy: Policy, state: HandoffState, event: HandoffEvent): HandoffStep {
+function stepFor(policy: Policy, state: HandoffState, event: HandoffEvent): HandoffStep {
   const { phase } = state;
   switch (event.type) {
     case "envelope":
@@ -125,7 +125,8 @@ function answer(policy: Policy, state: HandoffState, event: HandoffEvent): Hando
       }
       break;
     case "stuck":
-      if (phase === "working") return mend(policy, state, { reason: "the work failed", evidence: event.evidence });
+      if (phase === "working")
+        return afterFailure(policy, state, { reason: "the work failed", evidence: event.evidence });
       break;
     case "verified":
       if (phase === "verifying") return afterChecks(policy, state, event);
@@ -165,7 +166,7 @@ function receive(policy: Policy, state: HandoffState, event: HandoffEvent & { ty
     if (policy.gate.if_conflict_or_missing === "ask") return askHuman(state, grounds);
     if (policy.gate.if_conflict_or_missing === "fail") return end(state, "failed", grounds.reason);
   }
-  // Whoever decided or worked wrote the envelope, whatever it says; a repaired one is still its first sender's.
+  // The model that decided or worked wrote the envelope, whatever it says; a repaired one counts as the first sender's.
   const author = state.phase === "deciding" || state.phase === "working" ? state.turn : from;
   if (isEscalation(decision) && (from === decision.model || author === decision.model)) {
     return askHuman(state, { reason: `${decision.model} would get its own handoff back: ${decision.reason}` });
@@ -183,7 +184,7 @@ interface Problem {
   readonly from?: string;
 }
 
-/** How sure a sender is only the sender can say, so that question goes to it; all else the router repairs. */
+/** Only the sender knows its confidence, so it is asked for that; the router repairs everything else. */
 function repair(policy: Policy, state: HandoffState, { message, fields = [], from = "" }: Problem): HandoffStep {
   const { if_conflict_or_missing: otherwise } = policy.gate;
   if (otherwise === "fail") return end(state, "failed", message);
@@ -191,7 +192,7 @@ function repair(policy: Policy, state: HandoffState, { message, fields = [], fro
   if (state.counters.repairs >= handoffLimits.repairs) return end(state, "failed", `still not usable: ${message}`);
   const onlyConfidence = fields.length > 0 && fields.every((field) => field === "conf");
   const model = onlyConfidence && from !== "" ? from : policy.policy.router;
-  return hop(counted(state, "repairs"), {
+  return hop(increment(state, "repairs"), {
     to: "repairing",
     turn: model,
     decision: "repair",
@@ -200,8 +201,8 @@ function repair(policy: Policy, state: HandoffState, { message, fields = [], fro
   });
 }
 
-/** The builder gets one more try, unless the task was given to the router on purpose. */
-function mend(policy: Policy, state: HandoffState, grounds: Grounds): HandoffStep {
+/** The builder gets one more attempt, unless the task was escalated or the router did the work. */
+function afterFailure(policy: Policy, state: HandoffState, grounds: Grounds): HandoffStep {
   const { router, build } = policy.policy;
   switch (policy.gate.if_test_failure) {
     case "fail":
@@ -215,15 +216,15 @@ function mend(policy: Policy, state: HandoffState, grounds: Grounds): HandoffSte
       if (escalated || state.worker === router || state.counters.retries >= handoffLimits.retries) {
         return decide(policy, state, grounds);
       }
-      return work(counted(state, "retries"), { ...grounds, model: build, decision: "retry" });
+      return work(increment(state, "retries"), { ...grounds, model: build, decision: "retry" });
     }
   }
 }
 
 function afterChecks(policy: Policy, state: HandoffState, event: HandoffEvent & { type: "verified" }): HandoffStep {
   const { outcome, evidence } = event;
-  if (outcome === "fail") return mend(policy, state, { reason: "verification failed", evidence });
-  // A task that reached its checks was routed; if that is not on record, it is not taken for safe.
+  if (outcome === "fail") return afterFailure(policy, state, { reason: "verification failed", evidence });
+  // A task that was checked was routed before; if that is not recorded, it is reviewed to be safe.
   const need =
     state.routed === undefined
       ? { needed: true, reason: "how it was routed is not known" }
@@ -236,7 +237,7 @@ function afterChecks(policy: Policy, state: HandoffState, event: HandoffEvent & 
   );
 }
 
-/** The router, unless it did the work and another model is there to escalate to. */
+/** The router, unless it did the work itself; then `escalate_to`. */
 function reviewer({ policy }: Policy, worker: string | undefined): string {
   return worker === policy.router ? policy.escalate_to : policy.router;
 }
@@ -254,12 +255,18 @@ function afterReview(policy: Policy, state: HandoffState, review: Review): Hando
         return decide(policy, state, { reason: `${reason}, and there were ${state.counters.revisions}`, evidence });
       }
       const criteria = review.review.required ?? [];
-      return work(counted(state, "revisions"), { model: state.worker, decision: "revise", reason, evidence, criteria });
+      return work(increment(state, "revisions"), {
+        model: state.worker,
+        decision: "revise",
+        reason,
+        evidence,
+        criteria,
+      });
     }
     case "ask": {
       if (state.counters.questions >= handoffLimits.questions) return decide(policy, state, { reason, evidence });
       const model = state.turn ?? policy.policy.router;
-      return move(counted(state, "questions"), {
+      return move(increment(state, "questions"), {
         to: "reviewing",
         decision: "ask",
         reason,
@@ -303,13 +310,13 @@ interface Move {
   readonly next: HandoffNext;
 }
 
-/** Every way round leads through here, so no task goes round without end. */
+/** Every transition that gives the task to a model goes through here, so the limit on hops ends every loop. */
 function hop(state: HandoffState, { turn, ...onward }: Move & { turn: string }): HandoffStep {
   if (state.counters.hops >= handoffLimits.hops) {
     const evidence = "evidence" in onward.next ? onward.next.evidence : [];
     return askHuman(state, { reason: `after ${state.counters.hops} hops: ${onward.reason}`, evidence });
   }
-  return move({ ...counted(state, "hops"), turn }, onward);
+  return move({ ...increment(state, "hops"), turn }, onward);
 }
 
 function move(state: HandoffState, { to, decision, reason, next }: Move): HandoffStep {
@@ -317,6 +324,6 @@ function move(state: HandoffState, { to, decision, reason, next }: Move): Handof
   return { state: { ...state, phase: to }, next, transition };
 }
 
-function counted(state: HandoffState, counter: keyof HandoffState["counters"]): HandoffState {
+function increment(state: HandoffState, counter: keyof HandoffState["counters"]): HandoffState {
   return { ...state, counters: { ...state.counters, [counter]: state.counters[counter] + 1 } };
 }

@@ -4,10 +4,10 @@ import { TuttiError } from "../protocol/error.ts";
 import { keepParts, type CompleteMessage, type Message } from "../protocol/task/message.ts";
 
 /**
- * The caller's history without half-finished tool use: a call with no result after it and a result with no call before
- * it are left out, and so are messages left with no part. Taken once per invocation, so that all children see the same.
- * Without this, parallel children would see their own dispatch and their siblings' unanswered: providers refuse that,
- * and models imitate it.
+ * The caller's history without unfinished tool calls: a call without a result after it and a result without a call before
+ * it are left out, and so are messages that have no part left. It is taken once per invocation, so that all children see
+ * the same. Parallel children would otherwise see the calls that started them and their siblings, without results:
+ * providers refuse such a history, and models imitate it.
  */
 export function snapshotHistory<T extends Message>(messages: readonly T[]): T[] {
   const paired = pairedParts(messages);
@@ -21,7 +21,7 @@ export function snapshotHistory<T extends Message>(messages: readonly T[]): T[] 
     .filter((message) => message.parts.length > 0);
 }
 
-/** A child's own copy of a snapshot. Ids are new, since a message id names one message; `newId` must never repeat. */
+/** A child's own copy of a snapshot, with new message ids, since an id names one message; `newId` must never repeat one. */
 export function inheritHistory(
   snapshot: readonly CompleteMessage[],
   newId: (message: CompleteMessage, index: number) => string,
@@ -36,8 +36,8 @@ export function inheritHistory(
 }
 
 /**
- * For each message, the indexes of its calls and results that have each other. A result belongs to the nearest open
- * call of its id before it, so an id used again in a later turn pairs anew.
+ * For each message, the indexes of its calls that have a result and of its results that have a call. A result belongs to
+ * the nearest open call with its id before it, so an id may be used again in a later turn.
  */
 function pairedParts(messages: readonly Message[]): readonly ReadonlySet<number>[] {
   const paired = messages.map(() => new Set<number>());

@@ -1,9 +1,9 @@
-// What JSON would keep of a value, as a copy made without going through text.
+// A copy of a value as JSON would write and read it, made without going through text.
 
-/** Deeper values are left to JSON itself, which also says it best when a value holds itself. */
-const deepest = 100;
+/** Deeper values are left to JSON.stringify, which also reports a value that contains itself. */
+const maxDepth = 100;
 
-/** Undefined when JSON would change something in it; then only its text can tell what is kept. */
+/** Undefined if JSON would change the value; then it must go through text. */
 export function jsonCopy(value: unknown, depth = 0): unknown {
   switch (typeof value) {
     case "string":
@@ -13,7 +13,7 @@ export function jsonCopy(value: unknown, depth = 0): unknown {
       return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined;
     case "object":
       if (value === null) return null;
-      if (depth === deepest) return undefined;
+      if (depth === maxDepth) return undefined;
       if (Array.isArray(value)) return arrayCopy(value, depth + 1);
       return isPlain(value) ? objectCopy(value, depth + 1) : undefined;
     default:
@@ -39,7 +39,7 @@ function arrayCopy(values: readonly unknown[], depth: number): unknown[] | undef
 function objectCopy(value: Readonly<Record<string, unknown>>, depth: number): Record<string, unknown> | undefined {
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
-    // Assigned, it would become the prototype of the copy.
+    // An assignment would set the prototype of the copy.
     const kept = key === "__proto__" ? undefined : jsonCopy(value[key], depth);
     if (kept === undefined) return undefined;
     copy[key] = kept;

@@ -1,4 +1,4 @@
-// What of a decision may be launched, and what the manager is told when it tried to do the work itself.
+// Which tasks of a decision can be launched, and what the manager is told if it tried to do the work itself.
 import { isLaunchable } from "../protocol/decision/decision.ts";
 import type { Dropped, TaskSpec } from "../protocol/decision/decision.ts";
 import { prohibitionRange } from "../protocol/decision/prohibitions.ts";
@@ -9,7 +9,7 @@ export interface Launch {
   readonly dropped: readonly Dropped[];
 }
 
-/** Keeps the order of the tasks; each blank one is named by its place in the decision, and by its id if it has one. */
+/** Keeps the order of the tasks. Each blank one is dropped, named by its position and by its id if it has one. */
 export function launchable(tasks: readonly TaskSpec[]): Launch {
   const dropped = tasks.flatMap((task, index) => {
     if (isLaunchable(task)) return [];
@@ -20,7 +20,7 @@ export function launchable(tasks: readonly TaskSpec[]): Launch {
   return { launch: tasks.filter(isLaunchable), dropped };
 }
 
-/** The answer to `do_work`: nothing was done, why, and what to do instead. */
+/** The answer to `do_work`: that nothing was done, why, and what to do instead. */
 export function refuseDirectWork(summary: string): string {
   const attempted = trimSpace(summary);
   const refusal =

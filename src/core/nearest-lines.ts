@@ -1,13 +1,13 @@
-// Where in a text a piece nearly stands that does not stand there exactly, and in what it differs.
+// Finds the lines of a text that come closest to a piece that is not in it, and how they differ from the piece.
 
 export interface NearLines {
   /** The first and the last line, counted from 1. */
   readonly from: number;
   readonly to: number;
   readonly differs: "only in blanks" | "only in upper and lower case" | "in words";
-  /** As it stands in the text. */
+  /** The lines as they are in the text. */
   readonly text: string;
-  /** The first line that differs: what was looked for, and what is there. */
+  /** The first line that differs, in the piece and in the text. */
   readonly wanted: string;
   readonly found: string;
 }
@@ -15,12 +15,12 @@ export interface NearLines {
 const shownPlaces = 3;
 const shownText = 2_000;
 const shownLine = 300;
-/** Of a line's worth; below it two lines have nothing to do with each other. */
-const leastAlike = 0.5;
-/** Lines compared by their letters; past that only equal lines count. */
+/** Lines with a lower similarity are unrelated. */
+const minSimilarity = 0.5;
+/** How many lines are compared by their letters; further ones are not. */
 const comparedLines = 20_000;
 
-/** The best places first; none when nothing is alike. The time is linear in the text. */
+/** The best places first; none if nothing is similar. Linear in the text. */
 export function nearestLines(text: string, piece: string): NearLines[] {
   const lines = text.split("\n");
   const wanted = trimBlank(piece.split("\n"));
@@ -28,7 +28,7 @@ export function nearestLines(text: string, piece: string): NearLines[] {
   const scores = scoresOf(lines, wanted);
   const best = [...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, shownPlaces);
   const top = best[0]?.[1] ?? 0;
-  // A place half as good as the best only distracts from it.
+  // Places with half the score of the best would only distract from it.
   return best.filter(([, score]) => score > top / 2).map(([start]) => near(lines, wanted, start));
 }
 
@@ -38,7 +38,7 @@ function trimBlank(lines: readonly string[]): readonly string[] {
   return from === -1 ? [] : lines.slice(from, lines.findLastIndex((line) => line.trim() !== "") + 1);
 }
 
-/** Start line → how much speaks for it. Every line of the piece that stands in the text votes for where the piece would begin. */
+/** The score of each line as the start of the piece: each line that the piece and the text share votes for the start it implies. */
 function scoresOf(lines: readonly string[], wanted: readonly string[]): Map<number, number> {
   const places = new Map<string, number[]>();
   const lastStart = Math.max(0, lines.length - wanted.length);
@@ -47,7 +47,7 @@ function scoresOf(lines: readonly string[], wanted: readonly string[]): Map<numb
     if (key === "") continue;
     const known = places.get(key);
     if (known === undefined) places.set(key, [offset]);
-    // A line that comes again and again, such as a bracket, votes for one place only: it tells little.
+    // A line that occurs often in the piece, such as a bracket, tells little, so it votes for a few starts only.
     else if (known.length < 4) known.push(offset);
   }
   const scores = new Map<number, number>();
@@ -63,7 +63,7 @@ function scoresOf(lines: readonly string[], wanted: readonly string[]): Map<numb
   return scores;
 }
 
-/** No line is the same: the longest line of the piece is looked for by its pairs of letters. */
+/** For a text that shares no line with the piece: searches for the longest line of the piece by its pairs of letters. */
 function voteByLetters(
   lines: readonly string[],
   wanted: readonly string[],
@@ -74,7 +74,7 @@ function voteByLetters(
   if (looked.size === 0) return;
   for (const [index, line] of lines.slice(0, comparedLines).entries()) {
     const alike = likeness(looked, pairsOf(plain(line)));
-    if (alike >= leastAlike) vote(index - offset, alike);
+    if (alike >= minSimilarity) vote(index - offset, alike);
   }
 }
 
@@ -91,7 +91,7 @@ function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number 
   return one.size + other.size === 0 ? 0 : (2 * shared) / (one.size + other.size);
 }
 
-/** What is left of a line when case and blanks do not count. */
+/** The line without blanks, in lower case. */
 function plain(line: string): string {
   return withoutBlanks(line).toLowerCase();
 }

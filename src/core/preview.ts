@@ -1,15 +1,15 @@
-// A large result as the model first sees it, its beginning and its end, and the pages through which it can read the rest.
+// What a model sees of a large tool result: first its beginning and end, and on request the rest in pages.
 
 import type { Message, ToolResult } from "../protocol/task/message.ts";
 
-/** Characters of one result that are shown as they are. */
+/** Results up to this many characters are shown whole. */
 export const previewLimit = 32_000;
 const headLength = 12_000;
 const tailLength = 4_000;
-/** Below the limit with its heading, so that a page is never previewed itself. */
+/** With its heading a page stays below the limit, so that it is shown whole. */
 const pageLength = 24_000;
 
-/** What the offsets count in: text parts as they are, everything else as JSON, a line break between two parts. */
+/** The text that offsets count in: text parts as they are, other parts as JSON, with a line break between two parts. */
 export function resultText({ parts }: Pick<ToolResult, "parts">): string {
   return parts
     .map((part) => (part.part_type === "text" ? part.data : (JSON.stringify(part.data) ?? "null")))
@@ -33,7 +33,7 @@ export type Page =
   | { readonly ok: true; readonly text: string; readonly from: number; readonly to: number; readonly total: number }
   | { readonly ok: false; readonly total: number };
 
-/** Not ok when there is nothing at the offset. Two pages that follow each other leave nothing out. */
+/** Not ok if the offset is past the end. Consecutive pages leave nothing out. */
 export function pageOf(text: string, offset: number): Page {
   const total = text.length;
   if (offset >= total) return { ok: false, total };
@@ -56,7 +56,7 @@ export function previewMessage<T extends Pick<Message, "parts">>(message: T): T 
   return changed ? { ...message, parts } : message;
 }
 
-/** The place itself, or one before it when it would cut a character of two units in half. */
+/** The position, or the one before it if it is in the middle of a surrogate pair. */
 function wholeAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
   const before = text.charCodeAt(at - 1);

@@ -1,32 +1,32 @@
-// Takes secrets out of text that arrives in pieces: holds back only what may be the beginning of one.
+// Redacts secrets in text that arrives in pieces; only text that may be the beginning of a secret is held back.
 
 import { type Redactor, withLabels } from "./redact.ts";
 import type { SecretMatcher } from "./secret-matcher.ts";
 
 export interface RedactStream {
-  /** What may be shown now of the stream. */
+  /** Adds a piece; returns what may be shown now. */
   push(stream: string, piece: string): string;
-  /** What was held back, when the stream is over; it is forgotten. */
+  /** Ends the stream; returns what was held back. */
   flush(stream: string): string;
-  /** Streams that are remembered. */
+  /** How many streams are open. */
   readonly size: number;
 }
 
 interface Held {
   /** Not shown yet. */
   text: string;
-  /** The last that was before it, to tell whether a secret of ours can begin there. */
+  /** The end of the text before it, which says whether one of our own secrets can begin there. */
   before: string;
 }
 
 const defaultMaxStreams = 1_000;
 const beforeLength = 8;
-/** Stands for what was before that: a letter, so that its cut is not taken for the beginning of the text. */
+/** Stands for earlier text. A letter, so that the cut is not taken for the beginning of the text. */
 const more = "x";
 
 /**
- * Of more streams than `maxStreams` the one that was quiet longest is forgotten with what it held: it was only on its
- * way, and comes whole with its message.
+ * With more than `maxStreams` streams, the one without a piece for longest is dropped with what it held. No text is lost by
+ * that: the whole text comes later, with its message.
  */
 export function redactStream(
   { matcher }: Pick<Redactor, "matcher">,
@@ -38,7 +38,7 @@ export function redactStream(
     push(stream, piece) {
       const held = streams.get(stream) ?? { text: "", before: "" };
       const { shown, text, before } = take(matcher, { ...held, text: held.text + piece });
-      // Set anew, so that the map is in the order of the last piece.
+      // Inserted again, so that the map is in the order of the last pieces.
       streams.delete(stream);
       streams.set(stream, { text, before });
       if (streams.size > maxStreams) {
@@ -59,14 +59,14 @@ export function redactStream(
   };
 }
 
-/** What can be shown of it, and what is then held. */
+/** Splits the held text into what can be shown and what is still held. */
 function take(matcher: SecretMatcher, held: Held): Held & { readonly shown: string } {
   const raw = held.before + held.text;
   let cut = matcher.mayBegin(raw);
   const spans = matcher.spans(raw);
-  // A secret in which another may begin is shown when it is known where that one ends.
+  // A secret in which another one may begin is held until that one has ended.
   for (const { start, end } of spans) if (start < cut && cut < end) cut = start;
-  // Secrets that reach into each other without end.
+  // Secrets that overlap each other without end are not held for ever.
   if (raw.length - cut > 2 * matcher.longest) cut = raw.length;
   const done = spans.filter(({ end }) => end <= cut);
   const from = Math.min(held.before.length, done[0]?.start ?? cut);

@@ -1,12 +1,12 @@
-// Takes secrets out of a text before it is kept or shown, and leaves JSON valid.
+// Replaces secrets in a text before it is stored or shown; valid JSON stays valid.
 
 import { shortestText } from "./find-texts.ts";
 import { plainLabel, type Secret, type SecretMatcher, secretMatcher, type SecretSpan } from "./secret-matcher.ts";
 
 export interface Redactor {
   /**
-   * The same text when there is nothing in it. In JSON, strings and keys are read before they are searched, so that valid
-   * JSON stays valid; a number goes only when the whole of it is a secret. Twice is the same as once.
+   * Returns the same text if it has no secret. In JSON, the values of strings and keys are searched, so that valid JSON stays
+   * valid; a number is replaced only if all of it is a secret. Redacting twice gives the same as redacting once.
    */
   (text: string): string;
   readonly matcher: SecretMatcher;
@@ -21,7 +21,7 @@ export function redactor(secrets: Iterable<Secret>): Redactor {
   return Object.assign(redact, { matcher });
 }
 
-/** With what is before and after it, a label can be a secret of its own: looked at again, but not for ever. */
+/** A label and the text around it can form another secret, so the text is searched again, but not for ever. */
 const maxPasses = 4;
 
 function redactPlain(text: string, matcher: SecretMatcher): string {
@@ -43,7 +43,7 @@ export function withLabels(text: string, spans: readonly SecretSpan[]): string {
   return out + text.slice(from);
 }
 
-/** Only what the parser itself takes: a text that merely begins like JSON is searched as it is. */
+/** Whether the text is JSON as a whole; a text that only begins like JSON is searched as plain text. */
 function isJson(text: string): boolean {
   if (!/^\s*[[{"\d-]/.test(text)) return false;
   try {
@@ -54,7 +54,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Every string is read, searched and, if it changed, written anew; everything else stays as it was, byte for byte. */
+/** Every string is parsed, searched and, if it changed, written again; everything else stays the same, byte for byte. */
 function redactJson(text: string, matcher: SecretMatcher): string {
   let [out, from] = ["", 0];
   for (let open = text.indexOf('"'); open !== -1; open = text.indexOf('"', from)) {
@@ -73,7 +73,7 @@ function redactJson(text: string, matcher: SecretMatcher): string {
   return out + withoutNumbers(text.slice(from), matcher);
 }
 
-/** The place after the closing quote of the string that opens at `open`. */
+/** The position after the closing quote of the string that opens at `open`. */
 function endOfString(text: string, open: number): number {
   for (let quote = text.indexOf('"', open + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let slashes = 0;

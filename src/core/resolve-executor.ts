@@ -1,4 +1,4 @@
-// Decides which orchestrator runs a target's loop, from the hints and from what the agent, the caller and the house allow.
+// Decides where the loop of a target runs, from the hints, the agent's runtimes, the caller's and the available runners.
 
 import type { Executor, ExecutorHint } from "../protocol/invocation/executor.ts";
 
@@ -18,7 +18,7 @@ export interface ExecutorRequest {
   readonly callerRuntimes: readonly string[];
   /** In order of preference. */
   readonly runners: readonly AvailableRunner[];
-  /** A handover keeps its task here: whatever would run elsewhere is refused. */
+  /** For a handover, whose task stays in this orchestrator: a remote executor is refused. */
   readonly localOnly?: boolean;
 }
 
@@ -35,7 +35,7 @@ export type ExecutorResolution =
   | { readonly ok: true; readonly executor: Executor }
   | { readonly ok: false; readonly error: ExecutorError };
 
-/** Total: every request gives an executor or an error. The answer is final; nothing downstream decides again. */
+/** Every request gives an executor or an error. The answer is final; nothing decides about it again later. */
 export function resolveExecutor(request: ExecutorRequest): ExecutorResolution {
   const resolution = resolveHint(request.target ?? request.invocation, request);
   if (resolution.ok && resolution.executor.type === "remote" && request.localOnly === true) {
@@ -54,7 +54,7 @@ function resolveHint(hint: ExecutorHint, request: ExecutorRequest): ExecutorReso
   return { ok: true, executor: { type: "remote", runner } };
 }
 
-/** Here if the agent can run here, else with the first runner that gives it a runtime it can run in. */
+/** Local if the agent can run here, else the first runner that offers a runtime the agent can run in. */
 function resolveAuto(request: ExecutorRequest): ExecutorResolution {
   const { agentRuntimes, callerRuntimes, runners } = request;
   if (agentRuntimes.length === 0 || agentRuntimes.some((runtime) => callerRuntimes.includes(runtime))) {

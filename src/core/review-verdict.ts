@@ -1,4 +1,4 @@
-// What a review means for a task: when one is needed, and what its envelope decides.
+// When a review of a task is needed, and what its envelope decides.
 
 import type { Handoff } from "../protocol/routing/handoff.ts";
 import type { Policy } from "../protocol/routing/policy.ts";
@@ -8,7 +8,7 @@ import { asciiLower } from "../protocol/routing/text.ts";
 import { trimSpace } from "../protocol/white-space.ts";
 
 interface ReviewVerdict {
-  /** `ask`: the reviewer approves but did not say how sure it is; it is asked, nobody fills it in. */
+  /** `ask`: the reviewer approves without a confidence, so it is asked for one; nobody else fills it in. */
   readonly verdict: "approve" | "revise" | "escalate" | "ask";
   readonly reason: string;
 }
@@ -25,7 +25,7 @@ interface WorkDone {
   readonly checks: "pass" | "none";
 }
 
-/** Anything but one clear answer escalates: a review cannot approve by being unreadable or unsure. */
+/** Everything but a clear answer escalates: an unreadable or unsure review cannot approve. */
 export function judgeReview({ review }: Review, threshold: number): ReviewVerdict {
   const gate = asciiLower(trimSpace(review.gate ?? ""));
   if (gate === "") return { verdict: "escalate", reason: "the review names no gate" };

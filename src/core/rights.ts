@@ -11,7 +11,7 @@ export type Narrowing =
   | { readonly ok: true; readonly rights: Rights }
   | { readonly ok: false; readonly message: string };
 
-/** Refuses what goes beyond the parent's instead of cutting it down: a child that silently lacks a tool fails later. */
+/** Refuses rights that the parent lacks instead of leaving them out: a child that silently lacks a tool would fail later. */
 export function narrow(parent: Rights, wanted: Rights): Narrowing {
   const beyond = wanted.tools === "*" ? [] : wanted.tools.filter((tool) => !mayUse(parent, tool));
   if (beyond.length > 0) {

@@ -1,8 +1,8 @@
-// The texts a secret value may stand as: itself, escaped in JSON, in base64, in a URL.
+// The forms in which a secret may occur in a text: as it is, escaped in JSON, in base64, in a URL.
 
 import { encodeBase64url } from "../protocol/operator/base64url.ts";
 
-/** JSON inside JSON inside JSON; deeper it is found once what is around it was read. */
+/** JSON inside JSON inside JSON. Deeper ones are found after the JSON around them has been parsed. */
 const escapeLevels = 3;
 
 /** The value itself is the first. */
@@ -18,7 +18,7 @@ function escapedForms(value: string): string[] {
     forms.push(escaped);
   }
   const [once = value] = forms;
-  // As other writers of JSON put it: ASCII only, safe in HTML, with its slashes escaped.
+  // As other JSON writers escape it: ASCII only, safe in HTML, with escaped slashes.
   const others = [/[^\0-\x7f]/g, /[<>&]/g].map((kind) => once.replaceAll(kind, unicodeEscape));
   return [...forms, ...others, once.replaceAll("/", String.raw`\/`)];
 }
@@ -32,8 +32,8 @@ function unicodeEscape(unit: string): string {
 }
 
 /**
- * Base64 of something that has the value in it depends on how many bytes come before: there are three ways. The
- * characters at both ends that also hold bits of its neighbours are left out.
+ * The base64 of a text that contains the value depends on the number of bytes before it, modulo three. The characters at
+ * both ends, which also encode bits of the neighbours, are left out.
  */
 function base64Forms(value: string): string[] {
   const bytes = new TextEncoder().encode(value);

@@ -1,10 +1,10 @@
-// Where secrets stand in a plain text: known values in all their forms, and whatever has the form of a secret of our own.
+// Finds secrets in a plain text: known values in all their forms, and anything that looks like one of Tutti's own secrets.
 
 import { findTexts, shortestText } from "./find-texts.ts";
 import { secretForms } from "./secret-forms.ts";
 
 export interface Secret {
-  /** What stands in its place, so that a reader knows what was there. */
+  /** Written in its place, so that a reader knows what was there. */
   readonly name: string;
   readonly value: string;
 }
@@ -12,16 +12,16 @@ export interface Secret {
 export interface SecretSpan {
   readonly start: number;
   readonly end: number;
-  /** What to put there. */
+  /** The text that replaces it. */
   readonly label: string;
 }
 
 export interface SecretMatcher {
   /** In order, without overlaps: secrets that share characters are one. */
   spans(text: string): SecretSpan[];
-  /** Cheaper than asking for all. */
+  /** Cheaper than `spans`, but may also be true for a text without any. */
   anyIn(text: string): boolean;
-  /** From where on the text may be the beginning of a secret that goes on after it; its length when nothing is. */
+  /** Where the end of the text begins that may be the beginning of a secret; the length of the text if there is none. */
   mayBegin(text: string): number;
   /** Longer than any secret. */
   readonly longest: number;
@@ -29,7 +29,7 @@ export interface SecretMatcher {
   readonly numbers: ReadonlyMap<string, string>;
 }
 
-/** By how it begins. */
+/** The labels of Tutti's own secrets, by their first three characters. */
 const ownLabels: Readonly<Record<string, string>> = {
   tk_: "[redacted:api key]",
   "wh-": "[redacted:worker handle]",
@@ -38,7 +38,7 @@ const ownLabels: Readonly<Record<string, string>> = {
   tt1: "[redacted:worker token]",
 };
 
-/** Stands where a name would itself tell a secret. */
+/** Used where the name of a secret would itself reveal a secret. */
 export const plainLabel = "[redacted]";
 
 const longestToken = 4096;
@@ -58,8 +58,8 @@ const ownBeginnings = new RegExp(
 );
 
 /**
- * `snapshot-` and a digest is no operator's token, nor a long name of `gtk_` a key: what is before one is no letter or
- * digit, unless of an escape. A worker's token is unlike anything else.
+ * What comes before one of our own secrets: no letter or digit, unless it belongs to an escape. Otherwise `snapshot-` with a
+ * digest would be taken for an operator's token. A worker's token is long enough to be told without this.
  */
 const boundary = /(?:^|[^A-Za-z0-9]|\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2})$/;
 const longestBoundary = 6;
@@ -82,7 +82,7 @@ function nextOwn(text: string, from: number): SecretSpan | undefined {
   return undefined;
 }
 
-/** One that begins right there: after another secret there is no telling what was before. */
+/** One that begins at `at`, whatever is before it: used right after another secret. */
 function ownAt(text: string, at: number): SecretSpan | undefined {
   ownHere.lastIndex = at;
   const match = ownHere.exec(text);
@@ -95,7 +95,7 @@ function ownSpan({ 0: text, index }: RegExpExecArray): SecretSpan {
 
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** White space around a value does not count, and what is then shorter than eight characters is no secret. */
+/** White space around a value is ignored. Values shorter than eight characters are not redacted. */
 export function secretMatcher(secrets: Iterable<Secret>): SecretMatcher {
   const values = new Map<string, string>();
   for (const { name, value } of secrets) {
@@ -118,7 +118,7 @@ export function secretMatcher(secrets: Iterable<Secret>): SecretMatcher {
     const hit = find(text, from);
     return hit && { start: hit.start, end: hit.end, label: labels.get(forms[hit.index] ?? "") ?? plainLabel };
   };
-  /** Both kinds in the order of where they begin; what overlaps becomes one, with the label of its longest part. */
+  /** Both kinds in order of their start. Overlapping ones become one, with the label of the longest. */
   const spans = (text: string): SecretSpan[] => {
     const found: SecretSpan[] = [];
     let [start, end, longest, label] = [-1, -1, 0, plainLabel];
@@ -162,7 +162,7 @@ export function secretMatcher(secrets: Iterable<Secret>): SecretMatcher {
   };
 }
 
-/** A value that is part of what we put in a secret's place would be found there again and again. */
+/** A value that is part of a label would be found again in every label. */
 function isInLabel(value: string): boolean {
   return plainLabel.includes(value) || Object.values(ownLabels).some((label) => label.includes(value));
 }
