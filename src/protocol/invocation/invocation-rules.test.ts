@@ -115,3 +115,25 @@ test("a description names the target at fault and the number that was wrong", ()
   assert.match(describeInvocationError({ kind: "empty_runner_kind" }), /the invocation/);
   assert.match(describeInvocationError({ kind: "single_needs_one_target", got: 2 }), /got 2/);
 });
+
+test("every error is described on a line of its own words", () => {
+  const target = 0;
+  const got = 2;
+  const errors: readonly InvocationError[] = [
+    { kind: "no_targets" },
+    { kind: "single_needs_one_target", got },
+    { kind: "named_empty_agent_id", target },
+    { kind: "ad_hoc_empty_prompt", target },
+    { kind: "empty_message", target },
+    { kind: "empty_runner_kind", target },
+    { kind: "empty_tool_name" },
+    { kind: "shared_needs_parent" },
+    { kind: "shared_needs_one_target", got },
+    { kind: "shared_needs_named_agent" },
+    { kind: "shared_not_detached" },
+    { kind: "shared_not_remote" },
+  ];
+  const lines = errors.map(describeInvocationError);
+  assert.equal(new Set(lines).size, errors.length);
+  for (const line of lines) assert.match(line, /^\S.{20,}\S$/);
+});

@@ -13,7 +13,7 @@ export interface DirectiveFacts {
 
 /**
  * A model that holds a credential tends to use it itself, or to paste the prompt into the worker; so the text says
- * what to hand over and what to leave alone. Throws `invalid_input` rather than write a fact that would span lines.
+ * what to pass on and what to leave alone. Throws `invalid_input` rather than write a fact that would span lines.
  */
 export function spawnDirective(facts: DirectiveFacts): string {
   const { req_id, task_id, agent, worker_handle } = facts;
