@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 
 import type { RunningDaemon, UpOptions } from "../../host/host.ts";
-import { redactor } from "../../core/redact.ts";
+import { redactor } from "../../core/redaction/redact.ts";
 import { systemClock } from "../../engine/clock.ts";
 import { ModelsConfig } from "../../model/models-config.ts";
 import { openApiDocument } from "../../protocol/api/openapi-document.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { redactor } from "../../core/redact.ts";
+import { redactor } from "../../core/redaction/redact.ts";
 import { openLog } from "./log.ts";
 import { prettyLine } from "./pretty-line.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { redactor } from "../../core/redact.ts";
+import { redactor } from "../../core/redaction/redact.ts";
 import { ModelsConfig } from "../../model/models-config.ts";
 import { collectSecrets } from "./collect-secrets.ts";
 

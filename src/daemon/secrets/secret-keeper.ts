@@ -1,8 +1,8 @@
 // The secrets this process knows, and how they are removed from texts. Projects that are opened later add theirs.
 
-import { type RedactStream, redactStream } from "../../core/redact-stream.ts";
-import { type Redactor, redactor } from "../../core/redact.ts";
-import type { Secret } from "../../core/secret-matcher.ts";
+import { type RedactStream, redactStream } from "../../core/redaction/redact-stream.ts";
+import { type Redactor, redactor } from "../../core/redaction/redact.ts";
+import type { Secret } from "../../core/redaction/secret-matcher.ts";
 
 export class SecretKeeper {
   readonly #known = new Map<string, Secret>();

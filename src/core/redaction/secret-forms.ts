@@ -1,6 +1,6 @@
 // The forms in which a secret may occur in a text: as it is, escaped in JSON, in base64, in a URL.
 
-import { encodeBase64url } from "../protocol/operator/base64url.ts";
+import { encodeBase64url } from "../../protocol/operator/base64url.ts";
 
 /** JSON inside JSON inside JSON. Deeper ones are found after the JSON around them has been parsed. */
 const escapeLevels = 3;
