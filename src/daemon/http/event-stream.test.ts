@@ -421,12 +421,12 @@ test("invariant 9: with a store whose reads take a while, streams opened during 
   };
   assert.ok(all.filter(({ type }) => type === "task.created").length === 3 && wanted.root.length > 60);
   for (const { of, reading } of streams) {
-    const { got, over, stop } = await reading;
-    if (of === "root") await over;
-    else await until(() => seqs(got).length >= wanted.all.length);
-    assert.deepEqual(seqs(got), wanted[of]);
-    if (of === "root") assert.deepEqual(endOf(got), { reason: "settled", after: wanted.root.at(-1) });
-    stop();
+    const stream = await reading;
+    if (of === "root") await stream.over;
+    else await until(() => seqs(stream.got).length >= wanted.all.length);
+    assert.deepEqual(seqs(stream.got), wanted[of]);
+    if (of === "root") assert.deepEqual(endOf(stream.got), { reason: "settled", after: wanted.root.at(-1) });
+    stream.stop();
   }
 });
 

@@ -44,7 +44,8 @@ export async function openEventFeed(
 
   const tell = (events: readonly FeedEvent[]): void => {
     // A listener that is added by another listener reads this batch from the store.
-    for (const listener of [...listeners]) {
+    const present = [...listeners];
+    for (const listener of present) {
       if (!listeners.has(listener)) continue;
       try {
         listener(events);

@@ -148,9 +148,9 @@ test("a task is listed with its place, its status and what it has used in all it
     [await view.unfinished(id), await view.task(999), (await view.taskRow(id))?.kind],
     [1, undefined, "loop"],
   );
-  const { waitAt } = w.store;
-  const wait = waitAt(id, 1, "which");
-  assert.deepEqual([wait?.task, waitAt(id, 2, "which"), waitAt(id, 1, "other")], [id, undefined, undefined]);
+  const waitAt = (attempt: number, key: string) => w.store.waitAt(id, attempt, key);
+  const wait = waitAt(1, "which");
+  assert.deepEqual([wait?.task, waitAt(2, "which"), waitAt(1, "other")], [id, undefined, undefined]);
   await w.engine.deliver(openWaits(w)[0] ?? "", answer("x"), person);
   await w.engine.result(name);
   assert.deepEqual(
