@@ -224,3 +224,49 @@ test("a senior's answer settles its ask alone: a task that fails afterwards has 
   peer.send({ type: "answer", req_id: (await peer.next("ask")).req_id, value: true });
   assert.equal((await kit.engine.result(task)).status, "failed");
 });
+
+test("an agent that was handed over to needs consent of its own, and hook_after names the agent that finished", async (t) => {
+  const worked: string[] = [];
+  const loops = {
+    planner: async (durable: Durable) => {
+      worked.push(durable.agent);
+      return durable.handover("to", { agent: "deployer", input: durable.input });
+    },
+    deployer: async (durable: Durable) => {
+      worked.push(durable.agent);
+      return "deployed";
+    },
+  };
+  const kit = await openKit(t, tempFolder(t), { loops });
+  const { sid } = await joined(kit, "gate");
+  const peer = await connected(kit, sid);
+  const { task } = await kit.engine.start(loopTask("planner", gated));
+  const first = await peer.next("hook_before");
+  peer.send({ type: "hook_ack", req_id: first.req_id, ok: true });
+  const second = await peer.next("hook_before");
+  assert.deepEqual([first.agent, second.agent, worked], ["planner", "deployer", ["planner"]]);
+  peer.send({ type: "hook_ack", req_id: second.req_id, ok: true });
+  assert.equal((await kit.engine.result(task)).content, "deployed");
+  const after = await peer.next("hook_after");
+  assert.equal(after.agent, "deployer");
+});
+
+test("a gate that refuses the agent handed over to fails the task, and hears the end of the one it agreed to", async (t) => {
+  let deployed = false;
+  const loops = {
+    planner: (durable: Durable) => durable.handover("to", { agent: "deployer", input: durable.input }),
+    deployer: async () => (deployed = true),
+  };
+  const kit = await openKit(t, tempFolder(t), { loops });
+  const { sid } = await joined(kit, "gate");
+  const peer = await connected(kit, sid);
+  const { task } = await kit.engine.start(loopTask("planner", gated));
+  const first = await peer.next("hook_before");
+  peer.send({ type: "hook_ack", req_id: first.req_id, ok: true });
+  const second = await peer.next("hook_before");
+  peer.send({ type: "hook_ack", req_id: second.req_id, ok: false, reason: "not to production" });
+  assert.equal((await kit.engine.result(task)).status, "failed");
+  assert.equal(deployed, false);
+  const after = await peer.next("hook_after");
+  assert.deepEqual([after.agent, after.status], ["planner", "failed"]);
+});

@@ -10,7 +10,7 @@ import type { OperatorSessions } from "./operator-sessions.ts";
 import { signRequestId } from "./signed-request-id.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { requestDetails } from "./request-details.ts";
-import type { Store } from "../../store/store.ts";
+import type { Store, WaitRow } from "../../store/store.ts";
 
 /** Sockets are for control: a longer result is fetched over HTTP. */
 const maxResultLength = 64 * 1024;
@@ -57,17 +57,26 @@ interface Agreement {
   readonly attempt: number;
 }
 
+/** The last run of the attempt that the gate agreed to; a later one that it refused did not work. */
 function agreementOf(store: Store, event: TaskEvent): Agreement | undefined {
   const id = idInName(store.salt, event.task);
-  if (id === undefined) return undefined;
+  const root = idInName(store.salt, event.root);
+  if (id === undefined || root === undefined) return undefined;
   const attempt = event.attempt ?? store.lastRun(id)?.attempt ?? 1;
-  const row = store.waitAt(id, attempt, operatorKeys.hook_before);
-  const details = row === undefined ? undefined : requestDetails(row);
-  if (row === undefined || details?.kind !== "hook_before") return undefined;
+  return store
+    .waitsOf(root)
+    .filter((row) => row.task === id && row.key === operatorKeys.hook_before)
+    .map((row) => agreementIn(store, row))
+    .findLast((agreed) => agreed?.attempt === attempt);
+}
+
+function agreementIn(store: Store, row: WaitRow): Agreement | undefined {
+  const details = requestDetails(row);
+  if (details?.kind !== "hook_before") return undefined;
   const answer = store.answer(row.id);
   const verdict = answer === undefined ? undefined : HookVerdict.safeParse(storedAnswerIn(answer)?.value).data;
   if (verdict?.ok !== true) return undefined;
-  return { wait: row.id, operator: details.operator, agent: details.agent, attempt };
+  return { wait: row.id, operator: details.operator, agent: details.agent, attempt: details.attempt };
 }
 
 function shortened(content: unknown): unknown {

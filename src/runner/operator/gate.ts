@@ -11,10 +11,13 @@ const defaultWithin = 10 * 60 * 1000;
 
 const RootInput = z.object({ operators: TreeOperators.optional() });
 
-/** The operator is asked once per attempt; a run after a handover needs no new consent. Without an answer the task does not start. */
+/**
+ * The operator is asked before every run of a task, under the name of the agent that is about to work: consent to one agent
+ * is not consent to the agent it hands over to. Without an answer the run does not start.
+ */
 export function gated(runner: Runner, { within = defaultWithin }: { readonly within?: number } = {}): Runner {
   return async (durable, config) => {
-    if (durable.run === 1) await awaitConsent(durable, within);
+    await awaitConsent(durable, within);
     return runner(durable, config);
   };
 }
