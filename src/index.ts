@@ -9,6 +9,13 @@ export {
   type ToolDefinition,
   type UserToolContext,
 } from "./agent/tools/define-tool.ts";
+export {
+  type HandoffEvent,
+  type HandoffState,
+  advanceHandoff,
+  handoffLimits,
+  newHandoffState,
+} from "./core/handoff-machine.ts";
 export { inheritHistory, snapshotHistory } from "./core/history.ts";
 export { type Launch, launchable, refuseDirectWork } from "./core/launch.ts";
 export {
@@ -18,5 +25,6 @@ export {
   type ExecutorResolution,
   resolveExecutor,
 } from "./core/resolve-executor.ts";
+export { judgeReview, namesRisk, reviewNeed } from "./core/review-verdict.ts";
 export { type LifeEvent, nextStatus, type Transition } from "./core/task-state.ts";
 export type { Effect } from "./protocol/invocation/approval-policy.ts";
