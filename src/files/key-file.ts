@@ -18,6 +18,10 @@ export async function readKeyFile(path: string): Promise<KeyBytes | undefined> {
     await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stat = await file.stat();
     if (!stat.isFile()) throw new TuttiError("invalid_input", `${path} is not a file; name a key file`);
+    const me = process.getuid?.();
+    if (me !== undefined && stat.uid !== me) {
+      throw new TuttiError("refused", `the key file ${path} belongs to another user; name one of your own`);
+    }
     if (process.platform !== "win32" && (stat.mode & 0o077) !== 0) {
       throw new TuttiError("refused", `the key file ${path} is open to other users; run: chmod 600 ${path}`);
     }

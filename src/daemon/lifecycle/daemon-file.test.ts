@@ -36,7 +36,7 @@ test("a file that was left behind is overwritten, and only the instance in it re
 
 test("a file that cannot be understood counts as missing, and unknown fields are ignored", (t) => {
   const folder = tempFolder(t);
-  const write = (text: string): void => writeFileSync(join(folder, "daemon.json"), text);
+  const write = (text: string): void => writeFileSync(join(folder, "daemon.json"), text, { mode: 0o600 });
   for (const text of ["", "{", "null", "[]", "{}", JSON.stringify({ ...file("x"), url: "file:///etc/passwd" })]) {
     write(text);
     assert.equal(readDaemonFile(folder), undefined, text);

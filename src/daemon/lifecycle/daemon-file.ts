@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import { parseJson } from "../../core/parse-json.ts";
-import { replacePrivateFile } from "../../files/private-file.ts";
-import { readOptionalFile } from "../../files/read-optional-file.ts";
+import { readPrivateFile, replacePrivateFile } from "../../files/private-file.ts";
 
 /** Unknown fields are ignored, because another version may have written the file. */
 const DaemonFile = z.object({
@@ -26,9 +25,12 @@ export type DaemonFile = z.infer<typeof DaemonFile>;
 
 const pathIn = (folder: string): string => join(folder, "daemon.json");
 
-/** Returns undefined if there is no file or it cannot be understood: then no daemon can be found by it. */
+/**
+ * Returns undefined if there is no file or it cannot be understood: then no daemon can be found by it. Throws `refused` for a
+ * file that another user may have planted, since the admin key is sent where the file says.
+ */
 export function readDaemonFile(folder: string): DaemonFile | undefined {
-  return DaemonFile.safeParse(parseJson(readOptionalFile(pathIn(folder)) ?? "")).data;
+  return DaemonFile.safeParse(parseJson(readPrivateFile(pathIn(folder)) ?? "")).data;
 }
 
 export function writeDaemonFile(folder: string, file: DaemonFile): void {

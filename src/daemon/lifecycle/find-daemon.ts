@@ -8,6 +8,7 @@ import type { Tutti } from "../../client/client.ts";
 import { httpClient } from "../../client/http-client.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { RunningDaemon } from "../../host/host.ts";
+import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { readAdminKey } from "../state/admin-key.ts";
 import { type DaemonFile, readDaemonFile } from "./daemon-file.ts";
@@ -33,6 +34,7 @@ export const adminKeyFile = (folder: string): string => join(folder, "admin.key"
  * `unreachable` if the process runs and does not answer.
  */
 export async function probeDaemon(folder: string): Promise<FoundDaemon | undefined> {
+  refuseSharedFolder(folder);
   const file = readDaemonFile(folder);
   if (file === undefined || !(await isRunning(processIn(file)))) return undefined;
   const key = readAdminKey(adminKeyFile(folder));

@@ -12,6 +12,7 @@ import { commandRunner } from "../../runner/command/runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import { operatorRunner } from "../../runner/operator/runner.ts";
 import { cleanUp } from "../../runner/shared/process/clean-up.ts";
+import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
@@ -49,6 +50,7 @@ export async function openState(folder: string, { from, log = noLog }: OpenOptio
   const runtimes = openProjectRuntimes({ state: folder, defaultFolder: from, clock, onConfig });
   // A config that cannot be used is told before anything is touched.
   await runtimes.runtimeOf(undefined);
+  refuseSharedFolder(folder);
   makeFolder(folder);
   const lock = takeLock(folder);
   const opened: (() => void)[] = [() => lock.release()];
