@@ -32,8 +32,9 @@ async function serve(): Promise<void> {
     slots: 2 * tasks,
     onCommit: () => {
       const at = nowUs();
+      if (commits === undefined) return;
       const commit: [number, number] = [0, at];
-      commits?.push(commit);
+      commits.push(commit);
       // SQLite is read in this tick; only the promise comes later.
       void kit.state.view.lastEvent().then((seq) => (commit[0] = seq));
     },
