@@ -65,7 +65,7 @@ export interface StepContext {
   note(value: unknown): Promise<void>;
   /** Text on its way: shown, not kept. */
   live(channel: "text" | "reasoning" | "tool", text: string): void;
-  /** The time, in milliseconds since 1970. Only a step may read the clock: its outcome is recorded, so a restart sees the same time. */
+  /** The time in milliseconds since 1970. Only a step may read it: its outcome is recorded, so a restart sees the same time. */
   now(): number;
 }
 

@@ -1,3 +1,3 @@
-// The name of the user message that carries the results of one turn in the fenced format, known to the loop and to the rehearsal.
+// The name of the user message that holds the results of one turn in the fenced format; the loop and the rehearsal use it.
 
 export const toolResultsName = "tool_results";

@@ -38,7 +38,7 @@ interface Progress {
 export interface CollectOptions extends Pick<ModelCallOptions, "onText" | "onReasoning" | "onTool"> {
   readonly model: string;
   readonly agent: string;
-  /** Whether the provider's own state is kept in the message. Not in the fenced format, where the parts are made anew from the text. */
+  /** Whether the provider's own state is kept in the message; not in the fenced format, whose parts are made from the text. */
   readonly keepState: boolean;
   /** The ids of earlier calls. A server that numbers the calls of each reply uses them again, and they must be made unique. */
   readonly usedIds: ReadonlySet<string>;

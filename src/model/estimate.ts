@@ -1,4 +1,4 @@
-// Estimates the tokens of a request, rather too many than too few. The estimate is reserved in the budget before the request is sent.
+// Estimates the tokens of a request, rather too many than too few: they are reserved in the budget before it is sent.
 
 import type { CompleteMessage, Part } from "../protocol/task/message.ts";
 import type { ModelRequest, ModelTool } from "../ports.ts";

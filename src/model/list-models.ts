@@ -1,4 +1,4 @@
-// Lists the models there are, each with its price, format and limits, whether its key is set and whether its provider can be reached.
+// Lists all models with their prices, formats and limits, whether a key is set and whether the provider can be reached.
 
 import type { Clock, ModelFormat } from "../ports.ts";
 import { type Price, priceTable, pricesAsOf } from "./prices.ts";
@@ -35,7 +35,10 @@ export interface ListOptions {
   readonly probe?: { readonly timeoutMs: number; readonly signal: AbortSignal };
 }
 
-/** The models named in the config, and those with a known price of every provider whose key is set. Names that cannot be resolved are left out; calling such a model says why. */
+/**
+ * The models named in the config, and those with a known price of every provider whose key is set. Names that cannot be
+ * resolved are left out; calling such a model says why.
+ */
 export async function listModels(setup: ModelSetup, clock: Clock, options: ListOptions = {}): Promise<ModelListing[]> {
   const providers = providerNames(setup.config).flatMap((name) => resolvedOrNone(() => resolveProvider(setup, name)));
   const ready = providers.filter(isConfigured);

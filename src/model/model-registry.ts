@@ -23,7 +23,7 @@ export interface ModelsOptions {
 export interface Models {
   /** The model of an agent that names none. */
   readonly defaultModel: string;
-  /** A port that finds every model by its name, and `rehearsal` under the rehearsal's. Calls through all such ports share the providers' lanes. */
+  /** A port to all models, with `rehearsal` as the rehearsal. Calls through all such ports share the providers' lanes. */
   withRehearsal(rehearsal: Model): Model;
   list(options?: ListOptions): Promise<ModelListing[]>;
 }

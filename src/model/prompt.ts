@@ -128,7 +128,7 @@ function toolResult({ tool_call_id, tool_name }: ToolCall, result: ToolResult | 
   const call = { type: "tool-result" as const, toolCallId: tool_call_id, toolName: tool_name };
   const parts = (result?.parts ?? []).flatMap(userParts);
   if (parts.every((part) => part.type === "text")) {
-    const none = result === undefined ? "(it is not known what became of this call)" : "(no output)";
+    const none = result === undefined ? "(the outcome of this call is unknown)" : "(no output)";
     const text = parts.map((part) => part.text).join("\n\n");
     return { ...call, output: { type: "text", value: text.trim() === "" ? none : text } };
   }

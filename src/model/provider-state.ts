@@ -1,4 +1,4 @@
-// State that a provider needs back with the next request, such as signed reasoning or ids. It is kept in the message and not shown to people.
+// State that a provider needs back with the next request, such as signed reasoning. Kept in the message, not shown to people.
 
 import { z } from "zod";
 

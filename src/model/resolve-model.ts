@@ -112,7 +112,7 @@ export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
   };
 }
 
-/** A server that only speaks the same protocol may not support tools and refuse requests that offer some, so its default is `fenced`. */
+/** The default for compatible servers is `fenced`, since many do not support tools and refuse requests that offer some. */
 function formatOf(own: "auto" | ModelFormat | undefined, provider: ResolvedProvider): ModelFormat {
   const chosen = own === undefined || own === "auto" ? provider.settings.format : own;
   if (chosen !== undefined && chosen !== "auto") return chosen;

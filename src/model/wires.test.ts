@@ -99,7 +99,7 @@ for (const wire of wires) {
     });
     const body = JSON.stringify(server.received[1]?.body);
     assert.doesNotMatch(body, /c2lnbmVk|ZW5j|"c2ln"|provider_state/);
-    assert.match(body, /it is not known what became of this call/);
+    assert.match(body, /the outcome of this call is unknown/);
   });
 
   test(`${wire}: with the fenced format no tools are offered and earlier calls are text`, async (context) => {

@@ -1,4 +1,4 @@
-// Loads the agents of a project and of its user from their folders. The project's folders come first, and the first agent of a name is used.
+// Loads the agents of a project and of its user from their folders. Of several agents with one name the first is used.
 
 import { isUtf8 } from "node:buffer";
 import { readdir, readFile, stat } from "node:fs/promises";

@@ -51,7 +51,10 @@ export async function watchDefinitions(
   };
 }
 
-/** Watches the folder, or the nearest existing folder above it. Call `arm` again after a change: the folder may have been created, deleted or replaced. */
+/**
+ * Watches the folder, or the nearest existing folder above it. `arm` must be called again after a change, since the folder
+ * may have been created, deleted or replaced.
+ */
 function folderWatcher(folder: string, changed: (ms?: number) => void): { arm(): void; close(): void } {
   let watcher: FSWatcher | undefined;
   let watched = "";

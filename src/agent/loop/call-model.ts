@@ -119,11 +119,10 @@ async function streamReply(
 }
 
 function recordedReply(
-  { message: given, usage, finish, malformed }: ModelReply,
+  { message: { name, role, parts_metadata }, usage, finish, malformed }: ModelReply,
   { id, parts, created_at, agent_id }: Pick<CompleteMessage, "id" | "parts" | "created_at" | "agent_id">,
   original: string | undefined,
 ): RecordedReply {
-  const { name, role, parts_metadata } = given;
   const message: CompleteMessage = { id, name, role, parts, created_at, agent_id };
   // The metadata refers to the parts as they came; a placeholder that replaces them has none.
   if (parts_metadata !== undefined && original === undefined) message.parts_metadata = parts_metadata;

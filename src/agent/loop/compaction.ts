@@ -1,4 +1,4 @@
-// What is shortened when a conversation comes near the model's limit: old results first, then old turns. The record keeps everything.
+// Decides what is left out of a conversation near the model's limit: old results first, then old turns. The record is kept.
 
 import type { CompleteMessage, Part } from "../../protocol/task/message.ts";
 import { mentionedIds } from "./mentioned-ids.ts";

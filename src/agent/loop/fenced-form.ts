@@ -1,4 +1,4 @@
-// A conversation in the fenced format, for a model that calls tools in its text: calls as fenced blocks, the results of a turn as one message.
+// A conversation in the fenced format: calls are fenced blocks in the text, and the results of a turn are one message.
 
 import { isJsonObject, type Json } from "../../protocol/toolcalls/tool-call.ts";
 import { renderToolCall } from "../../protocol/toolcalls/render-tool-call.ts";

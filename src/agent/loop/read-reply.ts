@@ -162,8 +162,8 @@ function nativeCalls(message: Message, prefix: string): ToolCall[] {
   for (const part of message.parts) {
     if (part.part_type !== "tool_call") continue;
     seen ??= new Set();
-    const { tool_call_id: given, tool_name, input } = part.data;
-    const tool_call_id = given !== "" && !seen.has(given) ? given : `${prefix}_tc_${calls.length}`;
+    const { tool_call_id: id, tool_name, input } = part.data;
+    const tool_call_id = id !== "" && !seen.has(id) ? id : `${prefix}_tc_${calls.length}`;
     seen.add(tool_call_id);
     calls.push(callOf(tool_call_id, tool_name, decodeArguments(input)));
   }

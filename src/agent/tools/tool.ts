@@ -53,7 +53,7 @@ interface ToolDescription<I> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<I>;
-  /** All effects the tool may have; when absent, a step tool reads if it is repeatable and writes if not, a durable tool reads. */
+  /** All effects the tool may have. When absent it is `read`, or `write` for a step tool that is not repeatable. */
   readonly effects?: readonly Effect[];
   /** The effect of one call, where the arguments decide; when absent, all effects of the tool, within the task's folders. */
   readonly effectOf?: (input: I) => CallEffect;

@@ -1,4 +1,4 @@
-// Lists or searches a workspace in a thread of its own and terminates it at a deadline, so that no pattern or folder can block the process.
+// Searches a workspace in a thread that is terminated at a deadline, so that no pattern or folder can block the process.
 
 import { availableParallelism } from "node:os";
 import { extname } from "node:path";

@@ -78,7 +78,7 @@ function messageOf(request: ModelRequest, chosen: ChosenRule | undefined): Messa
   return { ...base, parts: request.format === "fenced" ? [{ part_type: "text", data: fenced(parts) }] : parts };
 }
 
-/** The reply as a model writes it in the fenced format. Arguments that are no object are written as they are, so the parser reports them. */
+/** The reply in the fenced format. Arguments that are no object are written as they are, so that the parser reports them. */
 function fenced(parts: readonly Part[]): string {
   return parts
     .map((part) => {

@@ -75,7 +75,7 @@ async function watch(
   const wasStopped = timed_out || context.signal.aborted;
   if (!wasStopped) await within(held.closed, drainMs);
   const found = await endAll(held, config.grace_ms);
-  // A process that left the session may hold the output open for ever, so this wait is bounded.
+  // A process that left the POSIX session may hold the output open for ever, so this wait is bounded.
   await within(held.closed, drainMs);
   live.end();
   context.signal.throwIfAborted();

@@ -141,7 +141,7 @@ async function runTurn(task: OfferedTask, state: RunState, leases: Leases): Prom
 
 // ---- the lease
 
-/** A silent worker may have done anything, so a task that is not repeatable is offered again only if a person agrees (invariant 1). */
+/** A silent worker may have done its work, so a task that is not repeatable is offered again only if a person agrees (invariant 1). */
 async function askAboutLease(task: OfferedTask, since: number): Promise<Wait<Answer>> {
   const { durable } = task;
   task.leaseQuestion ??= await durable.open(`lapsed.${since}`, {

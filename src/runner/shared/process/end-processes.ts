@@ -9,7 +9,7 @@ import { type ProcessEntry, type ProcessTable, processTable } from "./process-ta
 /** The environment variable of every process of a step. Its value is the step's idempotency key. */
 export const stepVariable = "TUTTI_STEP";
 
-/** Identifies a process so that it can be found again after a restart. It leads a session and a process group of its own. */
+/** Identifies a process so that it can be found again after a restart. It leads a POSIX session and a process group of its own. */
 export const ProcessNote = z.object({
   pid: z.int().min(2),
   start: z.string().min(1),
@@ -54,7 +54,7 @@ export async function endProcesses(
 }
 
 /**
- * The system does not reuse a pid that still names a session or a group. So if the leader has another start time, all of
+ * The system does not reuse a pid that still names a POSIX session or a group. So if the leader has another start time, all of
  * our processes are gone, and if one member is certainly ours, all members are.
  */
 async function membersOf({ pid, start, step }: ProcessNote, table: ProcessTable): Promise<ProcessEntry[]> {

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 export interface ProcessEntry {
   readonly pid: number;
   readonly group: number;
-  /** Undefined when the system does not report it. */
+  /** The POSIX session of the process; undefined when the system does not report it. */
   readonly session: number | undefined;
   /** Opaque, only compared: when a pid is reused, the new process has another start time. */
   readonly start: string;

@@ -1,4 +1,4 @@
-// Runs the programs of the tool `run`: confined if the sandbox works on this machine, otherwise unconfined, and it always reports which.
+// Runs the programs of the tool `run`: confined if the sandbox works on this machine, otherwise unconfined.
 
 import { realpath } from "node:fs/promises";
 import { delimiter } from "node:path";

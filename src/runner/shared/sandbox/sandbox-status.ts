@@ -44,8 +44,8 @@ export async function probeSandbox(
     const { stdout } = await run(program, ["--version"], { timeout: probeMs });
     return { confined: true, program, version: stdout.trim().replace(/^bubblewrap\s+/, "") };
   } catch (thrown) {
-    const said = thrown instanceof Error && "stderr" in thrown ? String(thrown.stderr).trim().split("\n").at(-1) : "";
-    const reason = `bubblewrap is installed but cannot confine a program here${said ? `: ${said}` : ""}`;
+    const output = thrown instanceof Error && "stderr" in thrown ? String(thrown.stderr).trim().split("\n").at(-1) : "";
+    const reason = `bubblewrap is installed but cannot confine a program here${output ? `: ${output}` : ""}`;
     const advice =
       "allow user namespaces (in a container: its security profile), or programs run unconfined and need approval";
     return { confined: false, reason, advice };
