@@ -6,7 +6,7 @@ import { messageId } from "../../core/message-id.ts";
 import { Usage } from "../../protocol/task/budget.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { CompleteMessage } from "../../protocol/task/message.ts";
-import type { Durable, Model, ModelReply, ModelRequest, Schema, StepContext } from "../../ports.ts";
+import type { Durable, Model, ModelCallOptions, ModelReply, ModelRequest, Schema, StepContext } from "../../ports.ts";
 import type { FoundAgent } from "../delegation/find-agent.ts";
 import type { AgentSetup } from "./agent-setup.ts";
 import type { Conversation } from "./conversation.ts";
@@ -50,15 +50,15 @@ export async function callModel({ durable, model, agent, setup, conversation }: 
   const { format } = setup;
   const { turn } = conversation;
   const maxOutputTokens = agent.definition.max_output_tokens;
-  const request: ModelRequest = {
+  const unlimited: ModelRequest = {
     model: setup.model,
     agent: agent.id,
     system: setup.system,
     messages: conversation.formatted,
     tools: format === "native" ? setup.toolbox.declarations : [],
     format,
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
   };
+  const request = maxOutputTokens === undefined ? unlimited : { ...unlimited, maxOutputTokens };
   for (let tries = 1; ; tries += 1) {
     const key = tries === 1 ? `model:${turn}` : `model:${turn}.${tries}`;
     try {
@@ -74,7 +74,9 @@ export async function callModel({ durable, model, agent, setup, conversation }: 
           spent: (reply) => reply.usage,
         },
         async (step) => {
-          const reply = await streamReply(model, request, { step, setup });
+          const live = liveReply(step, setup);
+          const reply = await model.call(request, live.options);
+          live.end();
           const { parts, original } = readReply(reply, setup, `r${durable.run}t${turn}`);
           const created_at = reply.message.created_at ?? step.now();
           const id = messageId(durable, key);
@@ -89,22 +91,25 @@ export async function callModel({ durable, model, agent, setup, conversation }: 
   }
 }
 
-/** Calls the model and shows the reply while it is written, in both formats alike. */
-async function streamReply(
-  model: Model,
-  request: ModelRequest,
-  { step, setup }: { readonly step: StepContext; readonly setup: AgentSetup },
-): Promise<ModelReply> {
-  // Made with the first text: a model that does not stream costs nothing here.
+interface LiveReply {
+  readonly options: ModelCallOptions;
+  /** To be called when the reply is complete. */
+  readonly end: () => void;
+}
+
+/** Shows a reply while the model writes it: in both formats its text, and each call as its name and arguments. */
+function liveReply(step: StepContext, { format, toolNames }: AgentSetup): LiveReply {
+  // Made with the first text, so a model that does not stream costs nothing here.
   let fenced: FencedStream | undefined;
-  const reply = await model.call(request, {
+  const options: ModelCallOptions = {
     signal: step.signal,
     onText(text) {
-      if (setup.format === "native") step.live("text", text);
-      else {
-        fenced ??= streamFenced(setup.toolNames, (channel, shown) => step.live(channel, shown));
-        fenced.push(text);
+      if (format === "native") {
+        step.live("text", text);
+        return;
       }
+      fenced ??= streamFenced(toolNames, (channel, shown) => step.live(channel, shown));
+      fenced.push(text);
     },
     onReasoning: (text) => step.live("reasoning", text),
     onTool: (text) => step.live("tool", text),
@@ -113,9 +118,8 @@ async function streamReply(
       fenced = undefined;
       step.live("text", `\n(asked again in ${waitMs} ms: ${reason})\n`);
     },
-  });
-  fenced?.end();
-  return reply;
+  };
+  return { options, end: () => fenced?.end() };
 }
 
 function recordedReply(
