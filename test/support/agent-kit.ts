@@ -6,7 +6,7 @@ import type { AgentEnvironment } from "../../src/agent/agent-environment.ts";
 import { systemClock } from "../../src/engine/clock.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { rehearsalModel } from "../../src/model/rehearsal/rehearsal-model.ts";
-import type { Model, NewTask, Runner } from "../../src/ports.ts";
+import type { Clock, Model, NewTask, Runner } from "../../src/ports.ts";
 import { type InvocationFile, readInvocationFile } from "../../src/protocol/invocation/invocation-file.ts";
 import type { InvocationResult, AgentResult } from "../../src/protocol/invocation/invocation-result.ts";
 import type { LiveDelta } from "../../src/protocol/task/event.ts";
@@ -23,6 +23,8 @@ export interface WorldOptions {
   readonly model?: (file: InvocationFile) => Model;
   readonly runners?: Readonly<Record<string, Runner>>;
   readonly folder?: string;
+  /** The system's clock when absent. */
+  readonly clock?: Clock;
   readonly onLive?: (delta: LiveDelta) => void;
 }
 
@@ -38,7 +40,7 @@ export class World {
     const model = options.model ?? ((file: InvocationFile) => rehearsalModel(file.script ?? { rules: [] }));
     this.engine = new Engine({
       store: this.store,
-      clock: systemClock,
+      clock: options.clock ?? systemClock,
       runners: {
         local: localRunner({ ...environment, model }),
         invocation: invocationRunner(environment),

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 
 import fc from "fast-check";
 
+import { world } from "../../../test/support/agent-kit.ts";
+import { led, worker } from "../../../test/support/lead-and-worker.ts";
 import { mayUse, narrow } from "../../core/rights.ts";
 import { ToolPolicy, ToolsConfig } from "../../protocol/invocation/tool-policy.ts";
 import { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
@@ -93,4 +97,85 @@ test("an ad-hoc configuration with tools nobody can bring is refused", () => {
   };
   const resolution = resolveTools(caller, { ref, agent }, { kind: "inherit" });
   assert.ok(!resolution.ok && /cannot have dynamic or mcp tools/.test(resolution.message));
+});
+
+test("policy none leaves an agent its own built-in tools and nothing of the client's", async (t) => {
+  const w = await world(t);
+  const base = {
+    invocation: { ...single(named("worker", "go")), tools: { kind: "none" } },
+    external_tools: [{ name: "weather", description: "" }],
+    script: {
+      rules: [{ turn: 0, call: [{ tool: "weather" }, { tool: "echo", args: { text: "hi" } }] }, { say: "{{last}}" }],
+    },
+  };
+  const own = await w.scalar({ ...base, agents: { worker: { ...worker, tools: ["echo", "weather"] } } });
+  assert.match(String(own.content), /you may not use weather.*\nhi$/s);
+  const bare = await w.scalar({ ...base, agents: { worker } });
+  assert.match(String(bare.content), /you may not use weather.*you may not use echo/s);
+});
+
+test("an exact policy that names a tool nobody has is refused", async (t) => {
+  const w = await world(t);
+  const invocation = { ...single(named("worker", "a")), tools: { kind: "exact", tools: ["ehco"] } };
+  assert.match((await w.refused({ invocation, agents: { worker } })).message, /there is no tool ehco/);
+});
+
+test("an ad-hoc agent gets what its maker is offered, without the means to call others", async (t) => {
+  const w = await world(t);
+  const file = led({ delegate: [{ system: "You echo.", prompt: "go" }] }, { tools: ["invoke_agent", "echo"] });
+  file.script.rules.push(
+    {
+      agent: "_ad_hoc",
+      turn: 0,
+      call: [
+        { tool: "echo", args: { text: "hi" } },
+        { tool: "invoke_agent", args: { prompt: "x" } },
+        { tool: "write_file", args: { path: "x", content: "" } },
+      ],
+    },
+    { agent: "_ad_hoc", final: "{{last}}" },
+  );
+  const { content } = await w.scalar(file);
+  assert.match(String(content), /hi.*you may not use invoke_agent.*you may not use write_file/s);
+});
+
+test("a tool outside the policy is refused to the model and does not run, external tools included", async (t) => {
+  const w = await world(t);
+  const file = {
+    invocation: { ...single(named("worker", "go")), tools: { kind: "exact", tools: ["echo"] } },
+    agents: { worker },
+    external_tools: [{ name: "weather", description: "" }],
+    roots: ["out"],
+    script: {
+      rules: [
+        {
+          turn: 0,
+          call: [
+            { tool: "write_file", args: { path: "a", content: "a" } },
+            { tool: "weather" },
+            { tool: "echo", args: { text: "hi" } },
+          ],
+        },
+        { say: "{{last}}" },
+      ],
+    },
+  };
+  const { content } = await w.scalar(file);
+  assert.match(String(content), /you may not use write_file.*you may not use weather.*hi$/s);
+  assert.equal(existsSync(join(w.folder, "out", "a")), false);
+});
+
+test("a grandchild that lists no tools still has no more than its caller was given (invariant 6)", async (t) => {
+  const w = await world(t);
+  const file = led({ delegate: [{ agent: "worker", prompt: "x" }] });
+  file.script.rules[2] = {
+    agent: "worker",
+    turn: 0,
+    call: [{ tool: "write_file", args: { path: "x", content: "x" } }],
+  };
+  file.script.rules.push({ agent: "worker", final: "{{last}}" });
+  const invocation = { ...file.invocation, tools: { kind: "exact", tools: ["invoke_agent", "echo"] } };
+  const { content } = await w.scalar({ ...file, invocation, roots: ["out"] });
+  assert.match(String(content), /you may not use write_file; there are: echo/);
+  assert.equal(existsSync(join(w.folder, "out")), false);
 });

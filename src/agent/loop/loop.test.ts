@@ -6,8 +6,8 @@ import { z } from "zod";
 import { world, World } from "../../../test/support/agent-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
+import { worker } from "../../../test/support/lead-and-worker.ts";
 import type { Model, ModelReply } from "../../ports.ts";
-import { TuttiError } from "../../protocol/error.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
 import type { Part } from "../../protocol/task/message.ts";
 import { builtinTools } from "../agent-environment.ts";
@@ -31,39 +31,6 @@ function modelOf(reply: (turn: number) => ModelReply | Promise<ModelReply>): () 
   const model: Model = { estimate: () => usage, call: async () => reply(calls++) };
   return () => model;
 }
-
-test("a model call that failed without having happened is made again, twice at most", async (t) => {
-  const tries: number[] = [];
-  const flaky = modelOf((turn) => {
-    tries.push(turn);
-    if (turn < 2) throw new TuttiError("busy", "full", { retry: "safe" });
-    return say(text("at last"));
-  });
-  const w = await world(t, { model: flaky });
-  assert.equal((await w.scalar(file)).content, "at last");
-  assert.deepEqual(tries, [0, 1, 2]);
-
-  const down = await world(t, {
-    model: modelOf(() => {
-      throw new TuttiError("busy", "still full", { retry: "safe" });
-    }),
-  });
-  const result = await down.scalar(file);
-  assert.equal(result.status, "failed");
-  assert.match((result.content as { message: string }).message, /still full/);
-});
-
-test("a model call that may have happened is not made again", async (t) => {
-  let calls = 0;
-  const w = await world(t, {
-    model: modelOf(() => {
-      calls += 1;
-      throw new TuttiError("io", "cut off");
-    }),
-  });
-  assert.equal((await w.scalar(file)).status, "failed");
-  assert.equal(calls, 1);
-});
 
 test("a tool that throws anything at all is told to the model", async (t) => {
   const broken = stepTool({
@@ -235,4 +202,11 @@ test("after a handover the next agent sees the whole conversation but not the ca
   const agents = { a: { instructions: "x", handover: ["b"] }, b: { instructions: "y" } };
   assert.equal((await w.scalar({ ...file, agents })).content, "mine");
   assert.deepEqual(seen, [["go", "not mine", "tool_call", "tool_result", "yours"]]);
+});
+
+test("without a rule the rehearsal says that it is one, and its messages carry its name", async (t) => {
+  const w = await world(t);
+  const result = await w.scalar({ invocation: single(named("worker", "x")), agents: { worker } });
+  assert.match(String(result.content), /^\(rehearsal\)/);
+  assert.equal(w.messages(result.task_id)[0]?.name, "rehearsal");
 });

@@ -115,27 +115,3 @@ test("a model that refuses fails the task and says so", async (t) => {
   assert.equal(result.status, "failed");
   assert.match(failureOf(result), /refused to answer: I will not\./);
 });
-
-test("a repeated call says so where its text is shown, and a placeholder keeps no marks of the replaced parts", async (t) => {
-  const shown: string[] = [];
-  const usage = { input_tokens: 1, output_tokens: 1, money_micro_usd: 0 };
-  const marked = { parts_metadata: { 0: { save: true, developer: true } } };
-  const w = await world(t, {
-    onLive: ({ text: piece }) => shown.push(piece),
-    model: () => ({
-      estimate: () => usage,
-      async call({ messages }, { onText, onRetry }) {
-        onText?.("half a ");
-        onRetry?.({ reason: "the stream broke off", waitMs: 5 });
-        const first = messages.length === 1;
-        const said = first ? '```tool\n{"name":"echo","args":{"text":"x"}}\n```' : "done";
-        const message = { role: "assistant" as const, name: null, parts: [text(said)], ...(first ? marked : {}) };
-        return { message, usage, finish: "stop" as const };
-      },
-    }),
-  });
-  const result = await w.scalar(file);
-  assert.equal(result.content, "done");
-  assert.match(shown.join(""), /half a \n\(asked again in 5 ms: the stream broke off\)/);
-  assert.ok(w.messages(result.task_id).every((message) => message.parts_metadata === undefined));
-});

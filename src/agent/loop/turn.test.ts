@@ -8,7 +8,8 @@ import { z } from "zod";
 import { builtinTools } from "../agent-environment.ts";
 import { stepTool } from "../tools/tool.ts";
 import { ApprovalPolicy } from "../../protocol/invocation/approval-policy.ts";
-import { person } from "../../../test/support/lead-and-worker.ts";
+import { messageText } from "../../protocol/task/message.ts";
+import { leadOf, led, person } from "../../../test/support/lead-and-worker.ts";
 import { callOf, recorded, replying, saying, solo, textOf } from "../../../test/support/recording-model.ts";
 import { world } from "../../../test/support/agent-kit.ts";
 import { until } from "../../../test/support/wait-until.ts";
@@ -203,4 +204,49 @@ test("two hundred turns: every request is the one before it and what was added, 
       assert.equal(messages.length, index === 0 ? 1 : before.length + 2);
     }
   }
+});
+
+test("calls of external tools wait for the client, all of a turn at once, and get what it delivers", async (t) => {
+  const w = await world(t);
+  const file = led({
+    call: [
+      { tool: "weather", args: { city: "Oslo" } },
+      { tool: "weather", args: { city: "Rome" } },
+    ],
+  });
+  const root = await w.start({
+    ...file,
+    external_tools: [{ name: "weather", description: "Looks out of the window." }],
+  });
+  const waits = await until(() => (w.waits(root).length === 2 ? w.waits(root) : undefined));
+  for (const { id, body } of waits.toReversed()) {
+    const { external_tool } = body.details as { external_tool: { tool_name: string; input: { city: string } } };
+    assert.equal(external_tool.tool_name, "weather");
+    assert.equal(
+      (await w.engine.deliver(id, { rain: external_tool.input.city === "Oslo" }, person)).outcome,
+      "accepted",
+    );
+  }
+  await w.engine.result(root);
+  const lead = leadOf(w, root);
+  const asked = w.messages(lead).at(-1);
+  assert.match(asked === undefined ? "" : messageText(asked), /\{"rain":true\}\n\{"rain":false\}/);
+});
+
+test("unknown tools, wrong arguments and thrown errors are told to the model and do not end the task", async (t) => {
+  const w = await world(t);
+  const calls = [
+    { tool: "fly", args: {} },
+    { tool: "echo", args: { text: 3 } },
+    { tool: "write_file", args: { path: "../out", content: "" } },
+    { tool: "invoke_agent", args: { prompt: "x", join: "all" } },
+    { tool: "wait_task", args: { task_id: "tsk_0_0" } },
+  ];
+  const root = await w.start({ ...led({ call: calls }), roots: ["in"] });
+  assert.equal((await w.engine.result(root)).status, "completed");
+  const told = w.toolResults(leadOf(w, root)) as { error: { code: string; message: string } }[];
+  assert.deepEqual(
+    told.map((each) => each.error.code),
+    ["not_found", "invalid_input", "refused", "invalid_input", "not_found"],
+  );
 });

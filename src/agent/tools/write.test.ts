@@ -13,6 +13,8 @@ import {
 import { join } from "node:path";
 import { test } from "node:test";
 
+import { world } from "../../../test/support/agent-kit.ts";
+import { led } from "../../../test/support/lead-and-worker.ts";
 import { failsWith, tryTool, workspace } from "../../../test/support/try-tool.ts";
 import { write, writeFile } from "./write.ts";
 
@@ -116,4 +118,14 @@ test("what git keeps is not written to, in whatever letters it is named", async 
   }
   await put(".gitignore", [root]);
   assert.equal(readFileSync(join(root, ".git/config"), "utf8"), "");
+});
+
+test("write_file writes inside the roots, with the folders it needs", async (t) => {
+  const w = await world(t);
+  const { status } = await w.scalar({
+    ...led({ call: [{ tool: "write_file", args: { path: "a/b/c.txt", content: "hello" } }] }),
+    roots: ["out"],
+  });
+  assert.equal(status, "completed");
+  assert.equal(readFileSync(join(w.folder, "out/a/b/c.txt"), "utf8"), "hello");
 });

@@ -9,7 +9,7 @@ export interface WalkedEntry {
   /** Relative to the folder the walk began in, with forward slashes. */
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "other";
-  /** Opens the file for reading; undefined when it is gone or not a regular file. */
+  /** Opens the file for reading, as long as the walk is at this entry; undefined when it is gone or not a regular file. */
   open(): OpenFile | undefined;
 }
 

@@ -280,25 +280,3 @@ test("where a program cannot be confined, this is said with what to do", async (
   assert.ok(!refused.confined);
   assert.match(refused.reason, /cannot confine.*No permissions to create new namespace/);
 });
-
-test("a call says beforehand what it may bring about", () => {
-  const effectOf = (tool: typeof free, input: unknown): unknown => {
-    const ready = tool.prepare(input);
-    return ready.ok ? ready.effect : ready.issues;
-  };
-  const confined = runTool({ ...sandboxCommands({ confined: true, program: "bwrap", version: "" }) });
-  assert.deepEqual(effectOf(confined, { argv: ["ls"] }), { effects: ["execute"], confined: true });
-  const both = { effects: ["execute", "network"], confined: true };
-  assert.deepEqual(effectOf(confined, { argv: ["ls"], network: true }), both);
-  assert.deepEqual(effectOf(free, { argv: ["ls"] }), { ...both, confined: false });
-  for (const input of [
-    {},
-    { argv: ["a"], shell: "b" },
-    { argv: [] },
-    { argv: [" "] },
-    { argv: ["a", "\0"] },
-    { shell: "" },
-  ]) {
-    assert.ok(!free.prepare(input).ok, JSON.stringify(input));
-  }
-});
