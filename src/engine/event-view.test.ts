@@ -27,6 +27,7 @@ import { TaskEvent } from "../protocol/task/event.ts";
 import { CompleteMessage, userMessage } from "../protocol/task/message.ts";
 import { openView } from "../store/sqlite/sqlite-view.ts";
 import { eventView } from "./event-view.ts";
+import { taskName } from "../store/names.ts";
 
 const usage = { input_tokens: 60, output_tokens: 0, money_micro_usd: 3 };
 const go = { kind: "budget", go_on: true };
@@ -36,6 +37,46 @@ async function viewed(w: World): Promise<TaskEvent[]> {
   const view = openView(w.folder);
   try {
     return (await view.eventsAfter(0, 10_000)).map((event) => TaskEvent.parse(eventView(view.salt, event)));
+  } finally {
+    view.close();
+  }
+}
+
+interface Used {
+  readonly steps: number;
+  readonly tokens: number;
+  readonly money: number;
+}
+
+/** Steps, tokens and money of each task, as its events say. */
+function countedIn(events: readonly TaskEvent[]): Map<string, Used> {
+  const tasks = new Map<string, Used>();
+  for (const event of events) {
+    const before = tasks.get(event.task) ?? { steps: 0, tokens: 0, money: 0 };
+    const { steps, tokens, money } = usedIn(event);
+    const now = { steps: before.steps + steps, tokens: before.tokens + tokens, money: before.money + money };
+    tasks.set(event.task, now);
+  }
+  return tasks;
+}
+
+function usedIn({ type, data }: TaskEvent): Used {
+  if (type === "step.finished") return { steps: 1, tokens: data.tokens, money: data.money_micro_usd };
+  if (type === "message.added" && data.step !== undefined)
+    return { steps: 1, tokens: data.step.tokens, money: data.step.money_micro_usd ?? 0 };
+  if (type !== "budget.settled") return { steps: 0, tokens: 0, money: 0 };
+  const { input_tokens, output_tokens, money_micro_usd } = data.spent;
+  return { steps: 0, tokens: input_tokens + output_tokens, money: money_micro_usd ?? 0 };
+}
+
+/** The same, as the store has counted it. */
+async function recordedIn(w: World): Promise<Map<string, Used>> {
+  const view = openView(w.folder);
+  try {
+    const rows = await view.below(1);
+    return new Map(
+      rows.map(({ id, steps, tokens, money }) => [taskName(w.store.salt, id), { steps, tokens, money }] as const),
+    );
   } finally {
     view.close();
   }
@@ -125,6 +166,7 @@ test("invariant 9: every event of every kind the engine emits can be read, in or
     events.map((event) => event.seq),
     events.map((event) => event.seq).toSorted((a, b) => a - b),
   );
+  assert.deepEqual(countedIn(events), await recordedIn(w), "what every task used can be counted from its events");
   const emitted = new Set<string>(events.map((event) => event.type));
   const notTheEngines = new Set(["evidence.added", "ask.reopened"]);
   const types = TaskEvent.options.flatMap((option) => [...option.shape.type.values]);
@@ -137,4 +179,19 @@ test("invariant 9: every event of every kind the engine emits can be read, in or
     answers.filter((given) => given.kind === "question"),
     [answer("red")],
   );
+});
+
+test("an event says what a call may have used that was under way when its task was canceled", async (t) => {
+  const w = world(tempFolder(t), { root: (d) => d.step("call", { ...again, reserve: usage }, () => never) });
+  t.after(() => w.stop());
+  const name = await started(w, "root");
+  await settle();
+  await w.engine.cancel(name, "enough");
+  await settle();
+  const events = await viewed(w);
+  assert.deepEqual(
+    events.flatMap((event) => (event.type === "budget.settled" ? [event.data] : [])),
+    [{ key: "call", spent: usage }],
+  );
+  assert.deepEqual(countedIn(events), await recordedIn(w));
 });

@@ -4,12 +4,12 @@ import { z } from "zod";
 
 import { type Ask, defaultAskMs } from "../protocol/task/ask.ts";
 import { TaskEvent } from "../protocol/task/event.ts";
-import { Message, messageText } from "../protocol/task/message.ts";
+import { Message, messageText, ToolCall } from "../protocol/task/message.ts";
 import { askName, taskName } from "../store/names.ts";
 import type { TaskRow, WaitRow } from "../store/store.ts";
 import type { EventRecord } from "../store/view.ts";
 import { taskBodyIn } from "./task-body.ts";
-import { storedAnswerIn, waitBodyIn } from "./wait-body.ts";
+import { storedAnswerIn, type WaitBody, waitBodyIn } from "./wait-body.ts";
 
 export function eventView(salt: string, event: EventRecord): TaskEvent {
   return TaskEvent.parse({
@@ -32,12 +32,8 @@ function dataOf(salt: string, event: EventRecord): unknown {
     case "task.failed":
     case "task.canceled":
       return JSON.parse(event.result?.body ?? "{}");
-    case "message.added": {
-      const body = bodyOf(event);
-      return typeof body === "object" && body !== null && "message" in body
-        ? { message: body.message }
-        : { message: body };
-    }
+    case "message.added":
+      return messageData(event);
     case "step.finished":
       return {
         key: event.key,
@@ -50,6 +46,8 @@ function dataOf(salt: string, event: EventRecord): unknown {
       return { ask: event.wait === undefined ? undefined : askView(salt, event.wait) };
     case "ask.answered":
       return answeredData(salt, event);
+    case "wait.opened":
+      return openedData(event);
     default:
       return bodyOf(event);
   }
@@ -69,6 +67,30 @@ function createdData(salt: string, task: TaskRow | undefined): unknown {
     detached: task.detached,
     ...promptIn(task),
   };
+}
+
+/** A message that a step produced is the step's outcome, alone or with the usage beside it. */
+function messageData(event: EventRecord): unknown {
+  const { kind, key, tokens, money } = event;
+  const body = bodyOf(event);
+  const { message = body, usage }: { message?: unknown; usage?: { money_micro_usd?: unknown } } = Object(body);
+  if (kind !== "ok") return { message };
+  return { message, step: { key, tokens, money_micro_usd: usage?.money_micro_usd === null ? null : money } };
+}
+
+const ClientCall = z.object({ external_tool: ToolCall });
+
+/** The call whose result a wait is for, when the client carries the tool out itself. */
+export function clientCall({ details }: WaitBody): { readonly tool_name: string; readonly input: unknown } | undefined {
+  const call = ClientCall.safeParse(details).data?.external_tool;
+  return call === undefined ? undefined : { tool_name: call.tool_name, input: call.input };
+}
+
+function openedData(event: EventRecord): unknown {
+  const { wait: row } = event;
+  const { wait, label }: { wait?: unknown; label?: unknown } = Object(bodyOf(event));
+  const call = row === undefined ? undefined : clientCall(waitBodyIn(row));
+  return { wait, label, ...(call === undefined ? {} : { call }), deadline: row?.due };
 }
 
 const StartsWithMessage = z.object({ message: Message });

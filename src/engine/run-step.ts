@@ -121,7 +121,9 @@ function recordFailure(
 
 /** The run was ended under the call: no outcome is recorded, but what it used stays used after a restart too. */
 function keepSpent(core: RunCore, key: string, used: Usage): void {
-  if (core.halted === undefined) core.record(`${key}!spent`, { kind: "noted", body: null, used });
+  if (core.halted !== undefined) return;
+  const body = JSON.stringify({ key, spent: used });
+  core.record(`${key}!spent`, { kind: "noted", body, used, event: "budget.settled" });
 }
 
 interface ContextOptions {

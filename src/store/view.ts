@@ -33,7 +33,7 @@ export interface EventRecord extends StoredEvent {
   readonly made?: TaskRow;
   /** Of an event that ends a task: its result. */
   readonly result?: ResultRow;
-  /** Of an ask's events: what is asked, and the answer where it was answered. */
+  /** Of an ask's events and of `wait.opened`: the wait, and the answer where it was answered. */
   readonly wait?: WaitRow;
   readonly answer?: AnswerRow;
 }

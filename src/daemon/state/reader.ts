@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import type { Reader } from "../../client/client.ts";
-import { askView, eventView } from "../../engine/event-view.ts";
+import { askView, clientCall, eventView } from "../../engine/event-view.ts";
 import { askName, idInName, taskName } from "../../store/names.ts";
 import { contentOf, outcomeIn } from "../../engine/outcome.ts";
 import { messageIn } from "../../engine/recorded-message.ts";
@@ -11,7 +11,6 @@ import { waitBodyIn } from "../../engine/wait-body.ts";
 import { type ListedTask, type OpenWait, PageQuery, TaskListQuery } from "../../protocol/api/task-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
-import { ToolCall } from "../../protocol/task/message.ts";
 import { isOperatorLabel } from "../../protocol/operator/operator-request.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import type { TaskView } from "../../protocol/task/task-view.ts";
@@ -156,21 +155,20 @@ function shownResult(body: string): unknown {
   return told === undefined ? contentOf(outcome) : (told.message ?? null);
 }
 
-const ClientCall = z.object({ external_tool: ToolCall });
-
 function waitView(salt: string, row: WaitRow): OpenWait[] {
   if (row.ask !== null) return [];
-  const { label = "", details } = waitBodyIn(row);
+  const body = waitBodyIn(row);
+  const { label = "" } = body;
   // Requests to operators are waits too, but only their operator may settle them.
   if (isOperatorLabel(label)) return [];
-  const call = ClientCall.safeParse(details).data?.external_tool;
+  const call = clientCall(body);
   return [
     {
       id: askName(salt, row.id),
       task: taskName(salt, row.task),
       root: taskName(salt, row.root),
       label,
-      ...(call === undefined ? {} : { call: { tool_name: call.tool_name, input: call.input } }),
+      ...(call === undefined ? {} : { call }),
       deadline: row.due,
     },
   ];

@@ -67,7 +67,21 @@ const lifeEvents = [
 ] as const;
 
 const workEvents = [
-  taskEvent("message.added", z.strictObject({ message: CompleteMessage })),
+  taskEvent(
+    "message.added",
+    z.strictObject({
+      message: CompleteMessage,
+      /** The step that produced the message; absent when no step did. This event then is that step's outcome. */
+      step: z
+        .strictObject({
+          key: stepKey,
+          tokens: z.int().nonnegative(),
+          /** Null when the price of the call is not known. */
+          money_micro_usd: z.int().nonnegative().nullable(),
+        })
+        .optional(),
+    }),
+  ),
   taskEvent(
     "step.finished",
     z.strictObject({
@@ -89,10 +103,22 @@ const limitEvents = [
   /** The answer came when the task could not check it, and later did not fit: the question is asked again. */
   taskEvent("ask.reopened", z.strictObject({ ask: AskId, reason: z.string() })),
   /** A wait without a question: an outside party settles it by its id. */
-  taskEvent("wait.opened", z.strictObject({ wait: AskId, label: z.string() })),
+  taskEvent(
+    "wait.opened",
+    z.strictObject({
+      wait: AskId,
+      label: z.string(),
+      /** The call whose result is waited for, when the client carries the tool out itself. */
+      call: z.strictObject({ tool_name: z.string(), input: z.unknown() }).optional(),
+      deadline: Time,
+    }),
+  ),
   taskEvent("wait.settled", z.strictObject({ wait: AskId, outcome: z.enum(["answered", "expired", "withdrawn"]) })),
   taskEvent("wait.reopened", z.strictObject({ wait: AskId, reason: z.string() })),
-  /** `presumed`: the call was perhaps under way when the process died, and is booked as sent. */
+  /**
+   * What a call used that has no outcome: the run was ended while the call was under way. `presumed`: the process died at
+   * that time, and the call is booked as if it had been sent.
+   */
   taskEvent("budget.settled", z.strictObject({ key: stepKey, spent: Usage, presumed: z.boolean().optional() })),
   taskEvent("budget.reached", z.strictObject({ limit: BudgetLimit, allowed: z.number(), wanted: z.number() })),
   taskEvent("budget.raised", z.strictObject({ budget: Budget })),

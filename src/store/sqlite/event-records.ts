@@ -10,7 +10,8 @@ import type { EventRecord } from "../view.ts";
 import * as row from "./rows.ts";
 import { readsOver } from "./statements.ts";
 
-const NamesAsk = z.object({ ask: z.string() });
+/** An ask is a wait too, under the name its events give it. */
+const NamesWait = z.union([z.object({ ask: z.string() }), z.object({ wait: z.string() })]);
 
 export function eventRecordsOver(
   database: DatabaseSync,
@@ -23,8 +24,8 @@ export function eventRecordsOver(
   const wait = one("SELECT * FROM waits WHERE id = ?", row.waitIn);
   const answer = one("SELECT * FROM answers WHERE wait = ?", row.answerIn);
   const waitOf = ({ body }: StoredEvent) => {
-    const name = NamesAsk.safeParse(JSON.parse(body ?? "null")).data?.ask;
-    const id = name === undefined ? undefined : idInName(salt, name);
+    const { data } = NamesWait.safeParse(JSON.parse(body ?? "null"));
+    const id = data === undefined ? undefined : idInName(salt, "ask" in data ? data.ask : data.wait);
     return id === undefined ? undefined : wait(id);
   };
   const asked = (event: StoredEvent, { answered }: { readonly answered: boolean }): EventRecord => {
@@ -35,7 +36,7 @@ export function eventRecordsOver(
   };
   return (event) => {
     if (event.type === "task.created") return withRow(event, "made", task(event.task));
-    if (event.type === "ask.raised") return asked(event, { answered: false });
+    if (event.type === "ask.raised" || event.type === "wait.opened") return asked(event, { answered: false });
     if (event.type === "ask.answered") return asked(event, { answered: true });
     return endsTask(event.type) ? withRow(event, "result", result(event.task)) : event;
   };
