@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 
 import type { FollowItem, Tutti } from "../../client/client.ts";
@@ -292,4 +293,33 @@ test("the rules of a project hold although its folder is called like a secret", 
   assert.match((await client.asks())[0]?.question ?? "", /write_file/);
   await client.answer(ask, { kind: "approval", approved: true }, person);
   assert.equal((await client.result(task, AbortSignal.timeout(10_000))).status, "completed");
+});
+
+/** Followed up to its first question, where it stays. */
+async function followedToQuestion(state: State, folder: string): Promise<AsyncIterator<FollowItem>> {
+  const { task } = await state.client.invoke(example("ask"), { folder });
+  const following = state.client.follow({ task })[Symbol.asyncIterator]();
+  for (let told = await following.next(); told.done !== true; told = await following.next()) {
+    if ("event" in told.value && told.value.event.type === "task.input_required") return following;
+  }
+  throw new Error("nothing was asked");
+}
+
+test("a following ends when the client is closed", async (t) => {
+  const { folder, open } = place(t);
+  const state = await open();
+  const next = (await followedToQuestion(state, folder)).next();
+  await state.client.close();
+  assert.equal((await next).done, true);
+});
+
+test("a following fails when the state can no longer be written, also while nothing else happens", async (t) => {
+  const { folder, open } = place(t);
+  const state = await open();
+  const next = codeOf((await followedToQuestion(state, folder)).next());
+  using database = new DatabaseSync(join(folder, "state", "tutti.db"));
+  database.exec("ALTER TABLE log RENAME TO gone");
+  await codeOf(state.client.invoke(example("single"), { folder }));
+  assert.equal(await next, state.store.failure?.code);
+  assert.notEqual(await next, undefined);
 });

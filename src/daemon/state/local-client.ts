@@ -44,10 +44,19 @@ export function localClient(deps: LocalClientDeps): Tutti {
   const source: FollowSource = {
     read: (options) => reads.events(options),
     subtree,
-    onMore: (listener) => feed.subscribe(listener),
+    onMore(listener) {
+      const offFeed = feed.subscribe(listener);
+      // The feed is silent when the store fails; a follower has to look once more to be told why.
+      const offStore = store.onCommit(() => store.failure !== undefined && listener());
+      return () => {
+        offFeed();
+        offStore();
+      };
+    },
     onLive: deps.onLive,
     failure: () => engine.halted,
   };
+  const closed = new AbortController();
   /** Which of the two a wait is; the other's route must not settle it. */
   const wantsAnswer = async (wait: AskId): Promise<boolean | undefined> => {
     const id = idInName(store.salt, wait);
@@ -67,7 +76,11 @@ export function localClient(deps: LocalClientDeps): Tutti {
   return {
     ...reads,
     url: undefined,
-    follow: (options) => follow(source, options),
+    follow: ({ signal, ...options }) =>
+      follow(source, {
+        ...options,
+        signal: signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]),
+      }),
     async status() {
       const joined = operators.list();
       return {
@@ -99,7 +112,10 @@ export function localClient(deps: LocalClientDeps): Tutti {
     keys: async () => keys.list(),
     addKey: (key) => keys.add(key),
     revokeKey: (id) => keys.revoke(id),
-    close: deps.close,
+    async close() {
+      closed.abort();
+      await deps.close();
+    },
   };
 }
 
