@@ -57,7 +57,7 @@ async function serve(): Promise<void> {
     const until = performance.now() + phaseMs;
     for (let due = performance.now(); due < until; due += everyMs) {
       await sleep(Math.max(0, due - performance.now()));
-      await kit.state.client.tell(running[told % tasks] ?? "", "go on");
+      await kit.state.client.sendMessage(running[told % tasks] ?? "", "go on");
       told += 1;
     }
     await sleep(200);

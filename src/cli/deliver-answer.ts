@@ -1,10 +1,10 @@
 // Gives an answer to what waits for it, in the name of the person at this terminal.
 import { userInfo } from "node:os";
 
-import type { Delivered, Tutti } from "../client/client.ts";
+import type { AnswerOutcome, Tutti } from "../client/client.ts";
 import type { OpenAsk, OpenWait } from "../protocol/api/task-shapes.ts";
 
-export function deliver(tutti: Tutti, open: OpenAsk | OpenWait, value: unknown): Promise<Delivered> {
+export function deliver(tutti: Tutti, open: OpenAsk | OpenWait, value: unknown): Promise<AnswerOutcome> {
   const by = { kind: "person", name: personName() } as const;
   return "kind" in open ? tutti.answer(open.id, value, by) : tutti.settle(open.id, value, by);
 }

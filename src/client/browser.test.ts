@@ -1,4 +1,4 @@
-// The client where there is no Node: bundled for a browser, and run in a world that has only what browsers have.
+// The client without Node: bundled for a browser and run in a context that has only what browsers have.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -26,7 +26,7 @@ const web = {
   WebSocket,
 };
 
-test("the client bundles for a browser and works with nothing but what a browser has", async (t) => {
+test("the client can be bundled for a browser and works with what a browser has", async (t) => {
   const task = "tsk_s_1";
   const event = { seq: 1, at: 0, task, root: task, type: "task.resumed", data: {} };
   const { url } = await wireServer(t, (request, response) => {

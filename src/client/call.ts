@@ -1,60 +1,61 @@
-// One call of the API by the name of its route: the request is made from the table, the reply is read by it.
+// Calls the API by route name: the route table says how the request is made and how the reply is parsed.
 
 import { type ErrorCode, errorTable, TuttiError } from "../protocol/error.ts";
 import { describeIssues, issuesOf } from "../protocol/lenient-read.ts";
 import { errorIn, Problem } from "../protocol/api/problem.ts";
-import type { RouteResult, RouteArguments, RouteSpec } from "../protocol/api/route-shape.ts";
+import type { RouteArguments, RouteResult, RouteSpec } from "../protocol/api/route-shape.ts";
 import { type RouteName, type Routes, routes } from "../protocol/api/routes.ts";
+import { parseJson } from "./json-text.ts";
 
 export interface ServiceOptions {
-  /** Where the service is, such as `http://127.0.0.1:7878`. */
+  /** The address of the service, such as `http://127.0.0.1:7878`. */
   readonly url: string;
-  /** What is sent as the bearer; read before every request, so it may be renewed. */
+  /** The bearer token. It is read before every request, so it may change. */
   readonly bearer: () => string;
-  /** Instead of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** Ends everything that is under way. */
+  /** Aborts every request that is under way. */
   readonly signal?: AbortSignal;
 }
 
 interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** How long the answer may take. */
+  /** How long the reply may take. */
   readonly timeoutMs?: number;
-  /** The body as it is, in place of the one given. */
-  readonly raw?: string;
+  /** The text of the body, byte for byte, in place of `body`. */
+  readonly rawBody?: string;
 }
 
 export interface Service {
   readonly url: string;
-  /** Throws what the service refused with as if it had happened here; `unreachable` when it does not answer. */
+  /** Throws the error the service replied with, or `unreachable` when the service does not reply. */
   readonly call: <N extends RouteName>(
     name: N,
-    given: RouteArguments<Routes[N]>,
+    request: RouteArguments<Routes[N]>,
     options?: CallOptions,
   ) => Promise<RouteResult<Routes[N]>>;
-  /** The reply as it comes, for a stream; `accept` says what is wanted. There is no limit to how long it takes. */
-  open(name: RouteName, given: Parts, options: { accept: string; signal: AbortSignal }): Promise<Response>;
+  /** The unread response, for a stream. It may take any time. */
+  open(name: RouteName, request: RequestParts, options: { accept: string; signal: AbortSignal }): Promise<Response>;
 }
 
-interface Parts {
+interface RequestParts {
   readonly params?: object;
   readonly query?: object;
   readonly headers?: object;
   readonly body?: unknown;
 }
 
-const patienceMs = 30_000;
+const defaultTimeoutMs = 30_000;
 
 export function service(options: ServiceOptions): Service {
   const url = baseUrl(options.url);
-  const send = options.fetch ?? fetch;
+  const fetchNow = options.fetch ?? fetch;
 
-  async function request(spec: RouteSpec, parts: Parts, init: RequestInit): Promise<Response> {
+  async function send(spec: RouteSpec, parts: RequestParts, init: RequestInit): Promise<Response> {
     const headers = { authorization: `Bearer ${options.bearer()}`, ...textsIn(parts.headers), ...headersIn(init) };
     let response: Response;
     try {
-      response = await send(`${url}${pathOf(spec, parts)}`, {
+      response = await fetchNow(`${url}${pathOf(spec, parts)}`, {
         ...init,
         method: spec.method,
         headers,
@@ -69,75 +70,74 @@ export function service(options: ServiceOptions): Service {
 
   async function call<N extends RouteName>(
     name: N,
-    given: RouteArguments<Routes[N]>,
+    request: RouteArguments<Routes[N]>,
     options?: CallOptions,
   ): Promise<RouteResult<Routes[N]>>;
-  async function call(name: RouteName, parts: Parts, given: CallOptions = {}): Promise<unknown> {
+  async function call(name: RouteName, parts: RequestParts, callOptions: CallOptions = {}): Promise<unknown> {
     const spec: RouteSpec = routes[name];
-    const timeout = AbortSignal.timeout(given.timeoutMs ?? patienceMs);
-    const signals = [timeout, options.signal, given.signal].filter((each) => each !== undefined);
-    const init = { signal: AbortSignal.any(signals), ...bodyOf(spec, parts.body, given.raw) };
-    const response = await request(spec, parts, init);
+    const timeout = AbortSignal.timeout(callOptions.timeoutMs ?? defaultTimeoutMs);
+    const signals = [timeout, options.signal, callOptions.signal].filter((each) => each !== undefined);
+    const init = { signal: AbortSignal.any(signals), ...bodyOf(spec, parts.body, callOptions.rawBody) };
+    const response = await send(spec, parts, init);
     const { reply } = spec;
     if (reply.type === "empty") return undefined;
     let value: unknown;
     try {
       value = await response.json();
     } catch (thrown) {
-      if (thrown instanceof SyntaxError) throw notUnderstood(url, "the answer is not JSON");
+      if (thrown instanceof SyntaxError) throw notUnderstood(url, "the reply is not JSON");
       throw asUnreachable(thrown, url);
     }
     if (!("schema" in reply)) return value;
-    const read = reply.schema.safeParse(value);
-    if (read.success) return read.data;
-    throw notUnderstood(url, `${spec.path}: ${describeIssues(issuesOf(read.error).slice(0, 1))}`);
+    const parsed = reply.schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    throw notUnderstood(url, `${spec.path}: ${describeIssues(issuesOf(parsed.error).slice(0, 1))}`);
   }
 
   return {
     url,
     call,
-    open: (name, parts, { accept, signal }) => request(routes[name], parts, { signal, headers: { accept } }),
+    open: (name, parts, { accept, signal }) => send(routes[name], parts, { signal, headers: { accept } }),
   };
 }
 
 function baseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
-    throw new TuttiError("usage", `${text} is no address of a service; write it like http://127.0.0.1:7878`);
+    throw new TuttiError("usage", `${text} is not the address of a service; write it like http://127.0.0.1:7878`);
   }
   return url.href.replace(/\/+$/, "");
 }
 
-function pathOf({ path }: RouteSpec, { params, query }: Parts): string {
+function pathOf({ path }: RouteSpec, { params, query }: RequestParts): string {
   const values: Readonly<Record<string, string>> = textsIn(params);
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ""));
   const search = new URLSearchParams(textsIn(query)).toString();
   return search === "" ? filled : `${filled}?${search}`;
 }
 
-/** Everything but what is undefined, as text. */
+/** The values as text, without those that are undefined. */
 function textsIn(values: object | undefined): Record<string, string> {
-  const given = Object.entries(values ?? {}).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+  const defined = Object.entries(values ?? {}).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined.map(([name, value]) => [name, String(value)]));
 }
 
 function headersIn({ headers }: RequestInit): Record<string, string> {
   return Object.fromEntries(new Headers(headers));
 }
 
-/** Text goes as it is, and so does `raw`; anything else as JSON. */
-function bodyOf({ body }: RouteSpec, value: unknown, raw: string | undefined): RequestInit {
-  if (body === undefined || (value === undefined && raw === undefined)) return {};
+function bodyOf({ body }: RouteSpec, value: unknown, rawBody: string | undefined): RequestInit {
+  if (body === undefined || (value === undefined && rawBody === undefined)) return {};
   const type = body.type === "text" ? "text/plain; charset=utf-8" : "application/json";
-  const text = raw ?? (body.type === "text" && typeof value === "string" ? value : JSON.stringify(value));
+  const text = rawBody ?? (body.type === "text" && typeof value === "string" ? value : JSON.stringify(value));
   return { body: text, headers: { "content-type": type } };
 }
 
-/** What the caller itself ended stays what it is. */
+/** A request that the caller aborted stays an `AbortError`. */
 function asUnreachable(thrown: unknown, url: string): unknown {
   if (!(thrown instanceof Error) || thrown.name === "AbortError") return thrown;
   const why = thrown.name === "TimeoutError" ? "it took too long" : causeOf(thrown);
-  const message = `no answer from ${url}: ${why}; is the service running there? \`tutti status\` says`;
+  const message = `no reply from ${url}: ${why}; check with \`tutti status\` whether the service is running`;
   return new TuttiError("unreachable", message, { cause: thrown, details: { url } });
 }
 
@@ -150,17 +150,17 @@ const largestProblem = 1_000_000;
 
 async function refusal(response: Response, url: string): Promise<TuttiError> {
   const text = await response.text().catch(() => "");
-  const problem = Problem.safeParse(text.length > largestProblem ? undefined : jsonIn(text));
+  const problem = Problem.safeParse(text.length > largestProblem ? undefined : parseJson(text));
   if (problem.success) return withReason(errorIn(problem.data), problem.data);
   const { status } = response;
   const code = Object.entries(codes).find(([, statuses]) => statuses.includes(status))?.[0];
   const known = code !== undefined && isCode(code) ? code : status >= 500 ? "unreachable" : "refused";
-  return new TuttiError(known, `${url} answered ${status} without saying why; is that a Tutti?`, {
+  return new TuttiError(known, `${url} replied with status ${status} and no reason; check that a Tutti runs there`, {
     details: { url, status },
   });
 }
 
-/** What an answer that is no problem document, a proxy's for instance, can still tell. */
+/** The statuses that say something even without a problem document, such as those of a proxy in between. */
 const codes: Readonly<Partial<Record<ErrorCode, readonly number[]>>> = {
   unauthorized: [401],
   not_found: [404],
@@ -172,7 +172,7 @@ function isCode(text: string): text is ErrorCode {
   return Object.hasOwn(errorTable, text);
 }
 
-/** The reason a worker is refused with stands beside the problem's own members. */
+/** When a worker is refused, the problem document has the reason as an extra member. */
 function withReason(error: TuttiError, problem: Problem): TuttiError {
   const { error: reason, conflicts } = problem;
   if (typeof reason !== "string") return error;
@@ -181,14 +181,6 @@ function withReason(error: TuttiError, problem: Problem): TuttiError {
 }
 
 function notUnderstood(url: string, what: string): TuttiError {
-  const message = `${url} answers in a way this version does not understand (${what}); use the same version on both sides`;
+  const message = `${url} sent a reply that this version does not understand (${what}); use the same version on both sides`;
   return new TuttiError("newer", message, { details: { url } });
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-// What a front can do with Tutti: look at its tasks, and work with them. Fronts know this and nothing behind it.
+// The interface of Tutti for every front: reading tasks and working with them, in process or over HTTP.
 
 import type { PolicyDecision, PolicyQuestion } from "../protocol/api/catalog.ts";
 import type { KeyView, MadeKey, NewKey, ServiceStatus } from "../protocol/api/service.ts";
@@ -19,20 +19,20 @@ import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { OperatorInfo } from "../protocol/operator/operator-session.ts";
 import type { TaskView } from "../protocol/task/task-view.ts";
 
-/** What a follower is told: what happened, kept and in order; or text on its way, which is not. */
-export type FollowItem = { readonly event: TaskEvent } | { readonly live: LiveDelta };
+/** What following yields: an event, which is recorded and has an order, or a piece of text that is being written, which is not. */
+export type EventOrDelta = { readonly event: TaskEvent } | { readonly live: LiveDelta };
 
 export interface FollowOptions {
-  /** Only this task and those below it; the following ends when they are over. */
+  /** Only this task and those below it. Following ends after the last event of the last of them. */
   readonly task?: TaskId;
-  /** The last sequence that was seen. */
+  /** Begins after the event with this sequence; with the first event when absent. */
   readonly after?: number;
-  /** Text on its way too. */
+  /** Yields text while it is being written, too. */
   readonly live?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** Reading changes nothing, and works beside the process that runs the tasks. */
+/** Reading changes nothing and needs no lock: it works beside the process that runs the tasks. */
 export interface Reader {
   tasks(query?: TaskListQuery): Promise<TaskPage>;
   task(task: TaskId): Promise<TaskView>;
@@ -46,44 +46,45 @@ export interface Reader {
     readonly after: number;
     readonly limit: number;
   }): Promise<readonly TaskEvent[]>;
-  /** Misses nothing and tells nothing twice (invariant 9), over lost connections and restarts too. */
-  follow(options: FollowOptions): AsyncIterable<FollowItem>;
+  /** Yields every event exactly once, in order, also over lost connections and restarts (invariant 9). */
+  follow(options: FollowOptions): AsyncIterable<EventOrDelta>;
   asks(task?: TaskId): Promise<readonly OpenAsk[]>;
   waits(task?: TaskId): Promise<readonly OpenWait[]>;
   close(): Promise<void>;
 }
 
-export type Delivered =
+/** `late`: another answer came first, or the time was up. `unknown`: there is no such ask. `invalid`: the answer does not fit. */
+export type AnswerOutcome =
   | { readonly accepted: true }
   | { readonly accepted: false; readonly code: "late" | "unknown" | "invalid"; readonly message: string };
 
-/** Everything a front can do; the same in process and over the wire. */
+/** Everything a front can do. It behaves the same in process and over HTTP. */
 export interface Tutti extends Reader {
-  /** Undefined when the work is done in this process. */
+  /** Where the daemon is; undefined when this process does the work itself. */
   readonly url: string | undefined;
   status(): Promise<ServiceStatus>;
-  /** Starts the invocation in `text`; the same text again finds the unfinished one, unless `anew`. */
+  /** Starts the invocation in `text`. While it is unfinished, the same text gives the same task, unless `anew` is set. */
   invoke(
     text: string,
     options: {
       readonly folder: string;
       readonly anew?: boolean;
-      /** The same key again gives the task that was made with it, finished or not. */
+      /** An idempotency key: the same key always gives the same task, finished or not. */
       readonly key?: string;
     },
   ): Promise<Started>;
-  /** Waits for the task to end. */
+  /** Waits for the task to end; tasks below it may still be running. */
   result(task: TaskId, signal?: AbortSignal): Promise<AgentResult>;
-  /** Resolves when the task and all below it are over. */
+  /** Resolves when the task and all below it have ended. */
   settled(task: TaskId, signal?: AbortSignal): Promise<void>;
-  /** Answers an ask. `by` is for the work in process; over the wire the key says who speaks. */
-  answer(ask: AskId, answer: unknown, by: Answerer): Promise<Delivered>;
-  /** Settles a wait of a client's own tool. */
-  settle(wait: AskId, value: unknown, by: Answerer): Promise<Delivered>;
+  /** Answers an ask. `by` names who answers; over HTTP it is ignored, since the API key says who the caller is. */
+  answer(ask: AskId, answer: unknown, by: Answerer): Promise<AnswerOutcome>;
+  /** Gives the result of a tool that the client carries out itself. */
+  settle(wait: AskId, value: unknown, by: Answerer): Promise<AnswerOutcome>;
   cancel(task: TaskId, reason: string): Promise<readonly TaskId[]>;
-  /** Says something to the task; it hears it at its next turn. */
-  tell(task: TaskId, text: string): Promise<void>;
-  /** No new work begins until `resume`; over restarts too. */
+  /** Sends a message to the task, which reads it at its next turn. */
+  sendMessage(task: TaskId, text: string): Promise<void>;
+  /** No new work begins until `resume`, also after a restart. */
   pause(): Promise<void>;
   resume(): Promise<void>;
   route(question: PolicyQuestion): Promise<PolicyDecision>;
@@ -91,6 +92,6 @@ export interface Tutti extends Reader {
   keys(): Promise<readonly KeyView[]>;
   addKey(key: NewKey): Promise<MadeKey>;
   revokeKey(id: string): Promise<void>;
-  /** In process: leaves what still runs to the next start. Over the wire: only lets go of the connection. */
+  /** In process: stops the work; unfinished tasks go on at the next start. Over HTTP: only closes the connection. */
   close(): Promise<void>;
 }

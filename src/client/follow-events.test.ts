@@ -7,16 +7,16 @@ import fc from "fast-check";
 import { sendProblem, wireServer } from "../../test/support/loopback-server.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
-import type { FollowItem } from "./client.ts";
+import type { EventOrDelta } from "./client.ts";
 import { httpClient } from "./http-client.ts";
 
 const task = "tsk_s_1";
 const event = (seq: number): TaskEvent => ({ seq, at: 0, task, root: task, type: "task.resumed", data: {} });
 const frame = (seq: number): string => `id: ${seq}\ndata: ${JSON.stringify(event(seq))}\n\n`;
 const end = (value: object): string => `event: end\ndata: ${JSON.stringify(value)}\n\n`;
-const seqs = (told: readonly FollowItem[]): number[] =>
-  told.flatMap((each) => ("event" in each ? [each.event.seq] : []));
-const options = { key: "tk_x", awayMs: 10_000, silenceMs: 5_000 };
+const seqs = (received: readonly EventOrDelta[]): number[] =>
+  received.flatMap((each) => ("event" in each ? [each.event.seq] : []));
+const options = { key: "tk_x", giveUpAfterMs: 10_000, silenceMs: 5_000 };
 
 /** What a connection does: how many events it sends, and how it ends. */
 interface Cut {
@@ -39,7 +39,7 @@ function play(
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.write(": hello\n\n");
   const until = Math.min(last, after + (next?.many ?? last));
-  // One that says again what was seen is told off by nobody, and changes nothing.
+  // A server that repeats events changes nothing: the client drops those it has seen.
   for (let seq = next?.how === "again" ? Math.max(1, after - 1) : after + 1; seq <= until; seq += 1) {
     response.write(frame(seq));
   }
@@ -61,8 +61,8 @@ function play(
   }
 }
 
-describe("following over the wire", () => {
-  test("invariant 9: however the connections end, every event is told once and in order", async (t) => {
+describe("following over HTTP", () => {
+  test("invariant 9: however the connections end, every event comes once and in order", async (t) => {
     let script: Cut[] = [];
     let last = 0;
     const { url } = await wireServer(t, (request, response) => {
@@ -74,10 +74,10 @@ describe("following over the wire", () => {
       fc.asyncProperty(fc.array(cut, { maxLength: 4 }), fc.nat(12), async (cuts, many) => {
         script = [...cuts];
         last = many;
-        const told: FollowItem[] = [];
-        for await (const each of client.follow({ task })) told.push(each);
+        const received: EventOrDelta[] = [];
+        for await (const each of client.follow({ task })) received.push(each);
         assert.deepEqual(
-          seqs(told),
+          seqs(received),
           Array.from({ length: many }, (_, index) => index + 1),
         );
       }),
@@ -85,7 +85,7 @@ describe("following over the wire", () => {
     );
   });
 
-  test("begins after the last sequence seen, asks for deltas when wanted, and skips unknown event names", async (t) => {
+  test("begins after a given event, asks for deltas only when wanted, and ignores unknown kinds of events", async (t) => {
     const delta = { task, root: task, attempt: 1, run: 1, key: "k", channel: "text", text: "hm" };
     const asked: string[] = [];
     const { url } = await wireServer(t, (request, response) => {
@@ -94,36 +94,37 @@ describe("following over the wire", () => {
       response.write(`event: live\ndata: ${JSON.stringify(delta)}\n\nevent: weather\ndata: rain\n\n${frame(8)}`);
       response.end(end({ reason: "settled", after: 8 }));
     });
-    const told: FollowItem[] = [];
-    for await (const each of httpClient({ url, ...options }).follow({ task, after: 7, live: true })) told.push(each);
-    assert.deepEqual(told, [{ live: delta }, { event: event(8) }]);
+    const received: EventOrDelta[] = [];
+    for await (const each of httpClient({ url, ...options }).follow({ task, after: 7, live: true }))
+      received.push(each);
+    assert.deepEqual(received, [{ live: delta }, { event: event(8) }]);
     assert.deepEqual(asked, [`/v1/tasks/${task}/events?after=7&live=true 7 text/event-stream`]);
   });
 
-  test("ends quietly when its signal says so, also while the service is away", async (t) => {
+  test("ends without an error when its signal is aborted, also while the service is away", async (t) => {
     const { url, server } = await wireServer(t, (_, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).write(frame(1));
     });
     for (const away of [false, true]) {
       const stop = new AbortController();
-      const told: FollowItem[] = [];
+      const received: EventOrDelta[] = [];
       for await (const each of httpClient({ url, ...options }).follow({ signal: stop.signal })) {
-        told.push(each);
+        received.push(each);
         if (away) server.closeAllConnections();
         setTimeout(() => stop.abort(), away ? 60 : 0);
       }
-      assert.deepEqual([...new Set(seqs(told))], [1]);
+      assert.deepEqual([...new Set(seqs(received))], [1]);
     }
   });
 
-  test("gives up with `unreachable` when the service was away too long", async (t) => {
+  test("fails with `unreachable` when the service stays away too long", async (t) => {
     const { url, server } = await wireServer(t, (_, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).write(frame(1));
     });
     const began = Date.now();
     await assert.rejects(
       async () => {
-        for await (const _ of httpClient({ url, ...options, awayMs: 400 }).follow({})) {
+        for await (const _ of httpClient({ url, ...options, giveUpAfterMs: 400 }).follow({})) {
           server.close();
           server.closeAllConnections();
         }
@@ -133,7 +134,7 @@ describe("following over the wire", () => {
     assert.ok(Date.now() - began < 5_000);
   });
 
-  test("a refusal is thrown at once: no such task, no such key, an answer of another version", async (t) => {
+  test("fails at once for an unknown task, an unknown key, or a reply of another version", async (t) => {
     const { url } = await wireServer(t, (request, response) => {
       if (request.url?.includes("tsk_none") === true)
         return sendProblem(response, { status: 404, code: "not_found", detail: "there is no task tsk_none" });
@@ -143,7 +144,7 @@ describe("following over the wire", () => {
       response.end('data: {"seq":1,"type":"task.flew"}\n\n');
     });
     const following = async (key: string, id: string): Promise<void> => {
-      for await (const _ of httpClient({ url, ...options, key }).follow({ task: id })) assert.fail("nothing is told");
+      for await (const _ of httpClient({ url, ...options, key }).follow({ task: id })) assert.fail("no event comes");
     };
     const coded = (code: string) => (thrown: unknown) => thrown instanceof TuttiError && thrown.code === code;
     await assert.rejects(following("tk_x", "tsk_none"), coded("not_found"));
@@ -151,7 +152,7 @@ describe("following over the wire", () => {
     await assert.rejects(following("tk_x", task), coded("newer"));
   });
 
-  test("one who has had enough lets the connection go", async (t) => {
+  test("closes the connection when the caller stops reading", async (t) => {
     const gone = Promise.withResolvers<void>();
     const { url } = await wireServer(t, (request, response) => {
       request.on("close", gone.resolve);

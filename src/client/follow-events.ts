@@ -1,85 +1,86 @@
-// Follows events over the wire: goes on after a lost connection, misses nothing, tells nothing twice (invariant 9).
+// Follows events over HTTP: yields every event once and in order, also over lost connections and restarts (invariant 9).
 
 import { StreamEnd } from "../protocol/api/task-shapes.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { LiveDelta, TaskEvent } from "../protocol/task/event.ts";
-import { delayBefore, mayPass, pause } from "./backoff.ts";
 import type { Service } from "./call.ts";
-import type { FollowItem, FollowOptions } from "./client.ts";
+import type { EventOrDelta, FollowOptions } from "./client.ts";
 import { readEventStream, type SentEvent } from "./read-event-stream.ts";
+import { backoffMs, isTransient, sleep } from "./retry.ts";
 
-export interface FollowPatience {
-  /** How long the service may be away before the following gives up. */
-  readonly awayMs: number;
-  /** How long a stream may be silent; the service sends a heartbeat every 15 seconds. */
+export interface FollowLimits {
+  /** How long the service may be away before following fails. */
+  readonly giveUpAfterMs: number;
+  /** How long a stream may be silent before it counts as lost; the service sends a heartbeat every 15 seconds. */
   readonly silenceMs: number;
 }
 
-/** Ends when the task and all below it are over, and quietly when the signal says so. */
+/** Ends when the task and all below it have ended, and without an error when the signal is aborted. */
 export async function* follow(
   service: Service,
   { task, after = 0, live, signal }: FollowOptions,
-  { awayMs, silenceMs }: FollowPatience,
-): AsyncGenerator<FollowItem> {
+  { giveUpAfterMs, silenceMs }: FollowLimits,
+): AsyncGenerator<EventOrDelta> {
   let last = after;
-  let tries = 0;
+  let failures = 0;
   let lostAt: number | undefined;
-  const heard = (): void => {
-    tries = 0;
+  const onBytes = (): void => {
+    failures = 0;
     lostAt = undefined;
   };
-  const isOver = (): boolean => signal?.aborted === true;
-  while (!isOver()) {
-    const over = new AbortController();
-    const ended = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
-    let why: unknown = new TuttiError("unreachable", `the event stream of ${service.url} broke off`);
+  const isAborted = (): boolean => signal?.aborted === true;
+  while (!isAborted()) {
+    const connection = new AbortController();
+    const either = signal === undefined ? connection.signal : AbortSignal.any([signal, connection.signal]);
+    let cause: unknown = new TuttiError("unreachable", `the event stream of ${service.url} broke off`);
     try {
       const query = { after: last, ...(live === true ? { live } : {}) };
       const name = task === undefined ? "events" : "taskEvents";
       const headers = last > 0 ? { "last-event-id": String(last) } : {};
       const parts = { query, headers, ...(task === undefined ? {} : { params: { task } }) };
-      const { body } = await service.open(name, parts, { accept: "text/event-stream", signal: ended });
-      if (body === null) throw why;
-      for await (const sent of readEventStream(body, { silenceMs, onBytes: heard })) {
-        const said = read(sent, service.url);
-        if (said === undefined) continue;
-        if ("end" in said) {
-          if (said.end.reason === "settled") return;
-          // Shed, or the service stops: what was missed is asked for again.
-          if (said.end.reason === "error") why = stopped(said.end.error, service.url);
+      const { body } = await service.open(name, parts, { accept: "text/event-stream", signal: either });
+      if (body === null) throw cause;
+      for await (const sent of readEventStream(body, { silenceMs, onBytes })) {
+        const item = parse(sent, service.url);
+        if (item === undefined) continue;
+        if ("end" in item) {
+          if (item.end.reason === "settled") return;
+          // The reader was too slow, or the service stops: the next connection goes on after the last event.
+          if (item.end.reason === "error") cause = stopped(item.end.error, service.url);
           break;
         }
-        if ("event" in said) {
-          if (said.event.seq <= last) continue;
-          last = said.event.seq;
+        if ("event" in item) {
+          if (item.event.seq <= last) continue;
+          last = item.event.seq;
         }
-        yield said;
+        yield item;
       }
     } catch (thrown) {
-      if (isOver()) return;
-      // What a broken connection throws is not ours; a refusal is, and stays one.
-      if (thrown instanceof TuttiError && !mayPass(thrown)) throw thrown;
-      why = thrown instanceof TuttiError ? thrown : new TuttiError("unreachable", text(thrown), { cause: thrown });
+      if (isAborted()) return;
+      // A broken connection throws errors of the runtime. A TuttiError is a reply of the service, and may be final.
+      if (thrown instanceof TuttiError && !isTransient(thrown)) throw thrown;
+      cause = thrown instanceof TuttiError ? thrown : new TuttiError("unreachable", text(thrown), { cause: thrown });
     } finally {
-      over.abort();
+      connection.abort();
     }
     lostAt ??= Date.now();
-    if (Date.now() - lostAt >= awayMs) throw gone(why, service.url, awayMs);
-    await pause(Math.min(delayBefore(tries), Math.max(0, lostAt + awayMs - Date.now())), signal);
-    tries += 1;
+    const giveUpAt = lostAt + giveUpAfterMs;
+    if (Date.now() >= giveUpAt) throw gone(cause, service.url, giveUpAfterMs);
+    await sleep(Math.min(backoffMs(failures), Math.max(0, giveUpAt - Date.now())), signal);
+    failures += 1;
   }
 }
 
-type Said = FollowItem | { readonly end: StreamEnd };
+type StreamItem = EventOrDelta | { readonly end: StreamEnd };
 
-/** Undefined for a name nobody knows: it is of a newer service, and says nothing to this one. */
-function read({ event, data }: SentEvent, url: string): Said | undefined {
+/** Undefined for a kind of event that only a newer service sends. */
+function parse({ event, data }: SentEvent, url: string): StreamItem | undefined {
   try {
     if (event === "message") return { event: TaskEvent.parse(JSON.parse(data)) };
     if (event === "live") return { live: LiveDelta.parse(JSON.parse(data)) };
     return event === "end" ? { end: StreamEnd.parse(JSON.parse(data)) } : undefined;
   } catch (thrown) {
-    const message = `${url} tells an event this version does not understand; use the same version on both sides`;
+    const message = `${url} sent an event that this version does not understand; use the same version on both sides`;
     throw new TuttiError("newer", message, { cause: thrown });
   }
 }
@@ -88,10 +89,10 @@ function stopped({ message }: { readonly message: string }, url: string): TuttiE
   return new TuttiError("unreachable", `${url} ended the event stream: ${message}`);
 }
 
-function gone(why: unknown, url: string, awayMs: number): TuttiError {
-  const seconds = Math.round(awayMs / 1_000);
-  const message = `${url} was away for ${seconds} s (${text(why)}); start it with \`tutti up\` and follow again`;
-  return new TuttiError("unreachable", message, { cause: why, details: { url } });
+function gone(cause: unknown, url: string, giveUpAfterMs: number): TuttiError {
+  const seconds = Math.round(giveUpAfterMs / 1_000);
+  const message = `${url} did not come back within ${seconds} s (${text(cause)}); start it with \`tutti up\` and follow again`;
+  return new TuttiError("unreachable", message, { cause, details: { url } });
 }
 
 function text(thrown: unknown): string {

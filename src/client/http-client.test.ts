@@ -29,7 +29,7 @@ describe("requests", () => {
     assert.deepEqual(await client.asks(), []);
     assert.deepEqual(await client.asks(task), []);
     assert.deepEqual(await client.cancel(task, "enough"), [task]);
-    await client.tell(task, "hello");
+    await client.sendMessage(task, "hello");
     await client.revokeKey("a/b");
     assert.deepEqual(seen, [
       { method: "GET", url: "/v1/tasks?limit=5&status=failed", type: undefined, body: "" },
@@ -41,7 +41,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("an invocation travels as it was written, to the byte, with its folder and idempotency key", async (t) => {
+  test("an invocation is sent byte for byte as it was written, with its folder and idempotency key", async (t) => {
     const text = '{ "invocation" : {"targets":[ ]},\n  "roots":["ö"] }\n';
     const { url } = await wireServer(t, async (request, response) => {
       assert.equal(await bodyOf(request), text);
@@ -56,8 +56,8 @@ describe("requests", () => {
   });
 });
 
-describe("what goes wrong", () => {
-  test("a problem becomes the error it was on the other side: code, message, retry, details", async (t) => {
+describe("failures", () => {
+  test("a problem document becomes the error it was in the service: code, message, retry, details", async (t) => {
     const { url } = await wireServer(t, (_, response) =>
       sendProblem(response, {
         status: 409,
@@ -83,7 +83,7 @@ describe("what goes wrong", () => {
     });
   });
 
-  test("nobody there, nothing but silence, a redirect: `unreachable`, with the address and what to do", async (t) => {
+  test("no service, no reply or a redirect give `unreachable`, with the address and what to do", async (t) => {
     const arrived = Promise.withResolvers<void>();
     const { url, server } = await wireServer(t, (request, response) => {
       if (request.url === "/v1/status") return arrived.resolve();
@@ -96,10 +96,10 @@ describe("what goes wrong", () => {
     server.closeAllConnections();
     await hung;
     await new Promise((resolve) => server.close(resolve));
-    await assert.rejects(client.status(), coded("unreachable", new RegExp(`no answer from ${url}: .*tutti status`)));
+    await assert.rejects(client.status(), coded("unreachable", new RegExp(`no reply from ${url}: .*tutti status`)));
   });
 
-  test("an answer that is not the table's is told as another version's; one that is no problem document by its status", async (t) => {
+  test("a reply of an unknown shape gives `newer`; an error without a problem document is judged by its status", async (t) => {
     const { url } = await wireServer(t, (request, response) => {
       if (request.url === "/v1/keys") return sendJson(response, { keys: [{ colour: "blue" }] });
       if (request.url === "/v1/operators") return void response.writeHead(200).end("<html>");
@@ -117,7 +117,7 @@ describe("what goes wrong", () => {
     }
   });
 
-  test("an address that is none is refused before anything is sent", () => {
+  test("a malformed address is refused before anything is sent", () => {
     for (const url of ["", "127.0.0.1:1", "ftp://x", "http://x/?a=1"]) {
       assert.throws(() => httpClient({ url, key }), coded("usage"), url);
     }
@@ -125,7 +125,7 @@ describe("what goes wrong", () => {
 });
 
 describe("answers", () => {
-  test("are told as outcomes: accepted, late, unknown, invalid; anything else is thrown", async (t) => {
+  test("that are accepted, late, unknown or invalid are values; any other failure is thrown", async (t) => {
     const refusals: Record<string, { status: number; code: string }> = {
       ask_late: { status: 409, code: "conflict" },
       ask_none: { status: 404, code: "not_found" },
@@ -157,7 +157,7 @@ describe("answers", () => {
 });
 
 describe("results", () => {
-  test("are waited for over many requests, a restart among them", async (t) => {
+  test("are waited for with as many requests as it takes, also over a restart of the service", async (t) => {
     let calls = 0;
     const { url } = await wireServer(t, (request, response) => {
       calls += 1;
@@ -175,7 +175,7 @@ describe("results", () => {
     assert.equal(calls, 4);
   });
 
-  test("waiting ends with its signal, and everything under way when the client is closed", async (t) => {
+  test("waiting ends when its signal is aborted and when the client is closed", async (t) => {
     const { url } = await wireServer(t, () => undefined);
     const client = httpClient({ url, key });
     const stop = new AbortController();

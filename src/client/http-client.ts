@@ -1,4 +1,4 @@
-// Tutti over the wire: what a front can do with a service, by fetch alone, so it runs in a browser too.
+// Tutti over HTTP: the interface of a front, implemented with `fetch` alone, so that it also runs in a browser.
 
 import type { EventPage } from "../protocol/api/task-shapes.ts";
 import { Answer } from "../protocol/task/ask.ts";
@@ -7,35 +7,39 @@ import type { TaskEvent } from "../protocol/task/event.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import { describeIssues, issuesOf } from "../protocol/lenient-read.ts";
-import { patiently } from "./backoff.ts";
 import { type Service, service } from "./call.ts";
-import type { Delivered, Tutti } from "./client.ts";
+import type { AnswerOutcome, Tutti } from "./client.ts";
 import { follow } from "./follow-events.ts";
+import { type RetryOptions, withRetry } from "./retry.ts";
 
 export interface HttpClientOptions {
-  /** Where the service is, such as `http://127.0.0.1:7878`. */
+  /** The address of the service, such as `http://127.0.0.1:7878`. */
   readonly url: string;
   /** An API key, `tk_…`. */
   readonly key: string;
-  /** Instead of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
   /** Ends everything that is under way. */
   readonly signal?: AbortSignal;
-  /** How long the service may be away before a following or a wait for a result gives up; a minute when absent. */
-  readonly awayMs?: number;
-  /** How long an event stream may be silent, heartbeats included, before it is opened anew. */
+  /** How long the service may be away before `follow`, `result` and `settled` fail; a minute when absent. */
+  readonly giveUpAfterMs?: number;
+  /** How long an event stream may be silent, without even a heartbeat, before it is opened again; 45 s when absent. */
   readonly silenceMs?: number;
 }
 
-const usualAwayMs = 60_000;
-const usualSilenceMs = 45_000;
+const defaultGiveUpAfterMs = 60_000;
+const defaultSilenceMs = 45_000;
+/** How long one request waits for a result, and how much longer its reply may take. */
 const pollMs = 30_000;
 const pollSlackMs = 15_000;
 
 export function httpClient(options: HttpClientOptions): Tutti & { readonly url: string } {
   const closed = new AbortController();
   const signal = options.signal === undefined ? closed.signal : AbortSignal.any([options.signal, closed.signal]);
-  const patience = { awayMs: options.awayMs ?? usualAwayMs, silenceMs: options.silenceMs ?? usualSilenceMs };
+  const limits = {
+    giveUpAfterMs: options.giveUpAfterMs ?? defaultGiveUpAfterMs,
+    silenceMs: options.silenceMs ?? defaultSilenceMs,
+  };
   const remote = service({
     url: options.url,
     bearer: () => options.key,
@@ -43,9 +47,13 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });
   const { call } = remote;
-  const until = (given: AbortSignal | undefined): AbortSignal =>
-    given === undefined ? signal : AbortSignal.any([signal, given]);
-  const following: Tutti["follow"] = (given) => follow(remote, { ...given, signal: until(given.signal) }, patience);
+  const either = (own: AbortSignal | undefined): AbortSignal =>
+    own === undefined ? signal : AbortSignal.any([signal, own]);
+  const retrying = (own: AbortSignal | undefined): RetryOptions & { readonly signal: AbortSignal } => ({
+    giveUpAfterMs: limits.giveUpAfterMs,
+    signal: either(own),
+  });
+  const followTask: Tutti["follow"] = (given) => follow(remote, { ...given, signal: either(given.signal) }, limits);
 
   return {
     url: remote.url,
@@ -57,7 +65,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
     steps: (task, query) => call("steps", { params: { task }, query }),
     async events({ task, after, limit }) {
       const events: TaskEvent[] = [];
-      // A page of long events ends before its limit, and says where the next begins.
+      // A page of long events has fewer than its limit, and says where the next page begins.
       for (let next: number | null = after; next !== null && events.length < limit;) {
         const query = { after: next, limit: limit - events.length };
         const page: EventPage =
@@ -69,12 +77,12 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
       }
       return events;
     },
-    follow: following,
+    follow: followTask,
     asks: async (task) => (await call("asks", { query: { task } })).asks,
     waits: async (task) => (await call("waits", { query: { task } })).waits,
     async invoke(text, { folder, anew, key }) {
-      refuseWhatIsNotJson(text);
-      // As it was written, to the byte: the same file is found again by its text, whoever works on it.
+      mustBeJson(text);
+      // Byte for byte, since the same text again must find the same invocation.
       return call(
         "invoke",
         {
@@ -82,29 +90,27 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
           headers: key === undefined ? {} : { "idempotency-key": key },
           body: undefined,
         },
-        { raw: text },
+        { rawBody: text },
       );
     },
-    result: (task, given) => resultOf(remote, task, { awayMs: patience.awayMs, signal: until(given) }),
-    async settled(task, given) {
-      const ended = until(given);
-      const { seq } = await patiently(() => call("status", {}, { signal: ended }), {
-        awayMs: patience.awayMs,
-        signal: ended,
-      });
-      // What happened before is of no interest; the stream says when there will be no more.
-      for await (const _ of following({ task, after: seq, signal: ended })) ended.throwIfAborted();
-      ended.throwIfAborted();
+    result: (task, own) => resultOf(remote, task, retrying(own)),
+    async settled(task, own) {
+      const retry = retrying(own);
+      // Earlier events do not matter, so following begins after the newest one; it ends when there are no more.
+      const { seq } = await withRetry(() => call("status", {}, { signal: retry.signal }), retry);
+      for await (const _ of followTask({ task, after: seq, signal: retry.signal })) retry.signal.throwIfAborted();
+      retry.signal.throwIfAborted();
     },
     async answer(ask, answer) {
       const body = Answer.safeParse(answer);
-      if (!body.success)
+      if (!body.success) {
         return { accepted: false, code: "invalid", message: `${ask}: ${describeIssues(issuesOf(body.error))}` };
-      return delivered(() => call("answer", { params: { ask }, body: body.data }));
+      }
+      return outcomeOf(() => call("answer", { params: { ask }, body: body.data }));
     },
-    settle: (wait, value) => delivered(() => call("settleWait", { params: { wait }, body: { value } })),
+    settle: (wait, value) => outcomeOf(() => call("settleWait", { params: { wait }, body: { value } })),
     cancel: async (task, reason) => (await call("cancel", { params: { task }, body: { reason } })).canceled,
-    async tell(task, text) {
+    async sendMessage(task, text) {
       await call("tell", { params: { task }, body: { text } });
     },
     async pause() {
@@ -129,20 +135,21 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
 async function resultOf(
   { call }: Service,
   task: TaskId,
-  { awayMs, signal }: { readonly awayMs: number; readonly signal: AbortSignal },
+  retry: RetryOptions & { readonly signal: AbortSignal },
 ): Promise<AgentResult> {
+  const { signal } = retry;
   for (;;) {
     signal.throwIfAborted();
-    const outcome = await patiently(
+    const outcome = await withRetry(
       () =>
         call("result", { params: { task }, query: { wait_ms: pollMs } }, { signal, timeoutMs: pollMs + pollSlackMs }),
-      { awayMs, signal },
+      retry,
     );
     if (outcome.ended) return outcome.result;
   }
 }
 
-/** What in process is an outcome, and a refusal over the wire. */
+/** An answer that is not accepted is an error of the API, and a value of this interface. */
 const outcomes: Readonly<Partial<Record<ErrorCode, "late" | "unknown" | "invalid">>> = {
   conflict: "late",
   expired: "late",
@@ -150,9 +157,9 @@ const outcomes: Readonly<Partial<Record<ErrorCode, "late" | "unknown" | "invalid
   invalid_input: "invalid",
 };
 
-async function delivered(deliver: () => Promise<unknown>): Promise<Delivered> {
+async function outcomeOf(send: () => Promise<unknown>): Promise<AnswerOutcome> {
   try {
-    await deliver();
+    await send();
     return { accepted: true };
   } catch (thrown) {
     const code = thrown instanceof TuttiError ? outcomes[thrown.code] : undefined;
@@ -161,7 +168,7 @@ async function delivered(deliver: () => Promise<unknown>): Promise<Delivered> {
   }
 }
 
-function refuseWhatIsNotJson(text: string): void {
+function mustBeJson(text: string): void {
   try {
     JSON.parse(text);
   } catch (thrown) {

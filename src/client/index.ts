@@ -1,6 +1,6 @@
-// The public surface of `tutti/client`: what a program needs to talk to a running Tutti, in Node and in a browser.
+// The public surface of `tutti/client`: what a program in Node or a browser needs to talk to a running Tutti.
 
-export type { Delivered, FollowItem, FollowOptions, Reader, Tutti } from "./client.ts";
+export type { AnswerOutcome, EventOrDelta, FollowOptions, Reader, Tutti } from "./client.ts";
 export { httpClient, type HttpClientOptions } from "./http-client.ts";
 export {
   type HookVerdict,

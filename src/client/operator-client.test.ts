@@ -85,7 +85,7 @@ async function next(socket: WebSocket): Promise<unknown> {
 }
 
 describe("an operator", () => {
-  test("joins with its names, connects with its token and the subprotocol, and answers each kind of request", async (t) => {
+  test("joins with its roles, connects with its token and the subprotocol, and replies to each kind of request", async (t) => {
     const service = await records(t);
     assert.deepEqual(await joinOperator({ url: service.url, key: "tk_x", roles: ["senior"] }), {
       sid,
@@ -115,7 +115,7 @@ describe("an operator", () => {
     assert.equal(await informed.promise, 7);
   });
 
-  test("fails closed: what its gate throws refuses, what its launcher throws fails; a question stays open", async (t) => {
+  test("when a handler throws, a gated task is refused, a spawn fails, and a question stays open", async (t) => {
     const service = await records(t);
     const opened = service.connected();
     const errors: string[] = [];
@@ -146,7 +146,7 @@ describe("an operator", () => {
     assert.deepEqual(errors, ["broken", "broken", "broken"]);
   });
 
-  test("without a gate or a launcher refuses at once, without answers leaves questions to others", async (t) => {
+  test("without handlers, tasks and spawns are refused at once and questions are left to others", async (t) => {
     const service = await records(t);
     const opened = service.connected();
     connect(t, service, {});
@@ -158,7 +158,7 @@ describe("an operator", () => {
     assert.partialDeepStrictEqual(await next(socket), { type: "spawn_ack", ok: false });
   });
 
-  test("works on a request once, however often it is delivered, and answers over the connection it then has", async (t) => {
+  test("handles a request once, however often it is delivered, and replies on its current connection", async (t) => {
     const service = await records(t);
     const first = service.connected();
     const launched: string[] = [];
@@ -199,7 +199,7 @@ describe("an operator", () => {
     );
   });
 
-  test("is told of replies that are refused", async (t) => {
+  test("reports replies that the service refuses", async (t) => {
     const service = await records(t);
     const opened = service.connected();
     const told = Promise.withResolvers<TuttiError>();
@@ -213,7 +213,7 @@ describe("an operator", () => {
     );
   });
 
-  test("stops when another connection takes over, when the session has ended, and when it is refused", async (t) => {
+  test("stops when another connection replaces it, when the session has ended, and when it is refused", async (t) => {
     const service = await records(t);
     for (const [code, end] of [
       [4001, "replaced"],
@@ -230,7 +230,7 @@ describe("an operator", () => {
     assert.equal(await connect(t, service, {}).ended, "refused");
   });
 
-  test("closes its connection and keeps its session, or leaves; either way it is over", async (t) => {
+  test("`close` keeps the session and `leave` ends it; both end the connection for good", async (t) => {
     const service = await records(t);
     for (const how of ["close", "leave"] as const) {
       const opened = service.connected();
@@ -246,7 +246,7 @@ describe("an operator", () => {
     }
   });
 
-  test("connects anew when the service does not see it any more, though its socket still looks open", async (t) => {
+  test("reconnects when the service no longer sees it, although its socket still looks open", async (t) => {
     const service = await records(t);
     const opened = service.connected();
     const answers = [true, false];

@@ -1,4 +1,4 @@
-// An operator's side of its session: joins, stays connected, answers every request once, and leaves.
+// The client of an operator: joins a session, stays connected, replies to every request once, and leaves.
 
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import {
@@ -11,51 +11,55 @@ import {
   type SpawnFrame,
 } from "../protocol/operator/frames.ts";
 import type { JoinedOperator } from "../protocol/operator/operator-session.ts";
-import { delayBefore, pause } from "./backoff.ts";
 import { type Service, service } from "./call.ts";
+import { parseJson } from "./json-text.ts";
 import { rememberReplies } from "./operator-replies.ts";
-import { openSocket, type OpenSocket, socketEnds } from "./operator-socket.ts";
+import { finalCloseCodes, openSocket, type OpenSocket } from "./operator-socket.ts";
+import { backoffMs, sleep } from "./retry.ts";
 
-type MayPromise<T> = T | Promise<T>;
+type Awaitable<T> = T | Promise<T>;
 
 export type HookVerdict = boolean | { readonly ok: boolean; readonly reason?: string };
-/** Nothing: the worker posts the result itself. */
+/** `undefined` means that the worker posts the result itself. */
 export type SpawnReply = undefined | { readonly value?: unknown; readonly ok?: boolean; readonly error?: string };
 
-/** What an operator does. What it throws at a gate refuses, at a spawn fails it, at a question leaves it open. */
+/**
+ * What an operator does. When a handler throws, a gated task is refused, a spawn fails, and a question stays open for
+ * others.
+ */
 export interface OperatorHandlers {
-  /** Gives the answer's value. Without it questions stay open. */
-  readonly ask?: (frame: AskFrame) => MayPromise<unknown>;
-  /** May this task start? Without it nothing that asks may. */
-  readonly hookBefore?: (frame: HookBeforeFrame) => MayPromise<HookVerdict>;
-  readonly hookAfter?: (frame: HookAfterFrame) => MayPromise<void>;
-  /** Launches the worker and returns when it has finished. Without it spawns fail. */
-  readonly spawn?: (frame: SpawnFrame) => MayPromise<SpawnReply>;
-  /** Told of what went wrong: a handler, a reply that was refused, a connection that broke. */
+  /** Returns the value of the answer. Without this handler, questions stay open. */
+  readonly ask?: (frame: AskFrame) => Awaitable<unknown>;
+  /** May this task start? Without this handler, every task that asks is refused. */
+  readonly hookBefore?: (frame: HookBeforeFrame) => Awaitable<HookVerdict>;
+  readonly hookAfter?: (frame: HookAfterFrame) => Awaitable<void>;
+  /** Launches the worker and returns when it has finished. Without this handler, spawns fail. */
+  readonly spawn?: (frame: SpawnFrame) => Awaitable<SpawnReply>;
+  /** Called when a handler throws, a reply is refused, or the connection breaks. */
   readonly onError?: (error: TuttiError) => void;
 }
 
 export interface OperatorOptions {
   readonly url: string;
   readonly sid: string;
-  /** What joining gave, `ot-…`. */
+  /** The token that `joinOperator` returned, `ot-…`. */
   readonly token: string;
   readonly handlers: OperatorHandlers;
   readonly fetch?: typeof fetch;
-  /** How often it is asked whether the service still sees the connection. */
+  /** How often to check that the service still sees the connection; a minute when absent. */
   readonly checkMs?: number;
 }
 
-/** Why it is over: closed here, the session has ended, another connection took over, or it is refused. */
+/** `closed` by this program, `left` when the session has ended, `replaced` by another connection, or `refused` by the service. */
 export type OperatorEnd = "closed" | "left" | "replaced" | "refused";
 
 export interface OperatorConnection {
   readonly sid: string;
   readonly connected: boolean;
   readonly ended: Promise<OperatorEnd>;
-  /** Lets the connection go; the session and its open requests stay. */
+  /** Closes the connection; the session and its open requests stay. */
   close(): Promise<void>;
-  /** Ends the session: what waits for it is refused. */
+  /** Ends the session; requests that wait for it are refused. */
   leave(): Promise<void>;
 }
 
@@ -69,11 +73,11 @@ export async function joinOperator(options: {
   return service({ ...where, bearer: () => key }).call("joinOperator", { body: { roles: [...roles] } });
 }
 
-/** The service has what it wants for the request, or wants nothing any more. */
-const over: ReadonlySet<FrameFault> = new Set(["already_answered", "late", "unknown_request"]);
-const usualCheckMs = 60_000;
+/** Faults that mean the service needs no further reply to the request. */
+const finalFaults: ReadonlySet<FrameFault> = new Set(["already_answered", "late", "unknown_request"]);
+const defaultCheckMs = 60_000;
 
-/** Connects, and connects again whenever the connection breaks, until it is closed or the service says it is over. */
+/** Connects, and reconnects whenever the connection breaks, until it is closed here or ended by the service. */
 export function operatorSocket(options: OperatorOptions): OperatorConnection {
   return new Operator(options);
 }
@@ -119,23 +123,23 @@ class Operator implements OperatorConnection {
 
   async #stayConnected(): Promise<OperatorEnd> {
     const { signal } = this.#closed;
-    for (let tries = 0; !signal.aborted; tries += 1) {
+    for (let failures = 0; !signal.aborted; failures += 1) {
       try {
-        const code = await this.#connection(() => (tries = 0));
-        if (code === socketEnds.replaced) return "replaced";
-        if (code === socketEnds.normal && !signal.aborted) return "left";
+        const code = await this.#connection(() => (failures = 0));
+        if (code === finalCloseCodes.replaced) return "replaced";
+        if (code === finalCloseCodes.normal && !signal.aborted) return "left";
       } catch (thrown) {
-        if (!signal.aborted) this.#tell(toTuttiError(thrown));
+        if (!signal.aborted) this.#report(toTuttiError(thrown));
       }
-      const end = signal.aborted ? undefined : await this.#refused();
+      const end = signal.aborted ? undefined : await this.#endOfSession();
       if (end !== undefined) return end;
-      await pause(delayBefore(tries), signal);
+      await sleep(backoffMs(failures), signal);
     }
     return "closed";
   }
 
-  /** A refused connection looks like a broken one; the session itself says which it was. */
-  async #refused(): Promise<OperatorEnd | undefined> {
+  /** A refused WebSocket looks like a broken one, so the API is asked whether the session still exists. */
+  async #endOfSession(): Promise<OperatorEnd | undefined> {
     try {
       await this.#service.call("operator", { params: { sid: this.sid } });
       return undefined;
@@ -146,22 +150,22 @@ class Operator implements OperatorConnection {
     }
   }
 
-  /** One connection from its opening to its end; gives the code it was closed with. */
+  /** Runs one connection until it is closed, and returns the close code. */
   async #connection(onOpen: () => void): Promise<number> {
-    const { token, checkMs = usualCheckMs } = this.#options;
+    const { token, checkMs = defaultCheckMs } = this.#options;
     const socket = await openSocket({
       service: this.#service,
       sid: this.sid,
       token,
       signal: this.#closed.signal,
-      onText: (text) => this.#hear(text),
+      onText: (text) => this.#receive(text),
     });
     onOpen();
     this.#socket = socket;
-    // A peer that is gone without a word is not noticed by a socket that only listens.
+    // A socket that only receives does not notice when its peer is gone.
     const check = setInterval(() => void this.#check(socket), checkMs);
     try {
-      for (const reply of this.#replies.owed(Date.now())) this.#send(reply);
+      for (const reply of this.#replies.unconfirmed(Date.now())) this.#send(reply);
       return await socket.closed;
     } finally {
       clearInterval(check);
@@ -172,43 +176,45 @@ class Operator implements OperatorConnection {
   async #check(socket: OpenSocket): Promise<void> {
     try {
       const { connected } = await this.#service.call("operator", { params: { sid: this.sid } });
-      if (!connected) socket.renew();
+      if (!connected) socket.reconnect();
     } catch {
-      // If the service is gone, the socket will say so.
+      // If the service is gone, the socket closes by itself.
     }
   }
 
-  #hear(text: string): void {
-    const read = ServerFrame.safeParse(jsonIn(text));
-    // A frame of a newer service; what it asks has a deadline.
-    if (!read.success)
-      return this.#tell(new TuttiError("invalid_input", "a frame came that this version does not know"));
-    const frame = read.data;
+  #receive(text: string): void {
+    const parsed = ServerFrame.safeParse(parseJson(text));
+    // Only a newer service sends such a frame. Without a reply, its request expires at its deadline.
+    if (!parsed.success)
+      return this.#report(
+        new TuttiError("invalid_input", "the service sent a frame that this version does not understand"),
+      );
+    const frame = parsed.data;
     if (frame.type === "error") {
-      const again = frame.req_id !== undefined && this.#replies.repeated(frame.req_id);
-      if (frame.req_id !== undefined) this.#replies.refused(frame.req_id, { over: over.has(frame.code) });
-      if (again && frame.code === "already_answered") return;
+      const resent = frame.req_id !== undefined && this.#replies.wasResent(frame.req_id);
+      if (frame.req_id !== undefined) this.#replies.refused(frame.req_id, { over: finalFaults.has(frame.code) });
+      if (resent && frame.code === "already_answered") return;
       const details = { code: frame.code, ...(frame.req_id === undefined ? {} : { req_id: frame.req_id }) };
-      return this.#tell(new TuttiError("refused", frame.message, { details }));
+      return this.#report(new TuttiError("refused", frame.message, { details }));
     }
-    if (frame.type === "hook_after") return void this.#inform(frame);
-    const standing = this.#replies.begin(frame.req_id);
-    if (standing === "busy") return;
-    if (standing === "new") return void this.#work(frame);
-    // It did not arrive: it is owed again, whether it can go out now or not.
-    this.#replies.settle(standing);
-    this.#send(standing);
+    if (frame.type === "hook_after") return void this.#handleHookAfter(frame);
+    const earlier = this.#replies.begin(frame.req_id);
+    if (earlier === "busy") return;
+    if (earlier === "new") return void this.#handle(frame);
+    // The earlier reply did not arrive, so it counts as not sent.
+    this.#replies.settle(earlier);
+    this.#send(earlier);
   }
 
-  async #inform(frame: HookAfterFrame): Promise<void> {
+  async #handleHookAfter(frame: HookAfterFrame): Promise<void> {
     try {
       await this.#handlers.hookAfter?.(frame);
     } catch (thrown) {
-      this.#tell(toTuttiError(thrown));
+      this.#report(toTuttiError(thrown));
     }
   }
 
-  async #work(frame: AskFrame | HookBeforeFrame | SpawnFrame): Promise<void> {
+  async #handle(frame: AskFrame | HookBeforeFrame | SpawnFrame): Promise<void> {
     try {
       const reply = await replyTo(frame, this.#handlers);
       if (reply === undefined) return this.#replies.forget(frame.req_id);
@@ -216,7 +222,7 @@ class Operator implements OperatorConnection {
       this.#send(reply);
     } catch (thrown) {
       const error = toTuttiError(thrown);
-      this.#tell(error);
+      this.#report(error);
       const refusal = refuse(frame, error.message);
       if (refusal === undefined) return this.#replies.forget(frame.req_id);
       this.#replies.settle(refusal);
@@ -224,12 +230,12 @@ class Operator implements OperatorConnection {
     }
   }
 
-  /** Without a connection it is owed to the next one. */
+  /** Without a connection, the next one sends it. */
   #send(reply: ClientFrame): void {
     if (this.#socket?.send(JSON.stringify(reply)) === true) this.#replies.sent(reply.req_id, Date.now());
   }
 
-  #tell(error: TuttiError): void {
+  #report(error: TuttiError): void {
     this.#handlers.onError?.(error);
   }
 }
@@ -261,12 +267,4 @@ function refuse(frame: AskFrame | HookBeforeFrame | SpawnFrame, reason: string):
   if (frame.type === "ask") return undefined;
   if (frame.type === "hook_before") return { type: "hook_ack", req_id, ok: false, reason };
   return { type: "spawn_ack", req_id, value: null, ok: false, error: reason };
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,36 +1,36 @@
-// What an operator has answered: a request that is delivered again gets the same answer, and is not worked on twice.
+// Remembers an operator's replies: a request that is delivered twice gets the same reply and is handled once.
 
 import type { ClientFrame } from "../protocol/operator/frames.ts";
 
 interface Entry {
   reply?: ClientFrame;
-  /** When it was last handed to a socket; that it arrived is not known. */
+  /** When it was last handed to a socket, which does not mean that it arrived. */
   sentAt?: number;
 }
 
-/** Settled requests that are remembered. Older ones are let go: the service knows what it has. */
+/** How many replies are remembered. Older ones are dropped: the service has them. */
 const remembered = 1_000;
-/** A reply that went out shortly before the connection broke may have been lost with it. */
-const doubtMs = 60_000;
+/** A reply that was sent shortly before the connection broke may have been lost, and is sent resent. */
+const resendWithinMs = 60_000;
 
 export interface Replies {
-  /** `new`: it has to be worked on. `busy`: somebody does. Otherwise the answer it got. */
+  /** `new`: the request has to be handled. `busy`: it is being handled. Otherwise: the reply it was given. */
   begin(reqId: string): "new" | "busy" | ClientFrame;
   settle(reply: ClientFrame): void;
-  /** It could not be answered; delivered again, it is worked on again. */
+  /** There is no reply; the request is handled again when it is delivered resent. */
   forget(reqId: string): void;
   sent(reqId: string, now: number): void;
-  /** What a new connection has to be told: replies that never went out, or that perhaps did not arrive. */
-  owed(now: number): ClientFrame[];
-  /** The reply was not taken. If the request is over, nothing is owed for it; if not, it is worked on again when it comes again. */
-  refused(reqId: string, standing: { readonly over: boolean }): void;
-  /** It was sent more than once, so a refusal as answered already is no trouble. */
-  repeated(reqId: string): boolean;
+  /** The replies a new connection has to send: those never sent, and those that may not have arrived. */
+  unconfirmed(now: number): ClientFrame[];
+  /** The service refused the reply. If the request is over, the reply is not sent again; if not, the request is handled resent. */
+  refused(reqId: string, request: { readonly over: boolean }): void;
+  /** True when the reply was sent more than once, so that `already_answered` is no error. */
+  wasResent(reqId: string): boolean;
 }
 
 export function rememberReplies(): Replies {
   const entries = new Map<string, Entry>();
-  const again = new Set<string>();
+  const resent = new Set<string>();
   return {
     begin(reqId) {
       const entry = entries.get(reqId);
@@ -39,19 +39,19 @@ export function rememberReplies(): Replies {
       return "new";
     },
     settle(reply) {
-      // Put last, so that the first ones of the map are those settled longest ago.
+      // Moved to the end, so that the map begins with the oldest replies.
       entries.delete(reply.req_id);
       entries.set(reply.req_id, { reply });
       for (const [reqId, entry] of entries) {
         if (entries.size <= remembered) break;
         if (entry.reply === undefined) continue;
         entries.delete(reqId);
-        again.delete(reqId);
+        resent.delete(reqId);
       }
     },
     forget(reqId) {
       entries.delete(reqId);
-      again.delete(reqId);
+      resent.delete(reqId);
     },
     refused(reqId, { over }) {
       const entry = entries.get(reqId);
@@ -62,13 +62,13 @@ export function rememberReplies(): Replies {
     sent(reqId, now) {
       const entry = entries.get(reqId);
       if (entry === undefined) return;
-      if (entry.sentAt !== undefined) again.add(reqId);
+      if (entry.sentAt !== undefined) resent.add(reqId);
       entry.sentAt = now;
     },
-    owed: (now) =>
+    unconfirmed: (now) =>
       [...entries.values()].flatMap(({ reply, sentAt }) =>
-        reply !== undefined && (sentAt === undefined || now - sentAt < doubtMs) ? [reply] : [],
+        reply !== undefined && (sentAt === undefined || now - sentAt < resendWithinMs) ? [reply] : [],
       ),
-    repeated: (reqId) => again.has(reqId),
+    wasResent: (reqId) => resent.has(reqId),
   };
 }

@@ -1,24 +1,25 @@
-// One WebSocket of an operator, on the global WebSocket: with a header where it takes one, else with a ticket.
+// One WebSocket connection of an operator. It authenticates with a header, or with a ticket where headers cannot be set.
 
 import { TuttiError } from "../protocol/error.ts";
 import { operatorSubprotocol } from "../protocol/operator/frames.ts";
 import type { Service } from "./call.ts";
 
-/** The codes of a close that is for good. */
-export const socketEnds = { normal: 1000, replaced: 4001 } as const;
-/** Ours for a connection that is given up for another. */
-const anew = 4000;
+/** Close codes after which the operator does not connect again. */
+export const finalCloseCodes = { normal: 1000, replaced: 4001 } as const;
+/** Our own code for closing a connection in order to open another. */
+const reconnecting = 4000;
 
-const lost = 1006;
-const goodbyeMs = 2_000;
+const abnormalClosure = 1006;
+/** How long a closed connection may wait for the other side to close it, too. */
+const closeTimeoutMs = 2_000;
 
 export interface OpenSocket {
-  /** False when it is not open any more. */
+  /** False when the connection is no longer open. */
   send(text: string): boolean;
   close(): void;
-  /** Closes it so that another can be opened. */
-  renew(): void;
-  /** The code it was closed with. */
+  /** Closes the connection so that another is opened. */
+  reconnect(): void;
+  /** Resolves with the close code. */
   readonly closed: Promise<number>;
 }
 
@@ -30,7 +31,7 @@ export interface SocketOptions {
   readonly onText: (text: string) => void;
 }
 
-/** Resolves when it is open; throws `unreachable` when it cannot be opened. */
+/** Resolves when the connection is open; throws `unreachable` when it cannot be opened. */
 export async function openSocket({ service, sid, token, signal, onText }: SocketOptions): Promise<OpenSocket> {
   const address = `${service.url.replace(/^http/, "ws")}/v1/operators/${sid}/ws`;
   const socket = takesHeaders()
@@ -44,22 +45,22 @@ export async function openSocket({ service, sid, token, signal, onText }: Socket
   });
   const close = (code: number): void => {
     socket.close(code);
-    // A peer that is gone does not close its half.
-    late ??= setTimeout(() => end(lost), goodbyeMs);
+    // A peer that is gone never sends its close frame.
+    late ??= setTimeout(() => end(abnormalClosure), closeTimeoutMs);
   };
   socket.addEventListener("message", ({ data }) => {
     if (typeof data === "string") onText(data);
   });
-  const giveUp = (): void => socket.close(socketEnds.normal);
-  signal.addEventListener("abort", giveUp);
+  const onAbort = (): void => socket.close(finalCloseCodes.normal);
+  signal.addEventListener("abort", onAbort);
   try {
-    await opening(socket, service.url);
+    await opened(socket, service.url);
     signal.throwIfAborted();
   } catch (thrown) {
     socket.close();
     throw thrown;
   } finally {
-    signal.removeEventListener("abort", giveUp);
+    signal.removeEventListener("abort", onAbort);
   }
   return {
     closed,
@@ -68,14 +69,20 @@ export async function openSocket({ service, sid, token, signal, onText }: Socket
       socket.send(text);
       return true;
     },
-    close: () => close(socketEnds.normal),
-    renew: () => close(anew),
+    close: () => close(finalCloseCodes.normal),
+    reconnect: () => close(reconnecting),
   };
 }
 
-async function opening(socket: WebSocket, url: string): Promise<void> {
+async function opened(socket: WebSocket, url: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    const failed = (): void => reject(new TuttiError("unreachable", `no WebSocket to ${url}; is the service there?`));
+    const failed = (): void =>
+      reject(
+        new TuttiError(
+          "unreachable",
+          `no WebSocket connection to ${url}; check with \`tutti status\` whether the service is running`,
+        ),
+      );
     socket.addEventListener("open", () => resolve());
     socket.addEventListener("error", failed);
     socket.addEventListener("close", failed);
@@ -87,7 +94,7 @@ async function ticketOf({ call }: Service, sid: string, signal: AbortSignal): Pr
   return ticket;
 }
 
-/** Node's own takes headers; a browser's throws at them. */
+/** The WebSocket of Node takes headers; that of a browser throws when it is given some. */
 function takesHeaders(): boolean {
   return typeof process === "object" && process.versions?.["undici"] !== undefined;
 }

@@ -1,8 +1,8 @@
-// The same interface in process and over the wire: whatever a front does, it is told the same.
+// The interface of a front behaves the same in process and over HTTP.
 import assert from "node:assert/strict";
 import { describe, test, type TestContext } from "node:test";
 
-import type { FollowItem, Tutti } from "./client.ts";
+import type { EventOrDelta, Tutti } from "./client.ts";
 import { httpClient } from "./http-client.ts";
 import { type Kit, openKit } from "../../test/support/http-kit.ts";
 import { TuttiError } from "../protocol/error.ts";
@@ -49,8 +49,8 @@ async function openAsk(tutti: Tutti, task: string): Promise<string> {
   throw new Error("nothing was asked");
 }
 
-describe("in process and over the wire", () => {
-  test("what is looked at looks the same, and what is wrong is wrong in the same words", async (t) => {
+describe("in process and over HTTP", () => {
+  test("every read gives the same, and every mistake gives the same error", async (t) => {
     const { kit, sides } = await both(t);
     const { here, there } = sides as { here: Tutti; there: Tutti };
     const { task } = await here.invoke(JSON.stringify(ask), { folder: kit.folder });
@@ -74,7 +74,7 @@ describe("in process and over the wire", () => {
       operators: (tutti) => tutti.operators(),
       status: (tutti) => tutti.status(),
       "cancel of none": (tutti) => tutti.cancel("tsk_0_1", "x"),
-      "a message to none": (tutti) => tutti.tell("tsk_0_1", "x"),
+      "a message to none": (tutti) => tutti.sendMessage("tsk_0_1", "x"),
       "an answer to none": (tutti) => tutti.answer("ask_0_1", { kind: "question", value: "x" }, by),
       "an answer of another kind": (tutti) => tutti.answer(id, { kind: "approval", approved: true }, by),
       "an answer that is no choice": (tutti) => tutti.answer(id, { kind: "question", value: "z" }, by),
@@ -90,12 +90,12 @@ describe("in process and over the wire", () => {
     }
   });
 
-  test("following tells the same events, and ends with the tree; results, late answers and endings are the same", async (t) => {
+  test("following gives the same events and ends with the tree; results and late answers are the same", async (t) => {
     const { kit, sides } = await both(t);
     const told: Record<string, unknown> = {};
     for (const [name, tutti] of Object.entries(sides)) {
       const { task } = await tutti.invoke(JSON.stringify(ask), { folder: kit.folder, anew: true });
-      const following = Array.fromAsync(tutti.follow({ task, live: true }), (said: FollowItem) => said);
+      const following = Array.fromAsync(tutti.follow({ task, live: true }), (said: EventOrDelta) => said);
       const id = await openAsk(tutti, task);
       const ended = Promise.all([tutti.result(task), tutti.settled(task)]);
       assert.deepEqual(await tutti.answer(id, { kind: "question", value: "x" }, by), { accepted: true });
@@ -112,13 +112,13 @@ describe("in process and over the wire", () => {
         status: result.status,
         late: late.accepted ? late : late.code,
         canceled: await tutti.cancel(task, "too late"),
-        told: await outcome(() => tutti.tell(task, "x")).then((each) => (each as { code?: string }).code),
+        told: await outcome(() => tutti.sendMessage(task, "x")).then((each) => (each as { code?: string }).code),
       };
     }
     assert.deepEqual(told["there"], told["here"]);
   });
 
-  test("an idempotency key gives the same task, finished or not, and is a conflict with another body", async (t) => {
+  test("an idempotency key gives the same task, finished or not; with another body it is a conflict", async (t) => {
     const { kit, sides } = await both(t);
     for (const [name, tutti] of Object.entries(sides)) {
       const options = { folder: kit.folder, key: `once-${name}` };
@@ -134,7 +134,7 @@ describe("in process and over the wire", () => {
     }
   });
 
-  test("pause and resume hold for both", async (t) => {
+  test("a pause made through one is seen through the other", async (t) => {
     const { kit, sides } = await both(t);
     const { here, there } = sides as { here: Tutti; there: Tutti };
     await there.pause();

@@ -35,7 +35,7 @@ function written(events: readonly (SentEvent & { noise: readonly string[] })[], 
     .join("");
 }
 
-test("events are the same wherever the chunks are cut, in the middle of a character too", async () => {
+test("the events are the same wherever the bytes are cut into chunks, even inside a character", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(sent, { maxLength: 5 }),
@@ -67,11 +67,11 @@ test("events are the same wherever the chunks are cut, in the middle of a charac
   );
 });
 
-test("a return at the end of a chunk and the feed at the begin of the next are one line end", () => {
+test("a carriage return at the end of a chunk and a line feed in the next are one line end", () => {
   assert.deepEqual(readAll("data: a\r", "\ndata: b\r", "\n\r", "\n"), [{ event: "message", data: "a\nb", id: "" }]);
 });
 
-test("the standard's own examples: a value without a space, a field without a colon, an id that lasts", () => {
+test("reads the examples of the standard: no space after the colon, no colon at all, an id that lasts", () => {
   assert.deepEqual(
     readAll("data:test\n\ndata: test\n\n").map(({ data }) => data),
     ["test", "test"],
@@ -87,11 +87,11 @@ test("the standard's own examples: a value without a space, a field without a co
   assert.deepEqual(readAll("event: live\n\ndata: a\n\n"), [{ event: "message", data: "a", id: "" }]);
 });
 
-test("what the end of the stream cuts off is not told", () => {
+test("an event that the end of the stream cuts off is dropped", () => {
   assert.deepEqual(readAll("data: whole\n\ndata: half\n"), [{ event: "message", data: "whole", id: "" }]);
 });
 
-test("a line that never ends is refused instead of filling the memory", () => {
+test("a line that never ends is an error before it fills the memory", () => {
   const reader = eventStreamReader();
   const chunk = "x".repeat(16 * 1024 * 1024);
   assert.throws(
@@ -102,7 +102,7 @@ test("a line that never ends is refused instead of filling the memory", () => {
   );
 });
 
-test("a stream that falls silent is given up, and its connection let go", async () => {
+test("a stream that falls silent fails, and its connection is closed", async () => {
   let canceled = false;
   const body = new ReadableStream<Uint8Array>({
     cancel() {

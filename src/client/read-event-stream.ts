@@ -1,4 +1,4 @@
-// Reads server-sent events from a body of bytes, wherever the chunks of it begin and end.
+// Reads server-sent events from a stream of bytes, however it is cut into chunks.
 
 import { TuttiError } from "../protocol/error.ts";
 
@@ -6,15 +6,16 @@ export interface SentEvent {
   /** `message` when the server gave no name. */
   readonly event: string;
   readonly data: string;
-  /** The last id that was sent up to here; empty when none was. */
+  /** The last id the server has sent; empty when it has sent none. */
   readonly id: string;
 }
 
-/** One event is never larger; a line that does not end must not fill the memory. */
+/** A limit, so that a line without an end cannot fill the memory. Events of the service are never this long. */
 const longestEvent = 64 * 1024 * 1024;
 
 /**
- * Takes text as it comes and gives the events that are complete; what the end of the stream cuts off does not count.
+ * `push` takes the next piece of text and returns the events it completes. An event cut off by the end of the stream is
+ * dropped.
  * @internal Exported for its tests only.
  */
 export function eventStreamReader(): { push(text: string): SentEvent[] } {
@@ -52,7 +53,7 @@ export function eventStreamReader(): { push(text: string): SentEvent[] } {
       if (text === "") return found;
       let from = !begun && text.startsWith("\ufeff") ? 1 : 0;
       begun = true;
-      // The line ended with the return before; its feed may come in the next chunk.
+      // A carriage return at the end of a chunk ended its line; a line feed right after it belongs to it.
       if (afterReturn && text.startsWith("\n", from)) from += 1;
       afterReturn = false;
       const ends = /\r\n|\r|\n/g;
@@ -77,16 +78,19 @@ export function eventStreamReader(): { push(text: string): SentEvent[] } {
 
 function bounded(size: number): number {
   if (size <= longestEvent) return size;
-  throw new TuttiError("too_large", `an event of the stream is over ${longestEvent} characters; it is not read on`);
+  throw new TuttiError(
+    "too_large",
+    `an event of the stream is longer than ${longestEvent} characters, which is the limit`,
+  );
 }
 
 export interface ReadOptions {
-  /** How long the stream may be silent, heartbeats included, before it counts as lost. */
+  /** How long the stream may be silent, without even a heartbeat, before it counts as lost. */
   readonly silenceMs: number;
   readonly onBytes: () => void;
 }
 
-/** Ends when the stream does; throws when it breaks or falls silent. */
+/** Ends when the stream ends; throws when it breaks or is silent for too long. */
 export async function* readEventStream(
   body: ReadableStream<Uint8Array>,
   { silenceMs, onBytes }: ReadOptions,
@@ -102,7 +106,7 @@ export async function* readEventStream(
       yield* events.push(decoder.decode(value, { stream: true }));
     }
   } finally {
-    // Also when the one who reads has had enough: the connection is let go.
+    // Also when the caller stops reading early: the connection is closed.
     await reader.cancel().catch(() => undefined);
   }
 }

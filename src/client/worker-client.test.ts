@@ -8,7 +8,7 @@ import { workerClient } from "./worker-client.ts";
 const task_id = "tsk_s_1";
 const handle = `wh-${"0".repeat(32)}`;
 
-test("a worker fetches, tells, asks and hands in, and takes the renewed token for what follows", async (t) => {
+test("a worker fetches its prompt, reports, asks and submits, and uses the renewed token for later calls", async (t) => {
   const seen: string[] = [];
   const { url } = await wireServer(t, async (request, response) => {
     seen.push(
@@ -45,7 +45,7 @@ test("a worker fetches, tells, asks and hands in, and takes the renewed token fo
   );
 });
 
-test("a service that is away, stops or stumbles is tried again; a refusal is thrown with its reason", async (t) => {
+test("a call is repeated while the service is away, stopping or failing; a refusal is thrown with its reason", async (t) => {
   let calls = 0;
   const { url } = await wireServer(t, (_, response) => {
     calls += 1;
@@ -67,7 +67,7 @@ test("a service that is away, stops or stumbles is tried again; a refusal is thr
   assert.equal(calls, 5, "a refusal is not repeated");
 });
 
-test("a progress post whose answer was lost is tried again under the same key", async (t) => {
+test("a progress post whose reply was lost is repeated with the same key", async (t) => {
   const bodies: string[] = [];
   const { url } = await wireServer(t, async (request, response) => {
     bodies.push(await bodyOf(request));
@@ -79,7 +79,7 @@ test("a progress post whose answer was lost is tried again under the same key", 
   assert.equal(bodies[0], bodies[1]);
 });
 
-test("it gives up when the service stays away, and when it is told to stop", async (t) => {
+test("a call fails when the service stays away and when the worker is stopped", async (t) => {
   const { url, server } = await wireServer(t, () => undefined);
   const stop = new AbortController();
   const asking = assert.rejects(
@@ -91,7 +91,7 @@ test("it gives up when the service stays away, and when it is told to stop", asy
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
   await assert.rejects(
-    workerClient({ base_url: url, handle, task_id, awayMs: 300 }).prompt(),
+    workerClient({ base_url: url, handle, task_id, giveUpAfterMs: 300 }).prompt(),
     (thrown) => thrown instanceof TuttiError && thrown.code === "unreachable",
   );
 });

@@ -1,9 +1,9 @@
-// A worker's side of one task: fetches its prompt, tells how it goes, asks, and hands in the result, whatever the network does.
+// The client of a worker, for one task: fetch the prompt, report progress, ask, and submit the result; failed calls are repeated.
 
 import { TuttiError } from "../protocol/error.ts";
 import type { WorkerAskAnswer, WorkerEvent, WorkerPrompt, WorkerRecorded } from "../protocol/operator/worker.ts";
-import { patiently } from "./backoff.ts";
 import { service } from "./call.ts";
+import { withRetry } from "./retry.ts";
 
 export interface WorkerOptions {
   readonly base_url: string;
@@ -12,30 +12,31 @@ export interface WorkerOptions {
   readonly task_id: string;
   readonly fetch?: typeof fetch;
   readonly signal?: AbortSignal;
-  /** How long the service may be away before a call gives up; two minutes when absent. */
-  readonly awayMs?: number;
+  /** How long the service may be away before a call fails; two minutes when absent. */
+  readonly giveUpAfterMs?: number;
 }
 
-/** Every call may be repeated: the first final result wins, and the same one again is told so. */
+/** Every call may be repeated. The first final result counts; submitting the same result again reports `already`. */
 export interface WorkerClient {
   prompt(): Promise<WorkerPrompt>;
-  /** Renews the lease, and the token of the calls that follow. */
+  /** Also renews the lease, and the token that later calls are made with. */
   progress(text: string, options?: { readonly fraction?: number }): Promise<void>;
-  /** A part of the result that is worth seeing before the rest. */
+  /** Publishes a part of the result before the rest is ready. */
   partial(value: unknown): Promise<void>;
-  /** Waits for the answer. The same key is the same question, over restarts of the worker too. */
+  /** Waits for the answer. A question with the same key is the same question, also after a restart of the worker. */
   ask(question: unknown, options: { readonly key: string }): Promise<Exclude<WorkerAskAnswer, { state: "waiting" }>>;
-  /** The result as text. */
+  /** Submits the result as text. */
   submit(text: string, options?: { readonly ok?: boolean }): Promise<WorkerRecorded>;
-  /** The result as JSON. */
+  /** Submits the result as JSON. */
   result(value: unknown, options?: { readonly ok?: boolean }): Promise<WorkerRecorded>;
 }
 
-const usualAwayMs = 120_000;
+const defaultGiveUpAfterMs = 120_000;
+/** How long one request waits for an answer, and how much longer its reply may take. */
 const pollMs = 30_000;
 const pollSlackMs = 15_000;
 
-/** A refusal is thrown with `details.reason`, such as `already_posted` or `attempt_over`. */
+/** When the service refuses a call, the error has `details.reason`, such as `already_posted` or `attempt_over`. */
 export function workerClient(options: WorkerOptions): WorkerClient {
   const { task_id, signal } = options;
   let bearer = options.handle;
@@ -45,32 +46,28 @@ export function workerClient(options: WorkerOptions): WorkerClient {
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     ...(signal === undefined ? {} : { signal }),
   });
-  const patience = { awayMs: options.awayMs ?? usualAwayMs, signal };
+  const retry = { giveUpAfterMs: options.giveUpAfterMs ?? defaultGiveUpAfterMs, signal };
   const post = async (event: WorkerEvent): Promise<void> => {
-    // The same key at every try: a post whose answer was lost is kept once.
+    // The same key at every try: a post whose reply was lost is recorded once.
     const body = { events: [event], key: crypto.randomUUID() };
-    const accepted = await patiently(() => call("workerEvents", { body }), patience);
+    const accepted = await withRetry(() => call("workerEvents", { body }), retry);
     bearer = accepted.capability_token;
   };
   return {
-    prompt: () => patiently(() => call("workerPrompt", { query: { task_id } }), patience),
+    prompt: () => withRetry(() => call("workerPrompt", { query: { task_id } }), retry),
     progress: (text, { fraction } = {}) =>
       post({ type: "progress", text, ...(fraction === undefined ? {} : { fraction }) }),
     partial: (value) => post({ type: "partial", value }),
     async ask(question, { key }) {
       for (;;) {
-        if (signal?.aborted === true) throw new TuttiError("canceled", "the worker was told to stop");
+        if (signal?.aborted === true) throw new TuttiError("canceled", "the worker was stopped");
         const body = { key, question, wait_ms: pollMs };
-        const answer = await patiently(
-          () => call("workerAsk", { body }, { timeoutMs: pollMs + pollSlackMs }),
-          patience,
-        );
+        const answer = await withRetry(() => call("workerAsk", { body }, { timeoutMs: pollMs + pollSlackMs }), retry);
         if (answer.state !== "waiting") return answer;
       }
     },
-    submit: (text, { ok = true } = {}) =>
-      patiently(() => call("workerSubmit", { query: { ok }, body: text }), patience),
+    submit: (text, { ok = true } = {}) => withRetry(() => call("workerSubmit", { query: { ok }, body: text }), retry),
     result: (value, { ok = true } = {}) =>
-      patiently(() => call("workerResult", { body: { task_id, value, ok } }), patience),
+      withRetry(() => call("workerResult", { body: { task_id, value, ok } }), retry),
   };
 }

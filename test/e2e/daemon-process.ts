@@ -68,7 +68,7 @@ export class DaemonProcess {
 
   /** With the daemon's own key unless another is given. */
   client(key = this.key): Tutti {
-    const client = httpClient({ url: this.url, key, awayMs: patienceMs });
+    const client = httpClient({ url: this.url, key, giveUpAfterMs: patienceMs });
     this.#clients.add(client);
     return client;
   }

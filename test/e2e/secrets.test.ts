@@ -50,7 +50,7 @@ test("no secret is in events, transcripts, exports, the log or the state folder,
   await post("/v1/worker/ask", { key: "k", question: `Is ${everything} right?`, wait_ms: 0 });
   const ask = await scenario.asked(task);
   await scenario.answer(ask, everything);
-  await scenario.client.tell(task, everything);
+  await scenario.client.sendMessage(task, everything);
   // Wrong ones on purpose, in every place a bearer is read: an error must not repeat what it was given.
   for (const path of ["/v1/status", `/v1/operators/${operator.sid}`, `/v1/worker/prompt?task_id=${task_id}`]) {
     await send(daemon.url, {

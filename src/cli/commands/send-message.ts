@@ -22,7 +22,7 @@ export async function messageCommand(
   if (text.trim() === "") throw new TuttiError("usage", "the message is blank; say something, or - for standard input");
   const place = { state: options.state, json: options.json };
   await withDaemon(host, { ...place, check: (reader) => reader.task(task) }, async (tutti) => {
-    await tutti.tell(task, text);
+    await tutti.sendMessage(task, text);
     await writeLine(options.json === true ? JSON.stringify({ told: true, task }) : `${task} hears it at its next turn`);
   });
 }

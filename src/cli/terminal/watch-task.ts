@@ -1,7 +1,7 @@
 // One following of a task for all that is shown of it: the tree, the transcript, the questions, the cost.
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { FollowItem, Reader } from "../../client/client.ts";
+import type { EventOrDelta, Reader } from "../../client/client.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { type CostNotes, noteCost } from "./run-cost.ts";
 
@@ -9,7 +9,7 @@ export interface Watch {
   readonly task: TaskId;
   /** What of the cost stands in events. */
   readonly notes: CostNotes;
-  readonly on: (listener: (said: FollowItem) => void) => () => void;
+  readonly on: (listener: (said: EventOrDelta) => void) => () => void;
   /** Resolves when all that happened was told to the listeners; the task is over by then. */
   drained(): Promise<void>;
   stop(): void;
@@ -20,7 +20,7 @@ const patienceMs = 5_000;
 
 /** Begins with the first event, in a later turn, so that listeners added now miss nothing. */
 export function watchTask(tutti: Pick<Reader, "follow">, task: TaskId): Watch {
-  const listeners = new Set<(said: FollowItem) => void>();
+  const listeners = new Set<(said: EventOrDelta) => void>();
   const stopped = new AbortController();
   const notes: CostNotes = { unpriced: false, rehearsal: false };
   const told = async (): Promise<void> => {

@@ -43,7 +43,7 @@ before(async () => {
 after(() => kit.close());
 
 const start = (): Promise<TaskId> => kit.start({ agent: "talker", budget: { concurrency: 64 } });
-const tell = (task: TaskId, text: string): Promise<void> => kit.state.client.tell(task, text);
+const tell = (task: TaskId, text: string): Promise<void> => kit.state.client.sendMessage(task, text);
 
 interface Reading {
   readonly status: number;
@@ -375,8 +375,8 @@ test("a reader that reads nothing while it catches up is disconnected", async (t
   });
   t.after(() => hasty.close());
   const task = await hasty.start({ agent: "talker" });
-  for (let count = 0; count < 150; count += 1) await hasty.state.client.tell(task, "x".repeat(100_000));
-  await hasty.state.client.tell(task, "stop");
+  for (let count = 0; count < 150; count += 1) await hasty.state.client.sendMessage(task, "x".repeat(100_000));
+  await hasty.state.client.sendMessage(task, "stop");
   await hasty.state.client.settled(task);
   const socket = connect({ host: "127.0.0.1", port: hasty.http.port });
   const head = [`GET /v1/events HTTP/1.1`, `Host: 127.0.0.1:${hasty.http.port}`, `Authorization: Bearer ${hasty.key}`];
@@ -404,15 +404,15 @@ test("invariant 9: with a store whose reads take a while, streams opened during 
   for (let turn = 0; turn < 60; turn += 1) {
     if (turn % 4 === 0) streams.push({ of: "root", reading: open(`/v1/tasks/${root}/events`, {}, at) });
     if (turn % 9 === 0) streams.push({ of: "all", reading: open("/v1/events", {}, at) });
-    await client.tell(turn % 3 === 0 ? other : root, turn === 20 ? "child" : `message ${turn}`);
+    await client.sendMessage(turn % 3 === 0 ? other : root, turn === 20 ? "child" : `message ${turn}`);
     await new Promise(setImmediate);
   }
-  for (const { id } of await client.tree(root)) await client.tell(id, "stop");
+  for (const { id } of await client.tree(root)) await client.sendMessage(id, "stop");
   // These are opened while the tasks end.
   streams.push({ of: "root", reading: open(`/v1/tasks/${root}/events`, {}, at) });
   await client.settled(root);
   streams.push({ of: "root", reading: open(`/v1/tasks/${root}/events`, {}, at) });
-  await client.tell(other, "stop");
+  await client.sendMessage(other, "stop");
   await client.settled(other);
   const all = (await feed.read({ after: 0, limit: 10_000 })).map(({ event }) => event);
   const wanted = {
@@ -442,11 +442,11 @@ test("a batch larger than the buffer is read from the store: the reader gets all
     const root = await small.start({ agent: "talker", budget: { concurrency: 64 } });
     const reading = await open(`/v1/tasks/${root}/events`, {}, { url: small.http.url, key: small.key });
     for (let turn = 0; turn < 5; turn += 1) {
-      await Promise.all(Array.from({ length: 10 }, () => client.tell(root, "x".repeat(1_000))));
-      await client.tell(root, "child");
+      await Promise.all(Array.from({ length: 10 }, () => client.sendMessage(root, "x".repeat(1_000))));
+      await client.sendMessage(root, "child");
     }
     await until(async () => (await client.tree(root)).length === 6);
-    await Promise.all((await client.tree(root)).map(({ id }) => client.tell(id, "stop")));
+    await Promise.all((await client.tree(root)).map(({ id }) => client.sendMessage(id, "stop")));
     await reading.over;
     const all = await feed.read({ after: 0, limit: 10_000, task: root });
     assert.deepEqual(
@@ -461,7 +461,7 @@ test("streams and exports that are open or being opened when the service stops c
   const late = await openKit({ runners: { loop: talk }, wrapView: lateView });
   const at = { url: late.http.url, key: late.key };
   const task = await late.start({ agent: "talker" });
-  for (let turn = 0; turn < 100; turn += 1) await late.state.client.tell(task, "x".repeat(10_000));
+  for (let turn = 0; turn < 100; turn += 1) await late.state.client.sendMessage(task, "x".repeat(10_000));
   const opened = [open("/v1/events", {}, at), open(`/v1/tasks/${task}/events`, {}, at)];
   const calls = [late.call(`/v1/tasks/${task}/export`), late.call("/v1/events")];
   const some = await Promise.all(opened);

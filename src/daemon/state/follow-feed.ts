@@ -1,6 +1,6 @@
 // Follows events as they are recorded, from a source that can be read from any sequence on: nothing missed, nothing twice.
 
-import type { FollowItem, FollowOptions } from "../../client/client.ts";
+import type { EventOrDelta, FollowOptions } from "../../client/client.ts";
 import type { LiveDelta, TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 
@@ -26,7 +26,7 @@ const heldDeltas = 10_000;
 
 const terminal: ReadonlySet<TaskEvent["type"]> = new Set(["task.completed", "task.failed", "task.canceled"]);
 
-export async function* follow(source: FollowSource, options: FollowOptions): AsyncGenerator<FollowItem> {
+export async function* follow(source: FollowSource, options: FollowOptions): AsyncGenerator<EventOrDelta> {
   const { task, signal } = options;
   let after = options.after ?? 0;
   let wake: (() => void) | undefined;

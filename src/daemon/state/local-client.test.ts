@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 
-import type { FollowItem, Tutti } from "../../client/client.ts";
+import type { EventOrDelta, Tutti } from "../../client/client.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { openState } from "./open-state.ts";
 import type { State } from "./state.ts";
@@ -100,7 +100,7 @@ test("a follower of everything goes on until it is told to stop, with text on it
   const { folder, open } = place(t);
   const { client } = await open();
   const stop = new AbortController();
-  const seen: FollowItem[] = [];
+  const seen: EventOrDelta[] = [];
   const following = (async () => {
     for await (const told of client.follow({ live: true, signal: stop.signal })) seen.push(told);
   })();
@@ -296,7 +296,7 @@ test("the rules of a project hold although its folder is called like a secret", 
 });
 
 /** Followed up to its first question, where it stays. */
-async function followedToQuestion(state: State, folder: string): Promise<AsyncIterator<FollowItem>> {
+async function followedToQuestion(state: State, folder: string): Promise<AsyncIterator<EventOrDelta>> {
   const { task } = await state.client.invoke(example("ask"), { folder });
   const following = state.client.follow({ task })[Symbol.asyncIterator]();
   for (let told = await following.next(); told.done !== true; told = await following.next()) {

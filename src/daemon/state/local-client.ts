@@ -1,6 +1,6 @@
 // Tutti in this process: the interface every front is given, over the engine and the store themselves.
 
-import type { Delivered, Tutti } from "../../client/client.ts";
+import type { AnswerOutcome, Tutti } from "../../client/client.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { idInName } from "../../store/names.ts";
 import { waitBodyIn } from "../../engine/wait-body.ts";
@@ -67,7 +67,7 @@ export function localClient(deps: LocalClientDeps): Tutti {
     }
     return row.ask !== null;
   };
-  const deliver = async (wait: AskId, value: unknown, by: Parameters<Tutti["answer"]>[2]): Promise<Delivered> => {
+  const deliver = async (wait: AskId, value: unknown, by: Parameters<Tutti["answer"]>[2]): Promise<AnswerOutcome> => {
     const delivery = await engine.deliver(wait, value, by);
     return delivery.outcome === "accepted"
       ? { accepted: true }
@@ -104,7 +104,7 @@ export function localClient(deps: LocalClientDeps): Tutti {
       return deliver(wait, value, by);
     },
     cancel: (task, reason) => engine.cancel(task, reason),
-    tell: (task, text) => engine.message(task, userMessage(text)),
+    sendMessage: (task, text) => engine.message(task, userMessage(text)),
     pause: () => engine.pause(),
     resume: () => engine.resume(),
     route: async (question) => explainRoute(question),
@@ -119,7 +119,7 @@ export function localClient(deps: LocalClientDeps): Tutti {
   };
 }
 
-function unknown(id: string, why: string): Delivered {
+function unknown(id: string, why: string): AnswerOutcome {
   return { accepted: false, code: "unknown", message: `${id} ${why}` };
 }
 

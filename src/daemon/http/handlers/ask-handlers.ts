@@ -1,6 +1,6 @@
 // Lists and settles what tasks wait for: questions to a person, and calls of tools that the client runs itself.
 
-import type { Delivered } from "../../../client/client.ts";
+import type { AnswerOutcome } from "../../../client/client.ts";
 import type { Answerer } from "../../../protocol/task/ask.ts";
 import type { ErrorCode } from "../../../protocol/error.ts";
 import type { Caller } from "../authorize.ts";
@@ -31,7 +31,7 @@ const errorCodes = {
   invalid: "invalid_input",
 } as const satisfies Record<string, ErrorCode>;
 
-function replyOf(delivered: Delivered): { readonly value: { accepted: true } } | { readonly error: HttpError } {
+function replyOf(delivered: AnswerOutcome): { readonly value: { accepted: true } } | { readonly error: HttpError } {
   if (delivered.accepted) return { value: { accepted: true } };
   return { error: httpError(errorCodes[delivered.code], delivered.message) };
 }

@@ -94,7 +94,7 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
       return { value: { canceled: [...(await client.cancel(params.task, body.reason))] } };
     },
     async tell({ params, body }) {
-      await client.tell(params.task, body.text);
+      await client.sendMessage(params.task, body.text);
       return { value: { told: true } };
     },
   };
