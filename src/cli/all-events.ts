@@ -1,15 +1,16 @@
-// Every event there is, page by page: of a task and all below it, or of everything.
+// Reads all recorded events, page by page.
 import type { Reader } from "../client/client.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
 import type { TaskId } from "../protocol/ids.ts";
 
-const batch = 500;
+const pageSize = 500;
 
+/** Of the task and all below it; of everything when absent. */
 export async function* allEvents(reader: Reader, task?: TaskId): AsyncGenerator<TaskEvent> {
   for (let after = 0; ;) {
-    const events = await reader.events({ after, limit: batch, ...(task === undefined ? {} : { task }) });
+    const events = await reader.events({ after, limit: pageSize, ...(task === undefined ? {} : { task }) });
     yield* events;
     after = events.at(-1)?.seq ?? after;
-    if (events.length < batch) return;
+    if (events.length < pageSize) return;
   }
 }

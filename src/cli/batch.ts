@@ -1,16 +1,16 @@
-// Batch mode: one JSON object per line in, one per line out, in order; a bad line gets an error line and the batch goes on.
+// Batch mode: reads one JSON object per line and writes one result per line, in order; a bad line gets an error as its result.
 import { isUtf8 } from "node:buffer";
 
 import { TuttiError } from "../protocol/error.ts";
-import { inputError, nameOf, openInput, tooLarge } from "./input.ts";
+import { inputError, inputName, openInput, tooLarge } from "./input.ts";
 import { writeLine } from "./terminal/output.ts";
 
 export type BatchRecord = Readonly<Record<string, unknown>>;
 
-/** What a command makes of one record; a thrown TuttiError becomes that line's error. */
+/** Returns the result for one record. A TuttiError that it throws becomes the error of that line. */
 export type BatchHandler = (record: BatchRecord) => Record<string, unknown>;
 
-/** A limit on the decoded input allows this much for its longest JSON spelling (`\u0000`) and the rest of the line. */
+/** The limit is for the decoded input. In JSON, one byte may take six (`\u0000`), and the rest of the record needs room, too. */
 const lineLimit = (limit: number): number => limit * 6 + 65_536;
 
 export interface BatchSource {
@@ -21,10 +21,10 @@ export interface BatchSource {
 
 export async function runBatch(handler: BatchHandler, { file, limit }: BatchSource): Promise<void> {
   let number = 0;
-  for await (const line of readLines(openInput(file), lineLimit(limit), nameOf(file))) {
+  for await (const line of readLines(openInput(file), lineLimit(limit), inputName(file))) {
     number += 1;
-    if (line !== "over" && line.length === 0) continue;
-    await writeLine(JSON.stringify(answer(line, { number, handler, limit })));
+    if (line !== tooLong && line.length === 0) continue;
+    await writeLine(JSON.stringify(resultOf(line, { number, handler, limit })));
   }
 }
 
@@ -34,10 +34,10 @@ interface LineContext {
   readonly limit: number;
 }
 
-function answer(line: Buffer | "over", context: LineContext): Record<string, unknown> {
+function resultOf(line: Line, context: LineContext): Record<string, unknown> {
   let id: unknown = null;
   try {
-    if (line === "over") throw tooLarge(`line ${context.number}`, context.limit);
+    if (line === tooLong) throw tooLarge(`line ${context.number}`, context.limit);
     const record = parseRecord(line, context.number);
     id = record["id"] ?? null;
     return { id, ...context.handler(record) };
@@ -68,7 +68,7 @@ export function isRecord(value: unknown): value is BatchRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The `input` of a record, under the limit. */
+/** The `input` of a record; throws when it is missing or too large. */
 export function inputOf(record: BatchRecord, limit: number): string {
   const input = record["input"];
   if (typeof input !== "string") throw new TuttiError("invalid_input", "`input` must be a string");
@@ -76,12 +76,16 @@ export function inputOf(record: BatchRecord, limit: number): string {
   return input;
 }
 
-/** Splits at LF without ever holding more than `limit` bytes of one line; a longer line comes out as "over". */
-async function* readLines(source: AsyncIterable<Buffer>, limit: number, name: string): AsyncGenerator<Buffer | "over"> {
+/** Stands for a line that is longer than the limit. */
+const tooLong = Symbol("too long");
+type Line = Buffer | typeof tooLong;
+
+/** Splits at line feeds. Never holds more than `limit` bytes of a line in memory. */
+async function* readLines(source: AsyncIterable<Buffer>, limit: number, name: string): AsyncGenerator<Line> {
   let held: Buffer[] = [];
   let size = 0;
-  const take = (): Buffer | "over" => {
-    const line = size > limit ? "over" : trimLine(Buffer.concat(held));
+  const take = (): Line => {
+    const line = size > limit ? tooLong : trimLine(Buffer.concat(held));
     held = [];
     size = 0;
     return line;
@@ -107,7 +111,7 @@ async function* readLines(source: AsyncIterable<Buffer>, limit: number, name: st
   if (size > 0) yield take();
 }
 
-/** Drops spaces, tabs and CR at the end, so that a blank line is an empty one. */
+/** Removes spaces, tabs and carriage returns at the end, so that a blank line is empty. */
 function trimLine(line: Buffer): Buffer {
   let end = line.length;
   while (end > 0 && (line[end - 1] === 32 || line[end - 1] === 9 || line[end - 1] === 13)) end -= 1;

@@ -1,39 +1,40 @@
-// Who does what a command asks for: the daemon of the state, this process, or a daemon that is started for it.
+// Decides who does the work of a command: a running daemon, a daemon that is started for it, or this process.
 import type { Reader, Tutti } from "../client/client.ts";
 import type { Host } from "../host/host.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
-import { dim, warn } from "./terminal/output.ts";
 import { stateFolder } from "./state-folder.ts";
+import { dim, warn } from "./terminal/output.ts";
 
 export interface ConnectOptions {
+  /** `--state` as it was given. */
   readonly state?: string | undefined;
-  /** The folder whose project the work belongs to; the current one when absent. */
+  /** A folder in the project the work belongs to; the current one when absent. */
   readonly from?: string;
-  /** Says nothing about a daemon it starts. */
+  /** With JSON output, nothing is printed about a daemon that is started. */
   readonly json?: boolean | undefined;
 }
 
-/** The exit status of a command that was left. */
-export const interrupted = 130;
+/** The exit status of a command that was ended by Ctrl-C or a signal. */
+export const interruptedStatus = 130;
 
-/** Looks through the daemon when there is one, else at the folder itself; starts nothing. */
+/** Reads through the daemon if there is one, otherwise from the folder. Starts nothing. */
 export async function withReader(
   host: Host,
   { state }: ConnectOptions,
-  look: (reader: Reader) => Promise<void>,
+  read: (reader: Reader) => Promise<void>,
 ): Promise<void> {
   const folder = stateFolder(state);
-  const reader = (await answering(host, folder)) ?? host.look(folder);
+  const reader = (await connectIfPossible(host, folder)) ?? host.openReader(folder);
   try {
-    await look(reader);
+    await read(reader);
   } finally {
     await reader.close();
   }
 }
 
-/** A daemon that hangs, or whose key is gone, is in nobody's way who only looks. */
-async function answering(host: Host, folder: string): Promise<Tutti | undefined> {
+/** A daemon that hangs, or whose key file is gone, does not keep anybody from reading the folder. */
+async function connectIfPossible(host: Host, folder: string): Promise<Tutti | undefined> {
   try {
     return await host.connect(folder);
   } catch (thrown) {
@@ -45,48 +46,49 @@ async function answering(host: Host, folder: string): Promise<Tutti | undefined>
 
 export interface Connection {
   readonly tutti: Tutti;
-  /** What the person waits for: said when they leave before it is over. */
-  readonly follows: (task: TaskId) => void;
+  /** Names the task of this command, so that a person who leaves is told how to follow it. */
+  readonly setTask: (task: TaskId) => void;
 }
 
-/** Works through the daemon when there is one, else in this process until the work is done or the person leaves. */
+/** Works through the daemon if there is one, otherwise in this process, until the work is done or the person leaves. */
 export async function withTutti(
   host: Host,
-  place: ConnectOptions,
-  work: (reached: Connection) => Promise<void>,
+  options: ConnectOptions,
+  work: (connection: Connection) => Promise<void>,
 ): Promise<void> {
-  const folder = stateFolder(place.state);
-  const { from } = place;
-  const tutti = (await host.connect(folder)) ?? (await host.work(folder, from === undefined ? {} : { from }));
-  if (tutti.url === undefined) await tellParked(tutti);
-  let followed: TaskId | undefined;
-  // Ctrl-C cancels nothing, whoever works.
-  await untilLeft(
-    tutti,
-    () =>
-      tutti.url === undefined
-        ? "stopped; what was under way is kept, run the same command again to go on"
-        : `left; the daemon goes on with it, follow it with \`${commandLine(place.state, `logs -f ${followed ?? ""}`)}\``,
-    () => work({ tutti, follows: (task) => (followed = task) }),
-  );
+  const folder = stateFolder(options.state);
+  const { from } = options;
+  const tutti = (await host.connect(folder)) ?? (await host.openLocal(folder, from === undefined ? {} : { from }));
+  if (tutti.url === undefined) await warnOfParked(tutti);
+  let task: TaskId | undefined;
+  // Ctrl-C cancels no task.
+  const farewell = (): string =>
+    tutti.url === undefined
+      ? "stopped; what was under way is kept, run the same command again to go on"
+      : `left; the daemon goes on with it, follow it with \`${commandLine(options.state, `logs -f ${task ?? ""}`)}\``;
+  await untilInterrupted(tutti, farewell, () => work({ tutti, setTask: (started) => (task = started) }));
 }
 
-/** What cannot go on is said, once per start. */
-async function tellParked(tutti: Tutti): Promise<void> {
+async function warnOfParked(tutti: Tutti): Promise<void> {
   const { parked } = await tutti.status();
   for (const { task, runner } of parked) {
-    warn(`${task} is not finished and stays so: this Tutti has no runner ${runner}; a newer one may have made it`);
+    warn(`${task} is unfinished and cannot go on: this Tutti has no runner ${runner}; a newer one may have started it`);
   }
 }
 
-/** Works through a daemon, started when there is none; `check` looks first whether that is worth while. */
+export interface DaemonOptions extends ConnectOptions {
+  /** Looks at the state before a daemon is started, and throws when starting one would be useless. */
+  readonly check?: (reader: Reader) => Promise<unknown>;
+}
+
+/** Works through the daemon, and starts one if there is none. */
 export async function withDaemon(
   host: Host,
-  place: ConnectOptions & { readonly check?: (reader: Reader) => Promise<unknown> },
+  options: DaemonOptions,
   work: (tutti: Tutti) => Promise<void>,
 ): Promise<void> {
-  const folder = stateFolder(place.state);
-  const tutti = (await host.connect(folder)) ?? (await started(host, folder, place));
+  const folder = stateFolder(options.state);
+  const tutti = (await host.connect(folder)) ?? (await connectToNew(host, folder, options));
   try {
     await work(tutti);
   } finally {
@@ -94,53 +96,50 @@ export async function withDaemon(
   }
 }
 
-async function started(
-  host: Host,
-  folder: string,
-  { check, from, json, state }: ConnectOptions & { readonly check?: (reader: Reader) => Promise<unknown> },
-): Promise<Tutti> {
+async function connectToNew(host: Host, folder: string, { check, from, json, state }: DaemonOptions): Promise<Tutti> {
   if (check !== undefined) {
-    const reader = host.look(folder);
+    const reader = host.openReader(folder);
     try {
       await check(reader);
     } finally {
       await reader.close();
     }
   }
-  const { daemon, existed } = await host.start({ state: folder, from: from ?? process.cwd() });
+  const { daemon, existed } = await host.startDaemon({ state: folder, from: from ?? process.cwd() });
   if (!existed && json !== true) {
     console.error(dim(`started a daemon at ${daemon.url}; \`${commandLine(state, "down")}\` ends it`));
   }
   const tutti = await host.connect(folder);
   if (tutti !== undefined) return tutti;
-  throw new TuttiError("unreachable", `the daemon at ${daemon.url} was up and is gone; ${folder}/daemon.log says why`);
+  throw new TuttiError("unreachable", `the daemon at ${daemon.url} has ended; ${folder}/daemon.log says why`);
 }
 
-/** The line to type: with the folder if this command was given one. */
+/** A command for the person to type, with `--state` if this command was given one. */
 export function commandLine(state: string | undefined, command: string): string {
   return `tutti ${command.trim()}${state === undefined ? "" : ` --state ${state}`}`;
 }
 
-async function untilLeft(tutti: Tutti, said: () => string, work: () => Promise<void>): Promise<void> {
+/** Ctrl-C and a termination signal close the connection, which ends the work. */
+async function untilInterrupted(tutti: Tutti, farewell: () => string, work: () => Promise<void>): Promise<void> {
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= tutti.close());
-  let left = false;
-  const leave = (): void => {
-    left = true;
-    process.exitCode = interrupted;
+  let interrupted = false;
+  const onSignal = (): void => {
+    interrupted = true;
+    process.exitCode = interruptedStatus;
     void close();
   };
-  process.once("SIGINT", leave);
-  process.once("SIGTERM", leave);
+  process.once("SIGINT", onSignal);
+  process.once("SIGTERM", onSignal);
   try {
     await work();
   } catch (thrown) {
-    if (!left) throw thrown;
+    if (!interrupted) throw thrown;
   } finally {
-    process.off("SIGINT", leave);
-    process.off("SIGTERM", leave);
-    // Only now: what the work draws last on a terminal would wipe it out.
-    if (left) console.error(`\ntutti: ${said()}`);
+    process.off("SIGINT", onSignal);
+    process.off("SIGTERM", onSignal);
+    // After the work: the last thing it draws on a terminal would overwrite this line.
+    if (interrupted) console.error(`\ntutti: ${farewell()}`);
     await close();
   }
 }

@@ -1,20 +1,19 @@
-// The command line: declares every command, loads the body of the one that was called, and turns errors into exit statuses.
+// The command line: declares every command, runs the one that was called, and turns errors into exit statuses.
 import { Command, CommanderError } from "commander";
 
 import type { Host } from "../host/host.ts";
 import { errorTable, toTuttiError } from "../protocol/error.ts";
-import { addAgents } from "./declare/agent-commands.ts";
+import { declareAgentCommands } from "./declare/agent-commands.ts";
+import { declareProtocolCommands } from "./declare/protocol-commands.ts";
+import { declareRecordCommands } from "./declare/record-commands.ts";
+import { declareServiceCommands } from "./declare/service-commands.ts";
+import { declareTaskCommands } from "./declare/task-commands.ts";
 import { examples, exitStatuses } from "./examples.ts";
-import { addLookCommands } from "./declare/look-commands.ts";
-import { bold, dim, fail, indent, quietWhenReaderLeaves, writeLine } from "./terminal/output.ts";
-import { jsonOption } from "./options.ts";
-import { addProtocols } from "./declare/protocol-commands.ts";
-import { addService } from "./declare/service-commands.ts";
-import { addWork } from "./declare/work-commands.ts";
+import { bold, dim, exitWhenOutputCloses, fail, indent, writeLine } from "./terminal/output.ts";
 
-/** `host` is how the commands get at a state folder; it is loaded only by those that need one. */
+/** `host` gives the commands access to state folders and projects; only commands that need it load it. */
 export async function main(args: readonly string[], host: () => Promise<Host>): Promise<void> {
-  quietWhenReaderLeaves();
+  exitWhenOutputCloses();
   const program = buildProgram(host);
   try {
     if (args.length === 0) await writeLine(overview(program));
@@ -28,23 +27,15 @@ export async function main(args: readonly string[], host: () => Promise<Host>): 
 
 function buildProgram(host: () => Promise<Host>): Command {
   const program = new Command("tutti")
-    .description("Multi-agent orchestrator: durable trees of agents, and the tools of its protocols.")
+    .description("Runs trees of AI agents that delegate work to each other. A crash or a restart loses nothing.")
     .helpOption("-h, --help", "show help, with examples")
     .addHelpText("after", `\n${exitStatuses}`);
-  program
-    .command("version")
-    .description("print the version")
-    .addOption(jsonOption())
-    .action(async (options: { readonly json?: boolean }) => {
-      const { printVersion } = await import("./print-version.ts");
-      await printVersion(options);
-    });
-  addService(program, host);
-  addWork(program, host);
-  addAgents(program, host);
-  addLookCommands(program, host);
-  addProtocols(program);
-  for (const command of withDescendants(program)) tidy(command, pathOf(command));
+  declareServiceCommands(program, host);
+  declareTaskCommands(program, host);
+  declareAgentCommands(program, host);
+  declareRecordCommands(program, host);
+  declareProtocolCommands(program);
+  for (const command of withDescendants(program)) addErrorsAndExamples(command, pathOf(command));
   return program;
 }
 
@@ -56,17 +47,18 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** Errors in one line that says where help is, and an example below every command's help. */
-function tidy(command: Command, path: string): void {
+/** Usage errors are one line that names the help; the help of every command ends with its examples. */
+function addErrorsAndExamples(command: Command, path: string): void {
   command.exitOverride().configureOutput({
     outputError: (text, write) => {
       const message = text
         .replace(/^error: /, "")
         .trim()
         .replaceAll("\n", " ");
-      const said = `${message}; see \`${path} --help\``;
-      const usage = { error: { code: "usage", message: said, retry: errorTable.usage.retry } };
-      if (message !== "") write(process.argv.includes("--json") ? `${JSON.stringify(usage)}\n` : `tutti: ${said}\n`);
+      const withHint = `${message}; see \`${path} --help\``;
+      const usage = { error: { code: "usage", message: withHint, retry: errorTable.usage.retry } };
+      if (message === "") return;
+      write(process.argv.includes("--json") ? `${JSON.stringify(usage)}\n` : `tutti: ${withHint}\n`);
     },
   });
   const own = examples.filter(
@@ -78,6 +70,6 @@ function tidy(command: Command, path: string): void {
 }
 
 function overview(program: Command): string {
-  const worked = examples.map((example) => `${bold(example.about)}\n${indent(example.run)}`);
-  return `${program.helpInformation()}\n${dim("A worked example of each command, to paste inside the clone after `npm ci` (write `npx tutti` there):")}\n\n${worked.join("\n\n")}\n\n${exitStatuses}`;
+  const texts = examples.map((example) => `${bold(example.about)}\n${indent(example.run)}`);
+  return `${program.helpInformation()}\n${dim("An example of each command. To try them in a clone of the repository, run `npm ci` and write `npx tutti`:")}\n\n${texts.join("\n\n")}\n\n${exitStatuses}`;
 }

@@ -1,34 +1,42 @@
-// Options that several commands have, and how their values are read.
+// Options that several commands share, and how their values are parsed.
 import { InvalidArgumentError, Option } from "commander";
 
 import { defaultLimit } from "./input.ts";
 
+/** Of the commands that read one text, or a batch of them. */
+export interface InputOptions {
+  readonly json?: boolean;
+  readonly jsonl?: boolean;
+  readonly limit: number;
+}
+
 export const stateOption = (): Option =>
-  new Option("--state <folder>", "where the state is kept; $TUTTI_STATE or ~/.tutti when absent");
+  new Option("--state <folder>", "the state folder (default: $TUTTI_STATE, or ~/.tutti)");
+export const projectOption = (): Option =>
+  new Option("--cwd <folder>", "a folder in the project (default: the current folder)");
 export const jsonOption = (): Option => new Option("--json", "print the result as one JSON object");
 export const jsonLinesOption = (): Option => new Option("--json", "print one JSON object per line");
 export const jsonlOption = (shape: string): Option =>
-  new Option(
-    "--jsonl",
-    `batch: one ${shape} per line in the file or on standard input, one result per line out, in order`,
-  );
+  new Option("--jsonl", `batch mode: read one ${shape} per line and print one result per line, in order`);
 export const limitOption = (): Option =>
-  new Option("--limit <bytes>", "refuse an input larger than this").argParser(positive).default(defaultLimit);
+  new Option("--limit <bytes>", "refuse input that is larger than this")
+    .argParser(positiveInteger)
+    .default(defaultLimit);
 
-export function list(text: string): string[] {
+export function commaList(text: string): string[] {
   return text
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
 }
 
-export function positive(text: string): number {
+export function positiveInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value <= 0) throw new InvalidArgumentError("It must be a whole number above 0.");
   return value;
 }
 
-export function port(text: string): number {
+export function portNumber(text: string): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value > 65_535) throw new InvalidArgumentError("It must be a port, 0 to 65535.");
   return value;
@@ -36,7 +44,7 @@ export function port(text: string): number {
 
 const longestGrace = 600;
 
-export function seconds(text: string): number {
+export function graceSeconds(text: string): number {
   const value = Number(text);
   if (!/^\d+(\.\d+)?$/.test(text) || value > longestGrace) {
     throw new InvalidArgumentError(`It must be a number of seconds, at most ${longestGrace}.`);

@@ -1,4 +1,4 @@
-// Where Tutti keeps its state: the folder given, the one in the environment, or one in the user's home.
+// The folder that holds Tutti's state: the one given with `--state`, the one in $TUTTI_STATE, or `.tutti` in the home folder.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 

@@ -7,17 +7,17 @@ import { openView } from "../store/sqlite/sqlite-view.ts";
 import { openReader } from "./state/reader.ts";
 
 export const localHost: Host = {
-  look: (folder) => openReader(openView(folder)),
-  async work(folder, { from = process.cwd() } = {}) {
+  openReader: (folder) => openReader(openView(folder)),
+  async openLocal(folder, { from = process.cwd() } = {}) {
     const { openState } = await import("./state/open-state.ts");
     return (await openState(folder, { from })).client;
   },
-  find: async (folder) => (await import("./lifecycle/find-daemon.ts")).findDaemon(folder),
-  worker: async (folder) => (await import("./lifecycle/active-owner.ts")).activeOwner(folder),
+  findDaemon: async (folder) => (await import("./lifecycle/find-daemon.ts")).findDaemon(folder),
+  findOwner: async (folder) => (await import("./lifecycle/active-owner.ts")).activeOwner(folder),
   connect: async (folder) => (await import("./lifecycle/find-daemon.ts")).connectDaemon(folder),
-  start: async (options) => (await import("./lifecycle/start-daemon.ts")).startDaemon(options),
-  serve: async (options, onUp) => (await import("./lifecycle/serve-daemon.ts")).serveDaemon(options, onUp),
-  stop: async (folder, options) => (await import("./lifecycle/stop-daemon.ts")).stopDaemon(folder, options),
+  startDaemon: async (options) => (await import("./lifecycle/start-daemon.ts")).startDaemon(options),
+  runDaemon: async (options, onUp) => (await import("./lifecycle/serve-daemon.ts")).serveDaemon(options, onUp),
+  stopDaemon: async (folder, options) => (await import("./lifecycle/stop-daemon.ts")).stopDaemon(folder, options),
   prune(folder, options) {
     const lock = takeLock(folder);
     try {
@@ -26,5 +26,5 @@ export const localHost: Host = {
       lock.release();
     }
   },
-  project: async (from) => (await import("./project/open-project.ts")).openProject(from),
+  openProject: async (folder) => (await import("./project/open-project.ts")).openProject(folder),
 };

@@ -1,4 +1,4 @@
-// What the command line needs from the machine it runs on: state folders, the daemon's process, projects.
+// The interface of the machine that the command line runs on: state folders, the daemon's process, projects.
 
 import type { Reader, Tutti } from "../client/client.ts";
 import type { Project } from "./project.ts";
@@ -12,14 +12,14 @@ interface Pruned {
 
 export interface UpOptions {
   readonly state: string;
-  /** The folder whose project it is started in. */
+  /** A folder in the project the daemon is started for. */
   readonly from: string;
   readonly host?: string;
   readonly port?: number;
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Beyond loopback without TLS. */
+  /** Allows other machines to connect without TLS. */
   readonly insecure?: boolean;
-  /** How workers and operators on other machines reach it, when that is not where it listens. */
+  /** The address at which workers and operators on other machines reach the daemon, when it is not the one it listens on. */
   readonly publicUrl?: string;
   readonly logLevel?: string;
   readonly graceMs?: number;
@@ -32,26 +32,26 @@ export interface RunningDaemon {
   readonly started_at: number;
 }
 
-/** What the command line needs from the machine it runs on. `bin/` injects the implementation, so that fronts never import the daemon. */
+/** `bin/` passes the implementation to the command line, so that the command line never imports the daemon. */
 export interface Host {
-  /** Reads the state beside whoever works on it. */
-  look(folder: string): Reader;
-  /** Works in this process: one process at a time works on a state folder. */
-  work(folder: string, options?: { readonly from?: string }): Promise<Tutti>;
-  /** The daemon that works on this state; undefined when there is none. */
-  find(folder: string): Promise<RunningDaemon | undefined>;
-  /** The process that works on this state, daemon or not; undefined when nobody does. */
-  worker(folder: string): Promise<{ readonly pid: number; readonly since: string } | undefined>;
-  /** A client of the daemon that works on this state, with the key found on its own; undefined when there is none. */
+  /** Reads the state folder itself, also while another process works on it. Throws `not_found` when there is no state. */
+  openReader(folder: string): Reader;
+  /** Works on the state folder in this process. Only one process at a time can. */
+  openLocal(folder: string, options?: { readonly from?: string }): Promise<Tutti>;
+  /** The daemon that works on the folder; undefined when none does. */
+  findDaemon(folder: string): Promise<RunningDaemon | undefined>;
+  /** The process that works on the folder, daemon or not; undefined when none does. */
+  findOwner(folder: string): Promise<{ readonly pid: number; readonly since: string } | undefined>;
+  /** A client of the daemon that works on the folder, with the API key from the folder; undefined when there is no daemon. */
   connect(folder: string): Promise<Tutti | undefined>;
-  /** Starts a daemon in a process of its own and waits until it answers; one that runs already is used. */
-  start(options: UpOptions): Promise<{ readonly daemon: RunningDaemon; readonly existed: boolean }>;
+  /** Starts a daemon in a process of its own and waits until it answers. If one runs already, that one is returned. */
+  startDaemon(options: UpOptions): Promise<{ readonly daemon: RunningDaemon; readonly existed: boolean }>;
   /** Runs the daemon in this process until a signal or a request stops it. */
-  serve(options: UpOptions, onUp: (daemon: RunningDaemon) => void): Promise<void>;
-  /** False when none was running; resolves when the state is free. */
-  stop(folder: string, options: { readonly graceMs?: number; readonly force?: boolean }): Promise<boolean>;
-  /** Removes finished trees: those that ended before `endedBefore`, then the oldest until the file is small enough. */
+  runDaemon(options: UpOptions, onUp: (daemon: RunningDaemon) => void): Promise<void>;
+  /** Resolves when the folder is free; false when no daemon was running. */
+  stopDaemon(folder: string, options: { readonly graceMs?: number; readonly force?: boolean }): Promise<boolean>;
+  /** Removes finished trees: those that ended before `endedBefore`, then the oldest until the database is small enough. */
   prune(folder: string, options: { readonly endedBefore?: number; readonly maxBytes?: number }): Pruned;
-  /** `from` is a folder in the project. */
-  project(from: string): Promise<Project>;
+  /** The project that `folder` is in. */
+  openProject(folder: string): Promise<Project>;
 }

@@ -1,4 +1,4 @@
-// What a front can do with a project: its agents, its models, and whether all is there that it needs.
+// The interface of a project: its agents, its models, and a check that everything it needs is there.
 
 import type { AgentProblem, AgentView, ModelView } from "../protocol/api/catalog.ts";
 import type { ErrorCode } from "../protocol/error.ts";
@@ -18,11 +18,10 @@ export interface RunRequest {
 }
 
 export interface PreparedRun {
-  /** An invocation for `Working.invoke`, with every definition as it is now. */
+  /** The text for `Tutti.invoke`, with every agent's definition as it is now. */
   readonly text: string;
-  /** What plays the agent. */
   readonly model: string;
-  /** No model is called: a script is played. */
+  /** The replies come from a script and no model is called. */
   readonly rehearsal: boolean;
 }
 
@@ -32,19 +31,19 @@ export interface Finding {
   readonly said: string;
   /** What to do about it. */
   readonly todo?: string;
-  /** Of a failure. */
+  /** Of a finding that fails. */
   readonly code?: ErrorCode;
 }
 
 export interface Project {
   readonly folder: string;
   agents(): Promise<ProjectAgents>;
-  /** Calls `onChange` when they are no longer what they were; a file that breaks keeps its last good definition. */
+  /** Calls `onChange` whenever an agent changes. An agent whose file becomes invalid keeps its last valid definition. */
   watchAgents(onChange: (agents: ProjectAgents) => void): Promise<{ readonly current: ProjectAgents; close(): void }>;
-  /** Writes a starter file and says where; never over one that is there. */
+  /** Writes a definition to start from and returns its path. Never overwrites a file. */
   newAgent(name: string, options: { readonly user: boolean }): Promise<string>;
   prepareRun(request: RunRequest): Promise<PreparedRun>;
-  /** `probe`: the providers are asked whether they are there. */
+  /** `probe`: asks the providers whether they can be reached. */
   models(options: { readonly probe: boolean }): Promise<readonly ModelView[]>;
   doctor(options: { readonly state: string }): Promise<readonly Finding[]>;
 }

@@ -1,4 +1,4 @@
-// The commands over a project as a user meets them: agents, models, doctor, as real processes.
+// The commands for a project (agents, models and doctor) as real processes.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import {
@@ -26,8 +26,8 @@ const bin = join(root, "bin", "tutti.js");
 const base = mkdtempSync(join(tmpdir(), "tutti-cli-agents-"));
 after(() => rmSync(base, { recursive: true, force: true }));
 
-/** A project and a home of its own, so that nothing of whoever runs the tests is seen. */
-function place() {
+/** A project and a home folder of its own, so that the files of whoever runs the tests do not matter. */
+function makeProject() {
   const folder = mkdtempSync(join(base, "p-"));
   const project = join(folder, "project");
   mkdirSync(join(project, ".git"), { recursive: true });
@@ -55,8 +55,8 @@ const greeter = "---\nname: greeter\ndescription: Greets\ntools: echo\n---\nGree
 const script = (...rules: object[]): string => JSON.stringify({ rules });
 
 describe("agents list, show and check", () => {
-  test("list what there is, and say how to make one when there is nothing", () => {
-    const { tutti, write } = place();
+  test("list prints every agent, or how to make the first one", () => {
+    const { tutti, write } = makeProject();
     assert.match(tutti(["agents", "list"]).out, /no agents yet; make one with `tutti agents new NAME`/);
     write("project/.claude/agents/greeter.md", greeter);
     write("home/.tutti/agents/mine.md", "---\ndescription: Of the user\nmodel: x/y\n---\nb");
@@ -70,8 +70,8 @@ describe("agents list, show and check", () => {
     );
   });
 
-  test("show one whole, from any folder of the project; one that is not there has status 4 and the others' names", () => {
-    const { tutti, write, project } = place();
+  test("show prints one agent from any folder of the project; an unknown one gives status 4 and the known names", () => {
+    const { tutti, write, project } = makeProject();
     write("project/.tutti/agents/greeter.md", greeter);
     mkdirSync(join(project, "deep", "er"), { recursive: true });
     const { status, out } = tutti(["agents", "show", "greeter", "--cwd", "deep/er"]);
@@ -82,8 +82,8 @@ describe("agents list, show and check", () => {
     assert.match(lost.err, /no agent nobody; there are: greeter/);
   });
 
-  test("check prints one line per problem with file and line, and ends with status 3 only for mistakes", () => {
-    const { tutti, write } = place();
+  test("check prints one line per problem with file and line; only errors give status 3", () => {
+    const { tutti, write } = makeProject();
     write("project/.claude/agents/greeter.md", greeter.replace("tools: echo", "tools: Read, WebFetch\ncolor: red"));
     const fine = tutti(["agents", "check"]);
     assert.equal(fine.status, 0);
@@ -98,14 +98,14 @@ describe("agents list, show and check", () => {
     assert.equal((JSON.parse(asJson.out) as { problems: unknown[] }).problems.length, 3);
   });
 
-  test("a tool that nothing brings is a warning", () => {
-    const { tutti, write } = place();
+  test("an unknown tool is a warning", () => {
+    const { tutti, write } = makeProject();
     write("project/.tutti/agents/a.md", "---\nname: a\ndescription: d\ntools: reed\n---\nb");
     assert.match(tutti(["agents", "check"]).out, /warning: no tool reed is built in/);
   });
 
-  test("check --watch tells every change and ends well when it is told to", async () => {
-    const { write, project, env } = place();
+  test("check --watch checks again after every change and ends with status 0 on a signal", async () => {
+    const { write, project, env } = makeProject();
     const child = spawn(process.execPath, [bin, "agents", "check", "--watch"], { cwd: project, env });
     let out = "";
     child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
@@ -131,8 +131,8 @@ describe("agents list, show and check", () => {
 });
 
 describe("agents new", () => {
-  test("writes a file that passes the check, and never writes over one", () => {
-    const { tutti, project } = place();
+  test("writes a file that passes the check, and never overwrites one", () => {
+    const { tutti, project } = makeProject();
     const made = tutti(["agents", "new", "helper"]);
     assert.equal(made.status, 0);
     const file = join(project, ".tutti", "agents", "helper.md");
@@ -145,7 +145,7 @@ describe("agents new", () => {
   });
 
   test("writes to the user's folder with --user, and refuses a name that is a path", () => {
-    const { tutti, env, folder } = place();
+    const { tutti, env, folder } = makeProject();
     assert.equal(tutti(["agents", "new", "all", "--user"]).status, 0);
     assert.ok(existsSync(join(env.HOME, ".tutti", "agents", "all.md")));
     for (const name of ["../out", "a/b", "_base", "a\nb", "a: b"]) {
@@ -156,8 +156,8 @@ describe("agents new", () => {
 });
 
 describe("agents run", () => {
-  test("shows what is said and called as it goes, those below indented, and prints the result alone on standard output", () => {
-    const { tutti, folder, state } = place();
+  test("shows texts and tool calls as they come, with agents below indented, and prints only the result", () => {
+    const { tutti, folder, state } = makeProject();
     cpSync(join(root, "examples", "project"), join(folder, "example"), { recursive: true });
     const args = ["agents", "run", "lead", "What is this?", "--cwd", join(folder, "example")];
     const { status, out, err } = tutti([...args, "--script", join(folder, "example", "script.json"), "--state", state]);
@@ -173,8 +173,8 @@ describe("agents run", () => {
     assert.match(err, /rehearsal: a script was played, no model was called\n$/);
   });
 
-  test("as JSON says task, status, result, cost and whether it was a rehearsal, and nothing else", () => {
-    const { tutti, write, state } = place();
+  test("--json prints task, status, result, cost and whether it was a rehearsal, and nothing else", () => {
+    const { tutti, write, state } = makeProject();
     write("project/.tutti/agents/greeter.md", greeter);
     write(
       "project/s.json",
@@ -206,8 +206,8 @@ describe("agents run", () => {
     });
   });
 
-  test("that fails ends with status 8 and says why on standard error", () => {
-    const { tutti, write, state } = place();
+  test("that fails gives status 8 and the reason on standard error", () => {
+    const { tutti, write, state } = makeProject();
     write("project/.tutti/agents/greeter.md", greeter);
     write("project/s.json", script({ fail: { code: "refused", message: "not today" } }));
     const { status, out, err } = tutti(["agents", "run", "greeter", "hi", "--script", "s.json", "--state", state]);
@@ -217,15 +217,15 @@ describe("agents run", () => {
   });
 
   test("with a model whose key is missing names the variable to set", () => {
-    const { tutti, write, state } = place();
+    const { tutti, write, state } = makeProject();
     write("project/.tutti/agents/greeter.md", greeter.replace("tools: echo", "model: sonnet"));
     const { status, err } = tutti(["agents", "run", "greeter", "hi", "--state", state]);
     assert.equal(status, errorTable.task_failed.exit);
     assert.match(err, /ANTHROPIC_API_KEY/);
   });
 
-  test("of what is not there is told in one line: the agent, the folder, the script, the prompt, a broken definition", () => {
-    const { tutti, write, state } = place();
+  test("a missing agent, folder, script or prompt and a broken definition each give one line", () => {
+    const { tutti, write, state } = makeProject();
     write("project/.tutti/agents/greeter.md", greeter);
     write("project/.tutti/agents/broken.md", "---\nname: broken\ncontext: no\n---\nb");
     write("project/s.json", "{");
@@ -245,8 +245,8 @@ describe("agents run", () => {
     }
   });
 
-  test("killed in the middle goes on when the same command is given again, and does nothing twice", async () => {
-    const { tutti, write, state, project, env } = place();
+  test("goes on with a run that was killed when the same command is given again, and repeats no step", async () => {
+    const { tutti, write, state, project, env } = makeProject();
     write("project/.tutti/agents/greeter.md", greeter.replace("tools: echo", "tools: write"));
     const slow = script(
       { turn: 0, call: [{ tool: "write", args: { path: "made.txt", content: "x" } }] },
@@ -271,7 +271,7 @@ describe("agents run", () => {
   });
 
   test("text of a model cannot move the cursor or change the title of a terminal", () => {
-    const { tutti, write, state } = place();
+    const { tutti, write, state } = makeProject();
     write("project/.tutti/agents/greeter.md", greeter);
     write("project/s.json", script({ say: "a\u001b]0;title\u0007b\u001b[2Jc\u009bd", final: 1 }));
     const { err } = tutti(["agents", "run", "greeter", "hi", "--script", "s.json", "--state", state]);
@@ -287,7 +287,7 @@ const noScript = hasScript ? false : "there is no `script` to make a terminal";
 describe("agents run on a terminal", { skip: noScript }, () => {
   /** What the terminal shows; `answer` is typed once something is asked. */
   async function onTerminal(rules: object[], answer: string): Promise<{ status: number | null; shown: string }> {
-    const { write, state, project, env } = place();
+    const { write, state, project, env } = makeProject();
     write("project/.tutti/agents/greeter.md", greeter.replace("tools: echo", "tools: ask, echo, run"));
     write("project/s.json", script(...rules));
     const words = [process.execPath, bin, "agents", "run", "greeter", "hi", "--script", "s.json", "--state", state];
@@ -308,7 +308,7 @@ describe("agents run on a terminal", { skip: noScript }, () => {
     return { status, shown };
   }
 
-  test("an approval is asked for inline, and the answer goes to the agent", async () => {
+  test("an approval is asked for inline, and the agent gets the answer", async () => {
     const rules = [
       { turn: 0, say: "May I?", ask: { question: "Delete it all?", kind: "approval" } },
       { turn: 1, last: { regex: '"approved":\\s*true|approved|yes' }, final: "deleted" },
@@ -318,6 +318,13 @@ describe("agents run on a terminal", { skip: noScript }, () => {
     assert.equal(status, 0, shown);
     assert.match(shown, /Delete it all\?[\s\S]*\[y\/N\]/);
     assert.match(shown, /deleted/);
+  });
+
+  test("a call of unknown price is asked about first, and is named beside the cost", async () => {
+    const spend = { input: 10, output: 5, money_micro_usd: null };
+    const { status, shown } = await onTerminal([{ final: "hello", spend }], "y\r");
+    assert.equal(status, 0, shown);
+    assert.match(shown, /Go on without counting its cost\?[\s\S]*15 tokens, and calls whose price is not known/);
   });
 
   test("Ctrl-C at a question leaves the run for later with status 130", async () => {
@@ -330,15 +337,15 @@ describe("agents run on a terminal", { skip: noScript }, () => {
 
 describe("models", () => {
   test("without any key lists the rehearsal as the default and which variables to set", () => {
-    const { tutti } = place();
+    const { tutti } = makeProject();
     const { status, out } = tutti(["models", "--offline"]);
     assert.equal(status, 0);
     assert.match(out, /✓ rehearsal\/script .*default/);
     assert.match(out, /– anthropic\/\S+ .*no key: set ANTHROPIC_API_KEY/);
   });
 
-  test("with a config asks the provider whether it is there, and shows aliases, price and format", async () => {
-    const { write, project, env } = place();
+  test("with a config asks the provider whether it can be reached, and shows aliases, price and format", async () => {
+    const { write, project, env } = makeProject();
     const server = createServer((_, reply) => {
       reply.setHeader("content-type", "application/json");
       reply.end(JSON.stringify({ data: [{ id: "tiny" }] }));
@@ -377,8 +384,8 @@ describe("models", () => {
 });
 
 describe("the config", () => {
-  test("brings tools of the project's own, which an agent then calls once it is allowed to", () => {
-    const { tutti, write, state } = place();
+  test("can define tools, which an agent calls once it is allowed to", () => {
+    const { tutti, write, state } = makeProject();
     write("project/.tutti/agents/greeter.md", greeter.replace("tools: echo", "tools: shout"));
     write(
       "project/s.json",
@@ -398,8 +405,8 @@ describe("the config", () => {
     assert.match(out, /HEY/);
   });
 
-  test("with a tool that is none is refused with the file and the tool", () => {
-    const { tutti, write, state } = place();
+  test("with an invalid tool is refused with the file and the tool", () => {
+    const { tutti, write, state } = makeProject();
     write("project/.tutti/agents/greeter.md", greeter);
     write("project/tutti.config.mjs", "export const tools = [{ name: 'shout' }]");
     const { status, err } = tutti(["agents", "run", "greeter", "hi", "--state", state]);
@@ -416,7 +423,7 @@ describe("the config", () => {
   ];
   for (const [name, text, message] of refused) {
     test(`${name} with ${text} is refused with its file and path`, () => {
-      const { tutti, write } = place();
+      const { tutti, write } = makeProject();
       write(`project/${name}`, text);
       const { status, err } = tutti(["models", "--offline"]);
       assert.equal(status, errorTable.invalid_input.exit);
@@ -425,8 +432,8 @@ describe("the config", () => {
     });
   }
 
-  test("there twice is refused, since nobody could tell which one holds", () => {
-    const { tutti, write } = place();
+  test("that exists twice is refused, since it is unclear which one counts", () => {
+    const { tutti, write } = makeProject();
     write("project/tutti.config.json", "{}");
     write("project/tutti.config.js", "export default {}");
     assert.match(tutti(["models", "--offline"]).err, /two configs/);
@@ -442,8 +449,8 @@ describe("doctor", () => {
       ]),
     );
 
-  test("in an empty project ends well and says what to do about what is missing; the state folder is not made", () => {
-    const { tutti, state } = place();
+  test("in an empty project gives status 0 and says what to do; the state folder is not made", () => {
+    const { tutti, state } = makeProject();
     const { status, out } = tutti(["doctor", "--state", state]);
     assert.equal(status, 0);
     for (const what of ["node", "state", "config", "models", "agents", "git", "bubblewrap"]) {
@@ -453,8 +460,8 @@ describe("doctor", () => {
     assert.ok(!existsSync(state));
   });
 
-  test("says who uses the state folder, which is no failure", () => {
-    const { tutti, state } = place();
+  test("says who uses the state folder, which is not a failure", () => {
+    const { tutti, state } = makeProject();
     mkdirSync(state);
     const lock = takeLock(state);
     try {
@@ -468,8 +475,8 @@ describe("doctor", () => {
     assert.equal(findings(tutti(["doctor", "--state", state, "--json"]).out)["state"]?.state, "ok");
   });
 
-  test("fails for a state folder that cannot be and for a config that cannot be read, each with its own status", () => {
-    const { tutti, write } = place();
+  test("fails for an impossible state folder and an invalid config, each with its own status", () => {
+    const { tutti, write } = makeProject();
     const file = write("file", "");
     const impossible = tutti(["doctor", "--state", join(file, "state"), "--json"]);
     assert.equal(impossible.status, errorTable.read_only.exit);
@@ -486,18 +493,18 @@ describe("doctor", () => {
   });
 
   test(
-    "tells of a state folder it may not write in",
+    "fails for a state folder it may not write to",
     { skip: process.getuid?.() === 0 && "root writes anywhere" },
     () => {
-      const { tutti, state } = place();
+      const { tutti, state } = makeProject();
       mkdirSync(state);
       chmodSync(state, 0o500);
       assert.equal(findings(tutti(["doctor", "--state", state, "--json"]).out)["state"]?.state, "fail");
     },
   );
 
-  test("tells which agent's model lacks a key, and which definitions are wrong", () => {
-    const { tutti, write } = place();
+  test("names the agents whose model lacks a key, and the definitions that are wrong", () => {
+    const { tutti, write } = makeProject();
     write("project/.tutti/agents/a.md", "---\nname: a\nmodel: openai/gpt-6-sol\n---\nb");
     write("project/.tutti/agents/b.md", "---\nname: [\n---\nb");
     const { status, out } = tutti(["doctor"]);

@@ -1,4 +1,4 @@
-// `tutti doctor`: what is there, what is missing, and what to do about it.
+// `tutti doctor`: checks what Tutti needs here, and says what to do about what is missing.
 import type { Host } from "../../host/host.ts";
 import type { Finding } from "../../host/project.ts";
 import { errorTable } from "../../protocol/error.ts";
@@ -18,9 +18,9 @@ const marks: Readonly<Record<Finding["state"], string>> = {
   fail: paint("red", "fail"),
 };
 
-/** Ends well unless something fails without which nothing works. */
+/** Warnings do not change the exit status; a failed check does. */
 export async function doctorCommand(host: Host, options: DoctorOptions): Promise<void> {
-  const project = await host.project(options.cwd ?? process.cwd());
+  const project = await host.openProject(options.cwd ?? process.cwd());
   const findings = await project.doctor({ state: stateFolder(options.state) });
   const failed = findings.find((finding) => finding.state === "fail");
   if (failed !== undefined) process.exitCode = errorTable[failed.code ?? "io"].exit;

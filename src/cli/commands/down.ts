@@ -1,4 +1,4 @@
-// `tutti down`: stops the daemon of a state; what is under way goes on at the next start.
+// `tutti down`: stops the daemon; unfinished tasks go on at the next start.
 import type { Host } from "../../host/host.ts";
 import { writeLine } from "../terminal/output.ts";
 import { stateFolder } from "../state-folder.ts";
@@ -12,10 +12,10 @@ export interface DownOptions {
 
 export async function downCommand(host: Host, options: DownOptions): Promise<void> {
   const { grace, force } = options;
-  const stopped = await host.stop(stateFolder(options.state), {
+  const stopped = await host.stopDaemon(stateFolder(options.state), {
     ...(grace === undefined ? {} : { graceMs: Math.round(grace * 1_000) }),
     ...(force === undefined ? {} : { force }),
   });
   if (options.json === true) return writeLine(JSON.stringify({ stopped }));
-  await writeLine(stopped ? "stopped; what was under way goes on at the next start" : "no daemon was running");
+  await writeLine(stopped ? "stopped; unfinished tasks go on at the next start" : "no daemon was running");
 }

@@ -1,4 +1,4 @@
-// `tutti invoke` as a person meets it: what it prints, how it ends, what is left when it is stopped or killed.
+// `tutti invoke` as a real process: its output, its exit status, and what is left when it is stopped or killed.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -41,7 +41,7 @@ function commands(b: Bench, scripts: Readonly<Record<string, string>>): unknown 
 
 const ledgerOf = (b: Bench): string[] => readFileSync(join(b.folder, "ledger"), "utf8").trim().split("\n").toSorted();
 
-describe("every example runs as it is", () => {
+describe("every example runs", () => {
   const wanted = [
     { name: "single", status: 0, says: /✓ tsk_\w+ hello\.txt is written\./ },
     {
@@ -60,7 +60,7 @@ describe("every example runs as it is", () => {
       const ended = b.run("invoke", example(name));
       assert.equal(ended.status, status, ended.err);
       assert.match(ended.out, says);
-      assert.match(ended.err, /task\.created/, "progress is told on standard error");
+      assert.match(ended.err, /task\.created/, "progress goes to standard error");
       assert.equal(/a rehearsal: the replies came from a script/.test(ended.err), name !== "command");
       if (name === "single") {
         const files = readdirSync(b.folder, { recursive: true, encoding: "utf8" });
@@ -69,15 +69,15 @@ describe("every example runs as it is", () => {
     });
   }
 
-  test("the examples that need an answer are tried on a terminal; there is no other", () => {
+  test("every example is tried here; those that need an answer are tried on a terminal", () => {
     const files = readdirSync(join(import.meta.dirname, "..", "..", "..", "examples", "invocations"));
     const tried = [...wanted.map(({ name }) => name), "ask", "external"].map((name) => `${name}.json`);
     assert.deepEqual(files.toSorted(), tried.toSorted());
   });
 });
 
-describe("what is printed", () => {
-  test("--json is one object and nothing else; --quiet is the result and nothing else", (t) => {
+describe("output", () => {
+  test("--json prints one object and nothing else; --quiet prints the result and nothing else", (t) => {
     const b = bench(t);
     const json = b.run("invoke", "--json", example("all"));
     assert.deepEqual([json.status, json.err], [8, ""]);
@@ -88,7 +88,7 @@ describe("what is printed", () => {
     assert.match(quiet.out, /^✓ tsk_\w+ hello\.txt is written\.\n$/);
   });
 
-  test("a field the file's format does not know is warned about, and the rest runs", (t) => {
+  test("an unknown field of the file gives a warning, and the invocation runs", (t) => {
     const b = bench(t);
     const file = z
       .record(z.string(), z.unknown())
@@ -99,7 +99,7 @@ describe("what is printed", () => {
     assert.match(ended.err, /^warning: .*colour/m);
   });
 
-  test("text that would move the cursor or change the terminal's title is printed without its codes", (t) => {
+  test("results are printed without codes that move the cursor or change the title", (t) => {
     const b = bench(t);
     const ended = b.run(
       "invoke",
@@ -114,8 +114,8 @@ describe("what is printed", () => {
   });
 });
 
-describe("what it refuses", () => {
-  test("a bad file ends with status 3 and names the place; one that is not there with 4; nothing is started", (t) => {
+describe("a file that cannot be used", () => {
+  test("gives status 3 and the place of the mistake, a missing one status 4, and starts nothing", (t) => {
     const b = bench(t);
     const bad = b.run("invoke", b.file("bad.json", { invocation: { targets: [{ agent: { type: "named" } }] } }));
     assert.equal(bad.status, 3);
@@ -128,8 +128,8 @@ describe("what it refuses", () => {
   });
 });
 
-describe("run again", () => {
-  test("a finished invocation starts anew; an unfinished one is found by its bytes, and --new starts another", async (t) => {
+describe("after an interruption", () => {
+  test("the same file goes on with an unfinished run; after a finished one, or with --new, it starts another", async (t) => {
     const b = bench(t);
     b.run("invoke", "--quiet", example("single"));
     b.run("invoke", "--quiet", example("single"));
@@ -147,7 +147,7 @@ describe("run again", () => {
     }
   });
 
-  test("invariant 3: killed in the middle, it goes on where it was, and nothing in the ledger is done twice", async (t) => {
+  test("invariant 3: a run that was killed goes on where it was, and no command runs twice", async (t) => {
     const b = bench(t);
     const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
     // The last ones outlive by far the moment in which the fifth has ended.
@@ -173,7 +173,7 @@ describe("run again", () => {
     assert.equal(again.status, marks.includes("✗") ? 8 : 0);
   });
 
-  test("Ctrl-C leaves it durable, cancels nothing, ends with 130 and says how to go on", async (t) => {
+  test("Ctrl-C cancels nothing, gives status 130 and says how to go on", async (t) => {
     const b = bench(t);
     const asking = b.start("invoke", example("ask"));
     await asking.said(/ask\.raised/);
@@ -188,7 +188,7 @@ describe("run again", () => {
     assert.match(b.run("tasks").out, /\? ask_\w+ {2}question: Which colour/);
   });
 
-  test("--detach returns at once with the task's id and how to follow it; a daemon does the work", async (t) => {
+  test("--detach prints the task's id and how to follow it, and a daemon does the work", async (t) => {
     const b = bench(t);
     const left = b.run("invoke", "--detach", example("detached"));
     assert.equal(left.status, 0, left.err);
@@ -204,7 +204,7 @@ describe("run again", () => {
     );
   });
 
-  test("what was detached in a tree and is not over is found by the same bytes", async (t) => {
+  test("the same file goes on with detached tasks that are unfinished", async (t) => {
     const b = bench(t);
     const text = readFileSync(join(b.folder, example("detached")), "utf8").replace(
       /"delay_ms": \d+/,
@@ -212,7 +212,7 @@ describe("run again", () => {
     );
     const file = b.file("slow.json", JSON.parse(text));
     const working = b.start("invoke", file);
-    await working.said(/task\.completed +started 2, not waited for/);
+    await working.said(/task\.completed +started 2 tasks, not waited for/);
     working.child.kill("SIGINT");
     assert.equal((await working.ended).status, 130);
     const [root] = roots(b);
@@ -221,7 +221,7 @@ describe("run again", () => {
     const again = b.run("invoke", file);
     assert.equal(again.status, 0, again.err);
     assert.match(again.out, /one is done\.\n.*two is done\./);
-    assert.equal(roots(b).length, 1, "the same bytes find the tree whose tasks still run");
+    assert.equal(roots(b).length, 1, "the tree whose tasks still ran was found again");
     assert.equal(roots(b)[0]?.open, 0);
     assert.doesNotMatch(b.run("tasks").out, /still to be done/);
   });
@@ -230,7 +230,7 @@ describe("run again", () => {
 const hasScript = spawnSync("sh", ["-c", "command -v script timeout"]).status === 0;
 
 describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to make a terminal with" }, () => {
-  test("questions are asked inline, a wrong answer again, and the answers are used", async (t) => {
+  test("questions are asked inline, again after a wrong answer, and the answers are used", async (t) => {
     const b = bench(t);
     const asking = b.onTerminal("invoke", example("ask"));
     await asking.said(/Which colour should the balloons have\? \(red \| blue\)[^]*> /);
@@ -246,7 +246,7 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     assert.match(out, /✓ tsk_\w+ Ordered\./);
   });
 
-  test("Ctrl-D at a question says that it stays open and how to answer it, and the next start asks again", async (t) => {
+  test("Ctrl-D leaves a question open and says how to answer it; the next start asks again", async (t) => {
     const b = bench(t);
     const asking = b.onTerminal("invoke", example("ask"));
     await asking.said(/Which colour[^]*> /);
@@ -262,7 +262,7 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     assert.equal((await again.ended).status, 130);
   });
 
-  test("the result of a client's tool is asked for inline, and listed with its call", async (t) => {
+  test("the result of a tool that the client runs is asked for inline, with the call", async (t) => {
     const b = bench(t);
     const asking = b.onTerminal("invoke", example("external"));
     await asking.said(/Result of weather \(JSON, or text\)\r?\n\{"city":"Oslo"\}\r?\n[^]*> /);

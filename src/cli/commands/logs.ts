@@ -1,16 +1,16 @@
-// `tutti logs`: what happened, of one tree or of all; with -f, what happens.
+// `tutti logs`: prints the events of one tree or of everything; with -f, also those that are still to come.
 import type { Reader } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
+import type { TaskEvent } from "../../protocol/task/event.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { allEvents } from "../all-events.ts";
+import { commandLine, withReader } from "../connect.ts";
+import { listTasks } from "../list-tasks.ts";
+import { stateFolder } from "../state-folder.ts";
 import { eventLine } from "../terminal/event-line.ts";
 import { dim, writeLine } from "../terminal/output.ts";
-import { commandLine, withReader } from "../connect.ts";
-import { stateFolder } from "../state-folder.ts";
-import { listed } from "./tasks.ts";
 
 export interface LogsOptions {
   readonly state?: string;
@@ -27,40 +27,35 @@ export async function logsCommand(host: Host, task: TaskId | undefined, options:
       for await (const event of allEvents(reader, task)) await print(event);
       return;
     }
-    if (await isLeft(host, reader, { task, state: options.state })) await takeUp(host, options);
-    for await (const said of reader.follow(task === undefined ? {} : { task })) {
-      if ("event" in said) await print(said.event);
+    if ((await hasUnfinished(reader, task)) && (await isUnattended(host, options))) await startDaemon(host, options);
+    for await (const item of reader.follow(task === undefined ? {} : { task })) {
+      if ("event" in item) await print(item.event);
     }
   });
 }
 
-/** Nobody works on it, and there is something to be done: following it would wait for ever. */
-async function isLeft(
-  host: Host,
-  reader: Reader,
-  { task, state }: { readonly task: TaskId | undefined; readonly state: string | undefined },
-): Promise<boolean> {
-  const open =
-    task === undefined ? await unfinished(reader) : (await reader.tree(task)).some(({ status }) => !isTerminal(status));
-  return open && (await host.worker(stateFolder(state))) === undefined;
-}
-
-async function unfinished(reader: Reader): Promise<boolean> {
+async function hasUnfinished(reader: Reader, task: TaskId | undefined): Promise<boolean> {
+  if (task !== undefined) return (await reader.tree(task)).some(({ status }) => !isTerminal(status));
   for (const status of ["pending", "running", "input_required"] as const) {
-    if ((await listed(reader, { limit: 1, below: true, status })).length > 0) return true;
+    if ((await listTasks(reader, { limit: 1, all: true, status })).length > 0) return true;
   }
   return false;
 }
 
-/** What is followed is read from the same state, whoever writes it. */
-async function takeUp(host: Host, { state, json }: LogsOptions): Promise<void> {
+/** No process works on the folder, so following unfinished tasks would wait for ever. */
+async function isUnattended(host: Host, { state }: LogsOptions): Promise<boolean> {
+  return (await host.findOwner(stateFolder(state))) === undefined;
+}
+
+/** The events are still read from the folder; the daemon only has to write them. */
+async function startDaemon(host: Host, { state, json }: LogsOptions): Promise<void> {
   try {
-    const { daemon, existed } = await host.start({ state: stateFolder(state), from: process.cwd() });
+    const { daemon, existed } = await host.startDaemon({ state: stateFolder(state), from: process.cwd() });
     if (existed || json === true) return;
-    const said = `it was not finished and nobody worked on it: started a daemon at ${daemon.url}`;
-    console.error(dim(`${said}; \`${commandLine(state, "down")}\` ends it`));
+    const started = `it was unfinished and no process worked on it: started a daemon at ${daemon.url}`;
+    console.error(dim(`${started}; \`${commandLine(state, "down")}\` ends it`));
   } catch (thrown) {
-    // Somebody took it up in this very moment.
+    // Another process has begun to work on the folder in the meantime.
     if (!(thrown instanceof TuttiError) || thrown.code !== "locked") throw thrown;
   }
 }

@@ -1,4 +1,4 @@
-// `tutti models`: which models can be used here, what they cost, and how they call tools.
+// `tutti models`: lists the models, with price, key, and tool-call format.
 import type { Host } from "../../host/host.ts";
 import type { ModelView } from "../../protocol/api/catalog.ts";
 import { bold, dim, paint, writeLine } from "../terminal/output.ts";
@@ -13,13 +13,13 @@ export interface ModelsOptions {
 const perMillion = 1_000_000;
 
 export async function modelsCommand(host: Host, options: ModelsOptions): Promise<void> {
-  const project = await host.project(options.cwd ?? process.cwd());
+  const project = await host.openProject(options.cwd ?? process.cwd());
   const models = await project.models({ probe: options.offline !== true });
   if (options.json === true) return writeLine(JSON.stringify(models));
   const width = Math.max(0, ...models.map(({ model }) => model.length));
   for (const model of models) await writeLine(lineOf(model, width));
   await writeLine(
-    dim("prices in US dollars per million tokens, input/output; a name here is what `model:` of an agent takes"),
+    dim("prices are in US dollars per million tokens, input/output; use these names for `model:` in an agent"),
   );
 }
 

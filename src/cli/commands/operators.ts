@@ -1,10 +1,10 @@
-// `tutti operators`: who has joined to gate tasks, answer questions and do work.
+// `tutti operators`: lists the operators that have joined.
 import type { Host } from "../../host/host.ts";
 import { paint, writeLine } from "../terminal/output.ts";
 import { printable } from "../terminal/printable.ts";
 import { withDaemon } from "../connect.ts";
 import { writeTable } from "../terminal/table.ts";
-import { duration } from "../terminal/task-tree.ts";
+import { duration } from "../terminal/units.ts";
 
 export interface OperatorsOptions {
   readonly state?: string;

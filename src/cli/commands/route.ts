@@ -1,4 +1,4 @@
-// `tutti route`: says which model gets a handoff, by which policy and why.
+// `tutti route`: says which model a policy gives a handoff to, and why.
 import { TuttiError } from "../../protocol/error.ts";
 import { defaultPolicy } from "../../protocol/routing/default-policy.ts";
 import type { Policy } from "../../protocol/routing/policy.ts";
@@ -8,8 +8,12 @@ import { readPolicy } from "../../protocol/routing/read-policy.ts";
 import { route, type RouteDecision } from "../../protocol/routing/route-handoff.ts";
 import { type BatchRecord, runBatch } from "../batch.ts";
 import { readText } from "../input.ts";
-import type { RouteOptions } from "../declare/protocol-commands.ts";
+import type { InputOptions } from "../options.ts";
 import { bold, dim, warn, writeLine } from "../terminal/output.ts";
+
+export interface RouteOptions extends InputOptions {
+  readonly policy?: string;
+}
 
 export async function routeCommand(file: string | undefined, options: RouteOptions): Promise<void> {
   const { limit } = options;
@@ -23,7 +27,7 @@ export async function routeCommand(file: string | undefined, options: RouteOptio
   await writeLine(options.json === true ? JSON.stringify(decision) : show(decision));
 }
 
-/** A record's own policy stands in for the command's. */
+/** A record may have a policy of its own. */
 function routeRecord(record: BatchRecord, policy: Policy): RouteDecision {
   if (record["handoff"] === undefined) throw new TuttiError("invalid_input", "`handoff` is missing");
   const own = record["policy"] ?? undefined;

@@ -1,24 +1,24 @@
-// `tutti status`: is a daemon running, who works on the state, and what is to be done.
+// `tutti status`: shows whether a daemon runs, who works on the state, and how much work there is.
 import type { Host } from "../../host/host.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { bold, dim, warn, writeLine } from "../terminal/output.ts";
 import { commandLine } from "../connect.ts";
 import { stateFolder } from "../state-folder.ts";
-import { listed } from "./tasks.ts";
-import { duration } from "../terminal/task-tree.ts";
+import { listTasks } from "../list-tasks.ts";
+import { counted, duration } from "../terminal/units.ts";
 
 export interface StatusOptions {
   readonly state?: string;
   readonly json?: boolean;
 }
 
-type Work = Pick<ServiceStatus, "tasks" | "asks">;
+type OpenWork = Pick<ServiceStatus, "tasks" | "asks">;
 
 export async function statusCommand(host: Host, options: StatusOptions): Promise<void> {
   const folder = stateFolder(options.state);
   const tutti = await host.connect(folder);
-  if (tutti === undefined) return notRunning(host, folder, options);
+  if (tutti === undefined) return showNotRunning(host, folder, options);
   try {
     const status = await tutti.status();
     if (options.json === true) return await writeLine(JSON.stringify({ running: true, ...status }));
@@ -28,15 +28,15 @@ export async function statusCommand(host: Host, options: StatusOptions): Promise
     await writeLine(line("state", folder));
     await writeLine(line("work", `${workLine(status)}${paused ? "; paused, nothing new begins" : ""}`));
     await writeLine(line("operators", `${operators.joined} joined, ${operators.connected} connected`));
-    for (const { task, runner } of parked) warn(`${task} stays as it is: this Tutti has no runner ${runner}`);
+    for (const { task, runner } of parked) warn(`${task} cannot go on: this Tutti has no runner ${runner}`);
   } finally {
     await tutti.close();
   }
 }
 
-async function notRunning(host: Host, folder: string, options: StatusOptions): Promise<void> {
-  const worker = await host.worker(folder);
-  const work = await workIn(host, folder);
+async function showNotRunning(host: Host, folder: string, options: StatusOptions): Promise<void> {
+  const worker = await host.findOwner(folder);
+  const work = await readOpenWork(host, folder);
   if (options.json === true) {
     const none = { tasks: null, asks: null };
     return writeLine(JSON.stringify({ running: false, state: folder, worker: worker ?? null, ...(work ?? none) }));
@@ -44,16 +44,16 @@ async function notRunning(host: Host, folder: string, options: StatusOptions): P
   await writeLine(`${bold("not running")}; start it with \`${commandLine(options.state, "up")}\``);
   await writeLine(line("state", work === undefined ? `${folder}, nothing there yet` : folder));
   if (work !== undefined) await writeLine(line("work", workLine(work)));
-  if (worker !== undefined) await writeLine(line("by", `process ${worker.pid}, since ${worker.since}, no daemon`));
+  if (worker !== undefined) await writeLine(line("by", `process ${worker.pid}, since ${worker.since}, not a daemon`));
 }
 
-/** Undefined when there is no state. */
-async function workIn(host: Host, folder: string): Promise<Work | undefined> {
+/** Undefined when there is no state in the folder. */
+async function readOpenWork(host: Host, folder: string): Promise<OpenWork | undefined> {
   try {
-    const reader = host.look(folder);
+    const reader = host.openReader(folder);
     try {
-      const count = async (status: keyof Work["tasks"]): Promise<number> =>
-        (await listed(reader, { limit: Infinity, below: true, status })).length;
+      const count = async (status: keyof OpenWork["tasks"]): Promise<number> =>
+        (await listTasks(reader, { limit: Infinity, all: true, status })).length;
       const tasks = {
         pending: await count("pending"),
         running: await count("running"),
@@ -69,8 +69,8 @@ async function workIn(host: Host, folder: string): Promise<Work | undefined> {
   }
 }
 
-function workLine({ tasks: { pending, running, input_required }, asks }: Work): string {
-  const waiting = asks === 0 ? "" : `, ${asks} ${asks === 1 ? "question" : "questions"} open`;
+function workLine({ tasks: { pending, running, input_required }, asks }: OpenWork): string {
+  const waiting = asks === 0 ? "" : `, ${counted(asks, "question")} open`;
   return `${running} running, ${pending} pending, ${input_required} waiting for input${waiting}`;
 }
 

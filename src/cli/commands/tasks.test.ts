@@ -1,4 +1,4 @@
-// The commands over a state folder: reading beside a worker, exporting, pruning, and folders that cannot be used.
+// The commands that read and prune a state folder, as real processes.
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,8 +30,8 @@ async function leftWaiting(b: Bench): Promise<void> {
   await asking.ended;
 }
 
-describe("beside a process that works", () => {
-  test("a second copy gets status 7 and is told the first one's pid; reader is not in anybody's way", async (t) => {
+describe("while another process works on the folder", () => {
+  test("a command that would work on it gets status 7 and the pid; commands that only read are not affected", async (t) => {
     const b = bench(t);
     const first = await waiting(b);
     for (const args of [
@@ -59,7 +59,7 @@ describe("beside a process that works", () => {
     assert.equal(b.run("invoke", "--quiet", example("single")).status, 0, "a dead owner does not hold the folder");
   });
 
-  test("logs -f tells what happens and ends when the tree is over", async (t) => {
+  test("logs -f prints events as they happen and ends with the tree", async (t) => {
     const b = bench(t);
     const slow = b.file("slow.json", {
       invocation: {
@@ -81,12 +81,12 @@ describe("beside a process that works", () => {
     assert.equal(status, 0);
     assert.match(out, /task\.created[^]*at last[^]*task\.completed +at last\n$/);
     assert.equal((await working.ended).status, 0);
-    assert.equal(b.run("logs", id).out, out, "what was followed is what is kept");
+    assert.equal(b.run("logs", id).out, out, "the followed events are the recorded ones");
   });
 });
 
-describe("reader", () => {
-  test("exported lines are the protocol's tasks and events, whole and in order", (t) => {
+describe("export, show and logs", () => {
+  test("export prints every task and event of the tree, complete and in order", (t) => {
     const b = bench(t);
     b.run("invoke", "--quiet", example("supervise"));
     const [root] = roots(b);
@@ -108,7 +108,7 @@ describe("reader", () => {
     }
   });
 
-  test("a task or a folder that is not there ends with status 4 and one line", (t) => {
+  test("a missing task or folder gives status 4 and one line", (t) => {
     const b = bench(t);
     const nowhere = b.run("tasks");
     assert.deepEqual([nowhere.status, nowhere.out], [4, ""]);
@@ -122,7 +122,7 @@ describe("reader", () => {
 });
 
 describe("prune", () => {
-  test("removes finished trees and never an unfinished one; ids are not given out again", async (t) => {
+  test("removes finished trees, never an unfinished one, and ids are not used again", async (t) => {
     const b = bench(t);
     b.run("invoke", "--quiet", example("single"));
     await leftWaiting(b);
@@ -149,7 +149,7 @@ describe("prune", () => {
     );
   });
 
-  test("what it is to remove must be said, in words it knows", (t) => {
+  test("needs an age or a size, in a form it understands", (t) => {
     const b = bench(t);
     b.run("invoke", "--quiet", example("single"));
     for (const args of [["prune"], ["prune", "--older", "soon"], ["prune", "--max-size", "big"]]) {
@@ -161,8 +161,8 @@ describe("prune", () => {
   });
 });
 
-describe("a folder that cannot be used is told in one line without a stack", () => {
-  const isTold = (b: Bench, wanted: RegExp): void => {
+describe("a folder that cannot be used gives one line and no stack trace", () => {
+  const fails = (b: Bench, wanted: RegExp): void => {
     for (const args of [["invoke", example("single")], ["tasks"], ["prune", "--older", "1d"]]) {
       const { status, out, err } = b.run(...args);
       assert.deepEqual([status, out], [6, ""], `${args.join(" ")}: ${err}`);
@@ -171,32 +171,32 @@ describe("a folder that cannot be used is told in one line without a stack", () 
     }
   };
 
-  test("one that is no database", (t) => {
+  test("with a file that is not a database", (t) => {
     const b = bench(t);
     mkdirSync(b.state);
     writeFileSync(database(b), "this was somebody's diary".repeat(1_000));
-    isTold(b, /is not a Tutti database; move it away, or choose another folder with --state/);
+    fails(b, /is not a Tutti database; move it away, or choose another folder with --state/);
   });
 
-  test("one that is damaged", (t) => {
+  test("with a damaged database", (t) => {
     const b = bench(t);
     b.run("invoke", "--quiet", example("single"));
     const bytes = readFileSync(database(b));
     bytes.fill(0xff, 4_096);
     writeFileSync(database(b), bytes);
-    isTold(b, /is damaged; restore it from a copy, or move it away to start anew/);
+    fails(b, /is damaged; restore it from a copy, or move it away to start anew/);
   });
 
-  test("one written by a newer Tutti", (t) => {
+  test("written by a newer Tutti", (t) => {
     const b = bench(t);
     b.run("invoke", "--quiet", example("single"));
     const opened = new DatabaseSync(database(b));
     opened.exec("PRAGMA user_version = 999");
     opened.close();
-    isTold(b, /was written by a newer Tutti; update this one, or choose another folder with --state/);
+    fails(b, /was written by a newer Tutti; update this one, or choose another folder with --state/);
   });
 
-  test("one that cannot be made", (t) => {
+  test("that cannot be made", (t) => {
     const b = bench(t);
     writeFileSync(b.state, "a file where the folder should be");
     const { status, err } = b.run("invoke", example("single"));
@@ -205,7 +205,7 @@ describe("a folder that cannot be used is told in one line without a stack", () 
     assert.equal(b.run("tasks").status, 4);
   });
 
-  test("one that cannot be written", { skip: process.getuid?.() === 0 ? "root may write anywhere" : false }, (t) => {
+  test("that cannot be written to", { skip: process.getuid?.() === 0 ? "root may write anywhere" : false }, (t) => {
     const b = bench(t);
     mkdirSync(b.state);
     chmodSync(b.state, 0o500);

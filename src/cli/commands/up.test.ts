@@ -1,4 +1,4 @@
-// The daemon as a person meets it through the commands: up and down, work through it, questions, pause, keys.
+// The commands of the daemon, and the other commands while a daemon runs, as real processes.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,14 +14,14 @@ import { bench, type Bench, type Ended } from "../../../test/support/cli-process
 const treeOf = (b: Bench, task: string): TaskView[] =>
   z.object({ tree: z.array(TaskView) }).parse(JSON.parse(b.run("show", "--json", task).out)).tree;
 
-const told = ({ status, err }: Ended, wanted: number, says: RegExp): void => {
+const failsWith = ({ status, err }: Ended, wanted: number, says: RegExp): void => {
   assert.equal(status, wanted, err);
   assert.match(err, says);
   assert.equal(err.trimEnd().split("\n").length, 1, err);
 };
 
 describe("up and down", () => {
-  test("in the foreground says where it is, what it found, where the key is and how to stop; a signal ends it well", async (t) => {
+  test("up prints its address, its key file, its work and how to stop it; a signal ends it with status 0", async (t) => {
     const b = bench(t);
     const serving = b.start("up", "--port", "0");
     const [, url = ""] = await serving.said(/tutti up at (http:\/\/127\.0\.0\.1:\d+) \(process \d+, .*\)/);
@@ -37,7 +37,7 @@ describe("up and down", () => {
     assert.ok(!existsSync(join(b.state, "daemon.json")));
   });
 
-  test("--detach returns when it answers; down ends it, and none is told as none", (t) => {
+  test("up --detach returns when the daemon answers; down stops it, and says when there is none", (t) => {
     const b = bench(t);
     const first = up(b);
     assert.equal(first.existed, false);
@@ -52,7 +52,7 @@ describe("up and down", () => {
     assert.partialDeepStrictEqual(status, { running: false, worker: null, asks: 0 });
   });
 
-  test("what is asked of it in the wrong way is told before it starts", (t) => {
+  test("up refuses wrong options before the daemon starts", (t) => {
     const b = bench(t);
     const cases: [string[], number, RegExp][] = [
       [["--host", "0.0.0.0"], 5, /--tls-cert and --tls-key, or --insecure/],
@@ -69,7 +69,7 @@ describe("up and down", () => {
     assert.ok(!existsSync(join(b.state, "daemon.json")));
   });
 
-  test("status of a state that is not there, and of one a command works on, starts nothing", async (t) => {
+  test("status starts nothing, whether there is no state or a command works on it", async (t) => {
     const b = bench(t);
     assert.match(b.run("status").out, /^not running; start it with `tutti up --state .*\n.*nothing there yet\n$/);
     assert.ok(!existsSync(b.state));
@@ -84,14 +84,14 @@ describe("up and down", () => {
     });
     // A daemon cannot take the state from it, and says who has it.
     const answered = b.run("answer", openIn(b).asks[0]?.id ?? "", "red");
-    told(answered, 7, new RegExp(`process ${asking.child.pid}`));
+    failsWith(answered, 7, new RegExp(`process ${asking.child.pid}`));
     asking.child.kill("SIGKILL");
     await asking.ended;
   });
 });
 
-describe("work through the daemon", () => {
-  test("invoke and agents run go through the one that runs, with the same words and statuses", (t) => {
+describe("with a daemon", () => {
+  test("invoke and agents run work through it, with the same output and exit statuses", (t) => {
     const b = bench(t);
     const { pid } = up(b);
     const all = b.run("invoke", example("all"));
@@ -108,20 +108,20 @@ describe("work through the daemon", () => {
     assert.match(run.err, /^ {2}I look around first\.$/m);
     assert.match(run.err, /^ {4}✓ 3$/m);
     const bad = b.run("invoke", b.file("bad.json", { invocation: { targets: [{ agent: { type: "named" } }] } }));
-    told(bad, 3, /^tutti: .*invocation\.targets\[0\]\.message: /);
-    told(b.run("invoke", join("examples", "reply.txt")), 3, /is not JSON/);
+    failsWith(bad, 3, /^tutti: .*invocation\.targets\[0\]\.message: /);
+    failsWith(b.run("invoke", join("examples", "reply.txt")), 3, /is not JSON/);
     assert.equal(z.object({ pid: z.number() }).parse(JSON.parse(b.run("status", "--json").out)).pid, pid);
     for (const command of ["show", "logs", "export", "cancel"]) {
-      told(b.run(command, "tsk_0_1"), 4, /^tutti: there is no task tsk_0_1$/m);
+      failsWith(b.run(command, "tsk_0_1"), 4, /^tutti: there is no task tsk_0_1$/m);
     }
   });
 
-  test("Ctrl-C leaves the work running and says how to follow it again", async (t) => {
+  test("Ctrl-C leaves the work running and says how to follow it", async (t) => {
     const b = bench(t);
     up(b);
     const asking = b.start("invoke", example("ask"));
     const [, ask = ""] = await asking.said(
-      /waiting for an answer to (ask_\w+); `tutti answer ask_\w+ … --state .*` gives it/,
+      /waiting for an answer to (ask_\w+); answer it with `tutti answer ask_\w+ … --state .*`/,
     );
     asking.child.kill("SIGINT");
     const { status, err } = await asking.ended;
@@ -131,13 +131,13 @@ describe("work through the daemon", () => {
     const again = b.start("invoke", example("ask"));
     await again.said(new RegExp(`going on with ${task}, which was not finished`));
     const [, next = ""] = await again.said(/waiting for an answer to (ask_\w+)/);
-    assert.equal(b.run("answer", next, "n: too dear").status, 0);
+    assert.equal(b.run("answer", next, "n: too expensive").status, 0);
     const ended = await again.ended;
     assert.equal(ended.status, 0, ended.err);
     assert.match(ended.out, /Nothing was ordered\./);
   });
 
-  test("a daemon that is killed in the middle is waited for, and what follows is whole", async (t) => {
+  test("a command waits for a daemon that was killed and started again, and misses no event", async (t) => {
     const b = bench(t);
     const first = up(b);
     const asking = b.start("invoke", example("ask"));
@@ -151,17 +151,17 @@ describe("work through the daemon", () => {
     const { status, out, err } = await asking.ended;
     assert.equal(status, 0, err);
     assert.match(out, /Ordered\./);
-    assert.equal(err.match(/task\.created +planner/g)?.length, 1, "nothing is told twice");
+    assert.equal(err.match(/task\.created +planner/g)?.length, 1, "no event is shown twice");
   });
 
-  test("logs -f takes up what nobody works on, and without a task tells of everything", async (t) => {
+  test("logs -f starts a daemon for unfinished tasks that no process works on; without a task it shows all", async (t) => {
     const b = bench(t);
     const asking = b.start("invoke", example("ask"));
     await asking.said(/ask\.raised/);
     asking.child.kill("SIGINT");
     await asking.ended;
     const all = b.start("logs", "-f");
-    await all.said(/nobody worked on it: started a daemon at/);
+    await all.said(/no process worked on it: started a daemon at/);
     const [, ask = ""] = await all.said(/ask\.raised +(ask_\w+)/);
     assert.equal(b.run("answer", ask, "red").status, 0);
     const [, next = ""] = await all.said(new RegExp(`ask\\.raised +(?!${ask})(ask_\\w+)`));
@@ -174,7 +174,7 @@ describe("work through the daemon", () => {
 });
 
 describe("questions", () => {
-  test("are listed and answered by whoever comes; a wrong answer says what would be right, a late one that it is late", async (t) => {
+  test("can be listed and answered from any terminal; wrong and late answers are refused with a reason", async (t) => {
     const b = bench(t);
     const { task, ask } = await waiting(b, "ask");
     assert.match(
@@ -182,25 +182,25 @@ describe("questions", () => {
       new RegExp(`\\? ${ask} {2}question: Which colour .* \\(red \\| blue\\) +23 h .* left`),
     );
     assert.equal(openIn(b).asks[0]?.id, ask);
-    assert.match(b.run("asks").out, /^[^\n]*\n$/, "how to answer is no result");
-    told(b.run("answer", ask, "green"), 3, /must be one of: red, blue; right would be "red" \| "blue"/);
-    told(b.run("answer", ask), 2, /say the answer: tutti answer ask_\w+ --state \S+ "red" \| "blue"/);
-    told(b.run("answer", ask, "red", "--json-value", '"red"'), 2, /not both/);
-    told(b.run("answer", ask, "--json-value", "{"), 2, /not JSON/);
+    assert.match(b.run("asks").out, /^[^\n]*\n$/, "the hint on how to answer goes to standard error");
+    failsWith(b.run("answer", ask, "green"), 3, /must be one of: red, blue; answer with "red" \| "blue"/);
+    failsWith(b.run("answer", ask), 2, /give the answer: tutti answer ask_\w+ --state \S+ "red" \| "blue"/);
+    failsWith(b.run("answer", ask, "red", "--json-value", '"red"'), 2, /not both/);
+    failsWith(b.run("answer", ask, "--json-value", "{"), 2, /not JSON/);
     assert.deepEqual(JSON.parse(b.run("answer", ask, "--json", "--json-value", '"red"').out), { ask, accepted: true });
-    told(b.run("answer", ask, "blue"), 4, /is not open: it was answered, .*`tutti asks --state \S+`/);
+    failsWith(b.run("answer", ask, "blue"), 4, /is not open: it was answered, .*`tutti asks --state \S+`/);
     const following = b.start("logs", "-f", task);
     const [, approval = ""] = await following.said(new RegExp(`ask\\.raised +(?!${ask})(ask_\\w+) approval`));
-    told(b.run("answer", approval, "perhaps"), 3, /answer y or n; a reason may follow a no/);
-    told(b.run("answer", approval, "--json-value", "1"), 3, /true or false/);
+    failsWith(b.run("answer", approval, "perhaps"), 3, /answer y or n; a reason may follow a no/);
+    failsWith(b.run("answer", approval, "--json-value", "1"), 3, /true or false/);
     assert.equal(b.run("answer", approval, "--json-value", "true").status, 0);
     const { status, out } = await following.ended;
     assert.equal(status, 0);
     assert.match(out, /ask\.answered +ask_\w+ by \S.*: red[^]*task\.completed +Ordered\.\n$/);
-    assert.equal(b.run("asks").out, "nothing is asked\n");
+    assert.equal(b.run("asks").out, "nothing waits for an answer\n");
   });
 
-  test("the result of a client's own tool is given the same way", async (t) => {
+  test("the result of a tool that the client runs is given with the same command", async (t) => {
     const b = bench(t);
     const { task, ask } = await waiting(b, "external");
     assert.match(b.run("asks", task).out, /external tool: weather \{"city":"Oslo"\}/);
@@ -212,12 +212,12 @@ describe("questions", () => {
 });
 
 describe("a task", () => {
-  test("hears what it is told, and is canceled with all below it", async (t) => {
+  test("gets messages, and is canceled with all tasks below it", async (t) => {
     const b = bench(t);
     const { task } = await waiting(b, "ask");
     const child = treeOf(b, task)[1]?.id ?? "";
     assert.equal(b.run("message", child, "Make", "it", "quick.").status, 0);
-    told(b.run("message", child, " "), 2, /blank/);
+    failsWith(b.run("message", child, " "), 2, /is empty/);
     assert.deepEqual(JSON.parse(b.run("cancel", task, "--reason", "no party", "--json").out), {
       canceled: [task, child],
     });
@@ -234,7 +234,7 @@ describe("a task", () => {
 });
 
 describe("pause", () => {
-  test("begins nothing new until resume, over a restart too", async (t) => {
+  test("begins no new work until resume, also after a restart", async (t) => {
     const b = bench(t);
     assert.match(b.run("pause").out, /^paused: steps under way finish, nothing new begins until `tutti resume/);
     b.run("down");
@@ -247,7 +247,7 @@ describe("pause", () => {
 });
 
 describe("keys and operators", () => {
-  test("a key is shown once, opens what its role may, and nothing once it is revoked; the last admin key stays", async (t) => {
+  test("a key is shown once and allows what its role allows until it is revoked; the last admin key stays", async (t) => {
     const b = bench(t);
     const { url } = up(b);
     const added = b.run("keys", "add", "metrics", "--role", "viewer");
@@ -267,13 +267,13 @@ describe("keys and operators", () => {
     assert.equal(b.run("keys", "revoke", id).status, 0);
     assert.equal(await asked("GET", "/v1/tasks"), 401);
     assert.match(b.run("keys", "list").out, /metrics +viewer .* revoked .* ago/);
-    told(b.run("keys", "revoke", keys.find(({ role }) => role === "admin")?.id ?? ""), 7, /last admin key/);
-    told(b.run("keys", "revoke", "key_none"), 4, /no key key_none/);
+    failsWith(b.run("keys", "revoke", keys.find(({ role }) => role === "admin")?.id ?? ""), 7, /last admin key/);
+    failsWith(b.run("keys", "revoke", "key_none"), 4, /no key key_none/);
     assert.equal(b.run("keys", "add", "x", "--role", "king").status, 2);
-    told(b.run("keys", "add", " ", "--role", "viewer"), 2, /cannot be called/);
+    failsWith(b.run("keys", "add", " ", "--role", "viewer"), 2, /cannot be called/);
   });
 
-  test("operators are listed with their names, whether they are connected and what waits for them", async (t) => {
+  test("operators are listed with their roles, their connection and what waits for them", async (t) => {
     const b = bench(t);
     const { url } = up(b);
     assert.equal(b.run("operators").out, "no operator has joined\n");
@@ -286,26 +286,26 @@ describe("keys and operators", () => {
   });
 });
 
-describe("who is in the way", () => {
-  test("the commands that a command names go to the state it was given", async (t) => {
+describe("hints", () => {
+  test("a command to type has the --state of the command that names it", async (t) => {
     const b = bench(t);
     up(b);
     const invoking = b.start("invoke", "--quiet", example("ask"));
-    const [, command = ""] = await invoking.said(/waiting for an answer to ask_\w+; `(.*)` gives it/);
+    const [, command = ""] = await invoking.said(/waiting for an answer to ask_\w+; answer it with `(.*)`/);
     assert.match(command, /^tutti answer ask_\w+ … --state \S+$/);
     assert.ok(command.endsWith(b.state));
     invoking.child.kill("SIGKILL");
   });
 
-  test("prune names the daemon and how to stop it, and doctor finds nothing wrong with one that answers", (t) => {
+  test("prune says how to stop the daemon, and doctor accepts a daemon that answers", (t) => {
     const b = bench(t);
     const { url } = up(b);
-    told(b.run("prune", "--older", "1d"), 7, new RegExp(`the daemon at ${url} works on .*\`tutti down --state `));
+    failsWith(b.run("prune", "--older", "1d"), 7, new RegExp(`the daemon at ${url} works on .*\`tutti down --state `));
     assert.match(b.run("doctor").out, new RegExp(`^ok +state .*worked on by the daemon at ${url}$`, "m"));
   });
 });
 
-test("with the key gone under a daemon that runs, whoever only looks is warned and sees the folder", (t) => {
+test("without the daemon's key file, reading commands warn and read the folder", (t) => {
   const b = bench(t);
   up(b);
   b.run("invoke", "--quiet", example("single"));
@@ -314,26 +314,26 @@ test("with the key gone under a daemon that runs, whoever only looks is warned a
   assert.equal(looked.status, 0, looked.err);
   assert.match(looked.err, /admin\.key is gone.*what follows is read from/);
   assert.match(looked.out, /✓ tsk_\w+ {2}invocation {2}completed/);
-  told(b.run("cancel", "tsk_0_1"), 5, /admin\.key is gone/);
+  failsWith(b.run("cancel", "tsk_0_1"), 5, /admin\.key is gone/);
 });
 
-describe("what is not there", () => {
-  test("a file that cannot be used is refused before a daemon is started for it", (t) => {
+describe("missing files and states", () => {
+  test("an invalid invocation is refused before a daemon is started for it", (t) => {
     const b = bench(t);
     writeFileSync(join(b.folder, "empty.json"), "{}");
-    told(b.run("invoke", "--detach", "empty.json"), 3, /the invocation cannot be used: .*invocation: is missing/);
+    failsWith(b.run("invoke", "--detach", "empty.json"), 3, /the invocation cannot be used: .*invocation: is missing/);
     assert.ok(!existsSync(b.state));
   });
 
-  test("is said without starting a daemon or making a state", (t) => {
+  test("a missing state, task or folder starts no daemon and makes no folder", (t) => {
     const b = bench(t);
     for (const args of [["cancel", "tsk_0_1"], ["message", "tsk_0_1", "x"], ["answer", "ask_0_1", "y"], ["asks"]]) {
-      told(b.run(...args), 4, /^tutti: there is no state in /);
+      failsWith(b.run(...args), 4, /^tutti: there is no state in /);
     }
-    told(b.run("prune", "--older", "1d"), 4, /^tutti: there is no state in /);
+    failsWith(b.run("prune", "--older", "1d"), 4, /^tutti: there is no state in /);
     assert.ok(!existsSync(b.state));
     writeFileSync(join(b.folder, "file"), "");
-    told(b.run("agents", "run", "lead", "x", "--cwd", "/nope"), 4, /^tutti: there is no folder \/nope$/m);
-    told(b.run("agents", "run", "lead", "x", "--cwd", "file"), 3, /^tutti: file is a file; name a folder$/m);
+    failsWith(b.run("agents", "run", "lead", "x", "--cwd", "/nope"), 4, /^tutti: there is no folder \/nope$/m);
+    failsWith(b.run("agents", "run", "lead", "x", "--cwd", "file"), 3, /^tutti: file is a file; name a folder$/m);
   });
 });

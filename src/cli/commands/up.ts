@@ -1,4 +1,4 @@
-// `tutti up`: runs the daemon here, or starts it in a process of its own.
+// `tutti up`: runs the daemon in this process, or starts it in a process of its own.
 import { join } from "node:path";
 
 import type { Host, RunningDaemon, UpOptions } from "../../host/host.ts";
@@ -23,30 +23,30 @@ export interface UpCommandOptions {
   readonly cwd?: string;
 }
 
-type How = "here" | "detached" | "already";
+type Started = "here" | "detached" | "already";
 
 export async function upCommand(host: Host, options: UpCommandOptions): Promise<void> {
   const up = upOptions(options);
-  const found = await host.find(up.state);
-  if (found !== undefined) return tell(host, found, { how: "already", options });
+  const found = await host.findDaemon(up.state);
+  if (found !== undefined) return print(host, found, { how: "already", options });
   if (options.detach === true) {
-    const { daemon, existed } = await host.start(up);
-    return tell(host, daemon, { how: existed ? "already" : "detached", options });
+    const { daemon, existed } = await host.startDaemon(up);
+    return print(host, daemon, { how: existed ? "already" : "detached", options });
   }
-  // Told while it serves; what cannot be told then is no reason to stop serving.
-  let telling: Promise<void> = Promise.resolve();
-  await host.serve(up, (daemon) => {
-    telling = tell(host, daemon, { how: "here", options }).catch((thrown: unknown) =>
-      console.error(`tutti: up at ${daemon.url}, and ${toTuttiError(thrown).message}`),
+  // Printed while the daemon already runs; a failure to print must not end it.
+  let printed: Promise<void> = Promise.resolve();
+  await host.runDaemon(up, (daemon) => {
+    printed = print(host, daemon, { how: "here", options }).catch((thrown: unknown) =>
+      console.error(`tutti: up at ${daemon.url}, but ${toTuttiError(thrown).message}`),
     );
   });
-  await telling;
+  await printed;
 }
 
 function upOptions(options: UpCommandOptions): UpOptions {
   const { host, port, tlsCert: cert, tlsKey: key, insecure, publicUrl, logLevel, grace } = options;
   if ((cert === undefined) !== (key === undefined)) {
-    throw new TuttiError("usage", "TLS takes both: --tls-cert FILE and --tls-key FILE");
+    throw new TuttiError("usage", "TLS needs both --tls-cert FILE and --tls-key FILE");
   }
   return {
     state: stateFolder(options.state),
@@ -61,13 +61,13 @@ function upOptions(options: UpCommandOptions): UpOptions {
   };
 }
 
-async function tell(
+async function print(
   host: Host,
   daemon: RunningDaemon,
-  { how, options }: { readonly how: How; readonly options: UpCommandOptions },
+  { how, options }: { readonly how: Started; readonly options: UpCommandOptions },
 ): Promise<void> {
   const folder = stateFolder(options.state);
-  const status = await statusOf(host, folder);
+  const status = await readStatus(host, folder);
   const key_file = join(folder, "admin.key");
   if (options.json === true) {
     const { url, pid, version, started_at } = daemon;
@@ -75,35 +75,33 @@ async function tell(
     const all = { url, pid, version, started_at, state: folder, key_file, existed: how === "already", resumed };
     return writeLine(JSON.stringify(all));
   }
-  const said = how === "already" ? "already running at" : "up at";
-  await writeLine(`${bold("tutti")} ${said} ${bold(daemon.url)} ${dim(`(process ${daemon.pid}, ${daemon.version})`)}`);
+  const verb = how === "already" ? "already running at" : "up at";
+  await writeLine(`${bold("tutti")} ${verb} ${bold(daemon.url)} ${dim(`(process ${daemon.pid}, ${daemon.version})`)}`);
   const lines = [
     ["state", folder],
-    ["key", `${key_file}, readable by you alone; the command line finds it`],
-    ["work", workOf(status)],
+    ["key", `${key_file}, readable by you alone; commands on this machine use it by themselves`],
+    ["work", workText(status)],
     [
       "stop",
-      `${how === "here" ? "Ctrl-C, or " : ""}\`${commandLine(options.state, "down")}\`; what runs then goes on at the next start`,
+      `${how === "here" ? "Ctrl-C, or " : ""}\`${commandLine(options.state, "down")}\`; unfinished tasks go on at the next start`,
     ],
   ];
   for (const [name = "", text = ""] of lines) await writeLine(`  ${dim(name.padEnd(6))} ${text}`);
 }
 
-function workOf(status: ServiceStatus | undefined): string {
-  if (status === undefined) return "not known";
+function workText(status: ServiceStatus | undefined): string {
+  if (status === undefined) return "unknown";
   const { tasks, asks, resumed, paused } = status;
   const open = tasks.pending + tasks.running + tasks.input_required;
   const parts = [
-    resumed === 0
-      ? `${open} unfinished tasks`
-      : `${open} unfinished tasks, ${resumed} of them taken up where they were`,
+    resumed === 0 ? `${open} unfinished tasks` : `${open} unfinished tasks, ${resumed} of them resumed`,
     ...(asks === 0 ? [] : [`${asks} waiting for an answer`]),
     ...(paused ? ["paused"] : []),
   ];
   return open === 0 && !paused ? "nothing to do yet" : parts.join("; ");
 }
 
-async function statusOf(host: Host, folder: string): Promise<ServiceStatus | undefined> {
+async function readStatus(host: Host, folder: string): Promise<ServiceStatus | undefined> {
   const tutti = await host.connect(folder);
   try {
     return await tutti?.status();

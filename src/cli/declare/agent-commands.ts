@@ -1,87 +1,86 @@
-// Declares the commands over a project: its agents, its models, and the doctor.
-import { type Command, Option } from "commander";
+// Declares the commands for a project: its agents, its models, and the doctor.
+import type { Command } from "commander";
 
 import type { Host } from "../../host/host.ts";
-import type { AgentsOptions } from "../commands/agents.ts";
+import type { AgentsCheckOptions } from "../commands/agents-check.ts";
+import type { AgentsNewOptions } from "../commands/agents-new.ts";
+import type { AgentsRunOptions } from "../commands/agents-run.ts";
 import type { DoctorOptions } from "../commands/doctor.ts";
 import type { ModelsOptions } from "../commands/models.ts";
-import { jsonOption, limitOption, stateOption } from "../options.ts";
-import type { RunOptions } from "../commands/run-agent.ts";
+import { jsonOption, limitOption, projectOption, stateOption } from "../options.ts";
+import type { AgentsOptions } from "../project-agents.ts";
 
-const projectOption = (): Option =>
-  new Option("--cwd <folder>", "a folder in the project; the current one when absent");
-
-export function addAgents(program: Command, host: () => Promise<Host>): void {
-  const agents = program.command("agents").description("the agents of the project and of the user");
+export function declareAgentCommands(program: Command, host: () => Promise<Host>): void {
+  const agents = program.command("agents").description("list, show, check, write and run agents");
   agents
     .command("list")
-    .description("list the agents: .tutti/agents and .claude/agents of the project, then of your home")
+    .description("list the agents in .tutti/agents and .claude/agents, of the project and of your home folder")
     .addOption(projectOption())
     .addOption(jsonOption())
     .action(async (options: AgentsOptions) => {
-      const { listAgents } = await import("../commands/agents.ts");
-      await listAgents(await host(), options);
+      const { agentsListCommand } = await import("../commands/agents-list.ts");
+      await agentsListCommand(await host(), options);
     });
   agents
     .command("show")
-    .argument("<name>", "the agent")
-    .description("show an agent: what it may use, and its instructions")
+    .argument("<name>", "the name of the agent")
+    .description("show an agent: its tools, its model and its instructions")
     .addOption(projectOption())
     .addOption(jsonOption())
     .action(async (name: string, options: AgentsOptions) => {
-      const { showAgent } = await import("../commands/agents.ts");
-      await showAgent(await host(), name, options);
+      const { agentsShowCommand } = await import("../commands/agents-show.ts");
+      await agentsShowCommand(await host(), name, options);
     });
   agents
     .command("check")
-    .description("check every definition; one line per problem, and status 3 when one is wrong")
-    .option("--watch", "go on, and check again whenever a file changes")
+    .description("check all agent definitions; prints one line per problem, exit status 3 if there is an error")
+    .option("--watch", "keep running, and check again whenever a file changes")
     .addOption(projectOption())
     .addOption(jsonOption())
-    .action(async (options: AgentsOptions) => {
-      const { checkAgents } = await import("../commands/agents.ts");
-      await checkAgents(await host(), options);
+    .action(async (options: AgentsCheckOptions) => {
+      const { agentsCheckCommand } = await import("../commands/agents-check.ts");
+      await agentsCheckCommand(await host(), options);
     });
   agents
     .command("new")
-    .argument("<name>", "the agent")
-    .description("write a commented definition to start from; never over one that is there")
-    .option("--user", "for all your projects, in ~/.tutti/agents")
+    .argument("<name>", "the name of the agent")
+    .description("write an agent definition to start from, with comments; never overwrites a file")
+    .option("--user", "for all your projects: write it to ~/.tutti/agents")
     .addOption(projectOption())
     .addOption(jsonOption())
-    .action(async (name: string, options: AgentsOptions) => {
-      const { newAgent } = await import("../commands/agents.ts");
-      await newAgent(await host(), name, options);
+    .action(async (name: string, options: AgentsNewOptions) => {
+      const { agentsNewCommand } = await import("../commands/agents-new.ts");
+      await agentsNewCommand(await host(), name, options);
     });
-  addRun(agents, host);
-  addModels(program, host);
+  declareRun(agents, host);
+  declareModels(program, host);
 }
 
-function addRun(agents: Command, host: () => Promise<Host>): void {
+function declareRun(agents: Command, host: () => Promise<Host>): void {
   agents
     .command("run")
-    .argument("<name>", "the agent")
-    .argument("<prompt>", "what it is to do; - for standard input")
-    .description("run an agent and show how it goes; the same command again goes on where it was interrupted")
-    .option("--cwd <folder>", "the folder it works in; the current one when absent")
-    .option("--model <name>", "provider/model or an alias, in place of the definition's")
-    .option("--script <file>", "a rehearsal script, JSON, for when the model is rehearsal/script")
+    .argument("<name>", "the name of the agent")
+    .argument("<prompt>", "what the agent should do; - to read it from standard input")
+    .description("run an agent and show what it does; after an interruption, the same command goes on with the run")
+    .option("--cwd <folder>", "the folder the agent works in (default: the current folder)")
+    .option("--model <name>", "provider/model or an alias, instead of the model in the agent's definition")
+    .option("--script <file>", "a rehearsal script in JSON, for the model rehearsal/script")
     .addOption(stateOption())
-    .option("--new", "start another even if the same run has not finished")
-    .option("--quiet", "show no transcript")
+    .option("--new", "start a new run even if the same run is unfinished")
+    .option("--quiet", "do not show the transcript")
     .addOption(jsonOption())
     .addOption(limitOption())
-    .action(async (name: string, prompt: string, options: RunOptions) => {
-      const { runAgent } = await import("../commands/run-agent.ts");
-      await runAgent(await host(), name, prompt, options);
+    .action(async (name: string, prompt: string, options: AgentsRunOptions) => {
+      const { agentsRunCommand } = await import("../commands/agents-run.ts");
+      await agentsRunCommand(await host(), { name, prompt }, options);
     });
 }
 
-function addModels(program: Command, host: () => Promise<Host>): void {
+function declareModels(program: Command, host: () => Promise<Host>): void {
   program
     .command("models")
-    .description("list the models that can be used: key, reachable, price, format")
-    .option("--offline", "ask no provider whether it is there")
+    .description("list the models you can use: price, API key, whether they can be reached, tool-call format")
+    .option("--offline", "do not ask the providers whether they can be reached")
     .addOption(projectOption())
     .addOption(jsonOption())
     .action(async (options: ModelsOptions) => {
@@ -90,7 +89,7 @@ function addModels(program: Command, host: () => Promise<Host>): void {
     });
   program
     .command("doctor")
-    .description("look at all that is needed, and say what to do about what is missing")
+    .description("check the installation and the project, and say how to fix what is missing")
     .addOption(projectOption())
     .addOption(stateOption())
     .addOption(jsonOption())

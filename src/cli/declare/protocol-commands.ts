@@ -1,51 +1,57 @@
-// Declares the commands over the protocols: parsing replies, routing handoffs, tokens.
+// Declares the commands for the protocols: parsing replies, routing handoffs, and tokens.
 import { type Command, Option } from "commander";
 
-import { jsonlOption, jsonOption, limitOption, list, positive } from "../options.ts";
+import type { ParseToolcallsOptions } from "../commands/parse-toolcalls-command.ts";
+import type { RouteOptions } from "../commands/route.ts";
+import type { TokenMintOptions } from "../commands/token-mint.ts";
+import type { TokenVerifyOptions } from "../commands/token-verify.ts";
+import { commaList, type InputOptions, jsonlOption, jsonOption, limitOption, positiveInteger } from "../options.ts";
 
-export function addProtocols(program: Command): void {
-  addParse(program);
-  addRoute(program);
-  addToken(program);
+export function declareProtocolCommands(program: Command): void {
+  declareParse(program);
+  declareRoute(program);
+  declareToken(program);
 }
 
-function addParse(program: Command): void {
-  const parse = program.command("parse").description("parse what a model replied");
+function declareParse(program: Command): void {
+  const parse = program.command("parse").description("parse the reply of a model");
   parse
     .command("toolcalls")
-    .argument("[file]", "the reply; standard input when absent or -")
-    .description("find the fenced tool calls in a reply: calls, errors, violations, prose, reasoning")
+    .argument("[file]", "the reply (default: standard input)")
+    .description("find the tool calls in a reply, and what is wrong with them")
     .addOption(
-      new Option("--profile <name>", "how much drift to take").choices(["strict", "tolerant"]).default("tolerant"),
+      new Option("--profile <name>", "strict: the exact format; tolerant: also common deviations")
+        .choices(["strict", "tolerant"])
+        .default("tolerant"),
     )
-    .option("--tools <names>", "registered tools, comma-separated; without it every name counts as registered", list)
-    .option("--cut", "the provider said the reply was cut short")
+    .option("--tools <names>", "the tools that exist, comma-separated (default: every name is accepted)", commaList)
+    .option("--cut", "the reply was cut off at the output limit")
     .addOption(jsonOption())
     .addOption(jsonlOption("{id, input, tools?, cut?}"))
     .addOption(limitOption())
-    .action(async (file: string | undefined, options: ToolCallOptions) => {
-      const { parseToolCallsCommand } = await import("../commands/show-tool-calls.ts");
-      await parseToolCallsCommand(file, options);
+    .action(async (file: string | undefined, options: ParseToolcallsOptions) => {
+      const { parseToolcallsCommand } = await import("../commands/parse-toolcalls-command.ts");
+      await parseToolcallsCommand(file, options);
     });
   parse
     .command("decision")
-    .argument("[file]", "the reply; standard input when absent or -")
-    .description("read a manager's reply as a decision: delegate, respond or do_work")
+    .argument("[file]", "the reply (default: standard input)")
+    .description("read the decision in a manager's reply: delegate, respond or do_work")
     .addOption(jsonOption())
     .addOption(jsonlOption("{id, input}"))
     .addOption(limitOption())
     .action(async (file: string | undefined, options: InputOptions) => {
-      const { parseDecisionCommand } = await import("../commands/show-decision.ts");
+      const { parseDecisionCommand } = await import("../commands/parse-decision-command.ts");
       await parseDecisionCommand(file, options);
     });
 }
 
-function addRoute(program: Command): void {
+function declareRoute(program: Command): void {
   program
     .command("route")
-    .argument("[handoff]", "the handoff envelope, TOON or JSON; standard input when absent or -")
+    .argument("[handoff]", "the handoff, in TOON or JSON (default: standard input)")
     .description("say which model gets a handoff, and why")
-    .option("--policy <file>", "the routing policy, TOON or JSON; the built-in one when absent")
+    .option("--policy <file>", "the routing policy, in TOON or JSON (default: the built-in policy)")
     .addOption(jsonOption())
     .addOption(jsonlOption("{id, policy?, handoff}"))
     .addOption(limitOption())
@@ -55,63 +61,33 @@ function addRoute(program: Command): void {
     });
 }
 
-function addToken(program: Command): void {
-  const token = program.command("token").description("mint and verify capability tokens");
+function declareToken(program: Command): void {
+  const token = program.command("token").description("mint and verify capability tokens for workers");
   token
     .command("mint")
-    .description("mint a token bound to one attempt of one task; makes the key file when there is none")
-    .requiredOption("--key <file>", "the signing key, readable by you alone")
-    .requiredOption("--task <id>", "the task it is for")
-    .requiredOption("--verbs <names>", "what the bearer may do, comma-separated", list)
-    .option("--attempt <n>", "the attempt it is for", positive, 1)
-    .option("--agent <id>", "who it is given to")
-    .option("--ttl <seconds>", "how long it lives", positive, 1800)
+    .description("mint a token for one attempt of one task; makes the key file if there is none")
+    .requiredOption("--key <file>", "the file with the signing key")
+    .requiredOption("--task <id>", "the task the token is for")
+    .requiredOption("--verbs <names>", "what the token allows, comma-separated", commaList)
+    .option("--attempt <n>", "the attempt the token is for", positiveInteger, 1)
+    .option("--agent <id>", "the agent the token is given to")
+    .option("--ttl <seconds>", "how long the token is valid", positiveInteger, 1800)
     .addOption(jsonOption())
-    .action(async (options: MintOptions) => {
-      const { mintCommand } = await import("../commands/token.ts");
-      await mintCommand(options);
+    .action(async (options: TokenMintOptions) => {
+      const { tokenMintCommand } = await import("../commands/token-mint.ts");
+      await tokenMintCommand(options);
     });
   token
     .command("verify")
-    .argument("[token]", "the token; standard input when absent or -")
-    .description("check a token: signature, expiry, then verb, task and attempt as far as they are given")
-    .requiredOption("--key <file>", "the signing key")
-    .option("--verb <name>", "the verb it must grant")
+    .argument("[token]", "the token (default: standard input)")
+    .description("check a token: its signature, its expiry, and the verb, task and attempt you name")
+    .requiredOption("--key <file>", "the file with the signing key")
+    .option("--verb <name>", "the verb it must allow")
     .option("--task <id>", "the task it must be for")
-    .option("--attempt <n>", "the attempt it must be for", positive)
+    .option("--attempt <n>", "the attempt it must be for", positiveInteger)
     .addOption(jsonOption())
-    .action(async (text: string | undefined, options: VerifyOptions) => {
-      const { verifyCommand } = await import("../commands/token.ts");
-      await verifyCommand(text, options);
+    .action(async (text: string | undefined, options: TokenVerifyOptions) => {
+      const { tokenVerifyCommand } = await import("../commands/token-verify.ts");
+      await tokenVerifyCommand(text, options);
     });
-}
-
-export interface InputOptions {
-  readonly json?: boolean;
-  readonly jsonl?: boolean;
-  readonly limit: number;
-}
-export interface ToolCallOptions extends InputOptions {
-  readonly profile: "strict" | "tolerant";
-  readonly tools?: readonly string[];
-  readonly cut?: boolean;
-}
-export interface RouteOptions extends InputOptions {
-  readonly policy?: string;
-}
-export interface MintOptions {
-  readonly key: string;
-  readonly task: string;
-  readonly verbs: readonly string[];
-  readonly attempt: number;
-  readonly agent?: string;
-  readonly ttl: number;
-  readonly json?: boolean;
-}
-export interface VerifyOptions {
-  readonly key: string;
-  readonly verb?: string;
-  readonly task?: string;
-  readonly attempt?: number;
-  readonly json?: boolean;
 }

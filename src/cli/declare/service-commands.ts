@@ -1,39 +1,55 @@
-// Declares the commands of the daemon: up and down, how it is, its pause, its keys and its operators.
+// Declares the commands for the daemon: starting and stopping it, its status, its API keys and its operators.
 import { type Command, Option } from "commander";
 
 import type { Host } from "../../host/host.ts";
 import type { KeyRole } from "../../protocol/api/service.ts";
 import type { DownOptions } from "../commands/down.ts";
-import type { KeysOptions } from "../commands/keys.ts";
+import type { KeysAddOptions } from "../commands/keys-add.ts";
+import type { KeysListOptions } from "../commands/keys-list.ts";
+import type { KeysRevokeOptions } from "../commands/keys-revoke.ts";
 import type { OperatorsOptions } from "../commands/operators.ts";
-import { jsonOption, port, seconds, stateOption } from "../options.ts";
 import type { PauseOptions } from "../commands/pause.ts";
+import type { ResumeOptions } from "../commands/resume.ts";
 import type { StatusOptions } from "../commands/status.ts";
 import type { UpCommandOptions } from "../commands/up.ts";
+import type { VersionOptions } from "../commands/version-command.ts";
+import { graceSeconds, jsonOption, portNumber, projectOption, stateOption } from "../options.ts";
 
-// Spelt out, so that the help does not load every schema.
+// Repeated here, so that help does not have to load every schema.
 const roles: readonly KeyRole[] = ["viewer", "operator", "admin"];
 
 const graceOption = (): Option =>
   new Option(
     "--grace <seconds>",
-    "how long steps under way may take to finish when it stops; 10 when absent",
-  ).argParser(seconds);
+    "how long running steps may take to finish when the daemon stops (default: 10)",
+  ).argParser(graceSeconds);
 
-export function addService(program: Command, host: () => Promise<Host>): void {
+export function declareServiceCommands(program: Command, host: () => Promise<Host>): void {
+  program
+    .command("version")
+    .description("print the version")
+    .addOption(jsonOption())
+    .action(async (options: VersionOptions) => {
+      const { versionCommand } = await import("../commands/version-command.ts");
+      await versionCommand(options);
+    });
   program
     .command("up")
-    .description("run the daemon: everything else then works through it, and it survives being killed")
-    .option("--detach", "in a process of its own; its log is daemon.log in the state folder")
-    .option("--host <address>", "where it listens; 127.0.0.1 when absent")
-    .addOption(new Option("--port <number>", "7878 or a free one when absent; 0 for any that is free").argParser(port))
-    .option("--tls-cert <file>", "its certificate, PEM; needed beyond this machine")
-    .option("--tls-key <file>", "the certificate's key, PEM")
-    .option("--insecure", "beyond this machine without TLS")
-    .option("--public-url <url>", "how others reach it, behind a proxy or on 0.0.0.0; told to workers")
-    .option("--log-level <level>", "trace, debug, info, warn, error; info when absent")
+    .description("run the daemon; other commands then work through it")
+    .option("--detach", "run it in a process of its own; its log is daemon.log in the state folder")
+    .option("--host <address>", "the address to listen on (default: 127.0.0.1)")
+    .addOption(
+      new Option("--port <number>", "the port; 0 for any free one (default: 7878, or a free one)").argParser(
+        portNumber,
+      ),
+    )
+    .option("--tls-cert <file>", "the TLS certificate (PEM); needed if other machines may connect")
+    .option("--tls-key <file>", "the key of the certificate (PEM)")
+    .option("--insecure", "let other machines connect without TLS")
+    .option("--public-url <url>", "the address for workers and browsers, if it is behind a proxy or listens on 0.0.0.0")
+    .option("--log-level <level>", "trace, debug, info, warn or error (default: info)")
     .addOption(graceOption())
-    .option("--cwd <folder>", "a folder in the project it is started for; the current one when absent")
+    .addOption(projectOption())
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (options: UpCommandOptions) => {
@@ -42,9 +58,9 @@ export function addService(program: Command, host: () => Promise<Host>): void {
     });
   program
     .command("down")
-    .description("stop the daemon; what is under way goes on at the next start")
+    .description("stop the daemon; unfinished tasks go on at the next start")
     .addOption(graceOption())
-    .option("--force", "kill it, for one that hangs; nothing that was acknowledged is lost")
+    .option("--force", "kill it if it hangs; nothing that was recorded is lost")
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (options: DownOptions) => {
@@ -53,18 +69,18 @@ export function addService(program: Command, host: () => Promise<Host>): void {
     });
   program
     .command("status")
-    .description("say whether a daemon runs, and what there is to do")
+    .description("show whether the daemon runs, and how many tasks are unfinished")
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (options: StatusOptions) => {
       const { statusCommand } = await import("../commands/status.ts");
       await statusCommand(await host(), options);
     });
-  addPause(program, host);
-  addKeys(program, host);
+  declarePause(program, host);
+  declareKeys(program, host);
   program
     .command("operators")
-    .description("list who has joined to gate tasks, to answer and to do work")
+    .description("list the operators: people and programs that have joined to approve tasks, answer and do work")
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (options: OperatorsOptions) => {
@@ -73,10 +89,10 @@ export function addService(program: Command, host: () => Promise<Host>): void {
     });
 }
 
-function addPause(program: Command, host: () => Promise<Host>): void {
+function declarePause(program: Command, host: () => Promise<Host>): void {
   program
     .command("pause")
-    .description("begin no new work until resume, over restarts too; steps under way finish")
+    .description("begin no new work until `tutti resume`, also after a restart; running steps finish")
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (options: PauseOptions) => {
@@ -85,49 +101,49 @@ function addPause(program: Command, host: () => Promise<Host>): void {
     });
   program
     .command("resume")
-    .description("go on after a pause")
+    .description("go on after `tutti pause`")
     .addOption(stateOption())
     .addOption(jsonOption())
-    .action(async (options: PauseOptions) => {
-      const { resumeCommand } = await import("../commands/pause.ts");
+    .action(async (options: ResumeOptions) => {
+      const { resumeCommand } = await import("../commands/resume.ts");
       await resumeCommand(await host(), options);
     });
 }
 
-function addKeys(program: Command, host: () => Promise<Host>): void {
-  const keys = program.command("keys").description("the keys that open the daemon");
+function declareKeys(program: Command, host: () => Promise<Host>): void {
+  const keys = program.command("keys").description("list, add and revoke the API keys of the daemon");
   keys
     .command("list")
-    .description("list the keys, revoked ones too; never the keys themselves")
+    .description("list the keys by name and role, also the revoked ones; the keys themselves are not shown")
     .addOption(stateOption())
     .addOption(jsonOption())
-    .action(async (options: KeysOptions) => {
-      const { listKeys } = await import("../commands/keys.ts");
-      await listKeys(await host(), options);
+    .action(async (options: KeysListOptions) => {
+      const { keysListCommand } = await import("../commands/keys-list.ts");
+      await keysListCommand(await host(), options);
     });
   keys
     .command("add")
-    .argument("<name>", "what it is for")
-    .description("make a key and print it, this once")
+    .argument("<name>", "a name that says what the key is for")
+    .description("make a key and print it; it is shown only this once")
     .addOption(
-      new Option("--role <role>", "viewer looks; operator also works and joins; admin also has keys and shutdown")
+      new Option("--role <role>", "viewer: read; operator: also start tasks and join; admin: also keys and shutdown")
         .choices(roles)
         .makeOptionMandatory(),
     )
     .addOption(stateOption())
     .addOption(jsonOption())
-    .action(async (name: string, options: KeysOptions & { readonly role: KeyRole }) => {
-      const { addKey } = await import("../commands/keys.ts");
-      await addKey(await host(), name, options);
+    .action(async (name: string, options: KeysAddOptions) => {
+      const { keysAddCommand } = await import("../commands/keys-add.ts");
+      await keysAddCommand(await host(), name, options);
     });
   keys
     .command("revoke")
-    .argument("<id>", "its id")
-    .description("revoke a key, from now on")
+    .argument("<id>", "the id of the key, from `tutti keys list`")
+    .description("revoke a key; it stops working at once")
     .addOption(stateOption())
     .addOption(jsonOption())
-    .action(async (id: string, options: KeysOptions) => {
-      const { revokeKey } = await import("../commands/keys.ts");
-      await revokeKey(await host(), id, options);
+    .action(async (id: string, options: KeysRevokeOptions) => {
+      const { keysRevokeCommand } = await import("../commands/keys-revoke.ts");
+      await keysRevokeCommand(await host(), id, options);
     });
 }

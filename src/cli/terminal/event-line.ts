@@ -1,13 +1,14 @@
-// One line per event, for logs and progress.
+// An event as one line of text, for logs and progress.
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import { messageText } from "../../protocol/task/message.ts";
 import { bold, dim } from "./output.ts";
 import { printable } from "./printable.ts";
-import { money } from "./task-tree.ts";
+import { counted, money } from "./units.ts";
+import { resultText, valueText } from "./value-text.ts";
 
-/** Text longer than this is cut in a line; `--json` has all of it. */
-const longest = 160;
+/** Longer text is cut; `--json` has all of it. */
+const maxLength = 160;
 const typeWidth = "task.input_required".length;
 
 export function eventLine(event: TaskEvent): string {
@@ -21,7 +22,7 @@ function describe(event: TaskEvent): string {
     case "task.created":
       return `${event.data.agent} (${event.data.runner})${event.data.prompt === undefined ? "" : `: ${event.data.prompt}`}`;
     case "task.completed":
-      return resultText(event.data.content);
+      return endText(event.data.content);
     case "task.failed":
       return event.data.error.message;
     case "task.canceled":
@@ -29,11 +30,13 @@ function describe(event: TaskEvent): string {
     case "message.added": {
       const { message } = event.data;
       const calls = message.parts.flatMap((part) =>
-        part.part_type === "tool_call" ? [`${part.data.tool_name} ${plain(part.data.input)}`] : [],
+        part.part_type === "tool_call" ? [`${part.data.tool_name} ${valueText(part.data.input)}`] : [],
       );
       const results = message.parts.flatMap((part) =>
         part.part_type === "tool_result"
-          ? [`${part.data.tool_name} → ${messageText(part.data) || plain(part.data.parts.map((each) => each.data))}`]
+          ? [
+              `${part.data.tool_name} → ${messageText(part.data) || valueText(part.data.parts.map((each) => each.data))}`,
+            ]
           : [],
       );
       const who = message.name === "rehearsal" ? `${message.role} (rehearsal)` : message.role;
@@ -52,7 +55,7 @@ function describe(event: TaskEvent): string {
     case "ask.raised":
       return `${event.data.ask.id} ${event.data.ask.kind}: ${event.data.ask.question}`;
     case "ask.answered":
-      return `${event.data.ask} by ${event.data.by.name}: ${plain(answerText(event.data.answer))}`;
+      return `${event.data.ask} by ${event.data.by.name}: ${valueText(answerValue(event.data.answer))}`;
     case "ask.expired":
       return `${event.data.ask}: ${event.data.meaning.replace("_", " ")}`;
     case "ask.withdrawn":
@@ -70,31 +73,27 @@ function describe(event: TaskEvent): string {
     case "budget.settled":
       return `${event.data.key}${event.data.presumed === true ? ", presumed sent" : ""}: ${event.data.spent.input_tokens + event.data.spent.output_tokens} tokens, ${money(event.data.spent.money_micro_usd ?? 0)}`;
     default:
-      return Object.keys(event.data).length === 0 ? "" : plain(event.data);
+      return Object.keys(event.data).length === 0 ? "" : valueText(event.data);
   }
 }
 
-/** What an invocation ended with is told by its tasks' own lines; here only how many there were. */
-function resultText(content: unknown): string {
+/** The results of several tasks stand in the lines of those tasks, so an invocation only says how many there are. */
+function endText(content: unknown): string {
   const { data } = InvocationResult.safeParse(content);
-  if (data === undefined) return plain(content);
-  if (data.kind === "scalar") return plain(data.result.content);
-  if (data.kind === "task_ids") return `started ${data.task_ids.length}, not waited for`;
+  if (data === undefined) return valueText(content);
+  if (data.kind === "scalar") return resultText(data.result.content);
+  if (data.kind === "task_ids") return `started ${counted(data.task_ids.length, "task")}, not waited for`;
   const failed = data.results.filter((result) => result.status !== "completed").length;
-  return `${data.results.length} results${failed === 0 ? "" : `, ${failed} of them not completed`}`;
+  return `${counted(data.results.length, "result")}${failed === 0 ? "" : `, ${failed} of them not completed`}`;
 }
 
-function answerText(answer: Extract<TaskEvent, { type: "ask.answered" }>["data"]["answer"]): unknown {
+function answerValue(answer: Extract<TaskEvent, { type: "ask.answered" }>["data"]["answer"]): unknown {
   if (answer.kind === "question") return answer.value;
   if (answer.kind === "budget") return answer.go_on ? "go on" : "stop";
   return answer.approved ? "yes" : `no${answer.reason === undefined ? "" : `, ${answer.reason}`}`;
 }
 
-function plain(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
 function short(text: string): string {
   const line = printable(text).replaceAll(/\s+/g, " ");
-  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
 }

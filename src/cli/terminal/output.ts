@@ -1,14 +1,15 @@
-// Writes what a command has to say: results on standard output, warnings and errors on standard error.
+// Writes to the terminal: results on standard output, warnings and errors on standard error, with colours where they are wanted.
 import { once } from "node:events";
 
 import { errorTable, type TuttiError } from "../../protocol/error.ts";
 
-/** Waits when the reader is slower than we are; a reader that has gone away ends the command quietly. */
+/** Waits while the reader of standard output is slower than this command. */
 export async function writeLine(text: string): Promise<void> {
   if (!process.stdout.write(`${text}\n`)) await once(process.stdout, "drain");
 }
 
-export function quietWhenReaderLeaves(): void {
+/** A reader that goes away, as `head` does, is no error: the command ends with status 0. */
+export function exitWhenOutputCloses(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
     console.error(`tutti: could not write the result: ${error.message}`);
@@ -33,7 +34,7 @@ const colors = { red: "31", green: "32", yellow: "33", blue: "34", dim: "2", bol
 export const bold = (text: string): string => paint("bold", text);
 export const dim = (text: string): string => paint("dim", text);
 
-/** Colours standard output, when it is a terminal that wants them. */
+/** Colours text when standard output is a terminal and `NO_COLOR` is not set. */
 export function paint(color: keyof typeof colors, text: string): string {
   return style(colors[color], text, process.stdout.isTTY);
 }
@@ -43,7 +44,7 @@ function style(codes: string, text: string, terminal: boolean | undefined): stri
   return `\u001b[${codes}m${text}\u001b[0m`;
 }
 
-/** Every line two spaces in. */
+/** Indents every line by two spaces. */
 export function indent(text: string): string {
   return text.replaceAll(/^/gm, "  ");
 }

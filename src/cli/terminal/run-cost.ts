@@ -1,34 +1,51 @@
-// What a tree took: time, tokens, money as far as prices are known, and whether it was a rehearsal.
-import type { TaskEvent } from "../../protocol/task/event.ts";
-import type { TaskView } from "../../protocol/task/task-view.ts";
+// What a tree of tasks took: time, tokens, money as far as prices are known, and whether it was a rehearsal.
+import type { FoldedTree } from "../../core/fold-tree.ts";
+import { counted, duration, money } from "./units.ts";
 
-export interface CostNotes {
-  /** Some calls cost money nobody knows the amount of. */
-  unpriced: boolean;
-  /** At least one reply was played from a script. */
-  rehearsal: boolean;
-}
-
-export interface RunCost extends Readonly<CostNotes> {
+export interface RunCost {
+  /** From the start of the task at the top to its end. */
   readonly ms: number;
   readonly tokens: number;
   readonly money_micro_usd: number;
+  readonly unpriced: boolean;
+  readonly rehearsal: boolean;
 }
 
-export function noteCost(notes: CostNotes, event: TaskEvent): void {
-  if (event.type === "message.added" && event.data.message.name === "rehearsal") notes.rehearsal = true;
-  if (event.type === "budget.settled" && event.data.spent.money_micro_usd === null) notes.unpriced = true;
+export function runCost({ task, tasks, tokens, money_micro_usd, unpriced, rehearsal }: FoldedTree): RunCost {
+  const top = tasks.get(task);
+  const ms = top === undefined ? 0 : (top.ended_at ?? top.created_at) - top.created_at;
+  return { ms, tokens, money_micro_usd, unpriced, rehearsal };
 }
 
-/** `tree` is the task and all below it, parents first. */
-export function runCost(tree: readonly TaskView[], notes: Readonly<CostNotes>): RunCost {
-  const [root] = tree;
-  const sum = (of: (view: TaskView) => number): number => tree.reduce((all, view) => all + of(view), 0);
-  return {
-    ms: root === undefined ? 0 : (root.ended_at ?? root.created_at) - root.created_at,
-    tokens: sum((view) => view.tokens),
-    money_micro_usd: sum((view) => view.money_micro_usd),
-    unpriced: notes.unpriced,
-    rehearsal: notes.rehearsal,
-  };
+/** For the end of a run. */
+export function totalsLine(tree: FoldedTree, now: number): string {
+  const ended = Math.max(...tree.tasks.values().map((view) => view.ended_at ?? now));
+  const took = [
+    counted(tree.tasks.size, "task"),
+    duration(ended - startOf(tree, now)),
+    `${tree.tokens} tokens`,
+    moneyText(tree),
+  ];
+  const rehearsal = tree.rehearsal ? "; a rehearsal: the replies came from a script, no model was asked" : "";
+  return `${took.join(", ")}${rehearsal}`;
+}
+
+/** For a run that goes on; short enough for one line of a terminal. */
+export function liveTotals(tree: FoldedTree, now: number): string {
+  const { size } = tree.tasks;
+  return [
+    `${size - tree.unfinished} of ${size} done`,
+    duration(now - startOf(tree, now)),
+    `${tree.tokens} tokens`,
+    moneyText(tree),
+    ...(tree.rehearsal ? ["rehearsal"] : []),
+  ].join(", ");
+}
+
+function startOf({ task, tasks }: FoldedTree, now: number): number {
+  return tasks.get(task)?.created_at ?? now;
+}
+
+function moneyText({ money_micro_usd, unpriced }: FoldedTree): string {
+  return `${money(money_micro_usd)}${unpriced ? " and calls of unknown price" : ""}`;
 }

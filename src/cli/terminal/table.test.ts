@@ -8,7 +8,7 @@ import { fitted } from "./table.ts";
 
 const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width, 0);
 
-test("columns fit the room, the first is never cut, and none is cut more than another needs", () => {
+test("columns fit the width, the first is never cut, and the widest is cut first", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(120), { minLength: 1, maxLength: 6 }), fc.nat(200), (wanted, room) => {
       const widths = fitted(wanted, room);
@@ -27,7 +27,7 @@ test("columns fit the room, the first is never cut, and none is cut more than an
   );
 });
 
-test("text is cut between what a person sees as characters, and colours take no room", () => {
+test("text is cut between visible characters, and colour codes take no room", () => {
   const family = "\u{1F468}\u200D\u{1F469}\u200D\u{1F467}";
   assert.equal(shorten(`${family}ab`, 3), `${family}ab`);
   assert.equal(shorten(`${family}abc`, 3), `${family}a…`);

@@ -1,16 +1,16 @@
-// Rows in columns: as wide as they are when piped, cut to the width of a terminal.
+// Writes rows in columns: cut to the width of a terminal, in full when the output is piped.
 import { shorten, sizeOf } from "./fit.ts";
 import { bold, dim, writeLine } from "./output.ts";
 
 export interface Row {
-  /** Stands before the row and takes one column. */
+  /** One character before the first cell. */
   readonly mark?: string;
   readonly cells: readonly string[];
 }
 
 const gap = "  ";
 
-/** The first cell is what one copies, so it is never cut; the longest of the others gives way first. */
+/** The first cell is an id that people copy, so it is never cut; of the others, the longest is cut first. */
 export async function writeTable(rows: readonly Row[], head?: readonly string[]): Promise<void> {
   const all = [...(head === undefined ? [] : [head]), ...rows.map(({ cells }) => cells)];
   const marked = rows.some(({ mark }) => mark !== undefined);
@@ -30,7 +30,7 @@ export async function writeTable(rows: readonly Row[], head?: readonly string[])
   }
 }
 
-/** Not narrower than a few characters: on a very small screen a line wraps rather than say nothing. */
+/** No column is cut below this width: on a very narrow screen, lines wrap instead. */
 const narrowest = 6;
 
 /** @internal Exported for its tests only. */

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { TaskEvent } from "../../protocol/task/event.ts";
-import { transcriptLines } from "./transcript-lines.ts";
+import { eventText } from "./transcript-lines.ts";
 
 const reached = (data: object): string =>
-  transcriptLines.event(TaskEvent.parse({ seq: 1, at: 0, task: "tsk_1", root: "tsk_1", type: "budget.reached", data }));
+  eventText(TaskEvent.parse({ seq: 1, at: 0, task: "tsk_1", root: "tsk_1", type: "budget.reached", data }));
 
-test("a limit that is reached is told as one, an unknown price as what it is", () => {
+test("a limit that is reached is shown as one, and an unknown price as such", () => {
   const money = { limit: "money_micro_usd", allowed: 10_000_000 };
   assert.equal(reached({ ...money, wanted: 10_000_001 }), "the limit of $10.00 is reached");
   for (const wanted of [0, 10_000_000]) {

@@ -1,60 +1,58 @@
-// What a transcript says of a message and of an event.
+// The lines of a transcript: what it shows of a message and of an event.
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { type CompleteMessage, messageText } from "../../protocol/task/message.ts";
 import { oneLine, printable } from "./printable.ts";
-import { markOf, money } from "./task-tree.ts";
+import { markOf } from "./task-tree.ts";
+import { money } from "./units.ts";
+import { valueText } from "./value-text.ts";
 
-const longest = 120;
+const maxLength = 120;
 
-export const transcriptLines = { said, event };
-
-/** `text` is what an agent says, `calls` a line each for what it calls and for what it is told back. */
-function said(message: CompleteMessage): { readonly text: string; readonly calls: readonly string[] } {
+/** `text` is what an agent wrote; `calls` has one line for each tool call and for each result of one. */
+export function messageLines(message: CompleteMessage): { readonly text: string; readonly calls: readonly string[] } {
   const calls = message.parts.flatMap((part) => {
-    // What `final` is called with is the result, shown when the task ends.
-    if ((part.part_type === "tool_call" || part.part_type === "tool_result") && part.data.tool_name === "final")
-      return [];
-    if (part.part_type === "tool_call") return [`→ ${short(part.data.tool_name)} ${short(part.data.input)}`];
-    if (part.part_type !== "tool_result") return [];
-    const told = messageText(part.data);
+    if (part.part_type !== "tool_call" && part.part_type !== "tool_result") return [];
+    // The argument of `final` is the result of the task, which is shown when the task ends.
+    if (part.data.tool_name === "final") return [];
+    const name = short(part.data.tool_name);
+    if (part.part_type === "tool_call") return [`→ ${name} ${short(part.data.input)}`];
+    const text = messageText(part.data);
     const data = part.data.parts.flatMap((each) => (each.part_type === "data" ? [each.data] : []));
-    return [`← ${short(part.data.tool_name)} ${told === "" ? short(data.length === 1 ? data[0] : data) : short(told)}`];
+    return [`← ${name} ${short(text === "" ? (data.length === 1 ? data[0] : data) : text)}`];
   });
+  // The message a task begins with is shown by the line that announces the task.
   const text = message.role === "assistant" ? printable(messageText(message)) : "";
-  // The first message of a task stands in the line that announces it.
   return { text, calls };
 }
 
-/** Empty for what needs no line. */
-function event(happened: TaskEvent): string {
-  switch (happened.type) {
+/** Empty for an event that is not shown. */
+export function eventText(event: TaskEvent): string {
+  switch (event.type) {
     case "task.created":
-      return happened.data.depth <= 1
+      return event.data.depth <= 1
         ? ""
-        : `▸ ${short(happened.data.agent)}${happened.data.detached ? " (in the background)" : ""}: ${short(happened.data.prompt ?? "")}`;
+        : `▸ ${short(event.data.agent)}${event.data.detached ? " (in the background)" : ""}: ${short(event.data.prompt ?? "")}`;
     case "task.completed":
-      return `${markOf("completed")} ${short(happened.data.content)}`;
+      return `${markOf("completed")} ${short(event.data.content)}`;
     case "task.failed":
-      return `${markOf("failed")} ${printable(happened.data.error.message)}`;
+      return `${markOf("failed")} ${printable(event.data.error.message)}`;
     case "task.canceled":
-      return `${markOf("canceled")} ${short(happened.data.reason)}`;
+      return `${markOf("canceled")} ${short(event.data.reason)}`;
     case "task.handed_over":
-      return `⇒ handed over to ${short(happened.data.to_agent)}${happened.data.reason === undefined ? "" : `: ${short(happened.data.reason)}`}`;
+      return `⇒ handed over to ${short(event.data.to_agent)}${event.data.reason === undefined ? "" : `: ${short(event.data.reason)}`}`;
     case "attempt.ended":
-      return `↻ given up (${happened.data.outcome}), tried again: ${short(happened.data.reason)}`;
+      return `↻ attempt ended (${event.data.outcome}), trying again: ${short(event.data.reason)}`;
     case "ask.raised":
-      return `${markOf("input_required")} ${short(happened.data.ask.question)}`;
+      return `${markOf("input_required")} ${short(event.data.ask.question)}`;
     case "ask.answered":
-      return `answered by ${short(happened.data.by.name)}: ${short(happened.data.answer)}`;
+      return `answered by ${short(event.data.by.name)}: ${short(event.data.answer)}`;
     case "ask.expired":
       return "nobody answered in time";
     case "step.finished":
-      return happened.data.error === undefined
-        ? ""
-        : `${short(happened.data.key)}: ${short(happened.data.error.message)}`;
+      return event.data.error === undefined ? "" : `${short(event.data.key)}: ${short(event.data.error.message)}`;
     case "budget.reached": {
-      const { limit, allowed, wanted } = happened.data;
-      // Money is asked about before the limit is passed only when a call's price is not known.
+      const { limit, allowed, wanted } = event.data;
+      // A money limit that is not exceeded is reached only because the price of a call is not known.
       if (limit === "money_micro_usd" && wanted <= allowed) {
         return `the price of this model is not known, and there is a limit of ${money(allowed)}`;
       }
@@ -66,5 +64,5 @@ function event(happened: TaskEvent): string {
 }
 
 function short(value: unknown): string {
-  return oneLine(typeof value === "string" ? value : (JSON.stringify(value) ?? ""), longest);
+  return oneLine(valueText(value), maxLength);
 }

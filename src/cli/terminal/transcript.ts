@@ -1,183 +1,172 @@
-// Shows a run as it goes, on standard error: what agents say while they say it, their calls and results, those below them indented.
+// Shows the run of an agent on standard error: what agents write while they write it, their tool calls, and their results.
 import type { LiveDelta, TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
-import type { CompleteMessage } from "../../protocol/task/message.ts";
-import type { Screen } from "./ask-inline.ts";
-import { transcriptLines } from "./transcript-lines.ts";
-import { printable } from "./printable.ts";
+import type { Display } from "./display.ts";
 import { bold, dim } from "./output.ts";
-import type { Watch } from "./watch-task.ts";
-
-export interface Transcript extends Screen {
-  /** Shows what is left. */
-  readonly stop: () => void;
-}
+import { printable } from "./printable.ts";
+import { eventText, messageLines } from "./transcript-lines.ts";
 
 interface Speaker {
   readonly agent: string;
-  /** Levels below the agent that was run. */
+  /** Levels below the agent that was run; each is indented further. */
   readonly level: number;
 }
 
-/** What is being said right now. Once it is on the screen, nobody else is shown until it is said. */
-interface Saying {
+/** The reply that is being written right now. While it is on the screen, everybody else waits. */
+interface LiveReply {
   readonly task: TaskId;
+  /** The step that writes it. */
   readonly key: string;
   text: string;
-  /** Set while it is held back. */
-  held: NodeJS.Timeout | undefined;
+  /** Set while the reply is held back and not yet on the screen. */
+  holdTimer: NodeJS.Timeout | undefined;
 }
 
-/** A reply may begin before what came before it is told; it is held back this long, so that the order is right. */
+/** A reply may begin before the events that precede it have arrived. It is held back this long, so that the order is right. */
 const holdMs = 40;
 
-const terminal: readonly TaskEvent["type"][] = ["task.completed", "task.failed", "task.canceled"];
-const isTerminalEvent = (event: TaskEvent): boolean => terminal.includes(event.type);
-/** The name that messages of a rehearsal carry. */
-const rehearsal = "rehearsal";
+const endings: ReadonlySet<TaskEvent["type"]> = new Set(["task.completed", "task.failed", "task.canceled"]);
 
-/** The task that is watched is the invocation; the agent that was run is the one below it. */
-export function showTranscript(watch: Watch): Transcript {
-  const root = watch.task;
+/** `root` is the task of the invocation; the agent that was run is the task below it. */
+export function showTranscript(root: TaskId, screen: Pick<NodeJS.WriteStream, "write"> = process.stderr): Display {
   const speakers = new Map<TaskId, Speaker>();
   const waiting: TaskEvent[] = [];
-  let saying: Saying | undefined;
-  let last: TaskId | undefined;
+  let reply: LiveReply | undefined;
+  let lastSpeaker: TaskId | undefined;
   let midLine = false;
   let paused = false;
 
+  const levelOf = (task: TaskId): number => speakers.get(task)?.level ?? 0;
   const endLine = (): void => {
-    if (midLine) process.stderr.write("\n");
+    if (midLine) screen.write("\n");
     midLine = false;
   };
-  const line = (level: number, text: string): void => {
+  const writeLine = (level: number, text: string): void => {
     endLine();
-    process.stderr.write(`${indented(level, text)}\n`);
+    screen.write(`${indented(level, text)}\n`);
   };
-  const hush = (): void => {
-    clearTimeout(saying?.held);
-    saying = undefined;
+  /** Continues the line that was begun. */
+  const writeOn = (level: number, text: string): void => {
+    if (text === "") return;
+    screen.write(midLine ? continued(level, text) : indented(level, text));
+    midLine = true;
   };
-  const introduce = (task: TaskId, label: string): void => {
-    if (last === task) return;
+  const writeSpeaker = (task: TaskId, label: string): void => {
+    if (lastSpeaker === task) return;
     const speaker = speakers.get(task);
-    last = task;
-    if (speaker !== undefined) line(speaker.level, `${bold(printable(speaker.agent))}${label}`);
+    lastSpeaker = task;
+    if (speaker !== undefined) writeLine(speaker.level, `${bold(printable(speaker.agent))}${label}`);
+  };
+  const dropReply = (): void => {
+    clearTimeout(reply?.holdTimer);
+    reply = undefined;
   };
 
-  /** A message that was streamed is on the screen already, as far as it came. */
-  const said = (task: TaskId, message: CompleteMessage): void => {
-    const level = (speakers.get(task)?.level ?? 0) + 1;
-    const { text, calls } = transcriptLines.said(message);
-    const label = message.name === rehearsal ? dim(" (rehearsal)") : "";
-    const ends = saying?.task === task && message.id.endsWith(`.${saying.key}`);
-    const streamed = ends && saying?.held === undefined ? saying?.text : undefined;
-    if (ends) hush();
-    if (streamed !== undefined && (text.startsWith(streamed) || streamed.startsWith(text))) {
-      write(level, `${text.slice(streamed.length)}${label}`);
+  /** Of a message that was shown while it was written, only the rest is missing on the screen. */
+  const showMessage = ({ task, data }: Extract<TaskEvent, { type: "message.added" }>): void => {
+    const { message, step } = data;
+    const level = levelOf(task) + 1;
+    const { text, calls } = messageLines(message);
+    const label = message.name === "rehearsal" ? dim(" (rehearsal)") : "";
+    const wasLive = reply?.task === task && reply.key === step?.key;
+    const shown = wasLive && reply?.holdTimer === undefined ? reply?.text : undefined;
+    if (wasLive) dropReply();
+    if (shown !== undefined && (text.startsWith(shown) || shown.startsWith(text))) {
+      writeOn(level, `${text.slice(shown.length)}${label}`);
     } else if (text !== "") {
-      introduce(task, label);
-      line(level, text);
+      writeSpeaker(task, label);
+      writeLine(level, text);
     }
     endLine();
-    if (calls.length > 0) introduce(task, label);
-    for (const call of calls) line(level, dim(call));
-  };
-  const write = (level: number, text: string): void => {
-    if (text === "") return;
-    process.stderr.write(midLine ? rest(level, text) : indented(level, text));
-    midLine = true;
+    if (calls.length > 0) writeSpeaker(task, label);
+    for (const call of calls) writeLine(level, dim(call));
   };
 
   const show = (event: TaskEvent): void => {
+    const { task } = event;
     if (event.type === "task.created") {
-      speakers.set(event.task, { agent: event.data.agent, level: event.data.depth - 1 });
+      speakers.set(task, { agent: event.data.agent, level: event.data.depth - 1 });
     }
     if (event.type === "task.handed_over") {
-      const before = speakers.get(event.task);
-      speakers.set(event.task, { agent: event.data.to_agent, level: before?.level ?? 0 });
-      last = undefined;
+      speakers.set(task, { agent: event.data.to_agent, level: levelOf(task) });
+      lastSpeaker = undefined;
     }
-    if (event.task === root) {
-      if (event.type === "ask.raised" || event.type === "budget.reached") line(0, transcriptLines.event(event));
+    if (task === root) {
+      if (event.type === "ask.raised" || event.type === "budget.reached") writeLine(0, eventText(event));
       return;
     }
-    if (event.type === "message.added") return said(event.task, event.data.message);
-    const over = isTerminalEvent(event) || event.type === "task.handed_over";
-    if (saying?.task === event.task && (over || (event.type === "step.finished" && event.data.key === saying.key))) {
-      hush();
-    }
-    const level = speakers.get(event.task)?.level ?? 0;
-    // How the agent itself ended is the result, which is told apart.
-    const text = level === 0 && isTerminalEvent(event) ? "" : transcriptLines.event(event);
-    if (text === "") return;
-    line(event.type === "task.created" ? level : level + 1, text);
+    if (event.type === "message.added") return showMessage(event);
+    const endsRun = endings.has(event.type) || event.type === "task.handed_over";
+    const endsStep = event.type === "step.finished" && event.data.key === reply?.key;
+    if (reply?.task === task && (endsRun || endsStep)) dropReply();
+    const level = levelOf(task);
+    // The end of the agent itself is the result, which the command prints.
+    const text = level === 0 && endings.has(event.type) ? "" : eventText(event);
+    if (text !== "") writeLine(event.type === "task.created" ? level : level + 1, text);
   };
 
-  const drain = (): void => {
+  const showWaiting = (): void => {
     while (!paused) {
-      // While somebody is talking, only their own events go on.
-      const at =
-        saying === undefined || saying.held !== undefined ? 0 : waiting.findIndex(({ task }) => task === saying?.task);
-      const [event] = at === -1 ? [] : waiting.splice(at, 1);
+      const live = reply !== undefined && reply.holdTimer === undefined ? reply.task : undefined;
+      const index = live === undefined ? 0 : waiting.findIndex(({ task }) => task === live);
+      const [event] = index === -1 ? [] : waiting.splice(index, 1);
       if (event === undefined) return;
       show(event);
     }
   };
-  const begin = (delta: LiveDelta): Saying => {
-    hush();
-    const begun: Saying = { task: delta.task, key: delta.key, text: "", held: undefined };
-    begun.held = setTimeout(() => {
-      if (saying !== begun || paused) return;
-      begun.held = undefined;
-      introduce(begun.task, "");
-      write((speakers.get(begun.task)?.level ?? 0) + 1, begun.text);
+  const beginReply = ({ task, key }: LiveDelta): LiveReply => {
+    dropReply();
+    const begun: LiveReply = { task, key, text: "", holdTimer: undefined };
+    begun.holdTimer = setTimeout(() => {
+      if (reply !== begun || paused) return;
+      begun.holdTimer = undefined;
+      writeSpeaker(task, "");
+      writeOn(levelOf(task) + 1, begun.text);
     }, holdMs);
-    saying = begun;
+    reply = begun;
     return begun;
   };
-  const hear = (delta: LiveDelta): void => {
+  const showDelta = (delta: LiveDelta): void => {
     if (delta.root !== root || delta.channel !== "text" || paused) return;
-    if (saying !== undefined && saying.task !== delta.task) return;
-    // Another key: the call was made again, and what was heard of it before does not count.
-    if (saying !== undefined && saying.key !== delta.key) endLine();
-    const now = saying?.key === delta.key ? saying : begin(delta);
+    if (reply !== undefined && reply.task !== delta.task) return;
+    // With another key the call is made again, and the text of the first try does not count.
+    if (reply !== undefined && reply.key !== delta.key) endLine();
+    const current = reply?.key === delta.key ? reply : beginReply(delta);
     const text = printable(delta.text);
-    now.text += text;
-    if (now.held === undefined) write((speakers.get(delta.task)?.level ?? 0) + 1, text);
+    current.text += text;
+    if (current.holdTimer === undefined) writeOn(levelOf(delta.task) + 1, text);
   };
 
-  const off = watch.on((said) => {
-    if ("live" in said) return hear(said.live);
-    waiting.push(said.event);
-    drain();
-  });
   return {
+    update(item) {
+      if ("live" in item) return showDelta(item.live);
+      waiting.push(item.event);
+      showWaiting();
+    },
     pause() {
-      hush();
-      drain();
+      dropReply();
+      showWaiting();
       endLine();
       paused = true;
     },
     resume() {
       paused = false;
-      drain();
+      showWaiting();
     },
     stop() {
-      off();
       paused = false;
-      hush();
-      drain();
+      dropReply();
+      showWaiting();
       endLine();
     },
   };
 }
 
 function indented(level: number, text: string): string {
-  return `${"  ".repeat(level)}${rest(level, text)}`;
+  return `${"  ".repeat(level)}${continued(level, text)}`;
 }
 
-/** The rest of a line that has begun, and the lines after it. */
-function rest(level: number, text: string): string {
+/** Only the lines after the first are indented. */
+function continued(level: number, text: string): string {
   return text.replaceAll("\n", `\n${"  ".repeat(level)}`);
 }

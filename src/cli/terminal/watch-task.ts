@@ -1,50 +1,39 @@
-// One following of a task for all that is shown of it: the tree, the transcript, the questions, the cost.
-import { setTimeout as sleep } from "node:timers/promises";
-
+// Follows a task and all below it to the end, and folds the events into the tree that everything on the screen is drawn from.
 import type { EventOrDelta, Reader } from "../../client/client.ts";
+import { emptyTree, type FoldedTree, foldTree, isSettled } from "../../core/fold-tree.ts";
+import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
-import { type CostNotes, noteCost } from "./run-cost.ts";
+import type { AgentResult } from "../../protocol/invocation/invocation-result.ts";
 
-export interface Watch {
+export type TaskListener = (item: EventOrDelta, tree: FoldedTree) => void;
+
+export interface WatchOptions {
   readonly task: TaskId;
-  /** What of the cost stands in events. */
-  readonly notes: CostNotes;
-  readonly on: (listener: (said: EventOrDelta) => void) => () => void;
-  /** Resolves when all that happened was told to the listeners; the task is over by then. */
-  drained(): Promise<void>;
-  stop(): void;
+  /** Listeners are given text while it is being written, too. */
+  readonly live: boolean;
 }
 
-/** The end of a tree comes by another way than its last events, which may take this much longer. */
-const patienceMs = 5_000;
+/** A tree in which every task has ended. */
+export interface FinishedTree {
+  readonly tree: FoldedTree;
+  /** How the task at the top ended. */
+  readonly result: AgentResult;
+}
 
-/** Begins with the first event, in a later turn, so that listeners added now miss nothing. */
-export function watchTask(tutti: Pick<Reader, "follow">, task: TaskId): Watch {
-  const listeners = new Set<(said: EventOrDelta) => void>();
-  const stopped = new AbortController();
-  const notes: CostNotes = { unpriced: false, rehearsal: false };
-  const told = async (): Promise<void> => {
-    for await (const said of tutti.follow({ task, live: true, signal: stopped.signal })) {
-      if ("event" in said) noteCost(notes, said.event);
-      for (const listener of listeners) listener(said);
-    }
-  };
-  // A service that stays away is told by whoever waits for the result.
-  const over = told().catch(() => undefined);
-  return {
-    task,
-    notes,
-    on(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    async drained() {
-      const late = new AbortController();
-      await Promise.race([over, sleep(patienceMs, undefined, { signal: late.signal }).catch(() => undefined)]);
-      late.abort();
-      stopped.abort();
-      await over;
-    },
-    stop: () => stopped.abort(),
-  };
+/** Resolves after the last event of the last task. Every listener is given each event once the tree contains it. */
+export async function watchTask(
+  reader: Pick<Reader, "follow">,
+  { task, live }: WatchOptions,
+  listeners: readonly TaskListener[],
+): Promise<FinishedTree> {
+  const tree = emptyTree(task);
+  for await (const item of reader.follow({ task, live })) {
+    if ("event" in item) foldTree(tree, item.event);
+    for (const listener of listeners) listener(item, tree);
+  }
+  // Following ends early only when the client is closed.
+  if (tree.result === undefined || !isSettled(tree)) {
+    throw new TuttiError("stopped", `the connection was closed before ${task} and all below it had ended`);
+  }
+  return { tree, result: tree.result };
 }

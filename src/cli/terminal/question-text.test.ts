@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
-import { answerFrom, askText } from "./question.ts";
+import { parseAnswer, questionText } from "./question-text.ts";
 
 const evil = "a\u001b[2Jb\u009bc\u202ed\u0007";
 const ask = (more: Partial<OpenAsk>): OpenAsk => ({
@@ -26,48 +26,52 @@ const wait = (more: Partial<OpenWait>): OpenWait => ({
   ...more,
 });
 
-test("nothing of what is asked can send a code to the terminal, or begin a line as we do", () => {
+test("a question cannot send control codes to the terminal or imitate our prompt", () => {
   const texts = [
-    askText(ask({ question: evil, details: { command: evil, [evil]: 1 } })),
-    askText(ask({ kind: "budget", question: evil, details: evil })),
-    askText(ask({ kind: "question", question: evil, choices: [evil, "b"], details: [evil] })),
-    askText(wait({ label: evil })),
-    askText(wait({ call: { tool_name: evil, input: { [evil]: evil } } })),
+    questionText(ask({ question: evil, details: { command: evil, [evil]: 1 } })),
+    questionText(ask({ kind: "budget", question: evil, details: evil })),
+    questionText(ask({ kind: "question", question: evil, choices: [evil, "b"], details: [evil] })),
+    questionText(wait({ label: evil })),
+    questionText(wait({ call: { tool_name: evil, input: { [evil]: evil } } })),
   ];
   for (const text of texts) {
     // oxlint-disable-next-line no-control-regex -- controls are what this is about
     assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
     assert.match(text, /a\[2Jbcd/);
   }
-  const forged = askText(ask({ question: "Read a file?\n> y\nDelete all?" }));
+  const forged = questionText(ask({ question: "Read a file?\n> y\nDelete all?" }));
   assert.equal(forged, "Read a file?\n  > y\n  Delete all? [y/N]\n> ");
 });
 
-test("a result that is waited for is asked for with its call, or in the words of the wait", () => {
+test("a wait is shown with the tool call, or with its label", () => {
   const call = { tool_name: "weather", input: { city: "Oslo" } };
   const label = "the result of the external tool weather";
-  assert.equal(askText(wait({ label, call })), 'Result of weather (JSON, or text)\n{"city":"Oslo"}\n> ');
-  assert.equal(askText(wait({})), "a thing (JSON, or text)\n> ");
+  assert.equal(questionText(wait({ label, call })), 'Result of weather (JSON, or text)\n{"city":"Oslo"}\n> ');
+  assert.equal(questionText(wait({})), "a thing (JSON, or text)\n> ");
 });
 
-test("an approval takes y, yes, n, no and nothing, a no with a reason, and no other words", () => {
-  const approved = (said: string): unknown => answerFrom(ask({}), said);
+test("an approval takes y, yes, n, no and an empty line, a reason after a no, and nothing else", () => {
+  const approved = (said: string): unknown => parseAnswer(ask({}), said);
   for (const yes of ["y", "Y", "yes", " YES "]) {
     assert.deepEqual(approved(yes), { ok: true, value: { kind: "approval", approved: true } }, yes);
   }
   for (const no of ["n", "NO", "", "  ", "n:"]) {
     assert.deepEqual(approved(no), { ok: true, value: { kind: "approval", approved: false } }, no);
   }
-  for (const no of ["n: too dear", "No : too dear"]) {
-    assert.deepEqual(approved(no), { ok: true, value: { kind: "approval", approved: false, reason: "too dear" } }, no);
+  for (const no of ["n: too expensive", "No : too expensive"]) {
+    assert.deepEqual(
+      approved(no),
+      { ok: true, value: { kind: "approval", approved: false, reason: "too expensive" } },
+      no,
+    );
   }
   for (const other of ["yep", "ja", "ok", "1", "yn", "nope", "y: but", ": why", "no thanks"]) {
     assert.partialDeepStrictEqual(approved(other), { ok: false }, other);
   }
 });
 
-test("a budget ask is decided by the same words", () => {
-  const heard = (said: string): unknown => answerFrom(ask({ kind: "budget" }), said);
+test("a budget ask takes the same words", () => {
+  const heard = (said: string): unknown => parseAnswer(ask({ kind: "budget" }), said);
   assert.deepEqual(heard("yes"), { ok: true, value: { kind: "budget", go_on: true } });
   assert.deepEqual(heard(""), { ok: true, value: { kind: "budget", go_on: false } });
   assert.partialDeepStrictEqual(heard("go"), { ok: false });

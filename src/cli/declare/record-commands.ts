@@ -1,20 +1,21 @@
-// Declares the commands that look at what there is, and the one that removes what is over.
+// Declares the commands that read what is recorded in a state folder, and the one that removes old records.
 import type { Command } from "commander";
 
 import type { Host } from "../../host/host.ts";
+import type { ExportOptions } from "../commands/export.ts";
 import type { LogsOptions } from "../commands/logs.ts";
-import { jsonLinesOption, jsonOption, positive, stateOption } from "../options.ts";
 import type { PruneOptions } from "../commands/prune.ts";
 import type { ShowOptions } from "../commands/show.ts";
 import type { TasksOptions } from "../commands/tasks.ts";
+import { jsonLinesOption, jsonOption, positiveInteger, stateOption } from "../options.ts";
 
-export function addLookCommands(program: Command, host: () => Promise<Host>): void {
+export function declareRecordCommands(program: Command, host: () => Promise<Host>): void {
   program
     .command("tasks")
-    .description("list the trees, newest first, and the questions that are open")
+    .description("list the task trees, newest first, and the open questions")
     .addOption(stateOption())
-    .option("-n, --limit <count>", "how many", positive, 20)
-    .option("--all", "every task, not only the roots of the trees")
+    .option("-n, --limit <count>", "list at most this many", positiveInteger, 20)
+    .option("--all", "list every task, not only the root of each tree")
     .addOption(jsonOption())
     .action(async (options: TasksOptions) => {
       const { tasksCommand } = await import("../commands/tasks.ts");
@@ -22,8 +23,8 @@ export function addLookCommands(program: Command, host: () => Promise<Host>): vo
     });
   program
     .command("show")
-    .argument("<task>", "its id")
-    .description("show a task: its tree, what happened, what it cost, its result")
+    .argument("<task>", "the id of the task")
+    .description("show a task: its tree, its cost, its events and its result")
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (task: string, options: ShowOptions) => {
@@ -32,10 +33,10 @@ export function addLookCommands(program: Command, host: () => Promise<Host>): vo
     });
   program
     .command("logs")
-    .argument("[task]", "its id; every task when absent")
-    .description("print the events of a task and all below it, or of everything")
+    .argument("[task]", "the id of a task (default: every task)")
+    .description("print the events of a task and all tasks below it, or of every task")
     .addOption(stateOption())
-    .option("-f, --follow", "go on until the tree is over; without a task, until you leave")
+    .option("-f, --follow", "keep printing new events until the tree has ended; without a task, until Ctrl-C")
     .addOption(jsonLinesOption())
     .action(async (task: string | undefined, options: LogsOptions) => {
       const { logsCommand } = await import("../commands/logs.ts");
@@ -43,19 +44,19 @@ export function addLookCommands(program: Command, host: () => Promise<Host>): vo
     });
   program
     .command("export")
-    .argument("<task>", "its id")
-    .description("print a task and all below it as JSON lines")
+    .argument("<task>", "the id of the task")
+    .description("print a task, all tasks below it and their events as JSON lines")
     .addOption(stateOption())
     .addOption(jsonLinesOption())
-    .action(async (task: string, options: { readonly state?: string }) => {
+    .action(async (task: string, options: ExportOptions) => {
       const { exportCommand } = await import("../commands/export.ts");
       await exportCommand(await host(), task, options);
     });
   program
     .command("prune")
-    .description("remove finished trees")
-    .option("--older <age>", "those that ended longer ago than this, such as 30d")
-    .option("--max-size <size>", "then the oldest, until the state is at most this large, such as 500M")
+    .description("remove finished task trees; unfinished ones are never removed")
+    .option("--older <age>", "remove trees that ended longer ago than this, such as 30d")
+    .option("--max-size <size>", "then remove the oldest until the state is at most this large, such as 500M")
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (options: PruneOptions) => {

@@ -1,14 +1,20 @@
-// `tutti parse toolcalls`: shows what the tool-call parser makes of a reply.
+// `tutti parse toolcalls`: parses the tool calls in a model's reply and shows what was found.
 import { TuttiError } from "../../protocol/error.ts";
 import { parseToolCalls } from "../../protocol/toolcalls/parse-tool-calls.ts";
 import type { ToolCallReply } from "../../protocol/toolcalls/tool-call.ts";
 import { type BatchRecord, inputOf, runBatch } from "../batch.ts";
 import { readText } from "../input.ts";
-import type { ToolCallOptions } from "../declare/protocol-commands.ts";
+import type { InputOptions } from "../options.ts";
 import { bold, dim, indent, writeLine } from "../terminal/output.ts";
 import { printable } from "../terminal/printable.ts";
 
-export async function parseToolCallsCommand(file: string | undefined, options: ToolCallOptions): Promise<void> {
+export interface ParseToolcallsOptions extends InputOptions {
+  readonly profile: "strict" | "tolerant";
+  readonly tools?: readonly string[];
+  readonly cut?: boolean;
+}
+
+export async function parseToolcallsCommand(file: string | undefined, options: ParseToolcallsOptions): Promise<void> {
   const { profile, limit } = options;
   if (options.jsonl === true) {
     await runBatch((record) => ({ ...parseToolCalls(inputOf(record, limit), { profile, ...settingsOf(record) }) }), {
@@ -40,7 +46,7 @@ function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-/** For people, so without the codes a model may have put in; `--json` has every byte. */
+/** Without the control codes a model may have written; `--json` has every byte. */
 function show(reply: ToolCallReply): string {
   const lines = [
     ...section(

@@ -1,4 +1,4 @@
-// The commands on a terminal: what is asked inline, what is left, and what stays on the screen.
+// Questions on a real terminal: how they are asked, answered elsewhere, and left open.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
@@ -9,7 +9,7 @@ import { bench } from "../../../test/support/cli-process.ts";
 const hasScript = spawnSync("sh", ["-c", "command -v script timeout"]).status === 0;
 
 describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to make a terminal with" }, () => {
-  test("a question that is answered elsewhere vanishes, and the next one is asked", async (t) => {
+  test("a question that is answered elsewhere is taken back, and the next one is asked", async (t) => {
     const b = bench(t);
     up(b);
     const asking = b.onTerminal("invoke", example("ask"));
@@ -20,10 +20,10 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     const { status, out } = await asking.ended;
     assert.equal(status, 0, out);
     assert.match(out, /Ordered\./);
-    assert.match(out, /2 of 2 done, .* tokens, \$.*, rehearsal/, "the live tree tells cost and time");
+    assert.match(out, /2 of 2 done, .* tokens, \$.*, rehearsal/, "the live tree shows cost and time");
   });
 
-  test("answer without words asks for them", async (t) => {
+  test("tutti answer without a text asks for it", async (t) => {
     const b = bench(t);
     const { ask } = await waiting(b, "ask");
     const asking = b.onTerminal("answer", ask);
@@ -34,7 +34,7 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     assert.match(out, /is answered/);
   });
 
-  test("answer that is left with Ctrl-C or Ctrl-D leaves the question open, and is no fault of ours", async (t) => {
+  test("Ctrl-C and Ctrl-D at tutti answer leave the question open, with status 130", async (t) => {
     const b = bench(t);
     const { ask } = await waiting(b, "ask");
     for (const key of ["\u0003", "\u0004"]) {
@@ -48,7 +48,7 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     assert.equal(openIn(b).asks[0]?.id, ask);
   });
 
-  test("how to follow what was left stays readable below the live tree", async (t) => {
+  test("after Ctrl-C, the hint on how to follow the run stays readable below the live tree", async (t) => {
     const b = bench(t);
     up(b);
     const asking = b.onTerminal("invoke", example("ask"));
@@ -59,7 +59,10 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     const { status, out } = await asking.ended;
     assert.equal(status, 130, out);
     const redraws = out.split("\u001b[3A").slice(0, -1);
-    assert.ok(redraws.length > 0 && redraws.every((before) => before.endsWith("\r")), "an echoed key shifts nothing");
+    assert.ok(
+      redraws.length > 0 && redraws.every((before) => before.endsWith("\r")),
+      "a typed key does not shift the tree",
+    );
     assert.match(
       out,
       /0 of 2 done[^\n]*\n[^\n]*\n?tutti: left; the daemon goes on with it, follow it with `[^`]*`\s*$/,

@@ -1,19 +1,19 @@
-// Gives an answer to what waits for it, in the name of the person at this terminal.
+// Sends an answer to an ask or a wait, in the name of the person at this terminal.
 import { userInfo } from "node:os";
 
 import type { AnswerOutcome, Tutti } from "../client/client.ts";
 import type { OpenAsk, OpenWait } from "../protocol/api/task-shapes.ts";
 
-export function deliver(tutti: Tutti, open: OpenAsk | OpenWait, value: unknown): Promise<AnswerOutcome> {
+export function submitAnswer(tutti: Tutti, open: OpenAsk | OpenWait, value: unknown): Promise<AnswerOutcome> {
   const by = { kind: "person", name: personName() } as const;
   return "kind" in open ? tutti.answer(open.id, value, by) : tutti.settle(open.id, value, by);
 }
 
-/** A user without an entry in the system's list has no name. */
 function personName(): string {
   try {
     return userInfo().username || "terminal";
   } catch {
+    // The system has no entry for this user, as in some containers.
     return "terminal";
   }
 }

@@ -1,4 +1,4 @@
-// Declares the commands that start work and take part in it.
+// Declares the commands that start tasks and take part in them.
 import type { Command } from "commander";
 
 import type { Host } from "../../host/host.ts";
@@ -6,18 +6,18 @@ import type { AnswerOptions } from "../commands/answer.ts";
 import type { AsksOptions } from "../commands/asks.ts";
 import type { CancelOptions } from "../commands/cancel.ts";
 import type { InvokeOptions } from "../commands/invoke.ts";
-import type { MessageOptions } from "../commands/send-message.ts";
+import type { MessageOptions } from "../commands/message-command.ts";
 import { jsonOption, limitOption, stateOption } from "../options.ts";
 
-export function addWork(program: Command, host: () => Promise<Host>): void {
+export function declareTaskCommands(program: Command, host: () => Promise<Host>): void {
   program
     .command("invoke")
-    .argument("<file>", "the invocation, JSON; - for standard input")
-    .description("run an invocation, by the daemon if one runs, else here; the same file again goes on with it")
+    .argument("<file>", "the invocation, a JSON file; - to read it from standard input")
+    .description("run an invocation, through the daemon if one runs; after an interruption, the same command goes on")
     .addOption(stateOption())
-    .option("--new", "start another even if the same file has not finished")
-    .option("--detach", "return at once with the task's id; a daemon, started if need be, does the work")
-    .option("--quiet", "show no progress")
+    .option("--new", "start a new run even if the same invocation is unfinished")
+    .option("--detach", "print the id of the task and return; the daemon does the work, and is started if need be")
+    .option("--quiet", "do not show progress")
     .addOption(jsonOption())
     .addOption(limitOption())
     .action(async (file: string, options: InvokeOptions) => {
@@ -26,7 +26,7 @@ export function addWork(program: Command, host: () => Promise<Host>): void {
     });
   program
     .command("asks")
-    .argument("[task]", "only what this task and those below it ask")
+    .argument("[task]", "only questions of this task and the tasks below it (default: every task)")
     .description("list the questions that wait for an answer")
     .addOption(stateOption())
     .addOption(jsonOption())
@@ -36,33 +36,33 @@ export function addWork(program: Command, host: () => Promise<Host>): void {
     });
   program
     .command("answer")
-    .argument("<ask>", "its id")
-    .argument("[text...]", "the answer: y or n, a choice, or text; asked for on a terminal when absent")
-    .description("answer a question, or give the result of a client's own tool; the first answer wins")
+    .argument("<ask>", "the id of the question")
+    .argument("[text...]", "the answer: y or n, one of the choices, or text; without it, you are asked on the terminal")
+    .description("answer a question, or give the result of a tool that the client runs; the first answer counts")
     .option("--json-value <json>", "the answer as JSON")
     .addOption(stateOption())
     .addOption(jsonOption())
-    .action(async (ask: string, words: readonly string[], options: AnswerOptions) => {
+    .action(async (id: string, words: readonly string[], options: AnswerOptions) => {
       const { answerCommand } = await import("../commands/answer.ts");
-      await answerCommand(await host(), ask, { words, options });
+      await answerCommand(await host(), { id, words }, options);
     });
   program
     .command("message")
-    .argument("<task>", "its id")
-    .argument("<text...>", "what to say; - for standard input")
-    .description("say something to a task; it hears it at its next turn")
+    .argument("<task>", "the id of the task")
+    .argument("<text...>", "the message; - to read it from standard input")
+    .description("send a message to a task, which reads it at its next turn")
     .addOption(stateOption())
     .addOption(jsonOption())
     .addOption(limitOption())
     .action(async (task: string, words: readonly string[], options: MessageOptions) => {
-      const { messageCommand } = await import("../commands/send-message.ts");
-      await messageCommand(await host(), task, { words, options });
+      const { messageCommand } = await import("../commands/message-command.ts");
+      await messageCommand(await host(), { task, words }, options);
     });
   program
     .command("cancel")
-    .argument("<task>", "its id")
-    .description("cancel a task and all below it")
-    .option("--reason <text>", "why", "canceled from the command line")
+    .argument("<task>", "the id of the task")
+    .description("cancel a task and all tasks below it")
+    .option("--reason <text>", "why it is canceled", "canceled from the command line")
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (task: string, options: CancelOptions) => {

@@ -1,26 +1,27 @@
-// `tutti parse decision`: shows what a manager's reply decides.
+// `tutti parse decision`: parses a manager's reply and shows its decision.
 import { parseDecision, type ParsedDecision } from "../../protocol/decision/parse-decision.ts";
 import { inputOf, runBatch } from "../batch.ts";
 import { readText } from "../input.ts";
-import type { InputOptions } from "../declare/protocol-commands.ts";
+import type { InputOptions } from "../options.ts";
 import { bold, dim, indent, writeLine } from "../terminal/output.ts";
 import { printable } from "../terminal/printable.ts";
+import { valueText } from "../terminal/value-text.ts";
 
 export async function parseDecisionCommand(file: string | undefined, options: InputOptions): Promise<void> {
   const { limit } = options;
   if (options.jsonl === true) {
-    await runBatch((record) => plain(parseDecision(inputOf(record, limit))), { file, limit });
+    await runBatch((record) => withoutReprompt(parseDecision(inputOf(record, limit))), { file, limit });
     return;
   }
   const parsed = parseDecision(await readText(file, limit));
-  await writeLine(options.json === true ? JSON.stringify(plain(parsed)) : show(parsed));
+  await writeLine(options.json === true ? JSON.stringify(withoutReprompt(parsed)) : show(parsed));
 }
 
-function plain({ decision, recovered, dropped }: ParsedDecision): Record<string, unknown> {
+function withoutReprompt({ decision, recovered, dropped }: ParsedDecision): Record<string, unknown> {
   return { decision, recovered, dropped };
 }
 
-/** For people, so without the codes a model may have put in; `--json` has every byte. */
+/** Without the control codes a model may have written; `--json` has every byte. */
 function show({ decision, recovered, dropped, reprompt }: ParsedDecision): string {
   const lines = [`${bold(decision.action)}${recovered ? dim(" (recovered)") : ""}`];
   if (decision.action === "respond") lines.push(indent(printable(decision.message)));
@@ -29,8 +30,7 @@ function show({ decision, recovered, dropped, reprompt }: ParsedDecision): strin
     decision.tasks.forEach(({ workdir, prompt, model, ...rest }, index) => {
       const more = Object.entries({ ...(model === null ? {} : { model }), ...rest });
       lines.push(`  ${index + 1}. ${bold(printable(workdir))}`, indent(indent(printable(prompt))));
-      for (const [name, value] of more)
-        lines.push(dim(printable(`    ${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)));
+      for (const [name, value] of more) lines.push(dim(printable(`    ${name}: ${valueText(value)}`)));
     });
   }
   for (const { what, reason } of dropped) lines.push(printable(`dropped: ${what}: ${reason}`));

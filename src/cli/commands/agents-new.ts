@@ -1,0 +1,15 @@
+// `tutti agents new`: writes a definition to start from.
+import type { Host } from "../../host/host.ts";
+import type { AgentsOptions } from "../project-agents.ts";
+import { dim, writeLine } from "../terminal/output.ts";
+
+export interface AgentsNewOptions extends AgentsOptions {
+  readonly user?: boolean;
+}
+
+export async function agentsNewCommand(host: Host, name: string, options: AgentsNewOptions): Promise<void> {
+  const project = await host.openProject(options.cwd ?? process.cwd());
+  const file = await project.newAgent(name, { user: options.user === true });
+  const next = `edit it, then run \`tutti agents check\` and \`tutti agents run ${name} "…"\``;
+  await writeLine(options.json === true ? JSON.stringify({ file }) : `${file}\n${dim(next)}`);
+}

@@ -1,0 +1,95 @@
+// `tutti agents run`: runs one agent on one prompt, with a live transcript, and prints its result.
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+
+import type { Host } from "../../host/host.ts";
+import { errorTable, TuttiError } from "../../protocol/error.ts";
+import { type AgentResult, InvocationResult } from "../../protocol/invocation/invocation-result.ts";
+import { withTutti } from "../connect.ts";
+import { followRun } from "../follow-run.ts";
+import { readText } from "../input.ts";
+import { dim, warn, writeLine } from "../terminal/output.ts";
+import { printable } from "../terminal/printable.ts";
+import { type RunCost, runCost } from "../terminal/run-cost.ts";
+import { markOf } from "../terminal/task-tree.ts";
+import { showTranscript } from "../terminal/transcript.ts";
+import { duration, money } from "../terminal/units.ts";
+import { resultText } from "../terminal/value-text.ts";
+
+export interface AgentsRunOptions {
+  readonly cwd?: string;
+  readonly model?: string;
+  readonly script?: string;
+  readonly state?: string;
+  readonly new?: boolean;
+  readonly quiet?: boolean;
+  readonly json?: boolean;
+  readonly limit: number;
+}
+
+export async function agentsRunCommand(
+  host: Host,
+  { name, prompt }: { readonly name: string; readonly prompt: string },
+  options: AgentsRunOptions,
+): Promise<void> {
+  const folder = resolve(options.cwd ?? ".");
+  mustBeFolder(folder, options.cwd ?? folder);
+  const project = await host.openProject(folder);
+  const script = options.script === undefined ? undefined : await readText(options.script, options.limit);
+  const text = prompt === "-" ? await readText("-", options.limit) : prompt;
+  const run = await project.prepareRun({ agent: name, prompt: text, folder, model: options.model, script });
+  await withTutti(host, { state: options.state, from: folder }, async ({ tutti, setTask }) => {
+    const { task, existed, warnings } = await tutti.invoke(run.text, { folder, anew: options.new === true });
+    setTask(task);
+    for (const warning of warnings) warn(warning);
+    if (options.json !== true) {
+      const model = run.rehearsal ? `${run.model}: a rehearsal, no model is called` : run.model;
+      console.error(dim(`${task} ${model}`));
+    }
+    if (existed) console.error(dim(`going on with ${task}, which was not finished; --new starts another`));
+    const quiet = options.quiet === true || options.json === true;
+    const display = quiet ? undefined : showTranscript(task);
+    const { tree, result } = await followRun(tutti, { task, display, live: !quiet, state: options.state });
+    await print(agentResult(result), { task, cost: runCost(tree), options });
+  });
+}
+
+/** Checked first, since a folder that does not exist would look like a project without agents. */
+function mustBeFolder(folder: string, given: string): void {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) throw new TuttiError("not_found", `there is no folder ${given}`);
+  if (!found.isDirectory()) throw new TuttiError("invalid_input", `${given} is a file; name a folder`);
+}
+
+/** The agent's own result, or that of the invocation when the agent could not be started. */
+function agentResult(result: AgentResult): AgentResult {
+  const parsed = InvocationResult.safeParse(result.content);
+  return parsed.success && parsed.data.kind === "scalar" ? parsed.data.result : result;
+}
+
+interface Finished {
+  readonly task: string;
+  readonly cost: RunCost;
+  readonly options: AgentsRunOptions;
+}
+
+async function print({ status, content }: AgentResult, { task, cost, options }: Finished): Promise<void> {
+  const ok = status === "completed";
+  if (!ok) process.exitCode = errorTable.task_failed.exit;
+  if (options.json === true) return writeLine(JSON.stringify({ task, status, result: content, ...cost }));
+  const text = resultText(content, { indent: 2 });
+  // A file or another program gets every byte of the result.
+  if (ok) await writeLine(process.stdout.isTTY === true ? printable(text) : text);
+  else console.error(`${markOf(status)} ${printable(text)}`);
+  if (options.quiet !== true) console.error(dim(costLine(cost)));
+  if (cost.rehearsal) console.error(dim("rehearsal: a script was played, no model was called"));
+}
+
+function costLine({ ms, tokens, money_micro_usd, unpriced }: RunCost): string {
+  return [
+    duration(ms),
+    `${tokens} tokens`,
+    ...(money_micro_usd > 0 ? [money(money_micro_usd)] : []),
+    ...(unpriced ? ["and calls whose price is not known"] : []),
+  ].join(", ");
+}

@@ -1,0 +1,28 @@
+// `tutti keys add`: makes an API key and prints it.
+import type { Host } from "../../host/host.ts";
+import { type KeyRole, NewKey } from "../../protocol/api/service.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { issuesOf } from "../../protocol/lenient-read.ts";
+import { withDaemon } from "../connect.ts";
+import { dim, warn, writeLine } from "../terminal/output.ts";
+
+export interface KeysAddOptions {
+  readonly state?: string;
+  readonly json?: boolean;
+  readonly role: KeyRole;
+}
+
+export async function keysAddCommand(host: Host, name: string, options: KeysAddOptions): Promise<void> {
+  const parsed = NewKey.safeParse({ name, role: options.role });
+  if (!parsed.success) {
+    const [issue] = issuesOf(parsed.error);
+    throw new TuttiError("usage", `a key cannot be called ${JSON.stringify(name)}: ${issue?.message ?? "no name"}`);
+  }
+  await withDaemon(host, options, async (tutti) => {
+    const made = await tutti.addKey(parsed.data);
+    if (options.json === true) return writeLine(JSON.stringify(made));
+    await writeLine(made.key);
+    warn("the key is shown only now; keep it where only its user can read it");
+    console.error(dim(`${made.id}, ${made.role}; send it as \`Authorization: Bearer KEY\``));
+  });
+}

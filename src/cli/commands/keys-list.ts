@@ -1,0 +1,24 @@
+// `tutti keys list`: lists the API keys of the daemon.
+import type { Host } from "../../host/host.ts";
+import { withDaemon } from "../connect.ts";
+import { writeLine } from "../terminal/output.ts";
+import { writeTable } from "../terminal/table.ts";
+import { duration } from "../terminal/units.ts";
+
+export interface KeysListOptions {
+  readonly state?: string;
+  readonly json?: boolean;
+}
+
+export async function keysListCommand(host: Host, options: KeysListOptions): Promise<void> {
+  await withDaemon(host, options, async (tutti) => {
+    const keys = await tutti.keys();
+    if (options.json === true) return writeLine(JSON.stringify(keys));
+    const now = Date.now();
+    const rows = keys.map(({ id, name, role, created_at, revoked_at }) => {
+      const revoked = revoked_at === null ? "" : `revoked ${duration(now - revoked_at)} ago`;
+      return { cells: [id, name, role, `${duration(now - created_at)} ago`, revoked] };
+    });
+    await writeTable(rows, ["id", "name", "role", "made", ""]);
+  });
+}

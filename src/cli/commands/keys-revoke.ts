@@ -1,0 +1,16 @@
+// `tutti keys revoke`: revokes an API key.
+import type { Host } from "../../host/host.ts";
+import { withDaemon } from "../connect.ts";
+import { writeLine } from "../terminal/output.ts";
+
+export interface KeysRevokeOptions {
+  readonly state?: string;
+  readonly json?: boolean;
+}
+
+export async function keysRevokeCommand(host: Host, id: string, options: KeysRevokeOptions): Promise<void> {
+  await withDaemon(host, options, async (tutti) => {
+    await tutti.revokeKey(id);
+    await writeLine(options.json === true ? JSON.stringify({ revoked: id }) : `${id} is revoked`);
+  });
+}

@@ -1,0 +1,12 @@
+// `tutti version`: prints the version of the package this command belongs to.
+import { readVersion } from "../package-version.ts";
+import { writeLine } from "../terminal/output.ts";
+
+export interface VersionOptions {
+  readonly json?: boolean;
+}
+
+export async function versionCommand({ json }: VersionOptions): Promise<void> {
+  const version = await readVersion();
+  await writeLine(json === true ? JSON.stringify({ version }) : version);
+}

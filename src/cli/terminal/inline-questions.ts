@@ -1,0 +1,163 @@
+// Puts the open questions of a run to the person at the terminal, one at a time; without a terminal, says how to answer them.
+import type { Tutti } from "../../client/client.ts";
+import type { FoldedTree } from "../../core/fold-tree.ts";
+import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
+import { toTuttiError } from "../../protocol/error.ts";
+import type { AskId } from "../../protocol/ids.ts";
+import type { TaskEvent } from "../../protocol/task/event.ts";
+import { commandLine } from "../connect.ts";
+import { submitAnswer } from "../submit-answer.ts";
+import type { Display } from "./display.ts";
+import { printable } from "./printable.ts";
+import { canPrompt, prompt } from "./terminal-prompt.ts";
+import { parseAnswer, questionText } from "./question-text.ts";
+import type { TaskListener } from "./watch-task.ts";
+
+export interface AskOptions {
+  /** Is paused while a question is on the screen. */
+  readonly display?: Display | undefined;
+  /** The `--state` of this command, which a command that answers from elsewhere needs, too. */
+  readonly state?: string | undefined;
+}
+
+export interface Questions {
+  readonly update: TaskListener;
+  /** Takes back the question that is on the screen. */
+  stop(): Promise<void>;
+}
+
+/**
+ * A task that goes on after an interruption first tells what happened before. A question from that time is closed again
+ * by an event that follows at once, so a question is put only when it is still open after this time.
+ */
+const settleMs = 50;
+
+export function inlineQuestions(tutti: Tutti, options: AskOptions): Questions {
+  return canPrompt() ? askInline(tutti, options) : announce(tutti, options);
+}
+
+function askInline(tutti: Tutti, { display, state }: AskOptions): Questions {
+  const stopped = new AbortController();
+  /** Questions that are not put again: answered here, left open by the person, or refused for good. */
+  const done = new Set<AskId>();
+  let tree: FoldedTree | undefined;
+  let onScreen: { readonly id: AskId; readonly closed: AbortController } | undefined;
+  let asking: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const next = (): OpenAsk | OpenWait | undefined =>
+    stopped.signal.aborted ? undefined : tree?.open.values().find(({ id }) => !done.has(id));
+
+  const submit = async (open: OpenAsk | OpenWait, text: string): Promise<void> => {
+    const parsed = parseAnswer(open, text);
+    if (!parsed.ok) return console.error(`tutti: ${parsed.message}`);
+    const outcome = await submitAnswer(tutti, open, parsed.value);
+    if (outcome.accepted || outcome.code !== "invalid") done.add(open.id);
+    if (!outcome.accepted) console.error(`tutti: ${printable(outcome.message)}`);
+  };
+  const ask = async (open: OpenAsk | OpenWait): Promise<void> => {
+    const closed = new AbortController();
+    onScreen = { id: open.id, closed };
+    display?.pause();
+    try {
+      const text = await prompt(questionText(open), {
+        signal: AbortSignal.any([stopped.signal, closed.signal]),
+        onInterrupt: () => process.kill(process.pid, "SIGINT"),
+      });
+      if (text !== undefined) return await submit(open, text);
+      done.add(open.id);
+      console.error(`\ntutti: ${open.id} stays open; to answer it, ${howToAnswer(tutti, open.id, state)}`);
+    } catch (thrown) {
+      if (stopped.signal.aborted) return;
+      if (closed.signal.aborted) console.error(`\ntutti: ${open.id} ${String(closed.signal.reason)}`);
+      else console.error(`tutti: ${toTuttiError(thrown).message}`);
+    } finally {
+      onScreen = undefined;
+      display?.resume();
+    }
+  };
+  const askAll = async (): Promise<void> => {
+    for (let open = next(); open !== undefined; open = next()) await ask(open);
+  };
+  const schedule = (): void => {
+    if (timer !== undefined || asking !== undefined || next() === undefined) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      asking = askAll().finally(() => {
+        asking = undefined;
+        schedule();
+      });
+    }, settleMs);
+  };
+  return {
+    update(item, latest) {
+      tree = latest;
+      if (!("event" in item)) return;
+      const { type, data } = item.event;
+      // The answer that was given turned out not to fit.
+      if (type === "ask.reopened") done.delete(data.ask);
+      if (type === "wait.reopened") done.delete(data.wait);
+      if (onScreen !== undefined && !latest.open.has(onScreen.id)) onScreen.closed.abort(howItClosed(item.event));
+      schedule();
+    },
+    async stop() {
+      stopped.abort();
+      clearTimeout(timer);
+      await asking;
+    },
+  };
+}
+
+/** Says once per question that it waits for an answer, and where it can be given. */
+function announce(tutti: Tutti, { state }: AskOptions): Questions {
+  const announced = new Set<AskId>();
+  let tree: FoldedTree | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    timer = undefined;
+    for (const id of tree?.open.keys() ?? []) {
+      if (!announced.has(id))
+        console.error(`tutti: waiting for an answer to ${id}; ${whereToAnswer(tutti, id, state)}`);
+      announced.add(id);
+    }
+  };
+  return {
+    update(_, latest) {
+      tree = latest;
+      if (latest.open.keys().some((id) => !announced.has(id))) timer ??= setTimeout(look, settleMs);
+    },
+    async stop() {
+      clearTimeout(timer);
+    },
+  };
+}
+
+function howItClosed(event: TaskEvent): string {
+  switch (event.type) {
+    case "ask.answered":
+      return `was answered by ${printable(event.data.by.name)}`;
+    case "ask.expired":
+      return "has expired";
+    case "ask.withdrawn":
+      return "is no longer needed";
+    default:
+      return "is settled";
+  }
+}
+
+/** Without a daemon, only this process can take the answer. */
+function howToAnswer({ url }: Tutti, id: AskId, state: string | undefined): string {
+  return url === undefined
+    ? "end this with Ctrl-C and run the same command again on a terminal"
+    : `run \`${answerCommand(id, state)}\``;
+}
+
+function whereToAnswer({ url }: Tutti, id: AskId, state: string | undefined): string {
+  return url === undefined
+    ? "run the same command on a terminal to answer it"
+    : `answer it with \`${answerCommand(id, state)}\``;
+}
+
+function answerCommand(id: AskId, state: string | undefined): string {
+  return commandLine(state, `answer ${id} …`);
+}

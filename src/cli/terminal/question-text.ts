@@ -1,0 +1,53 @@
+// The text of a question on a terminal, and the answer in what the person typed.
+import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
+import { bold, dim } from "./output.ts";
+import { printable } from "./printable.ts";
+
+/** A question comes from models and tools. Without control codes, and with its later lines indented, it cannot imitate our prompt. */
+export function questionText(ask: OpenAsk | OpenWait): string {
+  if (!("kind" in ask)) return waitText(ask);
+  const details = ask.details === undefined ? "" : `${dim(json(ask.details))}\n`;
+  const choices = ask.choices === undefined ? "" : ` ${dim(`(${ask.choices.map(indented).join(" | ")})`)}`;
+  const hint = ask.kind === "question" ? choices : ` ${dim("[y/N]")}`;
+  return `${bold(indented(ask.question))}${hint}\n${details}> `;
+}
+
+function waitText({ call, label }: OpenWait): string {
+  const wanted = call === undefined ? indented(label) : `Result of ${indented(call.tool_name)}`;
+  const input = call === undefined ? "" : `${dim(json(call.input))}\n`;
+  return `${bold(wanted)} ${dim("(JSON, or text)")}\n${input}> `;
+}
+
+type ParsedAnswer = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
+
+/** For a yes-or-no question, only y, yes, n, no and an empty line count, so that a typing mistake decides nothing. */
+export function parseAnswer(ask: OpenAsk | OpenWait, typed: string): ParsedAnswer {
+  const text = typed.trim();
+  if (!("kind" in ask)) return { ok: true, value: jsonOrText(text) };
+  if (ask.kind === "question") {
+    return { ok: true, value: { kind: "question", value: ask.answer_schema === null ? text : jsonOrText(text) } };
+  }
+  const { word, reason = "" } = /^(?<word>y|yes|n|no|)(?:\s*:\s*(?<reason>[^]*))?$/i.exec(text)?.groups ?? {};
+  const yes = word?.toLowerCase().startsWith("y") === true;
+  if (word === undefined || (reason !== "" && !/^n/i.test(word))) {
+    return { ok: false, message: "answer y or n; a reason may follow a no, as in `n: too expensive`" };
+  }
+  if (ask.kind === "budget") return { ok: true, value: { kind: "budget", go_on: yes } };
+  return { ok: true, value: { kind: "approval", approved: yes, ...(reason === "" ? {} : { reason }) } };
+}
+
+function indented(text: string): string {
+  return printable(text).replaceAll("\n", "\n  ");
+}
+
+function json(value: unknown): string {
+  return printable(JSON.stringify(value) ?? "");
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,33 @@
+// Reads one line from the person at the terminal.
+import { createInterface } from "node:readline/promises";
+
+/** The prompt is written to standard error, since standard output is for results. */
+export function canPrompt(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+export interface PromptOptions {
+  /** Takes the prompt back; its reason is thrown. */
+  readonly signal?: AbortSignal;
+  /** Called for Ctrl-C. The terminal is in raw mode while somebody types, so Ctrl-C raises no signal by itself. */
+  readonly onInterrupt?: () => void;
+}
+
+/** Undefined when the person types Ctrl-D, or Ctrl-C and there is no `onInterrupt`. */
+export async function prompt(text: string, { signal, onInterrupt }: PromptOptions = {}): Promise<string | undefined> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new AbortController();
+  reader.once("close", () => closed.abort());
+  if (onInterrupt !== undefined) reader.once("SIGINT", onInterrupt);
+  try {
+    return await reader.question(text, {
+      signal: signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]),
+    });
+  } catch (thrown) {
+    signal?.throwIfAborted();
+    if (closed.signal.aborted) return undefined;
+    throw thrown;
+  } finally {
+    reader.close();
+  }
+}

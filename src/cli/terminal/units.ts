@@ -1,0 +1,20 @@
+// Figures as people read them: lengths of time, money, and counts with their noun.
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  return minutes < 60
+    ? `${minutes} min ${Math.floor((ms % 60_000) / 1_000)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Small amounts keep four digits, or they would all read as $0.00. */
+export function money(microUsd: number): string {
+  return `$${(microUsd / 1_000_000).toFixed(microUsd < 10_000 ? 4 : 2)}`;
+}
+
+/** `counted(2, "task")` is "2 tasks". */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
