@@ -1,7 +1,7 @@
-// A worked example of each command, shown in help and run by the tests; and what the exit statuses mean.
+// An example of each command, shown in help and run by the tests, and the meaning of the exit statuses.
 
 interface Example {
-  /** The command's path below `tutti`. */
+  /** The command without `tutti`, such as `agents run`. */
   readonly command: string;
   readonly about: string;
   /** A line for a POSIX shell, run from the root of the clone. */
@@ -11,92 +11,92 @@ interface Example {
 export const examples: readonly Example[] = [
   {
     command: "version",
-    about: "Which Tutti is this?",
+    about: "Print the version",
     run: "tutti version",
   },
   {
     command: "agents run",
-    about: "Run an agent and the one it calls, rehearsed from a script",
+    about: "Run an agent that calls another one; the replies come from a script, so no model is needed",
     run: 'tutti agents run lead "What is this?" --cwd examples/project --script examples/project/script.json --state state',
   },
   {
     command: "agents list",
-    about: "Which agents are there?",
+    about: "List the agents of a project",
     run: "tutti agents list --cwd examples/project",
   },
   {
     command: "agents show",
-    about: "What may an agent use, and what is it told?",
+    about: "Show the tools, the model and the instructions of an agent",
     run: "tutti agents show lead --cwd examples/project",
   },
   {
     command: "agents check",
-    about: "Is anything wrong with a definition?",
+    about: "Check the agent definitions for mistakes",
     run: "tutti agents check --cwd examples/project",
   },
   {
     command: "agents new",
-    about: "Start a definition of your own",
+    about: "Write a new agent definition to start from",
     run: "tutti agents new reviewer --cwd .",
   },
   {
     command: "models",
-    about: "Which models can be used, at what price?",
+    about: "List the models you can use, with prices",
     run: "tutti models --offline",
   },
   {
     command: "doctor",
-    about: "Is all there that is needed?",
+    about: "Check that everything Tutti needs is there",
     run: "tutti doctor",
   },
   {
     command: "invoke",
-    about: "Run an invocation; stopped or killed, the same line goes on with it",
+    about: "Run an invocation; if it is stopped or killed, the same command goes on with it",
     run: "tutti invoke examples/invocations/single.json --state state",
   },
   {
     command: "tasks",
-    about: "What runs, and what is asked?",
+    about: "List the task trees and the open questions",
     run: "tutti tasks --state state",
   },
   {
     command: "show",
-    about: "What did the newest tree do, and what did it cost?",
+    about: "Show the newest tree: what it did, what it cost, and its result",
     run: `tutti show "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --state state`,
   },
   {
     command: "logs",
-    about: "What happened in it? With -f, what happens while it runs",
+    about: "Print the events of the newest tree; -f also prints new ones as they happen",
     run: `tutti logs "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --state state`,
   },
   {
     command: "export",
-    about: "All of it as JSON lines, to keep or to count",
+    about: "Export the newest tree as JSON lines, for a backup or another program",
     run: `tutti export "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --state state`,
   },
   {
     command: "prune",
-    about: "Remove what ended more than a month ago",
+    about: "Remove trees that ended more than 30 days ago",
     run: "tutti prune --older 30d --state state",
   },
   {
     command: "up",
-    about: "Run the daemon in a process of its own; without --detach, here, until Ctrl-C",
+    about: "Start the daemon in the background; without --detach it runs here until Ctrl-C",
     run: "tutti up --detach --state state",
   },
   {
     command: "status",
-    about: "Is it running, and what is there to do?",
+    about: "Show whether the daemon runs, and how many tasks are unfinished",
     run: "tutti status --state state",
   },
   {
     command: "invoke",
-    about: "Hand it work and go away",
+    about: "Give the daemon an invocation and return at once",
     run: "tutti invoke examples/invocations/ask.json --detach --state state",
   },
   {
     command: "asks",
-    about: "What waits for an answer?",
+    about: "List the questions that wait for an answer",
     run: "tutti asks --state state",
   },
   {
@@ -106,72 +106,72 @@ export const examples: readonly Example[] = [
   },
   {
     command: "message",
-    about: "Tell a task something it did not ask",
+    about: "Send a message to a running task",
     run: `tutti message "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" "No hurry." --state state`,
   },
   {
     command: "cancel",
-    about: "Cancel a tree",
+    about: "Cancel a task and all tasks below it",
     run: `tutti cancel "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --reason "no party" --state state`,
   },
   {
     command: "pause",
-    about: "Begin nothing new for a while",
+    about: "Pause: running steps finish, no new work begins",
     run: "tutti pause --state state",
   },
   {
     command: "resume",
-    about: "Go on",
+    about: "Resume after a pause",
     run: "tutti resume --state state",
   },
   {
     command: "keys list",
-    about: "Who may talk to the daemon?",
+    about: "List the API keys of the daemon",
     run: "tutti keys list --state state",
   },
   {
     command: "keys add",
-    about: "Let a script look, and nothing else",
+    about: "Make a key for a script that only reads",
     run: "tutti keys add metrics --role viewer --state state",
   },
   {
     command: "keys revoke",
-    about: "Take a key back",
+    about: "Revoke that key",
     run: `tutti keys revoke "$(tutti keys list --state state | grep metrics | cut -d ' ' -f 1)" --state state`,
   },
   {
     command: "operators",
-    about: "Who has joined to gate, to answer and to do work?",
+    about: "List the operators that have joined",
     run: "tutti operators --state state",
   },
   {
     command: "down",
-    about: "Stop the daemon; what is under way goes on at the next start",
+    about: "Stop the daemon; unfinished tasks go on at the next start",
     run: "tutti down --state state",
   },
   {
     command: "parse toolcalls",
-    about: "What does this reply call?",
+    about: "Find the tool calls in a model's reply",
     run: "tutti parse toolcalls examples/reply.txt",
   },
   {
     command: "parse toolcalls",
-    about: "A thousand replies at once, as JSON lines",
+    about: "Parse many replies at once, one JSON object per line",
     run: `echo '{"id":1,"input":"{\\"name\\":\\"ls\\",\\"args\\":{}}","tools":["ls"]}' | tutti parse toolcalls --jsonl`,
   },
   {
     command: "parse decision",
-    about: "What did the manager decide?",
+    about: "Read the decision in a manager's reply",
     run: "tutti parse decision examples/decision.txt",
   },
   {
     command: "route",
-    about: "Which model gets this task, and why?",
+    about: "Find out which model gets a task, and why",
     run: "tutti route examples/handoff.toon --policy examples/policy.toon",
   },
   {
     command: "token mint",
-    about: "Give a worker the right to fetch one prompt and post one result, for ten minutes",
+    about: "Make a token that lets a worker fetch its prompt and post its result, for ten minutes",
     run: "tutti token mint --key key.bin --task tsk_1 --verbs prompt,result --ttl 600",
   },
   {
@@ -181,6 +181,6 @@ export const examples: readonly Example[] = [
   },
 ];
 
-export const exitStatuses = `Exit status: 0 answered, 1 a fault of ours, 2 called the wrong way, 3 the input is not valid,
-4 not found, 5 refused or expired, 6 reading or writing failed, 7 in use or in conflict with what is there,
-8 the task did not succeed, 130 left by Ctrl-C or a signal; what was under way is kept.`;
+export const exitStatuses = `Exit status: 0 success, 1 internal error, 2 wrong usage, 3 invalid input, 4 not found,
+5 refused or expired, 6 reading or writing failed, 7 in use, too late or in conflict, 8 the task failed or was canceled,
+130 ended by Ctrl-C or a signal; unfinished work is kept.`;

@@ -1,7 +1,7 @@
-// The command line as a user meets it: real processes, what they print and how they end.
+// The command line as real processes: help, usage errors, batches, and the commands for the protocols.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -36,13 +36,13 @@ const lines = (text: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line));
 
 describe("help", () => {
-  test("without a command it shows every command and a worked example of each, and ends well", () => {
+  test("without a command, every command and its examples are shown", () => {
     const { status, out } = tutti([]);
     assert.equal(status, 0);
     for (const example of examples) assert.ok(out.includes(example.run.split("\n")[0] ?? ""), example.run);
   });
 
-  test("every command that does something has an example", () => {
+  test("every command has an example", () => {
     const { out } = tutti(["--help"]);
     const listed = [...out.matchAll(/^ {2}([a-z]+) /gm)].flatMap(([, name = ""]) => (name === "help" ? [] : [name]));
     assert.ok(listed.length >= 12, listed.join(" "));
@@ -52,6 +52,14 @@ describe("help", () => {
         `${name} has no example`,
       );
     }
+  });
+
+  test("every command has one file, named after it", () => {
+    const files = readdirSync(join(import.meta.dirname, "commands")).filter((file) => !file.endsWith(".test.ts"));
+    // A name that is taken elsewhere in the tree has `-command` after it.
+    const commands = files.map((file) => file.replace(/(-command)?\.ts$/, ""));
+    const wanted = new Set(examples.map(({ command }) => command.replaceAll(" ", "-")));
+    assert.deepEqual(commands.toSorted(), [...wanted].toSorted());
   });
 
   test("every command has --json", () => {
@@ -74,7 +82,7 @@ describe("help", () => {
     }
   });
 
-  test("a wrong option is told in one line on standard error that says where help is, with status 2", () => {
+  test("a wrong option gives status 2 and one line that names the help", () => {
     const { status, out, err } = tutti(["route", "--nope"]);
     assert.equal(status, errorTable.usage.exit);
     assert.equal(out, "");
@@ -83,14 +91,14 @@ describe("help", () => {
 
   test("every error code has an exit status that the help explains", () => {
     const { out } = tutti([]);
-    const told = new Set([...out.matchAll(/(?:^|[,:] ?)(\d) /gm)].map((found) => Number(found[1])));
+    const explained = new Set([...out.matchAll(/(?:^|[,:] ?)(\d) /gm)].map((found) => Number(found[1])));
     for (const { exit } of Object.values(errorTable))
-      assert.ok(told.has(exit), `exit status ${exit} is not in the help`);
+      assert.ok(explained.has(exit), `exit status ${exit} is not in the help`);
   });
 });
 
 describe("the launcher", () => {
-  test("names the Node it needs when it is run by an older one", () => {
+  test("says which Node it needs when an older one runs it", () => {
     const text = readFileSync(bin, "utf8");
     const pretend = join(folder, "old.cjs");
     writeFileSync(
@@ -103,8 +111,8 @@ describe("the launcher", () => {
   });
 });
 
-describe("batches", () => {
-  test("answer in order, one line per line, and give a bad line an error line", () => {
+describe("batch mode", () => {
+  test("writes one result per line, in order, with an error for a bad line", () => {
     const input = [
       '{"id":"a","input":"```tool\\n{\\"name\\":\\"ls\\"}\\n```"}',
       "not json",
@@ -129,7 +137,7 @@ describe("batches", () => {
     assert.equal(answers[5]?.["prose"], "hello");
   });
 
-  test("give an input over the limit an error line and go on", () => {
+  test("gives an input over the limit an error and goes on", () => {
     const input = `${JSON.stringify({ id: 1, input: "x".repeat(9 * 1024 * 1024) })}\n{"id":2,"input":"y"}\n`;
     const { out } = tutti(["parse", "decision", "--jsonl"], input);
     const answers = lines(out);
@@ -142,14 +150,14 @@ describe("batches", () => {
     });
   });
 
-  test("never hold a line that cannot be under the limit", () => {
+  test("gives a line that is too long an error and goes on", () => {
     const input = `${"z".repeat(2_000_000)}\n{"id":2,"input":"y"}\n`;
     const answers = lines(tutti(["parse", "decision", "--jsonl", "--limit", "1000"], input).out);
     assert.match(String(answers[0]?.["error"]), /line 1 is over the limit of 1000 bytes/);
     assert.equal(answers[1]?.["id"], 2);
   });
 
-  test("give bytes that are no UTF-8 an error line", () => {
+  test("gives a line that is not UTF-8 an error and goes on", () => {
     const input = Buffer.concat([
       Buffer.from('{"id":1,"input":"'),
       Buffer.from([0xff]),
@@ -160,7 +168,7 @@ describe("batches", () => {
     assert.equal(answers[1]?.["id"], 2);
   });
 
-  test("end quietly when the reader goes away", async () => {
+  test("ends without an error when the reader of its output goes away", async () => {
     const child = spawn(process.execPath, [bin, "parse", "decision", "--jsonl"], { cwd: folder });
     const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
     let err = "";
@@ -173,7 +181,7 @@ describe("batches", () => {
     assert.equal(err, "");
   });
 
-  test("route every handoff of the corpus as expected", () => {
+  test("routes every handoff of the corpus as expected", () => {
     const corpus = readFileSync(join(root, "test", "corpus", "routing.jsonl"), "utf8");
     const answers = lines(tutti(["route", "--jsonl"], corpus).out);
     const cases = lines(corpus);
@@ -187,7 +195,7 @@ describe("batches", () => {
 });
 
 describe("parse", () => {
-  test("shows people what a model said without codes for their terminal; JSON has them", () => {
+  test("prints text without control codes; --json has every byte", () => {
     const evil = "x\u001b[2Jy\u009bz\u202e";
     const fence = (body: string): string => `\`\`\`tool\n${body}\n\`\`\`\n`;
     const call = fence(JSON.stringify({ name: "ls", args: { [evil]: evil } }));
@@ -214,9 +222,9 @@ describe("parse", () => {
 describe("route", () => {
   const handoff = readFileSync(join(root, "examples", "handoff.toon"), "utf8");
 
-  test("reads TOON and JSON by content and says why", () => {
-    const said: unknown = JSON.parse(tutti(["route", "--json"], handoff).out);
-    assert.deepEqual(said, {
+  test("recognizes TOON and JSON and says why the model was chosen", () => {
+    const decision: unknown = JSON.parse(tutti(["route", "--json"], handoff).out);
+    assert.deepEqual(decision, {
       model: "gpt-5.3-codex-spark",
       reason: "handoff destination honored",
       matched_by: "destination",
@@ -231,14 +239,14 @@ describe("route", () => {
     assert.equal(lines(out).length, 1);
   });
 
-  test("ends with status 3 on an invalid envelope, and says what is missing", () => {
+  test("gives status 3 for an invalid handoff, and says what is missing", () => {
     const { status, out, err } = tutti(["route"], handoff.replace(/^conf: .*\n/m, ""));
     assert.equal(status, errorTable.invalid_input.exit);
     assert.equal(out, "");
     assert.match(err, /missing required handoff fields: conf/);
   });
 
-  test("tells errors as JSON when asked for JSON", () => {
+  test("prints errors as JSON with --json", () => {
     const { status, err } = tutti(["route", "--json", "nowhere.toon"]);
     assert.equal(status, errorTable.not_found.exit);
     assert.deepEqual(JSON.parse(err), {

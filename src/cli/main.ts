@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 
 import type { Host } from "../host/host.ts";
 import { errorTable, toTuttiError } from "../protocol/error.ts";
+import { declareAboutCommands } from "./declare/about-commands.ts";
 import { declareAgentCommands } from "./declare/agent-commands.ts";
 import { declareProtocolCommands } from "./declare/protocol-commands.ts";
 import { declareRecordCommands } from "./declare/record-commands.ts";
@@ -30,11 +31,17 @@ function buildProgram(host: () => Promise<Host>): Command {
     .description("Runs trees of AI agents that delegate work to each other. A crash or a restart loses nothing.")
     .helpOption("-h, --help", "show help, with examples")
     .addHelpText("after", `\n${exitStatuses}`);
-  declareServiceCommands(program, host);
-  declareTaskCommands(program, host);
+  program.commandsGroup("Agents and models:");
   declareAgentCommands(program, host);
+  program.commandsGroup("Tasks:");
+  declareTaskCommands(program, host);
   declareRecordCommands(program, host);
+  program.commandsGroup("The daemon:");
+  declareServiceCommands(program, host);
+  program.commandsGroup("Protocols:");
   declareProtocolCommands(program);
+  program.commandsGroup("About Tutti:");
+  declareAboutCommands(program);
   for (const command of withDescendants(program)) addErrorsAndExamples(command, pathOf(command));
   return program;
 }

@@ -104,6 +104,19 @@ describe("agents list, show and check", () => {
     assert.match(tutti(["agents", "check"]).out, /warning: no tool reed is built in/);
   });
 
+  test("check finds unknown agents in a handover and schemas that cannot be used", () => {
+    const { tutti, write } = makeProject();
+    write("project/.tutti/agents/lead.md", "---\nname: lead\ndescription: Leads.\nhandover: [ghost]\n---\nLead.\n");
+    write(
+      "project/.tutti/agents/odd.md",
+      "---\nname: odd\ndescription: Odd.\noutput_schema: { type: wibble }\n---\nBe odd.\n",
+    );
+    const { status, out } = tutti(["agents", "check"]);
+    assert.equal(status, errorTable.invalid_input.exit);
+    assert.match(out, /lead\.md:4: error: there is no agent ghost/);
+    assert.match(out, /odd\.md:4: error: .*output_schema/);
+  });
+
   test("check --watch checks again after every change and ends with status 0 on a signal", async () => {
     const { write, project, env } = makeProject();
     const child = spawn(process.execPath, [bin, "agents", "check", "--watch"], { cwd: project, env });
@@ -403,6 +416,20 @@ describe("the config", () => {
     const { status, out, err } = tutti(["agents", "run", "greeter", "hi", "--script", "s.json", "--state", state]);
     assert.equal(status, 0, err);
     assert.match(out, /HEY/);
+  });
+
+  test("can import tutti, although the project has not installed it", () => {
+    const { tutti, write } = makeProject();
+    write(
+      "project/tutti.config.mjs",
+      `import { defineTool } from "tutti";
+       const parameters = { type: "object", properties: { city: { type: "string" } } };
+       const input = { "~standard": { version: 1, vendor: "own", validate: (value) => ({ value }) } };
+       export default { tools: [defineTool({ name: "weather", description: "Tells.", input, parameters, run: () => "sun" })] };`,
+    );
+    const { status, out } = tutti(["doctor"]);
+    assert.equal(status, 0, out);
+    assert.match(out, /ok +config +.*tutti\.config\.mjs/);
   });
 
   test("with an invalid tool is refused with the file and the tool", () => {

@@ -1,7 +1,7 @@
 // `tutti invoke` as a real process: its output, its exit status, and what is left when it is stopped or killed.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 
@@ -10,6 +10,7 @@ import { z } from "zod";
 import { RootView, TaskView } from "../../protocol/task/task-view.ts";
 import { bench, type Bench } from "../../../test/support/cli-process.ts";
 
+const bin = join(import.meta.dirname, "..", "..", "..", "bin", "tutti.js");
 const Printed = z.object({ task: z.string(), status: z.string(), result: z.unknown(), rehearsal: z.boolean() });
 const example = (name: string): string => join("examples", "invocations", `${name}.json`);
 const roots = (b: Bench): RootView[] => z.array(RootView).parse(JSON.parse(b.run("tasks", "--json").out));
@@ -125,6 +126,78 @@ describe("a file that cannot be used", () => {
     const none = b.run("invoke", "nowhere.json");
     assert.deepEqual([none.status, none.err], [4, "tutti: there is no file nowhere.json\n"]);
     assert.deepEqual(roots(b), []);
+  });
+});
+
+describe("an invocation that cannot work", () => {
+  const target = (agent_id: string, more: object = {}): object => ({
+    agent: { type: "named", agent_id },
+    message: message("go"),
+    ...more,
+  });
+  const remote = (runner: object): object => ({ executor: { kind: "force", type: "remote", runner } });
+  const agents = { a: { instructions: "Work." } };
+  const script = { rules: [{ say: "done" }] };
+  const cases: Record<string, { readonly file: object; readonly says: RegExp }> = {
+    "no targets": { file: { invocation: { targets: [] }, agents, script }, says: /target/ },
+    "two targets and a single join": {
+      file: { invocation: { targets: [target("a"), target("a")] }, agents, script },
+      says: /exactly/,
+    },
+    "an unknown agent": {
+      file: { invocation: { targets: [target("ghost")] }, agents, script },
+      says: /no agent ghost/,
+    },
+    "an unknown runner": {
+      file: { invocation: { targets: [target("a", remote({ kind: "ssh" }))] }, agents, script },
+      says: /ssh/,
+    },
+    "an unknown field in a command": {
+      file: {
+        invocation: { targets: [target("a", remote({ kind: "command", config: { argv: ["true"], wibble: 1 } }))] },
+        agents,
+      },
+      says: /wibble/,
+    },
+    "a rehearsal without a script": { file: { invocation: { targets: [target("a")] }, agents }, says: /no script/ },
+  };
+  for (const [name, { file, says }] of Object.entries(cases)) {
+    test(`${name}: gives status 3 and makes no task`, (t) => {
+      const b = bench(t);
+      const { status, err } = b.run("invoke", b.file("wrong.json", file));
+      assert.equal(status, 3, err);
+      assert.match(err, says);
+      assert.deepEqual(roots(b), []);
+    });
+  }
+});
+
+describe("the state folder", () => {
+  test("has files that only their owner can read, even if others can read the folder", (t) => {
+    const b = bench(t);
+    mkdirSync(b.state, { mode: 0o755 });
+    assert.equal(b.run("invoke", "--quiet", example("single")).status, 0);
+    const files = readdirSync(b.state);
+    assert.ok(files.includes("tutti.db"));
+    for (const file of files) assert.equal(statSync(join(b.state, file)).mode & 0o077, 0, file);
+  });
+
+  test("takes the same file as another invocation when it is run in another folder", (t) => {
+    const b = bench(t);
+    const rules = [{ turn: 0, call: [{ tool: "write", args: { path: "here.txt", content: "x" } }] }, { say: "done" }];
+    b.file("here.json", {
+      invocation: { targets: [{ agent: { type: "named", agent_id: "a" }, message: message("go") }] },
+      agents: { a: { instructions: "Work." } },
+      roots: ["."],
+      script: { rules },
+    });
+    for (const name of ["x", "y"]) {
+      const cwd = join(b.folder, name);
+      mkdirSync(cwd);
+      const args = [bin, "invoke", "../here.json", "--quiet", "--state", b.state];
+      assert.equal(spawnSync(process.execPath, args, { cwd, timeout: 30_000 }).status, 0);
+      assert.deepEqual(readdirSync(cwd), ["here.txt"]);
+    }
   });
 });
 

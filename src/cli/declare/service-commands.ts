@@ -12,7 +12,6 @@ import type { PauseOptions } from "../commands/pause.ts";
 import type { ResumeOptions } from "../commands/resume.ts";
 import type { StatusOptions } from "../commands/status.ts";
 import type { UpCommandOptions } from "../commands/up.ts";
-import type { VersionOptions } from "../commands/version-command.ts";
 import { graceSeconds, jsonOption, portNumber, projectOption, stateOption } from "../options.ts";
 
 // Repeated here, so that help does not have to load every schema.
@@ -25,14 +24,6 @@ const graceOption = (): Option =>
   ).argParser(graceSeconds);
 
 export function declareServiceCommands(program: Command, host: () => Promise<Host>): void {
-  program
-    .command("version")
-    .description("print the version")
-    .addOption(jsonOption())
-    .action(async (options: VersionOptions) => {
-      const { versionCommand } = await import("../commands/version-command.ts");
-      await versionCommand(options);
-    });
   program
     .command("up")
     .description("run the daemon; other commands then work through it")
