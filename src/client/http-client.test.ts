@@ -56,6 +56,16 @@ describe("requests", () => {
   });
 });
 
+test("events are read in as many pages as the limit of the caller needs", async (t) => {
+  const asked: string[] = [];
+  const { url } = await wireServer(t, (request, response) => {
+    asked.push(request.url ?? "");
+    sendJson(response, { events: [], next: asked.length < 2 ? 1_000 : null });
+  });
+  assert.deepEqual(await httpClient({ url, key }).events({ after: 0, limit: 5_000 }), []);
+  assert.deepEqual(asked, ["/v1/events?after=0&limit=1000", "/v1/events?after=1000&limit=1000"]);
+});
+
 describe("failures", () => {
   test("a problem document becomes the error it was in the service: code, message, retry, details", async (t) => {
     const { url } = await wireServer(t, (_, response) =>

@@ -29,6 +29,8 @@ export interface HttpClientOptions {
 
 const defaultGiveUpAfterMs = 60_000;
 const defaultSilenceMs = 45_000;
+/** The API refuses to send more events at once. */
+const largestPage = 1_000;
 /** How long one request waits for a result, and how much longer its reply may take. */
 const pollMs = 30_000;
 const pollSlackMs = 15_000;
@@ -67,7 +69,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
       const events: TaskEvent[] = [];
       // A page of long events has fewer than its limit, and says where the next page begins.
       for (let next: number | null = after; next !== null && events.length < limit;) {
-        const query = { after: next, limit: limit - events.length };
+        const query = { after: next, limit: Math.min(largestPage, limit - events.length) };
         const page: EventPage =
           task === undefined
             ? await call("events", { query, headers: {} })

@@ -3,61 +3,26 @@ import { describe, test } from "node:test";
 
 import fc from "fast-check";
 
-import { TaskEvent } from "../protocol/task/event.ts";
+import {
+  agent,
+  answered,
+  completed,
+  created,
+  eventsOf,
+  type Happening,
+  question,
+  raised,
+  said,
+  started,
+  top,
+} from "../../test/support/task-events.ts";
+import type { TaskEvent } from "../protocol/task/event.ts";
 import { isTerminal } from "../protocol/task/task-status.ts";
 import { emptyTree, type FoldedTree, foldTree, isSettled } from "./fold-tree.ts";
 
-const top = "tsk_s_1";
-const child = "tsk_s_2";
-
-/** An event without its sequence; the helpers below number them. */
-interface Happening {
-  readonly task: string;
-  readonly type: string;
-  readonly data?: object;
-  readonly attempt?: number;
-  readonly run?: number;
-}
-
-function eventsOf(happenings: readonly Happening[]): TaskEvent[] {
-  return happenings.map((happening, index) =>
-    TaskEvent.parse({ seq: index + 1, at: 100 + index, root: top, attempt: 1, run: 1, data: {}, ...happening }),
-  );
-}
-
+const child = agent;
 const foldAll = (events: readonly TaskEvent[]): FoldedTree => events.reduce(foldTree, emptyTree(top));
 const fold = (...happenings: Happening[]): FoldedTree => foldAll(eventsOf(happenings));
-
-const created = (task: string, parent: string | null = null, more: object = {}): Happening => ({
-  task,
-  type: "task.created",
-  data: { agent: "a", runner: "local", parent, depth: parent === null ? 0 : 1, detached: false, ...more },
-});
-const said = (task: string, name: string, step?: object): Happening => ({
-  task,
-  type: "message.added",
-  data: {
-    message: { id: "m", name, role: "assistant", parts: [], created_at: 1 },
-    ...(step === undefined ? {} : { step }),
-  },
-});
-const ask = { id: "ask_1", task: child, root: top, kind: "question", question: "Which?", answer_schema: null };
-const raised: Happening = {
-  task: child,
-  type: "ask.raised",
-  data: { ask: { ...ask, raised_at: 1, deadline: 2, status: "open" } },
-};
-const answered: Happening = {
-  task: child,
-  type: "ask.answered",
-  data: { ask: "ask_1", answer: { kind: "question", value: "x" }, by: { kind: "person", name: "ada" } },
-};
-const started = (task: string): Happening => ({ task, type: "task.started" });
-const completed = (task: string, content: unknown = "done"): Happening => ({
-  task,
-  type: "task.completed",
-  data: { content },
-});
 
 describe("the tree", () => {
   test("has every task below its parent, with its agent, its status and its times", () => {
@@ -140,8 +105,8 @@ describe("what a tree used", () => {
       created(top),
       created(child, top),
       { task: top, type: "step.finished", data: { key: "a", outcome: "failed", tokens: 10, money_micro_usd: 100 } },
-      said(child, "model", { key: "b", tokens: 20, money_micro_usd: 200 }),
-      said(child, "model"),
+      said(child, { step: { key: "b", tokens: 20, money_micro_usd: 200 } }),
+      said(child, {}),
       { task: child, type: "budget.settled", data: { key: "c", spent } },
     );
     const figures = [...tree.tasks.values()].map(({ steps, tokens, money_micro_usd }) => [
@@ -157,8 +122,11 @@ describe("what a tree used", () => {
   });
 
   test("a reply from a script and a call of unknown price are noted", () => {
-    assert.equal(fold(created(top), said(top, "rehearsal")).rehearsal, true);
-    assert.equal(fold(created(top), said(top, "m", { key: "a", tokens: 1, money_micro_usd: null })).unpriced, true);
+    assert.equal(fold(created(top), said(top, { name: "rehearsal" })).rehearsal, true);
+    assert.equal(
+      fold(created(top), said(top, { step: { key: "a", tokens: 1, money_micro_usd: null } })).unpriced,
+      true,
+    );
     const spent = { input_tokens: 1, output_tokens: 0, money_micro_usd: null };
     assert.equal(fold(created(top), { task: top, type: "budget.settled", data: { key: "a", spent } }).unpriced, true);
   });
@@ -182,7 +150,7 @@ describe("what is asked", () => {
       assert.equal(fold(...begun, raised, { task: child, type, data }).open.size, 0, type);
     const reopened: Happening = { task: child, type: "ask.reopened", data: { ask: "ask_1", reason: "not a colour" } };
     const again = fold(...begun, raised, answered, reopened);
-    assert.deepEqual([...again.open.values()], [{ ...ask, raised_at: 1, deadline: 2, status: "open" }]);
+    assert.deepEqual([...again.open.values()], [question]);
   });
 
   test("a wait for a client's tool is open with its call; a request to an operator is not shown", () => {
@@ -219,7 +187,7 @@ describe("any history", () => {
         failed: { task, type: "task.failed", data: { error } },
         canceled: { task, type: "task.canceled", data: { reason: "r" } },
         step: { task, type: "step.finished", data: { ...step, outcome: "ok" } },
-        said: said(task, "model", step),
+        said: said(task, { step }),
       };
       return table[what];
     });

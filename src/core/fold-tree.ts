@@ -60,13 +60,11 @@ export function isSettled({ tasks, unfinished }: FoldedTree): boolean {
 export function foldTree(tree: FoldedTree, event: TaskEvent): FoldedTree {
   if (event.seq <= tree.seq) return tree;
   tree.seq = event.seq;
-  if (event.type === "task.created") {
-    tree.tasks.set(event.task, createdTask(event));
-    tree.unfinished += 1;
+  const before = tree.tasks.get(event.task);
+  if (before === undefined) {
+    if (event.type === "task.created") addTask(tree, event);
     return tree;
   }
-  const before = tree.tasks.get(event.task);
-  if (before === undefined) return tree;
   const after = changedTask(before, event);
   tree.tasks.set(event.task, after);
   tree.tokens += after.tokens - before.tokens;
@@ -80,9 +78,10 @@ export function foldTree(tree: FoldedTree, event: TaskEvent): FoldedTree {
   return tree;
 }
 
-function createdTask(event: Extract<TaskEvent, { type: "task.created" }>): TaskView {
+function addTask(tree: FoldedTree, event: Extract<TaskEvent, { type: "task.created" }>): void {
   const { parent, depth, agent, runner, detached } = event.data;
-  return {
+  tree.unfinished += 1;
+  tree.tasks.set(event.task, {
     id: event.task,
     parent,
     root: event.root,
@@ -99,7 +98,7 @@ function createdTask(event: Extract<TaskEvent, { type: "task.created" }>): TaskV
     tokens: 0,
     money_micro_usd: 0,
     result: null,
-  };
+  });
 }
 
 function changedTask(before: TaskView, event: TaskEvent): TaskView {

@@ -1,10 +1,48 @@
-// Questions on a real terminal: how they are asked, answered elsewhere, and left open.
+// Questions of a run: asked on a real terminal, answered elsewhere, left open; and announced where there is no terminal.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { describe, test } from "node:test";
+import { describe, test, type TestContext } from "node:test";
 
 import { example, openIn, up, waiting } from "../../../test/support/cli-daemon.ts";
+import { captureOutput } from "../../../test/support/captured-output.ts";
+import { agent, answered, created, eventsOf, type Happening, raised, top } from "../../../test/support/task-events.ts";
 import { bench } from "../../../test/support/cli-process.ts";
+import type { Tutti } from "../../client/client.ts";
+import { emptyTree, foldTree } from "../../core/fold-tree.ts";
+import { inlineQuestions } from "./inline-questions.ts";
+
+describe("without a terminal", () => {
+  /** What is printed when the batches of events arrive one after the other; without `url`, this process does the work. */
+  function printed(t: TestContext, url: string | undefined, ...batches: Happening[][]): string {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const captured = captureOutput(t);
+    const questions = inlineQuestions({ url } as Tutti, { state: "/s" });
+    const tree = emptyTree(top);
+    const events = eventsOf(batches.flat()).values();
+    for (const batch of batches) {
+      for (const event of events.take(batch.length)) questions.update({ event }, foldTree(tree, event));
+      t.mock.timers.tick(50);
+    }
+    return captured.err;
+  }
+  const begun = [created(top), created(agent, top)];
+
+  test("a question is announced once, with the command that answers it", (t) => {
+    const again: Happening = { task: agent, type: "task.input_required", data: { ask: "ask_1" } };
+    assert.equal(
+      printed(t, "http://127.0.0.1:1", [...begun, raised], [again]),
+      "tutti: waiting for an answer to ask_1; answer it with `tutti answer ask_1 … --state /s`\n",
+    );
+  });
+
+  test("without a daemon, only the same command on a terminal can answer it", (t) => {
+    assert.match(printed(t, undefined, [...begun, raised]), /; run the same command on a terminal to answer it\n$/);
+  });
+
+  test("a question that was answered before this command began is not announced", (t) => {
+    assert.equal(printed(t, "http://127.0.0.1:1", [...begun, raised, answered]), "");
+  });
+});
 
 const hasScript = spawnSync("sh", ["-c", "command -v script timeout"]).status === 0;
 

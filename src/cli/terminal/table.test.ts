@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
-import { cut, shorten } from "./fit.ts";
-import { fitted } from "./table.ts";
+import { captureOutput } from "../../../test/support/captured-output.ts";
+import { fitted, writeTable } from "./table.ts";
 
 const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width, 0);
 
@@ -27,9 +27,12 @@ test("columns fit the width, the first is never cut, and the widest is cut first
   );
 });
 
-test("text is cut between visible characters, and colour codes take no room", () => {
-  const family = "\u{1F468}\u200D\u{1F469}\u200D\u{1F467}";
-  assert.equal(shorten(`${family}ab`, 3), `${family}ab`);
-  assert.equal(shorten(`${family}abc`, 3), `${family}a…`);
-  assert.equal(cut("\u001b[1mabcdef\u001b[0mgh", 5), "\u001b[1mabcd\u001b[0m");
+test("rows are written in columns under their head, with a mark before the first cell", async (t) => {
+  const captured = captureOutput(t);
+  await writeTable(
+    [{ mark: "✓", cells: ["tsk_1", "lead", "completed"] }, { cells: ["tsk_22", "a helper"] }],
+    ["id", "agent", "status"],
+  );
+  const lines = ["  id      agent     status", "✓ tsk_1   lead      completed", "  tsk_22  a helper", ""];
+  assert.equal(captured.out, lines.join("\n"));
 });

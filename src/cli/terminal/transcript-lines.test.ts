@@ -1,17 +1,56 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { TaskEvent } from "../../protocol/task/event.ts";
-import { eventText } from "./transcript-lines.ts";
+import { agent, eventsOf, type Happening, helper, created, said } from "../../../test/support/task-events.ts";
+import type { TaskEvent } from "../../protocol/task/event.ts";
+import { eventText, messageLines } from "./transcript-lines.ts";
 
-const reached = (data: object): string =>
-  eventText(TaskEvent.parse({ seq: 1, at: 0, task: "tsk_1", root: "tsk_1", type: "budget.reached", data }));
+const eventOf = (happening: Happening): TaskEvent => eventsOf([happening])[0] ?? assert.fail();
+const textOf = (happening: Happening): string => eventText(eventOf(happening));
+const linesOf = (happening: Happening): ReturnType<typeof messageLines> => {
+  const event = eventOf(happening);
+  return event.type === "message.added" ? messageLines(event.data.message) : assert.fail();
+};
 
 test("a limit that is reached is shown as one, and an unknown price as such", () => {
+  const reached = (data: object): string => textOf({ task: agent, type: "budget.reached", data });
   const money = { limit: "money_micro_usd", allowed: 10_000_000 };
   assert.equal(reached({ ...money, wanted: 10_000_001 }), "the limit of $10.00 is reached");
   for (const wanted of [0, 10_000_000]) {
     assert.equal(reached({ ...money, wanted }), "the price of this model is not known, and there is a limit of $10.00");
   }
   assert.equal(reached({ limit: "tokens", allowed: 100, wanted: 120 }), "the limit of 100 tokens is reached");
+});
+
+test("tool calls and their results are one line each; the call of final is left out", () => {
+  const call = (tool_name: string, input: unknown): object => ({
+    part_type: "tool_call",
+    data: { tool_call_id: "c", tool_name, input },
+  });
+  const parts = [{ part_type: "text", data: "Let me see." }, call("read", { path: "x" }), call("final", 1)];
+  assert.deepEqual(linesOf(said(agent, { parts })), { text: "Let me see.", calls: ['→ read {"path":"x"}'] });
+  const result = (part: object): object => ({
+    part_type: "tool_result",
+    data: { tool_call_id: "c", tool_name: "read", parts: [part] },
+  });
+  const results = [result({ part_type: "text", data: "one\ntwo" }), result({ part_type: "data", data: { lines: 3 } })];
+  const told = linesOf(said(agent, { role: "tool", parts: results }));
+  assert.deepEqual(told, { text: "", calls: ["← read one (+1 lines)", '← read {"lines":3}'] });
+});
+
+test("only an agent's own text is shown, not the prompt it was given", () => {
+  assert.equal(linesOf(said(agent, { role: "user", text: "Count the lines." })).text, "");
+});
+
+test("a task below the agent is announced with its prompt; failed steps and attempts say why", () => {
+  assert.equal(textOf(created(agent, "tsk_s_1", { prompt: "Go." })), "", "the agent itself is known");
+  assert.equal(textOf(created(helper, agent, { detached: true, prompt: "Count." })), "▸ a (in the background): Count.");
+  const error = { code: "io", message: "no disk", retry: "never" };
+  const step = { key: "model:1", outcome: "failed", error, tokens: 0, money_micro_usd: 0 };
+  assert.equal(textOf({ task: agent, type: "step.finished", data: step }), "model:1: no disk");
+  const ended = { outcome: "failed", reason: "it broke" };
+  assert.equal(
+    textOf({ task: agent, type: "attempt.ended", data: ended }),
+    "↻ attempt ended (failed), trying again: it broke",
+  );
 });
