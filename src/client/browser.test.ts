@@ -45,15 +45,15 @@ test("the client can be bundled for a browser and works with what a browser has"
   });
   const world = createContext({ ...web, url, task });
   runInContext(outputFiles[0]?.text ?? "", world);
-  const told: unknown = await runInContext(
+  const result: unknown = await runInContext(
     `(async () => {
       const tutti = client.httpClient({ url, key: "tk_x" });
       const seqs = [];
-      for await (const said of tutti.follow({ task })) seqs.push(said.event.seq);
+      for await (const item of tutti.follow({ task })) seqs.push(item.event.seq);
       const refused = await tutti.keys().catch((error) => error.code);
       return JSON.stringify({ asks: await tutti.asks(), seqs, refused });
     })()`,
     world,
   );
-  assert.equal(told, '{"asks":[],"seqs":[1],"refused":"refused"}');
+  assert.equal(result, '{"asks":[],"seqs":[1],"refused":"refused"}');
 });

@@ -95,12 +95,12 @@ describe("in process and over HTTP", () => {
     const told: Record<string, unknown> = {};
     for (const [name, tutti] of Object.entries(sides)) {
       const { task } = await tutti.invoke(JSON.stringify(ask), { folder: kit.folder, anew: true });
-      const following = Array.fromAsync(tutti.follow({ task, live: true }), (said: EventOrDelta) => said);
+      const following = Array.fromAsync(tutti.follow({ task, live: true }), (item: EventOrDelta) => item);
       const id = await openAsk(tutti, task);
       const ended = Promise.all([tutti.result(task), tutti.settled(task)]);
       assert.deepEqual(await tutti.answer(id, { kind: "question", value: "x" }, by), { accepted: true });
       const [result] = await ended;
-      const events = (await following).flatMap((said) => ("event" in said ? [said.event] : []));
+      const events = (await following).flatMap((item) => ("event" in item ? [item.event] : []));
       assert.deepEqual(
         events,
         await kit.state.client.events({ task, after: 0, limit: 1_000 }),

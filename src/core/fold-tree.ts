@@ -69,7 +69,8 @@ export function foldTree(tree: FoldedTree, event: TaskEvent): FoldedTree {
   tree.tasks.set(event.task, after);
   tree.tokens += after.tokens - before.tokens;
   tree.money_micro_usd += after.money_micro_usd - before.money_micro_usd;
-  if (!isTerminal(before.status) && isTerminal(after.status)) {
+  // A terminal status never changes, so a task ends once.
+  if (after.status !== before.status && isTerminal(after.status)) {
     tree.unfinished -= 1;
     if (event.task === tree.task) tree.result = resultOf(event, after);
   }
@@ -118,14 +119,15 @@ function changedTask(before: TaskView, event: TaskEvent): TaskView {
       return { ...view, status: next.status, ...ended };
     }
     case "step.finished":
-      return withStep(view, event.data.tokens, event.data.money_micro_usd);
+      return withUse(view, { steps: 1, tokens: event.data.tokens, money: event.data.money_micro_usd });
     case "message.added": {
       const { step } = event.data;
-      return step === undefined ? view : withStep(view, step.tokens, step.money_micro_usd ?? 0);
+      if (step === undefined) return view;
+      return withUse(view, { steps: 1, tokens: step.tokens, money: step.money_micro_usd ?? 0 });
     }
     case "budget.settled": {
       const { input_tokens, output_tokens, money_micro_usd } = event.data.spent;
-      return withUse(view, input_tokens + output_tokens, money_micro_usd ?? 0);
+      return withUse(view, { steps: 0, tokens: input_tokens + output_tokens, money: money_micro_usd ?? 0 });
     }
     default:
       return view;
@@ -138,12 +140,16 @@ function inLatestRun(view: TaskView, { attempt = view.attempt, run = view.run }:
   return later ? { ...view, attempt, run } : view;
 }
 
-function withStep(view: TaskView, tokens: number, money: number): TaskView {
-  return { ...withUse(view, tokens, money), steps: view.steps + 1 };
-}
-
-function withUse(view: TaskView, tokens: number, money: number): TaskView {
-  return { ...view, tokens: view.tokens + tokens, money_micro_usd: view.money_micro_usd + money };
+function withUse(
+  view: TaskView,
+  used: { readonly steps: number; readonly tokens: number; readonly money: number },
+): TaskView {
+  return {
+    ...view,
+    steps: view.steps + used.steps,
+    tokens: view.tokens + used.tokens,
+    money_micro_usd: view.money_micro_usd + used.money,
+  };
 }
 
 /** What a task ended with, as a view shows it: its content, the error's message, or why it was canceled. */

@@ -51,7 +51,7 @@ test("a wait is shown with the tool call, or with its label", () => {
 });
 
 test("an approval takes y, yes, n, no and an empty line, a reason after a no, and nothing else", () => {
-  const approved = (said: string): unknown => parseAnswer(ask({}), said);
+  const approved = (typed: string): unknown => parseAnswer(ask({}), typed);
   for (const yes of ["y", "Y", "yes", " YES "]) {
     assert.deepEqual(approved(yes), { ok: true, value: { kind: "approval", approved: true } }, yes);
   }
@@ -71,8 +71,8 @@ test("an approval takes y, yes, n, no and an empty line, a reason after a no, an
 });
 
 test("a budget ask takes the same words", () => {
-  const heard = (said: string): unknown => parseAnswer(ask({ kind: "budget" }), said);
-  assert.deepEqual(heard("yes"), { ok: true, value: { kind: "budget", go_on: true } });
-  assert.deepEqual(heard(""), { ok: true, value: { kind: "budget", go_on: false } });
-  assert.partialDeepStrictEqual(heard("go"), { ok: false });
+  const parsed = (typed: string): unknown => parseAnswer(ask({ kind: "budget" }), typed);
+  assert.deepEqual(parsed("yes"), { ok: true, value: { kind: "budget", go_on: true } });
+  assert.deepEqual(parsed(""), { ok: true, value: { kind: "budget", go_on: false } });
+  assert.partialDeepStrictEqual(parsed("go"), { ok: false });
 });
