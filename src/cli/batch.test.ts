@@ -1,18 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 
 import fc from "fast-check";
 
 import { captureOutput } from "../../test/support/captured-output.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { type BatchHandler, inputOf, runBatch } from "./batch.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "tutti-batch-"));
-after(() => rmSync(folder, { recursive: true }));
-const file = join(folder, "batch.jsonl");
+const file = join(tempFolder({ after }), "batch.jsonl");
 
 /** The results of a batch, one per line. */
 async function results(

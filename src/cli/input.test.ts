@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 
+import { tempFolder } from "../../test/support/temp-folder.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { readText } from "./input.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "tutti-input-"));
-after(() => rmSync(folder, { recursive: true }));
+const folder = tempFolder({ after });
 
 function fileWith(content: string | Uint8Array): string {
   const path = join(folder, "input");

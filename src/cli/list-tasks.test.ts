@@ -29,9 +29,9 @@ test("tasks are read in pages of at most 200 until the limit is reached", async 
   const { reader, asked } = readerOf(1_000);
   assert.equal((await listTasks(reader, { limit: 450, all: false, status: "failed" })).length, 450);
   assert.deepEqual(asked, [
-    { limit: 200, roots: "true", status: "failed" },
-    { limit: 200, roots: "true", status: "failed", cursor: "200" },
-    { limit: 50, roots: "true", status: "failed", cursor: "400" },
+    { limit: 200, roots: true, status: "failed" },
+    { limit: 200, roots: true, status: "failed", cursor: "200" },
+    { limit: 50, roots: true, status: "failed", cursor: "400" },
   ]);
 });
 

@@ -7,7 +7,7 @@ import { isOperatorLabel } from "../protocol/operator/operator-request.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
 import { isTerminal } from "../protocol/task/task-status.ts";
 import type { TaskView } from "../protocol/task/task-view.ts";
-import { nextStatus } from "./task-state.ts";
+import { isLifeEvent, nextStatus } from "./task-state.ts";
 
 export interface FoldedTree {
   /** The task at the top; all others are below it. */
@@ -104,20 +104,13 @@ function addTask(tree: FoldedTree, event: Extract<TaskEvent, { type: "task.creat
 
 function changedTask(before: TaskView, event: TaskEvent): TaskView {
   const view = inLatestRun(before, event);
+  if (isLifeEvent(event.type)) {
+    const next = nextStatus(before.status, event.type);
+    if (!next.ok) return view;
+    const ended = isTerminal(next.status) ? { ended_at: event.at, result: endOf(event) } : {};
+    return { ...view, status: next.status, ...ended };
+  }
   switch (event.type) {
-    case "task.started":
-    case "task.input_required":
-    case "task.resumed":
-    case "task.handed_over":
-    case "run.started":
-    case "task.completed":
-    case "task.failed":
-    case "task.canceled": {
-      const next = nextStatus(before.status, event.type);
-      if (!next.ok) return view;
-      const ended = isTerminal(next.status) ? { ended_at: event.at, result: endOf(event) } : {};
-      return { ...view, status: next.status, ...ended };
-    }
     case "step.finished":
       return withUse(view, { steps: 1, tokens: event.data.tokens, money: event.data.money_micro_usd });
     case "message.added": {
@@ -155,7 +148,7 @@ function withUse(
 /** What a task ended with, as a view shows it: its content, the error's message, or why it was canceled. */
 function endOf({ type, data }: TaskEvent): unknown {
   if (type === "task.completed") return data.content ?? null;
-  if (type === "task.failed") return data.content ?? data.error.message;
+  if (type === "task.failed") return data.error.message;
   return type === "task.canceled" ? data.reason : null;
 }
 

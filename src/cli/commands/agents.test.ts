@@ -1,30 +1,19 @@
 // The commands for a project (agents, models and doctor) as real processes.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { errorTable } from "../../protocol/error.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const bin = join(root, "bin", "tutti.js");
-const base = mkdtempSync(join(tmpdir(), "tutti-cli-agents-"));
-after(() => rmSync(base, { recursive: true, force: true }));
+const base = tempFolder({ after });
 
 /** A project and a home folder of its own, so that the files of whoever runs the tests do not matter. */
 function makeProject() {

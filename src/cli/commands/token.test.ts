@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
+
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { generateKey } from "../../protocol/operator/token-key.ts";
 import { mintToken } from "./token-mint.ts";
 import { verifyToken } from "./token-verify.ts";
 
-const folder = await mkdtemp(join(tmpdir(), "tutti-token-"));
-after(() => rm(folder, { recursive: true }));
+const folder = tempFolder({ after });
 const grant = { task: "tsk_1", attempt: 1, verbs: ["prompt", "result"], ttl: 1800 };
 let files = 0;
 

@@ -24,7 +24,10 @@ function eventLines(): Display {
   };
 }
 
-/** The clock of running tasks goes on without events, so the tree is redrawn at fixed intervals. */
+/**
+ * The clock of running tasks goes on without events, so the tree is redrawn at fixed intervals.
+ * @internal Exported for its tests only.
+ */
 export function liveTree(screen: NodeJS.WriteStream): Display {
   let drawnLines = 0;
   let paused = false;

@@ -1,11 +1,12 @@
 // Follows a task and all below it to the end, and folds the events into the tree that everything on the screen is drawn from.
-import type { EventOrDelta, Reader } from "../../client/client.ts";
+import type { Reader } from "../../client/client.ts";
 import { emptyTree, type FoldedTree, foldTree, isSettled } from "../../core/fold-tree.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { AgentResult } from "../../protocol/invocation/invocation-result.ts";
+import type { Display } from "./display.ts";
 
-export type TaskListener = (item: EventOrDelta, tree: FoldedTree) => void;
+export type TaskListener = Display["update"];
 
 export interface WatchOptions {
   readonly task: TaskId;
