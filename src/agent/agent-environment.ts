@@ -21,6 +21,8 @@ export interface AgentEnvironment {
   readonly runtimes: readonly string[];
   /** Which calls run at once, which need a person's approval, and which are refused. */
   readonly approvals: ApprovalPolicy;
+  /** Folders that no tool may touch, such as the state folder. */
+  readonly offLimits: readonly string[];
 }
 
 export const builtinTools: readonly Tool[] = [
@@ -43,5 +45,6 @@ export function agentEnvironment(parts: Partial<AgentEnvironment> = {}): AgentEn
     runners: parts.runners ?? [],
     runtimes: parts.runtimes ?? ["local"],
     approvals: parts.approvals ?? defaultApprovalPolicy,
+    offLimits: parts.offLimits ?? [],
   };
 }

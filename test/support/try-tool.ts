@@ -30,13 +30,19 @@ interface TryOptions {
   readonly signal?: AbortSignal;
   readonly note?: (value: unknown) => Promise<void>;
   readonly live?: (text: string) => void;
+  readonly offLimits?: readonly string[];
 }
 
 export async function tryTool(
   tool: StepTool,
   input: unknown,
   roots: readonly string[],
-  { signal = new AbortController().signal, note = async () => undefined, live = () => undefined }: TryOptions = {},
+  {
+    signal = new AbortController().signal,
+    note = async () => undefined,
+    live = () => undefined,
+    offLimits = [],
+  }: TryOptions = {},
 ): Promise<unknown> {
   const ready = tool.prepare(input);
   assert.ok(ready.ok, JSON.stringify(ready));
@@ -48,7 +54,7 @@ export async function tryTool(
     live: (_: string, text: string) => live(text),
     now: () => Date.now(),
   };
-  return ready.run({ step, rights: { tools: "*", roots } });
+  return ready.run({ step, rights: { tools: "*", roots }, offLimits });
 }
 
 /** For `assert.rejects`: a TuttiError of this code, and of this message. */

@@ -246,7 +246,7 @@ async function runStepTool(turn: Turn, { call, key }: TurnCall, { tool, run }: P
           const { name, role, parts } = toolMessage(call, outcome);
           return { id, name, role, parts, created_at: step.now() };
         };
-        const outcome = run({ step, rights: durable.rights });
+        const outcome = run({ step, rights: durable.rights, offLimits: turn.caller.environment.offLimits });
         return isThenable(outcome) ? Promise.resolve(outcome).then(message) : message(outcome);
       },
     );

@@ -6,6 +6,7 @@ import { nearestLines } from "../../core/nearest-lines.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { exactText, hasCrlf } from "../workspace/text-file.ts";
 import { stepTool } from "./tool.ts";
+import { readOffLimits } from "../workspace/off-limits.ts";
 import { readingFile, replaceFile, withFile, type WorkspaceFile } from "../workspace/workspace-file.ts";
 
 /** Nobody writes larger files by hand. */
@@ -25,10 +26,11 @@ export const edit = stepTool({
   }),
   effects: ["write"],
   repeatable: false,
-  async run(input, { rights }) {
+  async run(input, { rights, offLimits }) {
     if (input.old === input.new)
       throw new TuttiError("invalid_input", "old and new are the same; nothing would change");
-    return withFile(input.path, { roots: rights.roots, to: "change" }, (file) => editFile(file, input));
+    const use = { roots: rights.roots, offLimits: readOffLimits(offLimits), to: "change" } as const;
+    return withFile(input.path, use, (file) => editFile(file, input));
   },
 });
 

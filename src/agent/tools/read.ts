@@ -7,6 +7,7 @@ import { z } from "zod";
 import { TuttiError } from "../../protocol/error.ts";
 import { isBinary, sampleBytes } from "../workspace/text-file.ts";
 import { stepTool } from "./tool.ts";
+import { readOffLimits } from "../workspace/off-limits.ts";
 import { readingFile, withFile } from "../workspace/workspace-file.ts";
 
 /** How much one call shows: less than the preview limit of results, so that files are paged by lines and not by characters. */
@@ -28,8 +29,8 @@ export const read = stepTool({
   }),
   effects: ["read"],
   repeatable: true,
-  run: ({ path, from, lines }, { rights, step }) =>
-    withFile(path, { roots: rights.roots, to: "read" }, (file) =>
+  run: ({ path, from, lines }, { rights, step, offLimits }) =>
+    withFile(path, { roots: rights.roots, offLimits: readOffLimits(offLimits), to: "read" }, (file) =>
       readingFile(file, async (handle, stats) => {
         const sample = await firstBytes(handle);
         if (isBinary(sample)) return `[${file.path} is not text: ${stats.size} bytes of other data]`;

@@ -9,6 +9,7 @@ import { globMatcher } from "../workspace/glob.ts";
 import type { SearchJob } from "../workspace/search-worker.ts";
 import type { SearchOutcome } from "../workspace/search-workspace.ts";
 import { stepTool, type StepToolContext } from "./tool.ts";
+import { offLimitsError, readOffLimits } from "../workspace/off-limits.ts";
 import { resolvePath } from "../workspace/resolve-path.ts";
 import { inFolder } from "../workspace/workspace-folder.ts";
 
@@ -86,26 +87,28 @@ interface SearchRequest {
 
 async function searchPath(
   request: SearchRequest,
-  { rights, step }: StepToolContext,
+  { rights, step, offLimits }: StepToolContext,
 ): Promise<{ readonly folder: string; readonly outcome: SearchOutcome }> {
   const pattern = request.glob ?? undefined;
   if (pattern !== undefined) checkGlob(pattern);
   const resolved = await resolvePath(request.path ?? ".", rights.roots);
   const name = resolved.names.at(-1);
   const parent = { ...resolved, names: resolved.names.slice(0, -1) };
+  const closed = readOffLimits(offLimits);
   // The path may name a file: then only that file is searched.
-  const only =
-    name === undefined
-      ? undefined
-      : await inFolder(parent, { make: false }, async (folder) =>
-          (await lstat(folder.entry(name))).isDirectory() ? undefined : name,
-        );
+  const only = await inFolder(parent, { make: false, offLimits: closed }, async (folder) => {
+    if (name === undefined) return undefined;
+    const found = await lstat(folder.entry(name), { bigint: true });
+    if (closed.holds(found)) throw offLimitsError(resolved.path);
+    return found.isDirectory() ? undefined : name;
+  });
   const job: SearchJob = {
     root: resolved.root,
     names: only === undefined ? resolved.names : parent.names,
     depth: only === undefined ? request.depth : 1,
     ignored: request.ignored === true || only !== undefined,
     most: request.most,
+    offLimits,
     ...(only === undefined ? {} : { only }),
     ...(pattern === undefined ? {} : { glob: pattern }),
     ...(request.regex === undefined ? {} : { regex: request.regex }),

@@ -12,6 +12,8 @@ import type { Durable, ModelTool, StepContext } from "../../ports.ts";
 export interface StepToolContext {
   readonly step: StepContext;
   readonly rights: Rights;
+  /** Folders that the call must not touch, whatever the rights are. */
+  readonly offLimits: readonly string[];
 }
 
 /** Given to a durable tool: the port itself, and the prefix of the keys the tool may use. */

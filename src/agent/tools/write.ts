@@ -3,6 +3,7 @@
 import { z } from "zod";
 
 import { stepTool, type StepTool } from "./tool.ts";
+import { readOffLimits } from "../workspace/off-limits.ts";
 import { replaceFile, withFile } from "../workspace/workspace-file.ts";
 
 export const write = writeTool("write");
@@ -18,8 +19,8 @@ function writeTool(name: string): StepTool {
     input: z.strictObject({ path: z.string().min(1), content: z.string() }),
     effects: ["write"],
     repeatable: false,
-    run: ({ path, content }, { rights }) =>
-      withFile(path, { roots: rights.roots, to: "make" }, async (file) => {
+    run: ({ path, content }, { rights, offLimits }) =>
+      withFile(path, { roots: rights.roots, offLimits: readOffLimits(offLimits), to: "make" }, async (file) => {
         const { created } = await replaceFile(file, content);
         return { path: file.path, bytes: Buffer.byteLength(content), created };
       }),

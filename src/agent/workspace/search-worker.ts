@@ -3,6 +3,7 @@
 import { closeSync, readSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 
+import { readOffLimits } from "./off-limits.ts";
 import { isBinary, sampleBytes } from "./text-file.ts";
 import { pathFilter, walk, type WalkedEntry } from "./workspace-walk.ts";
 
@@ -11,6 +12,8 @@ export interface SearchJob {
   readonly names: readonly string[];
   readonly depth: number;
   readonly ignored: boolean;
+  /** Folders that are left out, by whatever path they are reached. */
+  readonly offLimits: readonly string[];
   /** Search only this entry of the folder. */
   readonly only?: string;
   readonly glob?: string;
@@ -56,7 +59,8 @@ function runSearch(job: SearchJob, report: (report: SearchReport) => void): void
     flush();
     report({ end: { files, skipped, closed: closed.slice(0, 20), full } });
   };
-  for (const entry of walk({ ...job, onUnreadable: (path) => closed.push(path) })) {
+  const onUnreadable = (path: string): void => void closed.push(path);
+  for (const entry of walk({ ...job, offLimits: readOffLimits(job.offLimits), onUnreadable })) {
     if (job.only !== undefined && entry.path !== job.only) continue;
     if (!isWanted(entry.path) || (regex !== undefined && entry.kind !== "file")) continue;
     const results = regex === undefined ? [describeEntry(entry)] : matchesIn(entry, regex);
@@ -74,10 +78,8 @@ function runSearch(job: SearchJob, report: (report: SearchReport) => void): void
 }
 
 function describeEntry(entry: WalkedEntry): SearchResult {
-  const opened = entry.kind === "file" ? entry.open() : undefined;
-  if (opened === undefined) return { path: entry.path, kind: entry.kind };
-  closeSync(opened.fd);
-  return { path: entry.path, kind: entry.kind, bytes: opened.size };
+  const { path, kind, bytes } = entry;
+  return kind === "file" ? { path, kind, bytes } : { path, kind };
 }
 
 function matchesIn(entry: WalkedEntry, regex: RegExp): Iterable<SearchResult> | undefined {

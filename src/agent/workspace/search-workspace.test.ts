@@ -5,7 +5,7 @@ import { workspace } from "../../../test/support/try-tool.ts";
 import { searchWorkspace } from "./search-workspace.ts";
 
 const evil = { source: "^(a+)+b?$", flags: "" };
-const job = { names: [], depth: 9, ignored: false, most: 100 };
+const job = { names: [], depth: 9, ignored: false, most: 100, offLimits: [] };
 const signal = new AbortController().signal;
 
 test("a pattern that would run for ever is stopped, and what was found before is told", async (t) => {

@@ -5,6 +5,7 @@ import { access, type FileHandle, lstat, open, rename, unlink } from "node:fs/pr
 
 import { errno } from "../../core/errno.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { type OffLimits, offLimitsError } from "./off-limits.ts";
 import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
 import { type Folder, inFolder } from "./workspace-folder.ts";
 
@@ -12,10 +13,12 @@ export interface WorkspaceFile {
   readonly folder: Folder;
   readonly name: string;
   readonly path: string;
+  readonly offLimits: OffLimits;
 }
 
 interface FileUse {
   readonly roots: readonly string[];
+  readonly offLimits: OffLimits;
   /** `make` also creates the folders the file needs. */
   readonly to: "read" | "change" | "make";
 }
@@ -23,7 +26,7 @@ interface FileUse {
 /** Calls `use` while the file's folder is held open. A path that names a root itself is refused. */
 export async function withFile<T>(
   path: string,
-  { roots, to }: FileUse,
+  { roots, offLimits, to }: FileUse,
   use: (file: WorkspaceFile) => Promise<T>,
 ): Promise<T> {
   const resolved = await resolvePath(path, roots);
@@ -31,7 +34,9 @@ export async function withFile<T>(
   if (name === undefined) throw isFolder(resolved.path);
   const parent: ResolvedPath = { ...resolved, names: resolved.names.slice(0, -1) };
   if (to !== "read") refuseGit(resolved);
-  return inFolder(parent, { make: to === "make" }, (folder) => use({ folder, name, path: resolved.path }));
+  return inFolder(parent, { make: to === "make", offLimits }, (folder) =>
+    use({ folder, name, path: resolved.path, offLimits }),
+  );
 }
 
 /** Files in `.git` can make git run programs outside of any sandbox, so no tool may change them. */
@@ -49,16 +54,20 @@ function refuseGit({ names, path }: ResolvedPath): void {
 
 /** Opens the file for as long as `use` runs. */
 export async function readingFile<T>(
-  { folder, name, path }: WorkspaceFile,
+  { folder, name, path, offLimits }: WorkspaceFile,
   use: (handle: FileHandle, stats: BigIntStats) => Promise<T>,
 ): Promise<T> {
   const entry = folder.entry(name);
-  refuseUnlessFile(await lstat(entry), path);
+  const before = await lstat(entry, { bigint: true });
+  refuseUnlessFile(before, path);
+  // Before it is opened: closing any descriptor of a database drops the locks that this process has on it.
+  if (offLimits.holds(before)) throw offLimitsError(path);
   // Checked again below, once it is open: a pipe or device may have replaced it, and opening that must not block.
   const handle = await open(entry, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat({ bigint: true });
     refuseUnlessFile(stats, path);
+    if (offLimits.holds(stats)) throw offLimitsError(path);
     return await use(handle, stats);
   } finally {
     await handle.close();
@@ -67,7 +76,7 @@ export async function readingFile<T>(
 
 /** Fails if the file was changed after `since`. Keeps the file's mode; a hard link to it elsewhere keeps the old content. */
 export async function replaceFile(
-  { folder, name, path }: WorkspaceFile,
+  { folder, name, path, offLimits }: WorkspaceFile,
   content: string | Uint8Array,
   since?: BigIntStats,
 ): Promise<{ readonly created: boolean }> {
@@ -75,6 +84,7 @@ export async function replaceFile(
   const before = await statEntry(entry);
   if (before !== undefined) {
     refuseUnlessFile(before, path);
+    if (offLimits.holds(before)) throw offLimitsError(path);
     await access(entry, constants.W_OK);
   }
   const temporary = folder.entry(`.tutti-${crypto.randomUUID()}.tmp`);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 
 import { errno } from "../../core/errno.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { type OffLimits, offLimitsError, refuseInside } from "./off-limits.ts";
 import { fileError, type ResolvedPath } from "./resolve-path.ts";
 
 export interface Folder {
@@ -20,22 +21,31 @@ const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** Whether the system gives paths to open descriptors; with those nobody can put another folder in the place of an open one. */
 export const hasOpenPaths = process.platform === "linux" && existsSync("/proc/self/fd");
 
-/** Opens the folder for as long as `use` runs. With `make`, missing folders are created. */
+export interface FolderUse {
+  /** Create the folders that are missing. */
+  readonly make: boolean;
+  readonly offLimits: OffLimits;
+}
+
+/** Opens the folder for as long as `use` runs. */
 export async function inFolder<T>(
   { root, names, path }: ResolvedPath,
-  { make }: { readonly make: boolean },
+  { make, offLimits }: FolderUse,
   use: (folder: Folder) => Promise<T>,
 ): Promise<T> {
   let held: FileHandle | undefined;
   let real = root;
   try {
+    refuseInside(root, offLimits);
     if (make) await mkdir(root, { recursive: true });
     held = await open(root, flags);
+    if (offLimits.holds(await held.stat({ bigint: true }))) throw offLimitsError(path);
     for (const name of names) {
       const parent = held;
       real = join(real, name);
       held = await descend(folderAt(parent, join(real, "..")).entry(name), { make, path });
       await parent.close();
+      if (offLimits.holds(await held.stat({ bigint: true }))) throw offLimitsError(path);
     }
     // Without such paths, checking the name afterwards is the best that can be done.
     if (!hasOpenPaths && (await realpath(real)) !== real)

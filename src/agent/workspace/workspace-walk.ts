@@ -1,14 +1,26 @@
 // Walks the files below a folder of the workspace, sorted by name, without following links. Runs in the search thread.
 
-import { closeSync, constants, type Dirent, openSync, readdirSync, readSync, fstatSync } from "node:fs";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+} from "node:fs";
 
 import { globMatcher, type IgnoreFile, readIgnoreFile } from "./glob.ts";
+import { type OffLimits, offLimitsError } from "./off-limits.ts";
 import { hasOpenPaths } from "./workspace-folder.ts";
 
 export interface WalkedEntry {
   /** Relative to the folder the walk began in, with forward slashes. */
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "other";
+  readonly bytes: number;
   /** Opens the file for reading, as long as the walk is at this entry; undefined when it is gone or not a regular file. */
   open(): OpenFile | undefined;
 }
@@ -26,6 +38,8 @@ export interface WalkOptions {
   readonly depth: number;
   /** Whether ignored files are walked too. */
   readonly ignored: boolean;
+  /** Left out of the walk. */
+  readonly offLimits: OffLimits;
   /** Called for every folder that cannot be read. */
   readonly onUnreadable: (path: string) => void;
 }
@@ -51,10 +65,12 @@ export function* walk(options: WalkOptions): Generator<WalkedEntry> {
   try {
     let at = options.root;
     opened.push(openSync(at, folderFlags));
+    refuseOpened(opened, at, options);
     for (const name of options.names) {
       const fd = openSync(`${pathOf(opened.at(-1) ?? -1, at)}/${name}`, folderFlags);
       opened.push(fd);
       at = `${at}/${name}`;
+      refuseOpened(opened, at, options);
     }
     const start = pathOf(opened.at(-1) ?? -1, at);
     yield* level({ at: start, prefix: "", depth: 1, ignore: [] }, options);
@@ -63,13 +79,20 @@ export function* walk(options: WalkOptions): Generator<WalkedEntry> {
   }
 }
 
+function refuseOpened(opened: readonly number[], path: string, { offLimits }: WalkOptions): void {
+  if (offLimits.holds(fstatSync(opened.at(-1) ?? -1, { bigint: true }))) throw offLimitsError(path);
+}
+
 function* level(here: Level, options: WalkOptions): Generator<WalkedEntry> {
-  const ignore = options.ignored ? [] : [...here.ignore, ...ignoreFileIn(here)];
+  const ignore = options.ignored ? [] : [...here.ignore, ...ignoreFileIn(here, options.offLimits)];
   for (const entry of entriesOf(here, options)) {
     const path = `${here.prefix}${entry.name}`;
     const isFolder = entry.isDirectory();
     if (!options.ignored && isIgnored(path, { name: entry.name, isFolder, ignore })) continue;
-    yield { path, kind: kindOf(entry), open: () => openFile(`${here.at}/${entry.name}`) };
+    const at = `${here.at}/${entry.name}`;
+    const stats = statIfThere(at);
+    if (stats === undefined || options.offLimits.holds(stats)) continue;
+    yield { path, kind: kindOf(entry), bytes: Number(stats.size), open: () => openFile(at, options.offLimits) };
     if (isFolder && here.depth < options.depth) {
       yield* below({ ...here, prefix: `${path}/`, depth: here.depth + 1, ignore }, entry.name, options);
     }
@@ -86,6 +109,7 @@ function* below(inner: Level, name: string, options: WalkOptions): Generator<Wal
     return;
   }
   try {
+    if (options.offLimits.holds(fstatSync(fd, { bigint: true }))) return;
     yield* level({ ...inner, at: pathOf(fd, path) }, options);
   } finally {
     closeSync(fd);
@@ -118,8 +142,8 @@ function isIgnored(
   return false;
 }
 
-function ignoreFileIn({ at, prefix }: Level): Level["ignore"] {
-  const opened = openFile(`${at}/.gitignore`);
+function ignoreFileIn({ at, prefix }: Level, offLimits: OffLimits): Level["ignore"] {
+  const opened = openFile(`${at}/.gitignore`, offLimits);
   if (opened === undefined) return [];
   try {
     if (opened.size > largestIgnoreFile) return [];
@@ -131,17 +155,28 @@ function ignoreFileIn({ at, prefix }: Level): Level["ignore"] {
   }
 }
 
-function openFile(path: string): OpenFile | undefined {
+/** A file that is off limits is not even opened: closing a descriptor of a database drops the locks on it. */
+function openFile(path: string, offLimits: OffLimits): OpenFile | undefined {
+  const before = statIfThere(path);
+  if (before === undefined || offLimits.holds(before)) return undefined;
   let fd: number;
   try {
     fd = openSync(path, fileFlags);
   } catch {
     return undefined;
   }
-  const stats = fstatSync(fd);
-  if (stats.isFile()) return { fd, size: stats.size };
+  const stats = fstatSync(fd, { bigint: true });
+  if (stats.isFile() && !offLimits.holds(stats)) return { fd, size: Number(stats.size) };
   closeSync(fd);
   return undefined;
+}
+
+function statIfThere(path: string): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true });
+  } catch {
+    return undefined;
+  }
 }
 
 function kindOf(entry: Dirent): WalkedEntry["kind"] {

@@ -28,6 +28,7 @@ export async function buildEnvironment(
       { kind: "command", runtime: "command" },
       { kind: "operator", runtime: "operator" },
     ],
+    offLimits: [state],
     ...(config.approvals === undefined ? {} : { approvals: config.approvals }),
   };
 }

@@ -70,7 +70,7 @@ export async function openState(folder: string, { from, log = noLog }: OpenOptio
       store,
       clock,
       redact,
-      runners: { command: gated(commandRunner()), operator: gated(operatorRunner(leases)) },
+      runners: { command: gated(commandRunner({ offLimits: [folder] })), operator: gated(operatorRunner(leases)) },
       treeRunners: runtimes.treeRunners,
       cleanUp,
       onParked: (task, runner) => parked.push({ task, runner }),

@@ -16,19 +16,20 @@ symlinkSync(join(root, "inner"), join(root, "in"));
 writeFileSync(join(root, "file"), "");
 writeFileSync(join(root, "program"), "#!/bin/sh\n");
 chmodSync(join(root, "program"), 0o755);
+const within = (roots: readonly string[]) => ({ roots, offLimits: [] });
 after(() => rmSync(folder, { recursive: true }));
 
 test("a command runs in the first root when nothing is said", async () => {
-  assert.equal(await workdirOf(undefined, [root, "/"]), root);
+  assert.equal(await workdirOf(undefined, within([root, "/"])), root);
 });
 
 test("a relative folder is one of the first root, and links inside are followed", async () => {
-  assert.equal(await workdirOf("inner", [root]), join(root, "inner"));
-  assert.equal(await workdirOf("in", [root]), join(root, "inner"));
+  assert.equal(await workdirOf("inner", within([root])), join(root, "inner"));
+  assert.equal(await workdirOf("in", within([root])), join(root, "inner"));
 });
 
 test("a root that is itself a link allows what it leads to", async () => {
-  assert.equal(await workdirOf(undefined, [join(folder, "link")]), root);
+  assert.equal(await workdirOf(undefined, within([join(folder, "link")])), root);
 });
 
 for (const [what, workdir] of [
@@ -38,17 +39,17 @@ for (const [what, workdir] of [
   ["a folder whose name only begins like a root", "../rooted"],
 ] as const) {
   test(`${what} is refused`, async () => {
-    await assert.rejects(workdirOf(workdir, [root]), { code: "refused", message: /outside/ });
+    await assert.rejects(workdirOf(workdir, within([root])), { code: "refused", message: /outside/ });
   });
 }
 
 test("a task without roots cannot run a command, and is told so", async () => {
-  await assert.rejects(workdirOf(undefined, []), { code: "refused", message: /give it a root/ });
+  await assert.rejects(workdirOf(undefined, within([])), { code: "refused", message: /give it a root/ });
 });
 
 test("a folder that is not there, and one that is a file, are named", async () => {
-  await assert.rejects(workdirOf("nowhere", [root]), { code: "not_found", message: /nowhere.*ENOENT/ });
-  await assert.rejects(workdirOf("file", [root]), { code: "invalid_input", message: /not a folder/ });
+  await assert.rejects(workdirOf("nowhere", within([root])), { code: "not_found", message: /nowhere.*ENOENT/ });
+  await assert.rejects(workdirOf("file", within([root])), { code: "invalid_input", message: /not a folder/ });
 });
 
 test("only the allowed names of our environment are passed on, and what is given wins", () => {

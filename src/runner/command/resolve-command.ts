@@ -4,12 +4,19 @@ import { constants } from "node:fs";
 import { access, realpath, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, relative, resolve, sep } from "node:path";
 
+import { readOffLimits, refuseInside } from "../../agent/workspace/off-limits.ts";
 import { errno } from "../../core/errno.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { CommandConfig } from "./config.ts";
 
+export interface WorkdirLimits {
+  readonly roots: readonly string[];
+  /** Folders that no command may run in, by whatever path they are reached. */
+  readonly offLimits: readonly string[];
+}
+
 /** The real path of the folder. It must be inside a root; a link that leads out of the roots is refused. */
-export async function workdirOf(workdir: string | undefined, roots: readonly string[]): Promise<string> {
+export async function workdirOf(workdir: string | undefined, { roots, offLimits }: WorkdirLimits): Promise<string> {
   const [first] = roots;
   if (first === undefined) {
     throw new TuttiError(
@@ -19,6 +26,7 @@ export async function workdirOf(workdir: string | undefined, roots: readonly str
   }
   const wanted = resolve(first, workdir ?? ".");
   const real = await realFolder(wanted);
+  refuseInside(real, readOffLimits(offLimits));
   const allowed = await Promise.all(roots.map((root) => realpath(root).catch(() => undefined)));
   if (allowed.some((root) => root !== undefined && isInside(real, root))) return real;
   const seen = real === wanted ? wanted : `${wanted} (really ${real})`;

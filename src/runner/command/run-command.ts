@@ -20,15 +20,16 @@ interface CommandOptions {
   readonly stdin: string;
   /** The folders the command may run in. */
   readonly roots: readonly string[];
+  readonly offLimits: readonly string[];
 }
 
 export async function runCommand(
-  { config, stdin, roots }: CommandOptions,
+  { config, stdin, roots, offLimits }: CommandOptions,
   context: StepContext,
 ): Promise<CommandResult> {
   // Recovery has already ended the processes of an earlier try; this also covers callers without recovery.
   await cleanUp(context.noted);
-  const cwd = await workdirOf(config.workdir, roots);
+  const cwd = await workdirOf(config.workdir, { roots, offLimits });
   const env = environmentOf(config);
   const argv = await argvOf(config, cwd, env);
   context.signal.throwIfAborted();

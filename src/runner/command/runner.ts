@@ -9,17 +9,28 @@ import { type CommandConfig, commandLine, readCommandConfig } from "./config.ts"
 import { commandFailure, CommandResult } from "./command-result.ts";
 import { runCommand } from "./run-command.ts";
 
-export function commandRunner(): Runner {
+export interface CommandRunnerOptions {
+  /** Folders that no command may run in, such as the state folder. */
+  readonly offLimits?: readonly string[];
+}
+
+export function commandRunner({ offLimits = [] }: CommandRunnerOptions = {}): Runner {
   return async (durable, rawConfig) => {
     const config = readCommandConfig(rawConfig);
-    const result = await runOnce(durable, config, rawConfig);
+    const result = await runOnce(durable, { config, rawConfig, offLimits });
     const failure = commandFailure(config, result);
     if (failure !== undefined) throw failure;
     return result;
   };
 }
 
-async function runOnce(durable: Durable, config: CommandConfig, rawConfig: unknown): Promise<CommandResult> {
+interface OneRun {
+  readonly config: CommandConfig;
+  readonly rawConfig: unknown;
+  readonly offLimits: readonly string[];
+}
+
+async function runOnce(durable: Durable, { config, rawConfig, offLimits }: OneRun): Promise<CommandResult> {
   const stdin = config.stdin ?? inputText(durable.input);
   let body: Promise<unknown> | undefined;
   try {
@@ -27,7 +38,7 @@ async function runOnce(durable: Durable, config: CommandConfig, rawConfig: unkno
       "run",
       { repeatable: config.repeatable, schema: CommandResult, input: { config: rawConfig, stdin } },
       (context) => {
-        const running = runCommand({ config, stdin, roots: durable.rights.roots }, context);
+        const running = runCommand({ config, stdin, roots: durable.rights.roots, offLimits }, context);
         body = running;
         return running;
       },

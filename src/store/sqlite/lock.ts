@@ -1,16 +1,17 @@
-// One process per state folder: a lock the system takes back by itself when its owner dies.
-import { readFileSync, writeFileSync } from "node:fs";
+// One process per state folder: a lock that is free again as soon as its owner dies.
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { TuttiError } from "../../protocol/error.ts";
+import { claimFolder, type LockHolder } from "./lock-holder.ts";
 import { ownFile } from "./own-file.ts";
 import { storageError } from "./storage-error.ts";
 
 const sqliteBusy = 5;
 
-/** A connection nobody refers to is closed by the garbage collector, and would take the lock with it. */
-const locks = new Set<DatabaseSync>();
+/** By device and inode of the folder. A connection nobody refers to would be closed by the garbage collector. */
+const locks = new Map<string, DatabaseSync>();
 
 export interface Lock {
   release(): void;
@@ -18,30 +19,50 @@ export interface Lock {
 
 /**
  * The lock is an exclusive transaction on a database of its own, so readers of the real one are never in the way, and
- * `kill -9` cannot leave it behind. Who holds it is written beside it, for the message only.
+ * `kill -9` cannot leave it behind. Closing any descriptor of that database in this process drops the transaction's
+ * POSIX lock, so the folder is claimed in a second way that does not depend on descriptors. Both must be held.
  */
 export function takeLock(folder: string): Lock {
   const path = join(folder, "lock.db");
   const owner = join(folder, "owner.json");
   let database: DatabaseSync | undefined;
+  let holder: LockHolder | undefined;
+  let identity: string | undefined;
   try {
+    identity = identityOf(folder);
+    // Even looking at the database again would open and close it, and so drop the lock that this process has.
+    // A folder without the database is a new one, which the system gave the inode of one that was removed.
+    if (identity !== undefined && locks.has(identity) && existsSync(path)) throw heldError(folder, owner, undefined);
     ownFile(path);
     database = new DatabaseSync(path, { timeout: 0 });
     database.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
+    holder = claimFolder(folder);
+    if (holder === undefined) throw heldError(folder, owner, undefined);
     writeFileSync(owner, JSON.stringify({ pid: process.pid, since: new Date().toISOString() }), { mode: 0o600 });
   } catch (thrown) {
+    holder?.release();
     database?.close();
+    if (thrown instanceof TuttiError) throw thrown;
     if (isBusy(thrown)) throw heldError(folder, owner, thrown);
     throw storageError(path, thrown);
   }
-  const held = database;
-  locks.add(held);
+  const held = { database, holder, identity: identity ?? folder };
+  locks.set(held.identity, held.database);
+  let released = false;
   return {
     release() {
-      locks.delete(held);
-      held.close();
+      if (released) return;
+      released = true;
+      locks.delete(held.identity);
+      held.holder.release();
+      held.database.close();
     },
   };
+}
+
+function identityOf(folder: string): string | undefined {
+  const found = statSync(folder, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? undefined : `${found.dev}:${found.ino}`;
 }
 
 function isBusy(thrown: unknown): boolean {

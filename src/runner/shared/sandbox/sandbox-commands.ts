@@ -4,6 +4,7 @@ import { realpath } from "node:fs/promises";
 import { delimiter } from "node:path";
 
 import type { Command, Commands } from "../../../agent/tools/run.ts";
+import { readOffLimits, refuseInside } from "../../../agent/workspace/off-limits.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import { CommandConfig } from "../../command/config.ts";
 import { environmentOf, programOf, workdirOf } from "../../command/resolve-command.ts";
@@ -26,7 +27,7 @@ export function sandboxCommands(status: SandboxStatus, { hidden = [] }: SandboxO
     confined: status.confined,
     async run(command, { step, rights }) {
       const { roots } = rights;
-      const workdir = await workdirOf(command.cwd, roots);
+      const workdir = await workdirOf(command.cwd, { roots, offLimits: hidden });
       const access = status.confined ? await folderAccess(roots, hidden) : undefined;
       const config = configOf(command, { workdir, access });
       const found = await resolveProgram(command, { workdir, access, env: environmentOf(config) });
@@ -35,7 +36,7 @@ export function sandboxCommands(status: SandboxStatus, { hidden = [] }: SandboxO
           ? [status.program, ...bwrapArgv({ ...access, network: command.network, cwd: workdir }), ...found]
           : found;
       const { leftovers: _, ...outcome } = await runCommand(
-        { config: { ...config, argv }, stdin: command.stdin, roots },
+        { config: { ...config, argv }, stdin: command.stdin, roots, offLimits: hidden },
         step,
       );
       return outcome;
@@ -57,6 +58,8 @@ async function folderAccess(roots: readonly string[], hidden: readonly string[])
       "a task whose root is the whole machine cannot be confined; give it a narrower root",
     );
   }
+  const offLimits = readOffLimits(hidden);
+  for (const root of writable) refuseInside(root, offLimits);
   const invisible = await realFolders([...serviceFolders, ...hidden]);
   return { writable, hidden: invisible.filter((path) => !writable.includes(path)) };
 }
