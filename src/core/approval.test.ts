@@ -34,6 +34,16 @@ test("a rule for a tool stands in place of those for its effects", () => {
   assert.equal(verdict({ effects: ["read"], confined: true }, policy, "constructor"), "run");
 });
 
+test("no rule makes a change of a protected file free, and a rule for the tool does not either", () => {
+  const free = { read: "free", write: "free", execute: "free", network: "free", tools: { write: "free" } } as const;
+  const effect: CallEffect = { effects: ["write", "protected"], confined: true };
+  assert.equal(verdict(effect, ApprovalPolicy.parse(free), "write"), "ask");
+  assert.equal(verdict(effect, ApprovalPolicy.parse(free), "other"), "ask");
+  assert.equal(verdict(effect, ApprovalPolicy.parse({ ...free, protected: "refuse" }), "write"), "refuse");
+  assert.ok(!ApprovalPolicy.safeParse({ protected: "free" }).success);
+  assert.ok(!ApprovalPolicy.safeParse({ protected: "confined" }).success);
+});
+
 test("a judgement says why, and what is unknown in a policy is refused", () => {
   const [judged] = decideCalls(
     [{ tool: "run", effect: { effects: ["execute"], confined: false } }],
@@ -50,7 +60,15 @@ test("one more effect, and less confinement, never makes a judgement milder", ()
   const effects = fc.uniqueArray(fc.constantFrom(...Effect.options));
   const rule = fc.constantFrom(...ApprovalRule.options);
   const network = fc.constantFrom("free" as const, "ask" as const, "refuse" as const);
-  const policies = fc.record({ read: rule, write: rule, execute: rule, network, tools: fc.constant({}) });
+  const guarded = fc.constantFrom("ask" as const, "refuse" as const);
+  const policies = fc.record({
+    read: rule,
+    write: rule,
+    execute: rule,
+    network,
+    protected: guarded,
+    tools: fc.constant({}),
+  });
   fc.assert(
     fc.property(policies, effects, effects, fc.boolean(), (policy, some, more, confined) => {
       const strict = (effect: CallEffect): number => order.indexOf(verdict(effect, policy) ?? "");
@@ -73,5 +91,5 @@ test("only a yes in time is a yes (invariant 8)", () => {
 test("the question says who wants to do what and how far it reaches", () => {
   const effect: CallEffect = { effects: ["execute", "network"], confined: false };
   const question = "May coder call run? It runs a program, reaches the network; not confined to the task's folders.";
-  assert.equal(approvalQuestion("coder", { tool: "run", effect }), question);
+  assert.equal(approvalQuestion("coder", { tool: "run", effect }, "command: ls"), `${question}\ncommand: ls`);
 });

@@ -1,5 +1,6 @@
 // Decides from their effects which calls of a turn run, which a person is asked about, and which are refused.
 
+import { visibleText } from "./visible-text.ts";
 import type { Answer } from "../protocol/task/ask.ts";
 import type { ApprovalPolicy, ApprovalRule, Effect } from "../protocol/invocation/approval-policy.ts";
 
@@ -22,6 +23,7 @@ const effectVerbs: Record<Effect, string> = {
   write: "changes something",
   execute: "runs a program",
   network: "reaches the network",
+  protected: "changes a protected file",
 };
 
 /** One judgement per call, in their order. The strictest rule for its effects decides about a call. */
@@ -33,14 +35,22 @@ function judge({ tool, effect }: JudgedCall, policy: ApprovalPolicy): Judgement 
   const own = Object.hasOwn(policy.tools, tool) ? policy.tools[tool] : undefined;
   if (own !== undefined) {
     const confined = effect.confined && !effect.effects.includes("network");
-    return judgement(verdictOf(own, { ...effect, confined }), `calls of ${tool}`);
+    const byTool = judgement(verdictOf(own, { ...effect, confined }), `calls of ${tool}`);
+    return stricter(byTool, effect.effects.includes("protected") ? byEffect("protected", effect, policy) : byTool);
   }
   let strictest: Judgement = { verdict: "run" };
   for (const name of effect.effects) {
-    const found = judgement(verdictOf(policy[name], effect), `a call that ${describeEffect(name, effect)}`);
-    if (strictness[found.verdict] > strictness[strictest.verdict]) strictest = found;
+    strictest = stricter(strictest, byEffect(name, effect, policy));
   }
   return strictest;
+}
+
+function byEffect(name: Effect, effect: CallEffect, policy: ApprovalPolicy): Judgement {
+  return judgement(verdictOf(policy[name], effect), `a call that ${describeEffect(name, effect)}`);
+}
+
+function stricter(one: Judgement, other: Judgement): Judgement {
+  return strictness[other.verdict] > strictness[one.verdict] ? other : one;
 }
 
 function verdictOf(rule: ApprovalRule, { confined }: CallEffect): Judgement["verdict"] {
@@ -70,9 +80,10 @@ export function approvalOutcome(waited: { readonly value: Answer } | { readonly 
   return { approved: false, reason: value.reason ?? "it was denied" };
 }
 
-/** The question to the person. The call itself is in the details of the ask. */
-export function approvalQuestion(agent: string, { tool, effect }: JudgedCall): string {
+/** What the person who is asked about a call reads: who wants to call which tool, and below that what exactly will happen. */
+export function approvalQuestion(agent: string, { tool, effect }: JudgedCall, happens: string): string {
   const does = effect.effects.map((name) => effectVerbs[name]).join(", ");
   const reach = effect.confined ? "confined to the task's folders" : "not confined to the task's folders";
-  return `May ${agent} call ${tool}? It ${does === "" ? "has no effect" : does}; ${reach}.`;
+  const head = `May ${visibleText(agent)} call ${visibleText(tool)}? It ${does === "" ? "has no effect" : does}; ${reach}.`;
+  return `${head}\n${happens}`;
 }

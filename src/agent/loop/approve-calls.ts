@@ -11,12 +11,14 @@ import type { ApprovalPolicy } from "../../protocol/invocation/approval-policy.t
 import { Answer } from "../../protocol/task/ask.ts";
 import type { ToolCall } from "../../protocol/task/message.ts";
 import type { Durable } from "../../ports.ts";
+import { argumentsText, CallLook, type Look } from "../tools/call-look.ts";
 
 /** A call and the key its result is recorded under. A call without an effect needs no approval. */
 export interface ApprovableCall {
   readonly call: ToolCall;
   readonly key: string;
   readonly effect?: CallEffect;
+  readonly look?: Look | undefined;
 }
 
 interface JudgedCall extends ApprovableCall {
@@ -24,42 +26,82 @@ interface JudgedCall extends ApprovableCall {
   readonly effect: CallEffect;
 }
 
-/** The reasons for denied calls, by their keys. Undefined, without waiting, when every call may run, as in most turns. */
-export function approveCalls(
-  durable: Durable,
-  policy: ApprovalPolicy,
-  calls: readonly ApprovableCall[],
-): Promise<ReadonlyMap<string, string>> | undefined {
-  const judged: JudgedCall[] = [];
-  for (const { call, key, effect } of calls) {
-    if (effect !== undefined) judged.push({ tool: call.tool_name, effect, call, key });
-  }
-  const judgements = decideCalls(judged, policy);
-  return judgements.every(({ verdict }) => verdict === "run") ? undefined : askForApproval(durable, judged, judgements);
+export interface Approval {
+  /** The reasons for denied calls, by their keys. */
+  readonly denied: ReadonlyMap<string, string>;
+  /** What was looked up about the calls, by their keys. */
+  readonly looks: ReadonlyMap<string, CallLook>;
 }
 
-async function askForApproval(
+/** What calls are judged by. */
+export interface ApprovalRules {
+  readonly approvals: ApprovalPolicy;
+  readonly offLimits: readonly string[];
+}
+
+/** Undefined, without waiting, when every call may run and none has to be looked at, as in most turns. */
+export function approveCalls(
   durable: Durable,
-  calls: readonly JudgedCall[],
-  judgements: readonly Judgement[],
-): Promise<ReadonlyMap<string, string>> {
+  rules: ApprovalRules,
+  calls: readonly ApprovableCall[],
+): Promise<Approval> | undefined {
+  const judged: JudgedCall[] = [];
+  for (const { call, key, effect, look } of calls) {
+    if (effect !== undefined) judged.push({ tool: call.tool_name, effect, call, key, look });
+  }
+  const judgements = decideCalls(judged, rules.approvals);
+  const mayRun = judged.every(({ look }, index) => judgements[index]?.verdict === "run" && look?.always !== true);
+  return mayRun ? undefined : judgeAll(durable, rules, judged);
+}
+
+async function judgeAll(durable: Durable, rules: ApprovalRules, calls: readonly JudgedCall[]): Promise<Approval> {
   const denied = new Map<string, string>();
+  const looks = new Map<string, CallLook>();
   await Promise.all(
-    calls.map(async ({ call, key, effect }, index) => {
-      const judgement = judgements[index];
-      if (judgement === undefined || judgement.verdict === "run") return;
+    calls.map(async (judged) => {
+      const { call, key } = judged;
+      const look = await lookAt(durable, rules, judged);
+      if (look !== undefined) looks.set(key, look);
+      const effect = withProtected(judged.effect, (look?.protected.length ?? 0) > 0);
+      const judgement = judge({ ...judged, effect }, rules);
+      if (judgement.verdict === "run") return;
       if (judgement.verdict === "refuse") {
         denied.set(key, judgement.reason);
         return;
       }
-      const question = approvalQuestion(durable.agent, { tool: call.tool_name, effect });
+      const happens = look?.text ?? argumentsText(call.input);
+      const question = approvalQuestion(durable.agent, { tool: call.tool_name, effect }, happens);
+      const files = look === undefined || look.protected.length === 0 ? {} : { protected: look.protected };
       const waited = await durable.wait(`${key}.approval`, {
-        ask: { kind: "approval", question, details: { call, reason: judgement.reason } },
+        ask: { kind: "approval", question, details: { call, reason: judgement.reason, ...files } },
         schema: Answer,
       });
       const outcome = approvalOutcome(waited);
       if (!outcome.approved) denied.set(key, outcome.reason);
     }),
   );
-  return denied;
+  return { denied, looks };
+}
+
+/** Recorded, so that a restart asks about the same thing and the call runs only as it was shown. */
+async function lookAt(durable: Durable, rules: ApprovalRules, judged: JudgedCall): Promise<CallLook | undefined> {
+  const { call, key, effect, look } = judged;
+  const { verdict } = judge(judged, rules);
+  if (look === undefined || verdict === "refuse" || (verdict === "run" && !look.always)) return undefined;
+  const isAsked = (changesProtected: boolean): boolean =>
+    judge({ ...judged, effect: withProtected(effect, changesProtected) }, rules).verdict === "ask";
+  return durable.step(
+    `${key}.look`,
+    { repeatable: true, schema: CallLook, input: [call.tool_name, call.input], looks: true },
+    () => look.at({ rights: durable.rights, offLimits: rules.offLimits, isAsked }),
+  );
+}
+
+function withProtected(effect: CallEffect, changesProtected: boolean): CallEffect {
+  if (!changesProtected || effect.effects.includes("protected")) return effect;
+  return { ...effect, effects: [...effect.effects, "protected"] };
+}
+
+function judge(call: JudgedCall, { approvals }: ApprovalRules): Judgement {
+  return decideCalls([call], approvals)[0] ?? { verdict: "refuse", reason: "it could not be judged" };
 }

@@ -15,7 +15,8 @@ import { runInvocation } from "../delegation/run-invocation.ts";
 import { FinalInput, HandoverInput, loopTool } from "../tools/loop-tools.ts";
 import type { StepTool } from "../tools/tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
-import { approveCalls } from "./approve-calls.ts";
+import type { CallLook, Look } from "../tools/call-look.ts";
+import { type Approval, approveCalls } from "./approve-calls.ts";
 import type { OutputCheck } from "./output-schema.ts";
 import { RecordedMessage } from "./plain-message.ts";
 import { describeBadArguments, failureMessage, toolFailure, toolMessage } from "./tool-result.ts";
@@ -59,7 +60,10 @@ interface PreparedTurnCall extends TurnCall {
   readonly order: "read" | "change" | "wait" | "last";
   /** What needs approval; absent when the call does nothing a person could object to. */
   readonly effect?: CallEffect;
-  readonly run: () => Promise<CompleteMessage>;
+  /** How to find out what exactly the call would do. */
+  readonly look?: Look | undefined;
+  /** `look`: what was found out before the call was judged. */
+  readonly run: (look?: CallLook) => Promise<CompleteMessage>;
   readonly final?: { readonly content: unknown };
 }
 
@@ -74,9 +78,9 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   const prepared = turn.calls.map((call, index) =>
     prepare(turn, { call, key: `tool:${turn.number}.${index}` }, groupOfTurn),
   );
-  const approval = approveCalls(durable, caller.environment.approvals, prepared);
-  const denied = approval === undefined ? undefined : await approval;
-  const calls = denied === undefined ? prepared : prepared.map((call) => unlessDenied(turn, call, denied));
+  const approval = approveCalls(durable, caller.environment, prepared);
+  const judged = approval === undefined ? undefined : await approval;
+  const calls = judged === undefined ? prepared : prepared.map((call) => asJudged(turn, call, judged));
   for (const { call, order } of calls) {
     if (order === "wait" && call.tool_name === loopTool.invokeAgent) agentCalls.push(call);
   }
@@ -108,9 +112,11 @@ async function runInOrder(calls: readonly PreparedTurnCall[]): Promise<CompleteM
   return results;
 }
 
-function unlessDenied(turn: Turn, call: PreparedTurnCall, denied: ReadonlyMap<string, string>): PreparedTurnCall {
+function asJudged(turn: Turn, call: PreparedTurnCall, { denied, looks }: Approval): PreparedTurnCall {
   const reason = denied.get(call.key);
-  return reason === undefined ? call : refusal(turn, call, { code: "refused", message: `not allowed: ${reason}` });
+  if (reason !== undefined) return refusal(turn, call, { code: "refused", message: `not allowed: ${reason}` });
+  const look = looks.get(call.key);
+  return look === undefined ? call : { ...call, run: () => call.run(look) };
 }
 
 /** A call that does not run: its result says why. */
@@ -175,7 +181,8 @@ function prepare(turn: Turn, turnCall: TurnCall, group: () => CallGroup): Prepar
         key,
         order: prepared.effect.effects.every((effect) => effect === "read") ? "read" : "change",
         effect: prepared.effect,
-        run: () => runStepTool(turn, turnCall, { tool: found.tool, run: prepared.run }),
+        look: prepared.look,
+        run: (look) => runStepTool(turn, turnCall, { tool: found.tool, run: prepared.run, look }),
       };
     }
   }
@@ -226,10 +233,15 @@ function endTask(turn: Turn, turnCall: TurnCall): PreparedTurnCall {
 type PreparedStep = {
   readonly tool: StepTool;
   readonly run: Extract<ReturnType<StepTool["prepare"]>, { ok: true }>["run"];
+  readonly look: CallLook | undefined;
 };
 
 /** The step's outcome is the message itself, so that its content is stored once. */
-async function runStepTool(turn: Turn, { call, key }: TurnCall, { tool, run }: PreparedStep): Promise<CompleteMessage> {
+async function runStepTool(
+  turn: Turn,
+  { call, key }: TurnCall,
+  { tool, run, look }: PreparedStep,
+): Promise<CompleteMessage> {
   const { durable } = turn;
   const id = messageId(durable, key);
   try {
@@ -246,7 +258,7 @@ async function runStepTool(turn: Turn, { call, key }: TurnCall, { tool, run }: P
           const { name, role, parts } = toolMessage(call, outcome);
           return { id, name, role, parts, created_at: step.now() };
         };
-        const outcome = run({ step, rights: durable.rights, offLimits: turn.caller.environment.offLimits });
+        const outcome = run({ step, rights: durable.rights, offLimits: turn.caller.environment.offLimits, look });
         return isThenable(outcome) ? Promise.resolve(outcome).then(message) : message(outcome);
       },
     );

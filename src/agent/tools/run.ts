@@ -2,13 +2,27 @@
 
 import { z } from "zod";
 
+import type { Rights } from "../../core/rights.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { lookAtCommand } from "./command-look.ts";
 import { stepTool, type StepTool, type StepToolContext } from "./tool.ts";
 
 /** Runs programs for agents: the part of the tool that depends on the machine. */
 export interface Commands {
   /** Whether programs can change only the task's folders and have no network unless the call asks for it. */
   readonly confined: boolean;
+  /** Where and with what the command would run; throws when it could not. */
+  place(command: Command, rights: Rights): Promise<CommandPlace>;
   run(command: Command, context: StepToolContext): Promise<CommandOutcome>;
+}
+
+export interface CommandPlace {
+  /** The real path of its folder. */
+  readonly cwd: string;
+  /** Names of the variables that it gets. */
+  readonly environment: readonly string[];
+  /** Protected files that a confined program could change if they were not read-only. */
+  readonly protectedFiles: readonly string[];
 }
 
 export interface Command {
@@ -17,6 +31,8 @@ export interface Command {
   readonly stdin: string;
   readonly timeoutMs: number;
   readonly network: boolean;
+  /** A person agreed that a confined program changes protected files. */
+  readonly mayChangeProtected: boolean;
 }
 
 interface CommandOutcome {
@@ -27,6 +43,8 @@ interface CommandOutcome {
   readonly stderr: string;
   readonly truncated: boolean;
   readonly duration_ms: number;
+  /** Protected files that were not there before the program ran; nobody has approved them. */
+  readonly protected_files_appeared?: readonly string[];
 }
 
 const defaultMs = 2 * 60_000;
@@ -42,6 +60,10 @@ const RunInput = z
     stdin: z.string().nullish(),
     timeout_ms: z.int().positive().max(longestMs).nullish().describe("It is ended then; two minutes when absent."),
     network: z.boolean().nullish().describe("It needs the network; this may have to be approved."),
+    protected: z
+      .boolean()
+      .nullish()
+      .describe("It changes protected files, as `git commit` changes .git; a person must approve this."),
   })
   .refine(
     ({ argv, shell }) => ((argv ?? undefined) === undefined) !== ((shell ?? undefined) === undefined),
@@ -51,34 +73,53 @@ type RunInput = z.infer<typeof RunInput>;
 
 export function runTool(commands: Commands): StepTool {
   const { confined } = commands;
+  const isOnline = ({ network }: RunInput): boolean => network === true || !confined;
   return stepTool({
     name: "run",
     description:
       "Runs a program and returns how it ended and what it printed; long output keeps its beginning and its end. " +
       (confined
-        ? "It can write only to the folders you may touch and to a /tmp of its own, and has no network unless you ask for it."
+        ? "It can write only to the folders you may touch and to a /tmp of its own, but not to protected files such as " +
+          ".git, and has no network unless you ask for it."
         : "It runs unconfined on this machine, so each call may have to be approved."),
     input: RunInput,
-    effects: ["execute", "network"],
-    effectOf: ({ network }) => ({
-      // An unconfined program can use the network whether the call asks for it or not.
-      effects: network === true || !confined ? ["execute", "network"] : ["execute"],
+    effects: ["execute", "network", "protected"],
+    effectOf: (input) => ({
+      effects: [
+        "execute",
+        // An unconfined program can use the network whether the call asks for it or not.
+        ...(input.network === true || !confined ? (["network"] as const) : []),
+        ...(input.protected === true ? (["protected"] as const) : []),
+      ],
       confined,
+    }),
+    lookOf: (input) => ({
+      always: false,
+      at: ({ rights }) => lookAtCommand(commands, { ...commandOf(input), network: isOnline(input) }, rights),
     }),
     repeatable: false,
     async run(input, context) {
-      const network = input.network === true || !confined;
-      const outcome = await commands.run({ ...commandOf(input), network }, context);
+      const network = isOnline(input);
+      const command = { ...commandOf(input), network };
+      const shown = context.look?.cwd;
+      if (shown !== undefined && (await commands.place(command, context.rights)).cwd !== shown) {
+        throw new TuttiError(
+          "conflict",
+          `the folder is no longer ${shown}, as the person saw who approved the call; nothing was run`,
+        );
+      }
+      const outcome = await commands.run(command, context);
       return { ...outcome, confined, network };
     },
   });
 }
 
-function commandOf({ argv, shell, cwd, stdin, timeout_ms }: RunInput): Omit<Command, "network"> {
+function commandOf({ argv, shell, cwd, stdin, timeout_ms, protected: changes }: RunInput): Omit<Command, "network"> {
   return {
     argv: argv ?? ["/bin/sh", "-c", shell ?? ""],
     cwd: cwd ?? undefined,
     stdin: stdin ?? "",
     timeoutMs: timeout_ms ?? defaultMs,
+    mayChangeProtected: changes === true,
   };
 }

@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { CallEffect } from "../../core/approval.ts";
 import type { Rights } from "../../core/rights.ts";
 import type { Effect } from "../../protocol/invocation/approval-policy.ts";
+import type { CallLook, Look } from "./call-look.ts";
 import { issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
 import type { Durable, ModelTool, StepContext } from "../../ports.ts";
 
@@ -14,6 +15,8 @@ export interface StepToolContext {
   readonly rights: Rights;
   /** Folders that the call must not touch, whatever the rights are. */
   readonly offLimits: readonly string[];
+  /** What was looked up before the call was judged and, when a person was asked, what the person saw. */
+  readonly look?: CallLook | undefined;
 }
 
 /** Given to a durable tool: the port itself, and the prefix of the keys the tool may use. */
@@ -24,7 +27,7 @@ export interface DurableToolContext {
 
 /** A call whose arguments were checked. `effect` says what it may do, to be approved before any call of the turn runs. */
 export type PreparedCall<C> =
-  | { readonly ok: true; readonly effect: CallEffect; readonly run: (context: C) => unknown }
+  | { readonly ok: true; readonly effect: CallEffect; readonly look?: Look; readonly run: (context: C) => unknown }
   | { readonly ok: false; readonly issues: readonly ReadIssue[] };
 
 interface BaseTool {
@@ -59,6 +62,8 @@ interface ToolDescription<I> {
   readonly effects?: readonly Effect[];
   /** The effect of one call, where the arguments decide; when absent, all effects of the tool, within the task's folders. */
   readonly effectOf?: (input: I) => CallEffect;
+  /** How to find out what one call would do, for the person who is asked about it. */
+  readonly lookOf?: (input: I) => Look;
 }
 
 export function stepTool<I>(
@@ -119,5 +124,7 @@ function prepareCall<I, C>(
   const parsed = tool.input.safeParse(value);
   if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error) };
   const effect = tool.effectOf?.(parsed.data) ?? { effects, confined: true };
-  return { ok: true, effect, run: (context) => tool.run(parsed.data, context) };
+  const look = tool.lookOf?.(parsed.data);
+  const run = (context: C): unknown => tool.run(parsed.data, context);
+  return look === undefined ? { ok: true, effect, run } : { ok: true, effect, look, run };
 }

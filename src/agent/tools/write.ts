@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { lookAtFile, refuseUnlessAsShown } from "./file-look.ts";
 import { stepTool, type StepTool } from "./tool.ts";
 import { readOffLimits } from "../workspace/off-limits.ts";
 import { replaceFile, withFile } from "../workspace/workspace-file.ts";
@@ -19,10 +20,18 @@ function writeTool(name: string): StepTool {
     input: z.strictObject({ path: z.string().min(1), content: z.string() }),
     effects: ["write"],
     repeatable: false,
-    run: ({ path, content }, { rights, offLimits }) =>
-      withFile(path, { roots: rights.roots, offLimits: readOffLimits(offLimits), to: "make" }, async (file) => {
-        const { created } = await replaceFile(file, content);
-        return { path: file.path, bytes: Buffer.byteLength(content), created };
-      }),
+    lookOf: ({ path, content }) => ({
+      always: true,
+      at: (context) => lookAtFile(path, context, () => ({ text: content })),
+    }),
+    run: ({ path, content }, { rights, offLimits, look }) =>
+      withFile(
+        path,
+        { roots: rights.roots, offLimits: readOffLimits(offLimits), to: "make", approved: look?.protected },
+        async (file) => {
+          const { created } = await replaceFile(file, content, await refuseUnlessAsShown(file, look));
+          return { path: file.path, bytes: Buffer.byteLength(content), created };
+        },
+      ),
   });
 }

@@ -1,11 +1,13 @@
 // Regular files of the workspace: opened without following links or blocking on pipes, and replaced as a whole or not at all.
 
+import { createHash } from "node:crypto";
 import { constants, type BigIntStats } from "node:fs";
 import { access, type FileHandle, lstat, open, rename, unlink } from "node:fs/promises";
 
 import { errno } from "../../core/errno.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type OffLimits, offLimitsError } from "./off-limits.ts";
+import { refuseProtected } from "./protected-files.ts";
 import { type ResolvedPath, resolvePath } from "./resolve-path.ts";
 import { type Folder, inFolder } from "./workspace-folder.ts";
 
@@ -21,35 +23,24 @@ interface FileUse {
   readonly offLimits: OffLimits;
   /** `make` also creates the folders the file needs. */
   readonly to: "read" | "change" | "make";
+  /** Exact paths of protected files that a person has agreed to have changed. */
+  readonly approved?: readonly string[] | undefined;
 }
 
 /** Calls `use` while the file's folder is held open. A path that names a root itself is refused. */
 export async function withFile<T>(
   path: string,
-  { roots, offLimits, to }: FileUse,
+  { roots, offLimits, to, approved = [] }: FileUse,
   use: (file: WorkspaceFile) => Promise<T>,
 ): Promise<T> {
   const resolved = await resolvePath(path, roots);
   const name = resolved.names.at(-1);
   if (name === undefined) throw isFolder(resolved.path);
   const parent: ResolvedPath = { ...resolved, names: resolved.names.slice(0, -1) };
-  if (to !== "read") refuseGit(resolved);
+  if (to !== "read") await refuseProtected(resolved, approved);
   return inFolder(parent, { make: to === "make", offLimits }, (folder) =>
     use({ folder, name, path: resolved.path, offLimits }),
   );
-}
-
-/** Files in `.git` can make git run programs outside of any sandbox, so no tool may change them. */
-function refuseGit({ names, path }: ResolvedPath): void {
-  // Some file systems ignore case and invisible characters, so such names would reach the same folder.
-  const plain = (name: string): string =>
-    name
-      .normalize("NFKC")
-      .replaceAll(/\p{Cf}/gu, "")
-      .toLowerCase();
-  if (names.some((name) => plain(name) === ".git")) {
-    throw new TuttiError("refused", `${path} belongs to git itself; use git to change it`);
-  }
 }
 
 /** Opens the file for as long as `use` runs. */
@@ -72,6 +63,23 @@ export async function readingFile<T>(
   } finally {
     await handle.close();
   }
+}
+
+/** Larger files are not compared or edited; nobody writes them by hand. */
+export const largestText = 8 * 2 ** 20;
+
+export interface FileContent {
+  readonly size: bigint;
+  /** Undefined when the file is too large. */
+  readonly bytes: Uint8Array | undefined;
+  /** Identifies the content: its hash or, for a large file, which file it is and when it was changed. */
+  readonly mark: string;
+}
+
+export async function readContent(handle: FileHandle, { size, ino, mtimeNs }: BigIntStats): Promise<FileContent> {
+  if (size > BigInt(largestText)) return { size, bytes: undefined, mark: `stat ${ino} ${mtimeNs} ${size}` };
+  const bytes = await handle.readFile();
+  return { size, bytes, mark: `sha256 ${createHash("sha256").update(bytes).digest("hex")}` };
 }
 
 /** Fails if the file was changed after `since`. Keeps the file's mode; a hard link to it elsewhere keeps the old content. */

@@ -4,7 +4,7 @@ import type { Finding } from "../../host/project.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 
 export async function checkSandbox(): Promise<Finding> {
-  const what = "bubblewrap";
+  const what = process.platform === "darwin" ? "sandbox-exec" : "bubblewrap";
   const status = await probeSandbox();
   if (status.confined) return { what, state: "ok", said: `${status.version}, programs are confined` };
   return { what, state: "warn", said: status.reason, todo: status.advice };

@@ -2,8 +2,11 @@
 
 import { z } from "zod";
 
-/** What a call may do, from harmless to far-reaching: read, change something, run a program, reach other machines. */
-export const Effect = z.enum(["read", "write", "execute", "network"]);
+/**
+ * What a call may do, from harmless to far-reaching: read, change something, run a program, reach other machines, change a
+ * file that makes other programs run code or says what Tutti may do.
+ */
+export const Effect = z.enum(["read", "write", "execute", "network", "protected"]);
 export type Effect = z.infer<typeof Effect>;
 
 /** `confined` runs freely what cannot reach beyond the task's folders, and asks about the rest. */
@@ -16,7 +19,9 @@ export const ApprovalPolicy = z.strictObject({
   execute: ApprovalRule.default("confined"),
   /** Nothing confines what is sent to other machines. */
   network: ApprovalRule.exclude(["confined"]).default("ask"),
-  /** By the name of a tool; replaces the rules for its effects. */
+  /** Always a person's decision: no rule makes it free. */
+  protected: ApprovalRule.extract(["ask", "refuse"]).default("ask"),
+  /** By the name of a tool; replaces the rules for its effects, except `protected`. */
   tools: z.record(z.string(), ApprovalRule).default(() => ({})),
 });
 export type ApprovalPolicy = z.infer<typeof ApprovalPolicy>;
@@ -27,5 +32,6 @@ export const defaultApprovalPolicy: ApprovalPolicy = {
   write: "confined",
   execute: "confined",
   network: "ask",
+  protected: "ask",
   tools: {},
 };

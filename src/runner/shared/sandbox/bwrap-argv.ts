@@ -1,10 +1,16 @@
 // The arguments that make bubblewrap confine a program: it can read the machine and change only the task's folders.
 
-interface Confinement {
+import { basename, dirname } from "node:path";
+
+export interface Confinement {
   /** Real paths of the folders that may be written to. */
   readonly writable: readonly string[];
   /** Real paths of the folders that appear empty. Of nested folders of both kinds, the inner one applies. */
   readonly hidden: readonly string[];
+  /** Real paths of files and folders inside of writable folders that may only be read. */
+  readonly readOnly: readonly string[];
+  /** Real paths of files that appear empty. */
+  readonly blank: readonly string[];
   readonly network: boolean;
   readonly cwd: string;
 }
@@ -12,17 +18,23 @@ interface Confinement {
 /** Needed to resolve host names when the network is shared. Its parent folder is hidden because of the sockets in it. */
 const resolver = "/run/systemd/resolve";
 
+type Mount = [path: string, ...args: string[]];
+
 /** The program and its arguments come after these. */
-export function bwrapArgv({ writable, hidden, network, cwd }: Confinement): string[] {
-  const mounts: [path: string, ...args: string[]][] = [
+export function bwrapArgv({ writable, hidden, readOnly, blank, network, cwd }: Confinement): string[] {
+  const mounts: Mount[] = [
     ["/dev", "--dev", "/dev"],
     ["/proc", "--proc", "/proc"],
     ["/tmp", "--tmpfs", "/tmp"],
-    ...hidden.map((path): [string, ...string[]] => [path, "--tmpfs", path]),
-    ...writable.map((path): [string, ...string[]] => [path, "--bind", path, path]),
-    ...(network ? [[resolver, "--ro-bind-try", resolver, resolver] satisfies [string, ...string[]]] : []),
+    ...hidden.map((path): Mount => [path, "--tmpfs", path]),
+    ...writable.map((path): Mount => [path, "--bind", path, path]),
+    ...pinned(readOnly).map((path): Mount => [path, "--bind", path, path]),
+    // Mounted also when it is a link: then the file that the link leads to is what may only be read.
+    ...readOnly.map((path): Mount => [path, "--ro-bind-try", path, path]),
+    ...blank.map((path): Mount => [path, "--ro-bind", "/dev/null", path]),
+    ...(network ? [[resolver, "--ro-bind-try", resolver, resolver] satisfies Mount] : []),
   ];
-  // A folder is mounted before the folders inside it, so that the inner mount applies.
+  // A folder is mounted before the folders inside it, so that the inner mount applies. Equal depths keep their order.
   mounts.sort(([one], [other]) => depthOf(one) - depthOf(other));
   return [
     "--unshare-all",
@@ -39,6 +51,12 @@ export function bwrapArgv({ writable, hidden, network, cwd }: Confinement): stri
     cwd,
     "--",
   ];
+}
+
+/** The folder of editor files is mounted on itself, because a mounted folder cannot be renamed and replaced by another. */
+function pinned(readOnly: readonly string[]): string[] {
+  const folders = readOnly.map((path) => dirname(path)).filter((path) => basename(path).toLowerCase() === ".vscode");
+  return [...new Set(folders)];
 }
 
 function depthOf(path: string): number {

@@ -1,7 +1,8 @@
 // Runs the programs of the tool `run`: confined if the sandbox works on this machine, otherwise unconfined.
 
-import { realpath } from "node:fs/promises";
-import { delimiter } from "node:path";
+import { lstat, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
 
 import type { Command, Commands } from "../../../agent/tools/run.ts";
 import { readOffLimits, refuseInside } from "../../../agent/workspace/off-limits.ts";
@@ -10,6 +11,9 @@ import { CommandConfig } from "../../command/config.ts";
 import { environmentOf, programOf, workdirOf } from "../../command/resolve-command.ts";
 import { runCommand } from "../../command/run-command.ts";
 import { bwrapArgv } from "./bwrap-argv.ts";
+import { seatbeltArgv, seatbeltProfile } from "./seatbelt-profile.ts";
+import { stepVariable } from "../process/end-processes.ts";
+import { appeared, findProtected, type ProtectedFiles } from "./find-protected.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
 
 /** How much of stdout and of stderr is kept, each; more would leave the model too little room for everything else. */
@@ -25,22 +29,74 @@ export interface SandboxOptions {
 export function sandboxCommands(status: SandboxStatus, { hidden = [] }: SandboxOptions = {}): Commands {
   return {
     confined: status.confined,
+    async place(command, { roots }) {
+      const workdir = await workdirOf(command.cwd, { roots, offLimits: hidden });
+      const access = status.confined ? await folderAccess(roots, hidden) : undefined;
+      const { env_allow } = configOf(command, { workdir, access });
+      const passed = Object.keys(environmentOf({ env: {}, env_allow })).toSorted();
+      return {
+        cwd: workdir,
+        environment: [...passed, stepVariable],
+        protectedFiles: [...(access?.before.found.keys() ?? [])],
+      };
+    },
     async run(command, { step, rights }) {
       const { roots } = rights;
       const workdir = await workdirOf(command.cwd, { roots, offLimits: hidden });
       const access = status.confined ? await folderAccess(roots, hidden) : undefined;
       const config = configOf(command, { workdir, access });
       const found = await resolveProgram(command, { workdir, access, env: environmentOf(config) });
-      const argv: [string, ...string[]] =
-        status.confined && access !== undefined
-          ? [status.program, ...bwrapArgv({ ...access, network: command.network, cwd: workdir }), ...found]
-          : found;
-      const { leftovers: _, ...outcome } = await runCommand(
-        { config: { ...config, argv }, stdin: command.stdin, roots, offLimits: hidden },
-        step,
-      );
-      return outcome;
+      const { argv, env, done } = await confine(status, { command, access, workdir, found });
+      try {
+        const { leftovers: _, ...outcome } = await runCommand(
+          {
+            config: { ...config, argv, env: { ...config.env, ...env } },
+            stdin: command.stdin,
+            roots,
+            offLimits: hidden,
+          },
+          step,
+        );
+        if (access === undefined || command.mayChangeProtected) return outcome;
+        const fresh = appeared(access.before, await findProtected(access.writable, readOffLimits(hidden)));
+        return fresh.length === 0 ? outcome : { ...outcome, protected_files_appeared: fresh };
+      } finally {
+        await done();
+      }
     },
+  };
+}
+
+interface Confining {
+  readonly command: Command;
+  readonly access: FolderAccess | undefined;
+  readonly workdir: string;
+  /** The program and its arguments. */
+  readonly found: readonly [string, ...string[]];
+}
+
+interface Confined {
+  readonly argv: [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  readonly done: () => Promise<void>;
+}
+
+async function confine(status: SandboxStatus, { command, access, workdir, found }: Confining): Promise<Confined> {
+  const done = async (): Promise<void> => undefined;
+  if (!status.confined || access === undefined) return { argv: [...found], env: {}, done };
+  const { writable, hidden, blank, before } = access;
+  const readOnly = command.mayChangeProtected ? [] : before.readOnly;
+  const limits = { writable, hidden, blank, readOnly, network: command.network };
+  if (status.by === "bubblewrap") {
+    return { argv: [status.program, ...bwrapArgv({ ...limits, cwd: workdir }), ...found], env: {}, done };
+  }
+  // Everybody sees the same /tmp on macOS, so the program gets a folder of its own for temporary files.
+  const temporary = await realpath(await mkdtemp(join(tmpdir(), "tutti-run-")));
+  const profile = seatbeltProfile({ ...limits, temporary, mayChangeProtected: command.mayChangeProtected });
+  return {
+    argv: [status.program, ...seatbeltArgv(profile), ...found],
+    env: { TMPDIR: temporary },
+    done: () => rm(temporary, { recursive: true, force: true }),
   };
 }
 
@@ -48,6 +104,10 @@ export function sandboxCommands(status: SandboxStatus, { hidden = [] }: SandboxO
 interface FolderAccess {
   readonly writable: readonly string[];
   readonly hidden: readonly string[];
+  /** Files that look empty. */
+  readonly blank: readonly string[];
+  /** The protected files as they are before the program runs. */
+  readonly before: ProtectedFiles;
 }
 
 async function folderAccess(roots: readonly string[], hidden: readonly string[]): Promise<FolderAccess> {
@@ -61,7 +121,17 @@ async function folderAccess(roots: readonly string[], hidden: readonly string[])
   const offLimits = readOffLimits(hidden);
   for (const root of writable) refuseInside(root, offLimits);
   const invisible = await realFolders([...serviceFolders, ...hidden]);
-  return { writable, hidden: invisible.filter((path) => !writable.includes(path)) };
+  const before = await findProtected(writable, offLimits);
+  const isFolder = await Promise.all(before.offLimits.map(async (path) => (await lstat(path)).isDirectory()));
+  return {
+    writable,
+    hidden: [
+      ...invisible.filter((path) => !writable.includes(path)),
+      ...before.offLimits.filter((path, index) => isFolder[index] === true && !invisible.includes(path)),
+    ],
+    blank: before.offLimits.filter((_, index) => isFolder[index] === false),
+    before,
+  };
 }
 
 function configOf(
@@ -100,7 +170,7 @@ async function resolveProgram(
 }
 
 /** The innermost folder that contains the path decides. */
-function isVisible(path: string, { writable, hidden }: FolderAccess): boolean {
+function isVisible(path: string, { writable, hidden }: Pick<FolderAccess, "writable" | "hidden">): boolean {
   const nearest = (folders: readonly string[]): number =>
     Math.max(
       0,

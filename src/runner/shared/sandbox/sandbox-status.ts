@@ -2,27 +2,56 @@
 
 import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { TuttiError } from "../../../protocol/error.ts";
 import { programOf } from "../../command/resolve-command.ts";
 import { bwrapArgv } from "./bwrap-argv.ts";
+import { seatbeltArgv, seatbeltProfile } from "./seatbelt-profile.ts";
 
 export type SandboxStatus =
-  | { readonly confined: true; readonly program: string; readonly version: string }
+  | {
+      readonly confined: true;
+      readonly by: "bubblewrap" | "sandbox-exec";
+      readonly program: string;
+      readonly version: string;
+    }
   | { readonly confined: false; readonly reason: string; readonly advice: string };
 
 const run = promisify(execFile);
 const probeMs = 10_000;
 
+const nothingWritable = { writable: [], hidden: [], readOnly: [], blank: [], network: false } as const;
+const seatbelt = "/usr/bin/sandbox-exec";
+
+/** A program that tries to write where it must not: confined, it fails, and the probe succeeds. */
+async function probeSeatbelt(): Promise<SandboxStatus> {
+  const profile = seatbeltProfile({ ...nothingWritable, temporary: "/private/var/empty", mayChangeProtected: false });
+  try {
+    await run(
+      seatbelt,
+      [...seatbeltArgv(profile), "/bin/sh", "-c", `! { : > "$0"; } 2> /dev/null`, join(tmpdir(), "x")],
+      {
+        timeout: probeMs,
+      },
+    );
+    return { confined: true, by: "sandbox-exec", program: seatbelt, version: "of this macOS" };
+  } catch (thrown) {
+    const reason = `sandbox-exec cannot confine a program here: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    return { confined: false, reason, advice: "programs run unconfined and need approval" };
+  }
+}
+
 /** Tries it, because a container may have bubblewrap installed and still not allow what it needs. */
 export async function probeSandbox(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<SandboxStatus> {
+  if (process.platform === "darwin") return probeSeatbelt();
   if (process.platform !== "linux") {
     return {
       confined: false,
-      reason: "bubblewrap works on Linux only",
+      reason: "programs can be confined on Linux and macOS only",
       advice: "programs run unconfined here and need approval; use a container or a Linux machine to confine them",
     };
   }
@@ -35,14 +64,14 @@ export async function probeSandbox(
     const advice = "install it, for example with: apt-get install bubblewrap";
     return { confined: false, reason: "bubblewrap (bwrap) is not installed", advice };
   }
-  const argv = bwrapArgv({ writable: [], hidden: [], network: false, cwd: "/" });
+  const argv = bwrapArgv({ ...nothingWritable, cwd: "/" });
   try {
     await run(program, [...argv, "/bin/sh", "-c", ": > /tmp/x && [ ! -w / ]"], {
       timeout: probeMs,
       cwd: tmpdir(),
     });
     const { stdout } = await run(program, ["--version"], { timeout: probeMs });
-    return { confined: true, program, version: stdout.trim().replace(/^bubblewrap\s+/, "") };
+    return { confined: true, by: "bubblewrap", program, version: stdout.trim().replace(/^bubblewrap\s+/, "") };
   } catch (thrown) {
     const output = thrown instanceof Error && "stderr" in thrown ? String(thrown.stderr).trim().split("\n").at(-1) : "";
     const reason = `bubblewrap is installed but cannot confine a program here${output ? `: ${output}` : ""}`;

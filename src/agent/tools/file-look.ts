@@ -1,0 +1,108 @@
+// Looks at a file that a call would change: whether it is protected, what would change in it, and what its content is now.
+
+import type { BigIntStats } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+
+import { unifiedDiff } from "../../core/unified-diff.ts";
+import { errno } from "../../core/errno.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { readOffLimits } from "../workspace/off-limits.ts";
+import { protectedPart } from "../workspace/protected-files.ts";
+import { resolvePath } from "../workspace/resolve-path.ts";
+import { exactText } from "../workspace/text-file.ts";
+import {
+  type FileContent,
+  readContent,
+  readingFile,
+  withFile,
+  type WorkspaceFile,
+} from "../workspace/workspace-file.ts";
+import { type CallLook, type LookContext, sha256, shownLines } from "./call-look.ts";
+import { visibleText } from "../../core/visible-text.ts";
+
+/** The text of the file after the call, or a sentence that says why the call will change nothing. */
+type NewText = (before: string) => { readonly text: string } | { readonly problem: string };
+
+export async function lookAtFile(path: string, context: LookContext, newText: NewText): Promise<CallLook> {
+  const { rights, isAsked } = context;
+  let part: string | undefined;
+  let resolved: string;
+  try {
+    const found = await resolvePath(path, rights.roots);
+    resolved = found.path;
+    part = await protectedPart(found);
+  } catch (thrown) {
+    // The call itself will fail in the same way, and the model is told then.
+    if (!(thrown instanceof TuttiError)) throw thrown;
+    return { protected: [], text: willFail(thrown) };
+  }
+  const protectedFiles = part === undefined ? [] : [resolved];
+  if (!isAsked(part !== undefined)) return { protected: protectedFiles, text: "" };
+  let now: FileContent | undefined;
+  try {
+    now = await contentNow(path, context);
+  } catch (thrown) {
+    if (!(thrown instanceof TuttiError)) throw thrown;
+    return { protected: protectedFiles, text: `file: ${visibleText(resolved)}\n${willFail(thrown)}` };
+  }
+  const lines = [
+    `file: ${visibleText(resolved)} (${now === undefined ? "a new file" : `exists, ${now.size} bytes`})`,
+    ...(part === undefined ? [] : [protectedText(resolved, part)]),
+    ...changeLines(now, newText),
+  ];
+  return { protected: protectedFiles, text: lines.join("\n"), file: { path: resolved, content: now?.mark ?? null } };
+}
+
+function willFail({ message }: TuttiError): string {
+  return `the call will fail: ${visibleText(message)}`;
+}
+
+function protectedText(path: string, part: string): string {
+  const what = path === part ? "this file" : `a file in ${visibleText(part)}`;
+  return `protected: ${what} can make other programs run code or change what Tutti may do`;
+}
+
+async function contentNow(path: string, { rights, offLimits }: LookContext): Promise<FileContent | undefined> {
+  try {
+    const use = { roots: rights.roots, offLimits: readOffLimits(offLimits), to: "read" } as const;
+    return await withFile(path, use, (file) => readingFile(file, readContent));
+  } catch (thrown) {
+    if (thrown instanceof TuttiError && thrown.code === "not_found") return undefined;
+    throw thrown;
+  }
+}
+
+function changeLines(now: FileContent | undefined, newText: NewText): string[] {
+  const before = now === undefined ? "" : now.bytes === undefined ? undefined : exactText(now.bytes);
+  const change = newText(before ?? "");
+  if ("problem" in change) return [`nothing will change: ${change.problem}`];
+  const hash = `the SHA-256 of the new content is ${sha256(change.text)}`;
+  if (before === undefined) {
+    return [
+      "the old content is not text or too large to compare; the new content is:",
+      ...shownLines(unifiedDiff("", change.text)),
+      hash,
+    ];
+  }
+  const diff = unifiedDiff(before, change.text);
+  return diff.length === 0 ? ["the content stays the same"] : [...shownLines(diff), hash];
+}
+
+/** Fails when the file is not what the person saw. Returns its state, so that a change after this is noticed too. */
+export async function refuseUnlessAsShown(
+  file: WorkspaceFile,
+  look: CallLook | undefined,
+): Promise<BigIntStats | undefined> {
+  const shown = look?.file;
+  if (shown === undefined) return undefined;
+  const read = async (handle: FileHandle, stats: BigIntStats) => ({ stats, ...(await readContent(handle, stats)) });
+  const now = await readingFile(file, read).catch((thrown: unknown) => {
+    if (errno(thrown) === "ENOENT") return undefined;
+    throw thrown;
+  });
+  if (shown.path === file.path && shown.content === (now?.mark ?? null)) return now?.stats;
+  throw new TuttiError(
+    "conflict",
+    `${file.path} is not what the person saw who approved the call, because it was changed meanwhile; nothing was changed, look at the file and call again`,
+  );
+}

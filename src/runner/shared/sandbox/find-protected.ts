@@ -1,0 +1,89 @@
+// Finds the protected files below the folders that a confined program may write to, before it runs and again afterwards.
+
+import type { Dirent } from "node:fs";
+import { lstat, readdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
+
+import type { OffLimits } from "../../../agent/workspace/off-limits.ts";
+import { isGitFolder, protectedDepth } from "../../../agent/workspace/protected-files.ts";
+import { TuttiError } from "../../../protocol/error.ts";
+
+export interface ProtectedFiles {
+  /** Real paths of protected files and folders, each with what identifies it. */
+  readonly found: ReadonlyMap<string, string>;
+  /** What may only be read: all of the above except links, and what such links lead to. */
+  readonly readOnly: readonly string[];
+  /** Other paths by which the state folder or one of its files can be reached. */
+  readonly offLimits: readonly string[];
+}
+
+/** A workspace of this many folders takes a few seconds to look through. */
+const mostFolders = 200_000;
+/** Packages are installed, not edited, and there can be very many of them. */
+const skipped = "node_modules";
+const atOnce = 16;
+
+export async function findProtected(roots: readonly string[], offLimits: OffLimits): Promise<ProtectedFiles> {
+  const found = new Map<string, string>();
+  const readOnly = new Set<string>();
+  const closed: string[] = [];
+  const waiting: { readonly folder: string; readonly names: readonly string[] }[] = roots.map((folder) => ({
+    folder,
+    names: [],
+  }));
+  let seen = 0;
+  const look = async ({ folder, names }: { readonly folder: string; readonly names: readonly string[] }) => {
+    const stats = await lstat(folder, { bigint: true }).catch(() => undefined);
+    if (stats === undefined) return;
+    if (offLimits.holds(stats)) {
+      closed.push(folder);
+      return;
+    }
+    if (protectedDepth(names) !== undefined || (await isGitFolder(folder))) {
+      found.set(folder, `${stats.dev}:${stats.ino}`);
+      readOnly.add(folder);
+      return;
+    }
+    for (const entry of await entriesOf(folder)) {
+      const path = join(folder, entry.name);
+      const below = [...names, entry.name];
+      if (entry.isDirectory()) {
+        if (entry.name !== skipped) waiting.push({ folder: path, names: below });
+      } else if (protectedDepth(below) !== undefined || offLimits.hasHardLinks) {
+        const file = await lstat(path, { bigint: true }).catch(() => undefined);
+        if (file !== undefined && offLimits.holds(file)) closed.push(path);
+        else if (file !== undefined && protectedDepth(below) !== undefined) {
+          found.set(path, `${file.dev}:${file.ino}`);
+          const real = await realpath(path).catch(() => undefined);
+          if (real !== undefined && (real === path || roots.some((root) => real.startsWith(`${root}/`))))
+            readOnly.add(real);
+        }
+      }
+    }
+  };
+  while (waiting.length > 0) {
+    const next = waiting.splice(-atOnce);
+    seen += next.length;
+    if (seen > mostFolders) {
+      throw new TuttiError(
+        "too_large",
+        `the workspace has more than ${mostFolders} folders; give the task narrower roots`,
+      );
+    }
+    await Promise.all(next.map(look));
+  }
+  return { found, readOnly: [...readOnly], offLimits: closed };
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+/** The protected paths that appeared, or were put in the place of another file, between two looks. */
+export function appeared(before: ProtectedFiles, after: ProtectedFiles): string[] {
+  return [...after.found].filter(([path, id]) => before.found.get(path) !== id).map(([path]) => path);
+}
