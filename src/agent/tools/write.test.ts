@@ -114,7 +114,7 @@ test("a reader sees the old content or the new one, never a part", async (t) => 
 test("what git keeps is not written to, in whatever letters it is named", async (t) => {
   const { root } = workspace(t, { ".git/config": "" });
   for (const path of [".git/config", ".GIT/hooks/pre-commit", "sub/.Git/config", ".g\u200Dit/config", ".git"]) {
-    await assert.rejects(put(path, [root]), failsWith("refused", /git.*a person must approve/i), path);
+    await assert.rejects(put(path, [root]), failsWith("refused", /a person must approve/), path);
   }
   await put(".gitignore", [root]);
   assert.equal(readFileSync(join(root, ".git/config"), "utf8"), "");

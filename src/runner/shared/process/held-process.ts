@@ -6,6 +6,7 @@ import { Readable, Writable } from "node:stream";
 import { errno } from "../../../core/errno.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import { type ProcessNote, stepVariable } from "./end-processes.ts";
+import { groupFor } from "./run-cgroup.ts";
 import { processTable } from "./process-table.ts";
 
 /** The shell waits for a line on descriptor 3. If we die, it reads the end of file instead and exits without running anything. */
@@ -50,8 +51,9 @@ export async function startHeld(launch: Launch): Promise<HeldProcess> {
   if (!(control instanceof Writable) || start === undefined) throw lost();
   // Streams of a process that has ended report errors; its exit is reported separately.
   for (const stream of [stdin, stdout, stderr, control]) stream.on("error", () => undefined);
+  const cgroup = groupFor(pid);
   return {
-    note: { pid, start, group: pid, step: launch.step },
+    note: { pid, start, group: pid, step: launch.step, ...(cgroup === undefined ? {} : { cgroup }) },
     stdin,
     stdout,
     stderr,

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 
 export interface ProcessEntry {
   readonly pid: number;
+  readonly parent: number;
   readonly group: number;
   /** The POSIX session of the process; undefined when the system does not report it. */
   readonly session: number | undefined;
@@ -53,12 +54,19 @@ function linuxEntry(pid: number): ProcessEntry | undefined {
   if (stat === undefined) return undefined;
   // The name in parentheses may itself contain parentheses and spaces; the numbers begin after the last parenthesis.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [state, , group, session] = fields;
+  const [state, parent, group, session] = fields;
   const ticks = fields[19];
   if (state === undefined || ticks === undefined) return undefined;
   boot ??= readIfPossible("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
   const ended = state === "Z" || state === "X";
-  return { pid, group: Number(group), session: Number(session), start: `${boot}/${ticks}`, ended };
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    start: `${boot}/${ticks}`,
+    ended,
+  };
 }
 
 /** Undefined when the process has ended meanwhile or belongs to somebody else. */
@@ -73,7 +81,7 @@ function readIfPossible(path: string): string | undefined {
 const run = promisify(execFile);
 /** `ps` prints start times in the local time and language, so both are fixed. */
 const plainTime = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
-const psColumns = ["pid=", "pgid=", "stat=", "lstart="].flatMap((column) => ["-o", column]);
+const psColumns = ["pid=", "ppid=", "pgid=", "stat=", "lstart="].flatMap((column) => ["-o", column]);
 
 /** @internal Exported for its tests only. */
 export const psProcesses: ProcessTable = {
@@ -88,9 +96,10 @@ async function psEntries(args: readonly string[]): Promise<ProcessEntry[]> {
     stdout: failed instanceof Error && "stdout" in failed ? String(failed.stdout) : "",
   }));
   return stdout.split("\n").flatMap((line) => {
-    const [, pid, group, state, start] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\S.*?)\s*$/.exec(line) ?? [];
+    const [, pid, parent, group, state, start] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S.*?)\s*$/.exec(line) ?? [];
     if (state === undefined || start === undefined) return [];
-    return [{ pid: Number(pid), group: Number(group), session: undefined, start, ended: state.startsWith("Z") }];
+    const ended = state.startsWith("Z");
+    return [{ pid: Number(pid), parent: Number(parent), group: Number(group), session: undefined, start, ended }];
   });
 }
 
