@@ -1,6 +1,6 @@
 // Decides from their effects which calls of a turn run, which a person is asked about, and which are refused.
 
-import { visibleText } from "./visible-text.ts";
+import { escapeInvisible } from "./escape-invisible.ts";
 import type { Answer } from "../protocol/task/ask.ts";
 import type { ApprovalPolicy, ApprovalRule, Effect } from "../protocol/invocation/approval-policy.ts";
 
@@ -84,6 +84,6 @@ export function approvalOutcome(waited: { readonly value: Answer } | { readonly 
 export function approvalQuestion(agent: string, { tool, effect }: JudgedCall, happens: string): string {
   const does = effect.effects.map((name) => effectVerbs[name]).join(", ");
   const reach = effect.confined ? "confined to the task's folders" : "not confined to the task's folders";
-  const head = `May ${visibleText(agent)} call ${visibleText(tool)}? It ${does === "" ? "has no effect" : does}; ${reach}.`;
+  const head = `May ${escapeInvisible(agent)} call ${escapeInvisible(tool)}? It ${does === "" ? "has no effect" : does}; ${reach}.`;
   return `${head}\n${happens}`;
 }

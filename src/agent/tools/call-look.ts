@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 
 import type { Rights } from "../../core/rights.ts";
-import { visibleText } from "../../core/visible-text.ts";
+import { escapeInvisible } from "../../core/escape-invisible.ts";
 
 export const CallLook = z.object({
   /** Exact paths of the protected files that the call would change. */
@@ -50,17 +50,17 @@ export function shownLines(lines: readonly string[]): string[] {
 }
 
 function shownLine(line: string): string {
-  if (line.length <= longestLine) return visibleText(line);
+  if (line.length <= longestLine) return escapeInvisible(line);
   const half = longestLine / 2;
   const hidden = line.length - 2 * half;
-  return visibleText(
+  return escapeInvisible(
     `${line.slice(0, half)}[… ${hidden} characters are hidden here; the SHA-256 of the line is ${sha256(line)} …]${line.slice(-half)}`,
   );
 }
 
 /** Every line begins with a mark, so that no line of a model can pass for one of ours. */
 export function quoted(text: string): string {
-  return visibleText(text)
+  return escapeInvisible(text)
     .split("\n")
     .map((line) => `  | ${line}`)
     .join("\n");

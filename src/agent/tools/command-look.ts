@@ -1,7 +1,7 @@
 // What a person reads who is asked about a program: the whole command, where it runs, and what keeps it from doing harm.
 
 import type { Rights } from "../../core/rights.ts";
-import { visibleText } from "../../core/visible-text.ts";
+import { escapeInvisible } from "../../core/escape-invisible.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type CallLook, quoted, shownLines } from "./call-look.ts";
 import type { Command, CommandPlace, Commands } from "./run.ts";
@@ -12,16 +12,16 @@ export async function lookAtCommand(commands: Commands, command: Command, rights
     place = await commands.place(command, rights);
   } catch (thrown) {
     if (!(thrown instanceof TuttiError)) throw thrown;
-    const text = `${commandText(command)}\nthe call will fail: ${visibleText(thrown.message)}`;
+    const text = `${commandText(command)}\nthe call will fail: ${escapeInvisible(thrown.message)}`;
     return { protected: [], text };
   }
   const { network, stdin, timeoutMs } = command;
   const lines = [
     commandText(command),
-    `folder: ${visibleText(place.cwd)}`,
+    `folder: ${escapeInvisible(place.cwd)}`,
     reachText(commands, command, { place, rights }),
     `network: ${network ? "yes" : "no"}`,
-    `environment: ${visibleText(place.environment.join(", "))}`,
+    `environment: ${escapeInvisible(place.environment.join(", "))}`,
     `ended after: ${timeoutMs / 1_000} seconds`,
     ...(stdin === "" ? [] : ["input:", ...shownLines(stdin.split("\n")).map((line) => `  | ${line}`)]),
   ];
@@ -50,8 +50,8 @@ function reachText(
   if (!confined) {
     return "confined: no; nothing prevents it from changing any file of this user, protected files such as .git and tutti.config.* included";
   }
-  const folders = `confined: it can change only ${visibleText(rights.roots.join(", "))}`;
+  const folders = `confined: it can change only ${escapeInvisible(rights.roots.join(", "))}`;
   if (!mayChangeProtected) return `${folders}; protected files are read-only`;
-  const files = place.protectedFiles.map((path) => `  | ${visibleText(path)}`);
+  const files = place.protectedFiles.map((path) => `  | ${escapeInvisible(path)}`);
   return [`${folders}, including protected files:`, ...files].join("\n");
 }

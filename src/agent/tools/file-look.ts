@@ -18,7 +18,7 @@ import {
   type WorkspaceFile,
 } from "../workspace/workspace-file.ts";
 import { type CallLook, type LookContext, sha256, shownLines } from "./call-look.ts";
-import { visibleText } from "../../core/visible-text.ts";
+import { escapeInvisible } from "../../core/escape-invisible.ts";
 
 /** The text of the file after the call, or a sentence that says why the call will change nothing. */
 type NewText = (before: string) => { readonly text: string } | { readonly problem: string };
@@ -43,10 +43,10 @@ export async function lookAtFile(path: string, context: LookContext, newText: Ne
     now = await contentNow(path, context);
   } catch (thrown) {
     if (!(thrown instanceof TuttiError)) throw thrown;
-    return { protected: protectedFiles, text: `file: ${visibleText(resolved)}\n${willFail(thrown)}` };
+    return { protected: protectedFiles, text: `file: ${escapeInvisible(resolved)}\n${willFail(thrown)}` };
   }
   const lines = [
-    `file: ${visibleText(resolved)} (${now === undefined ? "a new file" : `exists, ${now.size} bytes`})`,
+    `file: ${escapeInvisible(resolved)} (${now === undefined ? "a new file" : `exists, ${now.size} bytes`})`,
     ...(part === undefined ? [] : [protectedText(resolved, part)]),
     ...changeLines(now, newText),
   ];
@@ -54,11 +54,11 @@ export async function lookAtFile(path: string, context: LookContext, newText: Ne
 }
 
 function willFail({ message }: TuttiError): string {
-  return `the call will fail: ${visibleText(message)}`;
+  return `the call will fail: ${escapeInvisible(message)}`;
 }
 
 function protectedText(path: string, part: string): string {
-  const what = path === part ? "this file" : `a file in ${visibleText(part)}`;
+  const what = path === part ? "this file" : `a file in ${escapeInvisible(part)}`;
   return `protected: ${what} can make other programs run code or change what Tutti may do`;
 }
 

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { TuttiError } from "../../protocol/error.ts";
 
 /** What identifies a file or a folder, whatever its path. */
-export interface FileIdentity {
+interface FileIdentity {
   readonly dev: bigint;
   readonly ino: bigint;
 }

@@ -17,7 +17,7 @@ const configName = /^tutti\.config\.[^/]*$/;
  * The name as the most forgiving file system reads it: case, forms of the same letter, invisible characters, trailing dots
  * and spaces, streams and short names of Windows make no difference.
  */
-export function foldName(name: string): string {
+function foldName(name: string): string {
   const plain = name
     .normalize("NFKC")
     .replaceAll(/\p{Cf}/gu, "")

@@ -6,7 +6,9 @@ import { printable } from "./printable.ts";
 /** A question comes from models and tools. Without control codes, and with its later lines indented, it cannot imitate our prompt. */
 export function questionText(ask: OpenAsk | OpenWait): string {
   if (!("kind" in ask)) return waitText(ask);
-  const details = ask.details === undefined ? "" : `${dim(json(ask.details))}\n`;
+  // The question about a call says all of it, unless it says itself that the details have more.
+  const isWhole = ask.kind === "approval" && ask.question.includes("\n") && !ask.question.includes("hidden here");
+  const details = ask.details === undefined || isWhole ? "" : `${dim(json(ask.details))}\n`;
   const choices = ask.choices === undefined ? "" : ` ${dim(`(${ask.choices.map(indented).join(" | ")})`)}`;
   const hint = ask.kind === "question" ? choices : ` ${dim("[y/N]")}`;
   return `${bold(indented(ask.question))}${hint}\n${details}> `;

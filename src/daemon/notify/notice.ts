@@ -73,7 +73,8 @@ function contentOf(event: TaskEvent, redact: NoticeContext["redact"]): NoticeCon
     case "ask.raised": {
       const { id, kind, choices, deadline } = event.data.ask;
       const question = redact(event.data.ask.question);
-      const asked = { id, question: cut(question, maxQuestionLength), kind, deadline };
+      // An approval is never cut: whoever decides must see all of what will happen.
+      const asked = { id, question: kind === "approval" ? question : cut(question, maxQuestionLength), kind, deadline };
       return {
         kind: "ask",
         title: (agent) => (kind === "question" ? `${agent} asks` : `${agent} asks for ${wanted[kind]}`),

@@ -4,7 +4,7 @@
 const invisible = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/gu;
 
 /** Line breaks and tabs stay. Unlike removing them, escapes show the reader that there was something. */
-export function visibleText(text: string): string {
+export function escapeInvisible(text: string): string {
   return text.replaceAll(invisible, (found) =>
     found === "\n" || found === "\t" ? found : `\\u{${(found.codePointAt(0) ?? 0).toString(16)}}`,
   );
