@@ -9,6 +9,7 @@ function fakeRun(confined: boolean) {
   const commands: Command[] = [];
   const tool = runTool({
     confined,
+    place: async () => ({ cwd: "/", environment: [], protectedFiles: [] }),
     async run(command) {
       commands.push(command);
       const output = { stdout: "", stderr: "", truncated: false };
@@ -59,7 +60,14 @@ test("a script runs in /bin/sh, and a program may run for two minutes unless the
   await tryTool(tool, { shell: "ls | wc" }, ["/"]);
   await tryTool(tool, { argv: ["ls"], cwd: "sub", stdin: "x", timeout_ms: 5 }, ["/"]);
   assert.deepEqual(commands, [
-    { argv: ["/bin/sh", "-c", "ls | wc"], cwd: undefined, stdin: "", timeoutMs: 120_000, network: false },
-    { argv: ["ls"], cwd: "sub", stdin: "x", timeoutMs: 5, network: false },
+    {
+      argv: ["/bin/sh", "-c", "ls | wc"],
+      cwd: undefined,
+      stdin: "",
+      timeoutMs: 120_000,
+      network: false,
+      mayChangeProtected: false,
+    },
+    { argv: ["ls"], cwd: "sub", stdin: "x", timeoutMs: 5, network: false, mayChangeProtected: false },
   ]);
 });

@@ -4,10 +4,19 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { workspace } from "../../../test/support/try-tool.ts";
+import { readOffLimits } from "./off-limits.ts";
 import { walk, type WalkOptions } from "./workspace-walk.ts";
 
 function walked(root: string, options: Partial<WalkOptions> = {}): string[] {
-  const all = { root, names: [], depth: 10, ignored: false, onUnreadable: () => undefined, ...options };
+  const all = {
+    root,
+    names: [],
+    depth: 10,
+    ignored: false,
+    offLimits: readOffLimits([]),
+    onUnreadable: () => undefined,
+    ...options,
+  };
   return [...walk(all)].map(({ path, kind }) => (kind === "file" ? path : `${path} (${kind})`));
 }
 
@@ -54,7 +63,14 @@ test("links are named and not followed, and only regular files can be opened", (
   symlinkSync(join(top, "outside"), join(root, "out"));
   symlinkSync("a.txt", join(root, "link"));
   assert.deepEqual(walked(root), ["a.txt", "link (link)", "out (link)"]);
-  const options = { root, names: [], depth: 1, ignored: false, onUnreadable: () => undefined };
+  const options = {
+    root,
+    names: [],
+    depth: 1,
+    ignored: false,
+    offLimits: readOffLimits([]),
+    onUnreadable: () => undefined,
+  };
   const opened: unknown[] = [];
   for (const entry of walk(options)) opened.push(entry.open()?.size);
   assert.deepEqual(opened, [6, undefined, undefined]);
