@@ -43,7 +43,7 @@ async function timed(count: number, create: (key: string) => Promise<void>): Pro
 
 /** Runs a round for every line it reads. */
 async function serveRounds(folder: string): Promise<void> {
-  const { client } = await openState(folder, { from: folder });
+  const { client } = await openState(folder);
   await client.pause();
   for await (const line of createInterface({ input: process.stdin })) {
     const ms = await timed(Number(line), async (key) => {

@@ -6,11 +6,12 @@ import { buildSync } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
 
-/** What the command loads: itself, what it works with, and the thread that searches. Their names are their files'. */
+/** What the command loads: itself, what it works with, the thread that searches, and the process that runs configs. Their names are their files'. */
 export const commandEntries = {
   main: "src/cli/main.ts",
   "local-host": "src/daemon/local-host.ts",
   "search-worker": "src/agent/workspace/search-worker.ts",
+  "config-child": "src/daemon/project/config-child.ts",
 };
 
 /** Model providers stay packages of their own: most runs load none of them, no run more than one or two. So do those of the daemon. */

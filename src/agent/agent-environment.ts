@@ -1,7 +1,7 @@
 // What a project provides for its agents: tools, runners, and which calls need approval.
 
+import type { ApprovalSource } from "../core/approval.ts";
 import type { AvailableRunner } from "../core/resolve-executor.ts";
-import { type ApprovalPolicy, defaultApprovalPolicy } from "../protocol/invocation/approval-policy.ts";
 import type { Tool } from "./tools/tool.ts";
 import { ask } from "./tools/ask-person.ts";
 import { echo } from "./tools/echo.ts";
@@ -19,8 +19,8 @@ export interface AgentEnvironment {
   readonly runners: readonly AvailableRunner[];
   /** The runtimes an agent has in the local loop. */
   readonly runtimes: readonly string[];
-  /** Which calls run at once, which need a person's approval, and which are refused. */
-  readonly approvals: ApprovalPolicy;
+  /** The rules of the user and of the project about which calls run at once, need approval or are refused. */
+  readonly approvals: readonly ApprovalSource[];
   /** Folders that no tool may touch, such as the state folder. */
   readonly offLimits: readonly string[];
 }
@@ -44,7 +44,7 @@ export function agentEnvironment(parts: Partial<AgentEnvironment> = {}): AgentEn
     tools: parts.tools ?? builtinTools,
     runners: parts.runners ?? [],
     runtimes: parts.runtimes ?? ["local"],
-    approvals: parts.approvals ?? defaultApprovalPolicy,
+    approvals: parts.approvals ?? [],
     offLimits: parts.offLimits ?? [],
   };
 }

@@ -9,8 +9,6 @@ import { dim, warn } from "./terminal/output.ts";
 export interface ConnectOptions {
   /** `--state` as it was given. */
   readonly state?: string | undefined;
-  /** A folder in the project the work belongs to; the current one when absent. */
-  readonly from?: string;
   /** With JSON output, nothing is printed about a daemon that is started. */
   readonly json?: boolean | undefined;
 }
@@ -57,8 +55,7 @@ export async function withTutti(
   work: (connection: Connection) => Promise<void>,
 ): Promise<void> {
   const folder = stateFolder(options.state);
-  const { from } = options;
-  const tutti = (await host.connect(folder)) ?? (await host.openLocal(folder, from === undefined ? {} : { from }));
+  const tutti = (await host.connect(folder)) ?? (await host.openLocal(folder));
   if (tutti.url === undefined) await warnOfParked(tutti);
   let task: TaskId | undefined;
   // Ctrl-C cancels no task.
@@ -96,7 +93,7 @@ export async function withDaemon(
   }
 }
 
-async function connectToNew(host: Host, folder: string, { check, from, json, state }: DaemonOptions): Promise<Tutti> {
+async function connectToNew(host: Host, folder: string, { check, json, state }: DaemonOptions): Promise<Tutti> {
   if (check !== undefined) {
     const reader = host.openReader(folder);
     try {
@@ -105,7 +102,7 @@ async function connectToNew(host: Host, folder: string, { check, from, json, sta
       await reader.close();
     }
   }
-  const { daemon, existed } = await host.startDaemon({ state: folder, from: from ?? process.cwd() });
+  const { daemon, existed } = await host.startDaemon({ state: folder, from: process.cwd() });
   if (!existed && json !== true) {
     console.error(dim(`started a daemon at ${daemon.url}; \`${commandLine(state, "down")}\` ends it`));
   }

@@ -45,6 +45,11 @@ export const examples: readonly Example[] = [
     run: "tutti models --offline",
   },
   {
+    command: "trust",
+    about: "What would the config of a project be allowed to do?",
+    run: "tutti trust examples/project --show --state state",
+  },
+  {
     command: "doctor",
     about: "Check that everything Tutti needs is there",
     run: "tutti doctor",

@@ -5,6 +5,7 @@ import type { Host } from "../host/host.ts";
 import type { ProjectAgents } from "../host/project.ts";
 import type { AgentProblem } from "../protocol/api/catalog.ts";
 import { paint } from "./terminal/output.ts";
+import { stateFolder } from "./state-folder.ts";
 import { printable } from "./terminal/printable.ts";
 
 export interface AgentsOptions {
@@ -14,7 +15,7 @@ export interface AgentsOptions {
 }
 
 export async function loadAgents(host: Host, { cwd = process.cwd() }: AgentsOptions): Promise<ProjectAgents> {
-  const project = await host.openProject(cwd);
+  const project = await host.openProject(cwd, { state: stateFolder(undefined) });
   return project.agents();
 }
 

@@ -3,11 +3,17 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
-import { ApprovalPolicy, ApprovalRule, defaultApprovalPolicy, Effect } from "../protocol/invocation/approval-policy.ts";
-import { approvalOutcome, approvalQuestion, type CallEffect, decideCalls } from "./approval.ts";
+import {
+  ApprovalPolicy,
+  ApprovalRule,
+  type ApprovalRules,
+  defaultApprovalPolicy,
+  Effect,
+} from "../protocol/invocation/approval-policy.ts";
+import { approvalOutcome, approvalQuestion, type ApprovalSource, type CallEffect, decideCalls } from "./approval.ts";
 
-const verdict = (effect: CallEffect, policy = defaultApprovalPolicy, tool = "t"): string | undefined =>
-  decideCalls([{ tool, effect }], policy)[0]?.verdict;
+const verdict = (effect: CallEffect, policy: ApprovalRules = {}, tool = "t"): string | undefined =>
+  decideCalls([{ tool, effect }], [{ from: "project", rules: policy }])[0]?.verdict;
 
 test("the default policy is what an empty one is read as", () => {
   assert.deepEqual(ApprovalPolicy.parse({}), defaultApprovalPolicy);
@@ -45,12 +51,9 @@ test("no rule makes a change of a protected file free, and a rule for the tool d
 });
 
 test("a judgement says why, and what is unknown in a policy is refused", () => {
-  const [judged] = decideCalls(
-    [{ tool: "run", effect: { effects: ["execute"], confined: false } }],
-    defaultApprovalPolicy,
-  );
-  const reason = "the policy asks about a call that runs a program and is not confined to the task's folders";
-  assert.deepEqual(judged, { verdict: "ask", reason });
+  const [judged] = decideCalls([{ tool: "run", effect: { effects: ["execute"], confined: false } }], []);
+  const reason = "the default policy asks about a call that runs a program and is not confined to the task's folders";
+  assert.deepEqual(judged, { verdict: "ask", reason, rule: { from: "default", effect: "execute" } });
   assert.ok(!ApprovalPolicy.safeParse({ exec: "free" }).success);
   assert.ok(!ApprovalPolicy.safeParse({ network: "confined" }).success);
 });
@@ -78,6 +81,33 @@ test("one more effect, and less confinement, never makes a judgement milder", ()
     }),
     { numRuns: 500 },
   );
+});
+
+test("the strictest of user, project, invocation and agent decides, and the judgement names it", () => {
+  const effect: CallEffect = { effects: ["execute"], confined: false };
+  const judged = (...sources: ApprovalSource[]) => decideCalls([{ tool: "run", effect }], sources)[0];
+  const all: ApprovalSource[] = [
+    { from: "user", rules: { execute: "free" } },
+    { from: "project", rules: { tools: { run: "ask" } } },
+    { from: "invocation", rules: { execute: "refuse" } },
+    { from: "agent", rules: { execute: "ask" } },
+  ];
+  assert.partialDeepStrictEqual(judged(...all), { verdict: "refuse", rule: { from: "invocation", effect: "execute" } });
+  assert.partialDeepStrictEqual(judged(...all.slice(0, 2)), { verdict: "ask", rule: { from: "project", tool: "run" } });
+  assert.partialDeepStrictEqual(judged(...all.slice(3)), { verdict: "ask" });
+});
+
+test("an invocation and an agent make no rule looser, whatever they say", () => {
+  const loose: ApprovalRules = { write: "free", execute: "free", network: "free", tools: { run: "free" } };
+  const effect: CallEffect = { effects: ["execute", "network"], confined: false };
+  for (const from of ["invocation", "agent"] as const) {
+    const [judged] = decideCalls([{ tool: "run", effect }], [{ from, rules: loose }]);
+    assert.partialDeepStrictEqual(judged, { verdict: "ask", rule: { from: "default" } });
+  }
+  const free: ApprovalSource[] = [{ from: "user", rules: loose }];
+  assert.deepEqual(decideCalls([{ tool: "run", effect }], free), [{ verdict: "run" }]);
+  const strict: ApprovalSource = { from: "project", rules: { network: "refuse" } };
+  assert.equal(decideCalls([{ tool: "run", effect }], [...free, strict])[0]?.verdict, "refuse");
 });
 
 test("only a yes in time is a yes (invariant 8)", () => {

@@ -2,7 +2,12 @@
 
 import { escapeInvisible } from "./escape-invisible.ts";
 import type { Answer } from "../protocol/task/ask.ts";
-import type { ApprovalPolicy, ApprovalRule, Effect } from "../protocol/invocation/approval-policy.ts";
+import {
+  type ApprovalRule,
+  type ApprovalRules,
+  defaultApprovalPolicy,
+  type Effect,
+} from "../protocol/invocation/approval-policy.ts";
 
 export interface CallEffect {
   readonly effects: readonly Effect[];
@@ -15,9 +20,30 @@ export interface JudgedCall {
   readonly effect: CallEffect;
 }
 
-export type Judgement = { readonly verdict: "run" } | { readonly verdict: "ask" | "refuse"; readonly reason: string };
+/** Rules and the place that gives them. */
+export interface ApprovalSource {
+  readonly from: "user" | "project" | "invocation" | "agent";
+  readonly rules: ApprovalRules;
+}
+
+/** The rule that decided about a call: the one for its tool, or the one for one of its effects. */
+export type DecidingRule = { readonly from: ApprovalSource["from"] | "default" } & (
+  | { readonly effect: Effect }
+  | { readonly tool: string }
+);
+
+export type Judgement =
+  | { readonly verdict: "run" }
+  | { readonly verdict: "ask" | "refuse"; readonly reason: string; readonly rule: DecidingRule };
 
 const strictness = { run: 0, ask: 1, refuse: 2 } as const;
+const owners: Record<DecidingRule["from"], string> = {
+  user: "your own config",
+  project: "the project's config",
+  invocation: "the invocation",
+  agent: "the agent's definition",
+  default: "the default policy",
+};
 const effectVerbs: Record<Effect, string> = {
   read: "reads",
   write: "changes something",
@@ -26,31 +52,49 @@ const effectVerbs: Record<Effect, string> = {
   protected: "changes a protected file",
 };
 
-/** One judgement per call, in their order. The strictest rule for its effects decides about a call. */
-export function decideCalls(calls: readonly JudgedCall[], policy: ApprovalPolicy): Judgement[] {
-  return calls.map((call) => judge(call, policy));
+/** One judgement per call, in their order. The strictest of all rules that apply to a call decides about it. */
+export function decideCalls(calls: readonly JudgedCall[], sources: readonly ApprovalSource[]): Judgement[] {
+  return calls.map((call) => judge(call, sources));
 }
 
-function judge({ tool, effect }: JudgedCall, policy: ApprovalPolicy): Judgement {
-  const own = Object.hasOwn(policy.tools, tool) ? policy.tools[tool] : undefined;
-  if (own !== undefined) {
-    const confined = effect.confined && !effect.effects.includes("network");
-    const byTool = judgement(verdictOf(own, { ...effect, confined }), `calls of ${tool}`);
-    return stricter(byTool, effect.effects.includes("protected") ? byEffect("protected", effect, policy) : byTool);
-  }
+function judge(call: JudgedCall, sources: readonly ApprovalSource[]): Judgement {
   let strictest: Judgement = { verdict: "run" };
-  for (const name of effect.effects) {
-    strictest = stricter(strictest, byEffect(name, effect, policy));
+  for (const { rule, owner } of applyingRules(call, sources)) {
+    const found = judgement(call, rule, owner);
+    if (strictness[found.verdict] > strictness[strictest.verdict]) strictest = found;
   }
   return strictest;
 }
 
-function byEffect(name: Effect, effect: CallEffect, policy: ApprovalPolicy): Judgement {
-  return judgement(verdictOf(policy[name], effect), `a call that ${describeEffect(name, effect)}`);
+interface ApplyingRule {
+  readonly rule: ApprovalRule;
+  readonly owner: DecidingRule;
 }
 
-function stricter(one: Judgement, other: Judgement): Judgement {
-  return strictness[other.verdict] > strictness[one.verdict] ? other : one;
+/**
+ * Within one source, a rule for the tool replaces the rules for its effects. The default rule for an effect applies unless
+ * the user or the project has a rule for it: an invocation and an agent can make the rules stricter and never looser,
+ * because whoever can send one or write one must not decide what Tutti may do.
+ */
+function applyingRules({ tool, effect }: JudgedCall, sources: readonly ApprovalSource[]): ApplyingRule[] {
+  const applying: ApplyingRule[] = [];
+  const covered = new Set<Effect>();
+  for (const { from, rules } of sources) {
+    const replaces = from === "user" || from === "project";
+    const own = rules.tools !== undefined && Object.hasOwn(rules.tools, tool) ? rules.tools[tool] : undefined;
+    if (own !== undefined) applying.push({ rule: own, owner: { from, tool } });
+    for (const name of effect.effects) {
+      const rule = own === undefined ? rules[name] : undefined;
+      if (rule !== undefined) applying.push({ rule, owner: { from, effect: name } });
+      if (replaces && (own !== undefined || rule !== undefined)) covered.add(name);
+    }
+  }
+  for (const name of effect.effects) {
+    // A rule can refuse changes of protected files, and none can let them happen unasked.
+    if (covered.has(name) && name !== "protected") continue;
+    applying.push({ rule: defaultApprovalPolicy[name], owner: { from: "default", effect: name } });
+  }
+  return applying;
 }
 
 function verdictOf(rule: ApprovalRule, { confined }: CallEffect): Judgement["verdict"] {
@@ -59,10 +103,17 @@ function verdictOf(rule: ApprovalRule, { confined }: CallEffect): Judgement["ver
   return rule;
 }
 
-function judgement(verdict: Judgement["verdict"], what: string): Judgement {
+function judgement({ tool, effect }: JudgedCall, rule: ApprovalRule, owner: DecidingRule): Judgement {
+  // A rule for a tool says nothing about the network, which nothing confines.
+  const confined = effect.confined && !("tool" in owner && effect.effects.includes("network"));
+  const verdict = verdictOf(rule, { ...effect, confined });
   if (verdict === "run") return { verdict };
-  const reason = verdict === "ask" ? `the policy asks about ${what}` : `the policy refuses ${what}`;
-  return { verdict, reason };
+  const what = "tool" in owner ? `calls of ${tool}` : `a call that ${describeEffect(owner.effect, effect)}`;
+  return {
+    verdict,
+    reason: `${owners[owner.from]} ${verdict === "ask" ? "asks about" : "refuses"} ${what}`,
+    rule: owner,
+  };
 }
 
 function describeEffect(effect: Effect, { confined }: CallEffect): string {

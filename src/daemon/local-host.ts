@@ -8,9 +8,9 @@ import { openReader } from "./state/reader.ts";
 
 export const localHost: Host = {
   openReader: (folder) => openReader(openView(folder)),
-  async openLocal(folder, { from = process.cwd() } = {}) {
+  async openLocal(folder) {
     const { openState } = await import("./state/open-state.ts");
-    return (await openState(folder, { from })).client;
+    return (await openState(folder)).client;
   },
   findDaemon: async (folder) => (await import("./lifecycle/find-daemon.ts")).findDaemon(folder),
   findOwner: async (folder) => (await import("./lifecycle/active-owner.ts")).activeOwner(folder),
@@ -26,5 +26,6 @@ export const localHost: Host = {
       lock.release();
     }
   },
-  openProject: async (folder) => (await import("./project/open-project.ts")).openProject(folder),
+  openProject: async (from, options) => (await import("./project/open-project.ts")).openProject(from, options),
+  trustedConfigs: async (folder) => (await import("./project/trust.ts")).openTrust(folder).list(),
 };

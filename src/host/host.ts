@@ -1,7 +1,7 @@
 // The interface of the machine that the command line runs on: state folders, the daemon's process, projects.
 
 import type { Reader, Tutti } from "../client/client.ts";
-import type { Project } from "./project.ts";
+import type { Project, TrustedConfig } from "./project.ts";
 
 interface Pruned {
   readonly trees: number;
@@ -12,7 +12,7 @@ interface Pruned {
 
 export interface UpOptions {
   readonly state: string;
-  /** A folder in the project the daemon is started for. */
+  /** Where relative paths of requests begin that name no folder. */
   readonly from: string;
   readonly host?: string;
   readonly port?: number;
@@ -37,7 +37,7 @@ export interface Host {
   /** Reads the state folder itself, also while another process works on it. Throws `not_found` when there is no state. */
   openReader(folder: string): Reader;
   /** Works on the state folder in this process. Only one process at a time can. */
-  openLocal(folder: string, options?: { readonly from?: string }): Promise<Tutti>;
+  openLocal(folder: string): Promise<Tutti>;
   /** The daemon that works on the folder; undefined when none does. */
   findDaemon(folder: string): Promise<RunningDaemon | undefined>;
   /** The process that works on the folder, daemon or not; undefined when none does. */
@@ -52,6 +52,8 @@ export interface Host {
   stopDaemon(folder: string, options: { readonly graceMs?: number; readonly force?: boolean }): Promise<boolean>;
   /** Removes finished trees: those that ended before `endedBefore`, then the oldest until the database is small enough. */
   prune(folder: string, options: { readonly endedBefore?: number; readonly maxBytes?: number }): Pruned;
-  /** The project that `folder` is in. */
-  openProject(folder: string): Promise<Project>;
+  /** `folder` is a folder in the project; `state` is the state folder, which knows what configs are trusted. */
+  openProject(folder: string, options: { readonly state: string }): Promise<Project>;
+  /** The contents of configs that the person has trusted. */
+  trustedConfigs(folder: string): Promise<readonly TrustedConfig[]>;
 }

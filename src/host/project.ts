@@ -23,6 +23,37 @@ export interface PreparedRun {
   readonly model: string;
   /** The replies come from a script and no model is called. */
   readonly rehearsal: boolean;
+  /** Why the project's config was not used for this; undefined when it was, or when there is none. */
+  readonly problem?: string | undefined;
+}
+
+/** The config of a project as it is now. */
+export interface ConfigView {
+  /** The folder it is in. */
+  readonly folder: string;
+  readonly file: string;
+  readonly hash: string;
+  /** The config and what it imports, relative to the folder. */
+  readonly files: readonly string[];
+  /** The installed packages it imports. */
+  readonly packages: readonly string[];
+  readonly trusted: boolean;
+  /** What a JSON config sets; code must run before anybody knows. */
+  readonly sets: unknown;
+}
+
+/** What a trusted config sets. */
+export interface ConfigSettings {
+  readonly tools: readonly { readonly name: string; readonly effects: readonly string[] }[];
+  readonly approvals: unknown;
+  readonly providers: readonly string[];
+  readonly default_model: string | null;
+}
+
+export interface TrustedConfig {
+  readonly folder: string;
+  readonly hash: string;
+  readonly at: number;
 }
 
 export interface Finding {
@@ -43,7 +74,16 @@ export interface Project {
   /** Writes a definition to start from and returns its path. Never overwrites a file. */
   newAgent(name: string, options: { readonly user: boolean }): Promise<string>;
   prepareRun(request: RunRequest): Promise<PreparedRun>;
-  /** `probe`: asks the providers whether they can be reached. */
-  models(options: { readonly probe: boolean }): Promise<readonly ModelView[]>;
-  doctor(options: { readonly state: string }): Promise<readonly Finding[]>;
+  /** `probe`: asks the providers whether they can be reached. `problem`: why the project's config was not used. */
+  models(options: { readonly probe: boolean }): Promise<{
+    readonly models: readonly ModelView[];
+    readonly problem?: string | undefined;
+  }>;
+  /** Executes nothing. Undefined when the project has no config. */
+  config(): Promise<ConfigView | undefined>;
+  /** Records that the config may be used as it is now, if its hash is still this one, and loads it. */
+  trust(hash: string): Promise<ConfigSettings>;
+  /** Takes back every agreement about the project; false when there was none. */
+  revokeTrust(): Promise<boolean>;
+  doctor(): Promise<readonly Finding[]>;
 }

@@ -35,6 +35,8 @@ export async function probeProvider(
   try {
     const response = await fetch(`${provider.baseUrl}/models`, {
       headers: { ...provider.settings.headers, ...keyHeaders(provider) },
+      // A redirect would take the key to another server.
+      redirect: "manual",
       signal: AbortSignal.any([stop.signal, signal]),
     });
     const text = await boundedText(response);
@@ -42,6 +44,10 @@ export async function probeProvider(
       const where =
         provider.keyEnv.length === 0 ? "set key_env in the config" : `check ${provider.keyEnv.join(" or ")}`;
       return answer({ reachable: true, problem: `the key was not accepted; ${where}`, models: [] });
+    }
+    if (response.status >= 300 && response.status < 400) {
+      const problem = `${provider.baseUrl} redirects to another address, which is not followed; correct base_url`;
+      return answer({ reachable: false, problem, models: [] });
     }
     // Not every compatible server lists its models; an answer of any kind is enough.
     if (!response.ok && response.status !== 404) {

@@ -200,7 +200,13 @@ export {
 } from "./api/task-shapes.ts";
 
 // What all of them share
-export { ApprovalPolicy, ApprovalRule, defaultApprovalPolicy, Effect } from "./invocation/approval-policy.ts";
+export {
+  ApprovalPolicy,
+  ApprovalRule,
+  ApprovalRules,
+  defaultApprovalPolicy,
+  Effect,
+} from "./invocation/approval-policy.ts";
 export {
   Answer,
   Answerer,

@@ -7,7 +7,6 @@ import type { TaskInput } from "../../src/agent/delegation/task-input.ts";
 import { stepTool, type Tool } from "../../src/agent/tools/tool.ts";
 import { rehearsalModel } from "../../src/model/rehearsal/rehearsal-model.ts";
 import type { NewTask, Runner } from "../../src/ports.ts";
-import { ApprovalPolicy } from "../../src/protocol/invocation/approval-policy.ts";
 import { named, single } from "../../src/protocol/invocation/invocation-builders.ts";
 import { InvocationFile } from "../../src/protocol/invocation/invocation-file.ts";
 import { userMessage } from "../../src/protocol/task/message.ts";
@@ -94,7 +93,7 @@ export function agentRunner(effect: Effect): Runner {
   ];
   return localRunner({
     tools: [...builtinTools, ...own],
-    approvals: ApprovalPolicy.parse({ tools: { sign: "ask" } }),
+    approvals: [{ from: "project" as const, rules: { tools: { sign: "ask" } } }],
     model: (file) => rehearsalModel(file.script),
   });
 }

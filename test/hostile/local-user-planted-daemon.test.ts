@@ -61,7 +61,7 @@ test("in a state folder that others can write, no daemon is looked for and no ke
   for (const mode of [0o777, 0o770, 0o702]) {
     chmodSync(folder, mode);
     await assert.rejects(probeDaemon(folder), { ...refused, message: /chmod go-w/ });
-    await assert.rejects(openState(folder, { from: folder }), refused);
+    await assert.rejects(openState(folder), refused);
   }
   assert.deepEqual(stolen, []);
 });
@@ -101,6 +101,6 @@ test("a state folder or a daemon.json of another user is refused by name", async
   await assert.rejects(probeDaemon(folder), { ...refused, message: /daemon\.json belongs to another user/ });
   chownSync(folder, nobody, nobody);
   await assert.rejects(probeDaemon(folder), { ...refused, message: /belongs to another user/ });
-  await assert.rejects(openState(folder, { from: folder }), refused);
+  await assert.rejects(openState(folder), refused);
   assert.deepEqual(stolen, []);
 });

@@ -77,7 +77,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
   const committed = (): Promise<void> => store.committed();
   const keys = new Keys({ records, committed });
   const key = await keys.ensureAdmin(join(folder, "admin.key"));
-  const runtimes = openProjectRuntimes({ state: folder, defaultFolder: folder, clock: systemClock, onConfig() {} });
+  const runtimes = openProjectRuntimes({ state: folder, clock: systemClock, onModels() {} });
   const listeners = new Set<(delta: LiveDelta) => void>();
   const live = (delta: LiveDelta): void => listeners.forEach((listener) => listener(delta));
   const onLive: State["onLive"] = (listener) => {
@@ -141,6 +141,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     onShutdown() {},
     openapi: () => ({ openapi: "3.1.0" }),
     project: () => Promise.reject(new Error("there is no project")),
+    models: async () => [],
     runners: [],
     from: folder,
     ...options.http,

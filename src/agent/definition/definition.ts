@@ -4,6 +4,7 @@ import { toTuttiError } from "../../protocol/error.ts";
 import { z } from "zod";
 
 import { Budget } from "../../protocol/task/budget.ts";
+import { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
 import { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
 import { type FrontMatter, readFrontMatter, splitFrontMatter } from "./front-matter.ts";
 import { readTools, splitList } from "./listed-tools.ts";
@@ -68,6 +69,7 @@ const Fields = z.object({
     .optional(),
   output_schema: z.record(z.string(), z.unknown()).optional(),
   format: z.enum(["native", "fenced", "auto"]).optional(),
+  approvals: ApprovalRules.optional(),
 });
 type Fields = z.infer<typeof Fields>;
 
@@ -190,7 +192,8 @@ function definitionOf(
     return { definition: undefined, issues };
   }
   const budget = usd === undefined ? limits : { ...limits, money_micro_usd: Math.round(usd * microUsd) };
-  const { description, runtimes, context, handover, max_output_tokens, context_tokens, output_schema, format } = fields;
+  const { description, runtimes, context, handover, max_output_tokens, context_tokens, output_schema } = fields;
+  const { format, approvals } = fields;
   const definition = present({
     description,
     instructions,
@@ -206,6 +209,7 @@ function definitionOf(
     budget: fields.budget === undefined ? undefined : present(budget),
     output_schema,
     format,
+    approvals,
   });
   return { definition: AgentDefinition.parse(definition), issues };
 }

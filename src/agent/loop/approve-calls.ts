@@ -3,11 +3,12 @@
 import {
   approvalOutcome,
   approvalQuestion,
+  type ApprovalSource,
   type CallEffect,
   decideCalls,
   type Judgement,
 } from "../../core/approval.ts";
-import type { ApprovalPolicy } from "../../protocol/invocation/approval-policy.ts";
+import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import type { ToolCall } from "../../protocol/task/message.ts";
 import type { Durable } from "../../ports.ts";
@@ -34,36 +35,37 @@ export interface Approval {
 }
 
 /** What calls are judged by. */
-export interface ApprovalRules {
-  readonly approvals: ApprovalPolicy;
+export interface ApprovalContext {
+  /** Whoever has rules about the calls of this agent. */
+  readonly sources: readonly ApprovalSource[];
   readonly offLimits: readonly string[];
 }
 
 /** Undefined, without waiting, when every call may run and none has to be looked at, as in most turns. */
 export function approveCalls(
   durable: Durable,
-  rules: ApprovalRules,
+  context: ApprovalContext,
   calls: readonly ApprovableCall[],
 ): Promise<Approval> | undefined {
   const judged: JudgedCall[] = [];
   for (const { call, key, effect, look } of calls) {
     if (effect !== undefined) judged.push({ tool: call.tool_name, effect, call, key, look });
   }
-  const judgements = decideCalls(judged, rules.approvals);
+  const judgements = decideCalls(judged, context.sources);
   const mayRun = judged.every(({ look }, index) => judgements[index]?.verdict === "run" && look?.always !== true);
-  return mayRun ? undefined : judgeAll(durable, rules, judged);
+  return mayRun ? undefined : judgeAll(durable, context, judged);
 }
 
-async function judgeAll(durable: Durable, rules: ApprovalRules, calls: readonly JudgedCall[]): Promise<Approval> {
+async function judgeAll(durable: Durable, context: ApprovalContext, calls: readonly JudgedCall[]): Promise<Approval> {
   const denied = new Map<string, string>();
   const looks = new Map<string, CallLook>();
   await Promise.all(
     calls.map(async (judged) => {
       const { call, key } = judged;
-      const look = await lookAt(durable, rules, judged);
+      const look = await lookAt(durable, context, judged);
       if (look !== undefined) looks.set(key, look);
       const effect = withProtected(judged.effect, (look?.protected.length ?? 0) > 0);
-      const judgement = judge({ ...judged, effect }, rules);
+      const judgement = judge({ ...judged, effect }, context);
       if (judgement.verdict === "run") return;
       if (judgement.verdict === "refuse") {
         denied.set(key, judgement.reason);
@@ -73,7 +75,11 @@ async function judgeAll(durable: Durable, rules: ApprovalRules, calls: readonly 
       const question = approvalQuestion(durable.agent, { tool: call.tool_name, effect }, happens);
       const files = look === undefined || look.protected.length === 0 ? {} : { protected: look.protected };
       const waited = await durable.wait(`${key}.approval`, {
-        ask: { kind: "approval", question, details: { call, reason: judgement.reason, ...files } },
+        ask: {
+          kind: "approval",
+          question,
+          details: { call, reason: judgement.reason, rule: judgement.rule, ...files },
+        },
         schema: Answer,
       });
       const outcome = approvalOutcome(waited);
@@ -84,16 +90,16 @@ async function judgeAll(durable: Durable, rules: ApprovalRules, calls: readonly 
 }
 
 /** Recorded, so that a restart asks about the same thing and the call runs only as it was shown. */
-async function lookAt(durable: Durable, rules: ApprovalRules, judged: JudgedCall): Promise<CallLook | undefined> {
+async function lookAt(durable: Durable, context: ApprovalContext, judged: JudgedCall): Promise<CallLook | undefined> {
   const { call, key, effect, look } = judged;
-  const { verdict } = judge(judged, rules);
+  const { verdict } = judge(judged, context);
   if (look === undefined || verdict === "refuse" || (verdict === "run" && !look.always)) return undefined;
   const isAsked = (changesProtected: boolean): boolean =>
-    judge({ ...judged, effect: withProtected(effect, changesProtected) }, rules).verdict === "ask";
+    judge({ ...judged, effect: withProtected(effect, changesProtected) }, context).verdict === "ask";
   return durable.step(
     `${key}.look`,
     { repeatable: true, schema: CallLook, input: [call.tool_name, call.input], looks: true },
-    () => look.at({ rights: durable.rights, offLimits: rules.offLimits, isAsked }),
+    () => look.at({ rights: durable.rights, offLimits: context.offLimits, isAsked }),
   );
 }
 
@@ -102,6 +108,8 @@ function withProtected(effect: CallEffect, changesProtected: boolean): CallEffec
   return { ...effect, effects: [...effect.effects, "protected"] };
 }
 
-function judge(call: JudgedCall, { approvals }: ApprovalRules): Judgement {
-  return decideCalls([call], approvals)[0] ?? { verdict: "refuse", reason: "it could not be judged" };
+function judge(call: JudgedCall, { sources }: ApprovalContext): Judgement {
+  const [judgement] = decideCalls([call], sources);
+  if (judgement === undefined) throw new TuttiError("internal", `${call.tool} was not judged`);
+  return judgement;
 }

@@ -8,7 +8,6 @@ import { z } from "zod";
 import { builtinTools } from "../agent-environment.ts";
 import { stepTool } from "../tools/tool.ts";
 import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
-import { ApprovalPolicy } from "../../protocol/invocation/approval-policy.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import type { Model } from "../../ports.ts";
 import { person } from "../../../test/support/lead-and-worker.ts";
@@ -85,7 +84,7 @@ function agentEnvironment(counter: Counter) {
     });
   return {
     tools: [...builtinTools, tool("peek", true), tool("mark", false), tool("sign", false)],
-    approvals: ApprovalPolicy.parse({ tools: { sign: "ask" } }),
+    approvals: [{ from: "project" as const, rules: { tools: { sign: "ask" as const } } }],
   };
 }
 

@@ -7,7 +7,6 @@ import { z } from "zod";
 
 import { builtinTools } from "../agent-environment.ts";
 import { stepTool } from "../tools/tool.ts";
-import { ApprovalPolicy } from "../../protocol/invocation/approval-policy.ts";
 import { messageText } from "../../protocol/task/message.ts";
 import { leadOf, led, person } from "../../../test/support/lead-and-worker.ts";
 import { callOf, recorded, replying, saying, solo, textOf } from "../../../test/support/recording-model.ts";
@@ -54,7 +53,9 @@ test("reads of a turn run at once, changes in order, and a read keeps its place 
 
 test("nothing of a turn runs before all that needs it is approved; what is denied is told, the rest runs", async (t) => {
   const order: string[] = [];
-  const approvals = ApprovalPolicy.parse({ tools: { change: "ask", echo: "refuse" } });
+  const approvals = [
+    { from: "project" as const, rules: { tools: { change: "ask" as const, echo: "refuse" as const } } },
+  ];
   const reply = saying(
     callOf("look", { as: "a" }, "1"),
     callOf("change", { as: "yes" }, "2"),
@@ -82,11 +83,11 @@ test("nothing of a turn runs before all that needs it is approved; what is denie
   assert.deepEqual(order, ["+a", "-a", "+yes", "-yes"]);
   const told = JSON.stringify(w.toolResults(result.task_id));
   assert.match(told, /not allowed: too late/);
-  assert.match(told, /not allowed: the policy refuses .*echo/);
+  assert.match(told, /not allowed: the project's config refuses .*echo/);
 });
 
 test("a denied call of an agent is not made; the others of the turn are", async (t) => {
-  const approvals = ApprovalPolicy.parse({ tools: { invoke_agent: "refuse" } });
+  const approvals = [{ from: "project" as const, rules: { tools: { invoke_agent: "refuse" as const } } }];
   const w = await world(t, { environment: { approvals } });
   const rules = [
     { turn: 0, delegate: [{ prompt: "x" }], call: [{ tool: "echo", args: { text: "y" } }] },

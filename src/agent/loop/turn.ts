@@ -16,7 +16,7 @@ import { FinalInput, HandoverInput, loopTool } from "../tools/loop-tools.ts";
 import type { StepTool } from "../tools/tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import type { CallLook, Look } from "../tools/call-look.ts";
-import { type Approval, approveCalls } from "./approve-calls.ts";
+import { type Approval, type ApprovalContext, approveCalls } from "./approve-calls.ts";
 import type { OutputCheck } from "./output-schema.ts";
 import { RecordedMessage } from "./plain-message.ts";
 import { describeBadArguments, failureMessage, toolFailure, toolMessage } from "./tool-result.ts";
@@ -78,7 +78,7 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   const prepared = turn.calls.map((call, index) =>
     prepare(turn, { call, key: `tool:${turn.number}.${index}` }, groupOfTurn),
   );
-  const approval = approveCalls(durable, caller.environment, prepared);
+  const approval = approveCalls(durable, approvalContext(caller), prepared);
   const judged = approval === undefined ? undefined : await approval;
   const calls = judged === undefined ? prepared : prepared.map((call) => asJudged(turn, call, judged));
   for (const { call, order } of calls) {
@@ -88,6 +88,14 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   const results = only === undefined ? await runInOrder(calls) : [await only.run()];
   const final = calls.find((call) => call.final !== undefined)?.final;
   return final === undefined ? { results } : { results, final };
+}
+
+function approvalContext({ environment, file, agent }: Caller): ApprovalContext {
+  const sources = [...environment.approvals];
+  if (file.approvals !== undefined) sources.push({ from: "invocation", rules: file.approvals });
+  const own = agent?.definition.approvals;
+  if (own !== undefined) sources.push({ from: "agent", rules: own });
+  return { sources, offLimits: environment.offLimits };
 }
 
 async function runInOrder(calls: readonly PreparedTurnCall[]): Promise<CompleteMessage[]> {

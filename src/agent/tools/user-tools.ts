@@ -26,8 +26,13 @@ const Definition = z.strictObject({
 });
 type Definition = z.infer<typeof Definition>;
 
+/** A tool of a config, with the longest time that one call of it may take. */
+export interface UserTool extends StepTool {
+  readonly timeoutMs: number;
+}
+
 export type UserTools =
-  | { readonly ok: true; readonly tools: readonly StepTool[] }
+  | { readonly ok: true; readonly tools: readonly UserTool[] }
   | { readonly ok: false; readonly issues: readonly string[] };
 
 /** All tools or none. `taken`: names that other tools have already. */
@@ -36,7 +41,7 @@ export function readUserTools(
   { file, taken }: { readonly file: string; readonly taken: readonly string[] },
 ): UserTools {
   const names = new Set(taken);
-  const tools: StepTool[] = [];
+  const tools: UserTool[] = [];
   const issues: string[] = [];
   for (const [index, value] of exported.entries()) {
     const where = `${file}: ${labelOf(value, index)}`;
@@ -83,7 +88,7 @@ function parametersOf({ input, parameters }: Definition): Record<string, unknown
   return rest["type"] === "object" ? rest : "input: it must be an object of named arguments";
 }
 
-function userTool(definition: Definition, parameters: Record<string, unknown>): StepTool {
+function userTool(definition: Definition, parameters: Record<string, unknown>): UserTool {
   const { name, description, effects, repeatable } = definition;
   return {
     kind: "step",
@@ -91,6 +96,7 @@ function userTool(definition: Definition, parameters: Record<string, unknown>): 
     declaration: { name, description, parameters },
     effects,
     repeatable,
+    timeoutMs: definition.timeout_ms,
     prepare: (input) => prepareCall(definition, input),
   };
 }

@@ -4,6 +4,7 @@ import type { ProjectAgents } from "../../host/project.ts";
 import { errorTable } from "../../protocol/error.ts";
 import { type AgentsOptions, countErrors, loadAgents, problemLine } from "../project-agents.ts";
 import { dim, writeLine } from "../terminal/output.ts";
+import { stateFolder } from "../state-folder.ts";
 import { counted } from "../terminal/units.ts";
 
 export interface AgentsCheckOptions extends AgentsOptions {
@@ -16,7 +17,7 @@ export async function agentsCheckCommand(host: Host, options: AgentsCheckOptions
 }
 
 async function checkOnChange(host: Host, options: AgentsCheckOptions): Promise<void> {
-  const project = await host.openProject(options.cwd ?? process.cwd());
+  const project = await host.openProject(options.cwd ?? process.cwd(), { state: stateFolder(undefined) });
   // Reports are queued, so that their lines do not mix.
   let reported: Promise<void> = Promise.resolve();
   const onChange = (agents: ProjectAgents): void => {

@@ -14,6 +14,7 @@ import { type RunCost, runCost } from "../terminal/run-cost.ts";
 import { markOf } from "../terminal/task-tree.ts";
 import { showTranscript } from "../terminal/transcript.ts";
 import { duration, money } from "../terminal/units.ts";
+import { stateFolder } from "../state-folder.ts";
 import { resultText } from "../terminal/value-text.ts";
 
 export interface AgentsRunOptions {
@@ -34,11 +35,12 @@ export async function agentsRunCommand(
 ): Promise<void> {
   const folder = resolve(options.cwd ?? ".");
   mustBeFolder(folder, options.cwd ?? folder);
-  const project = await host.openProject(folder);
+  const project = await host.openProject(folder, { state: stateFolder(options.state) });
   const script = options.script === undefined ? undefined : await readText(options.script, options.limit);
   const text = prompt === "-" ? await readText("-", options.limit) : prompt;
   const run = await project.prepareRun({ agent: name, prompt: text, folder, model: options.model, script });
-  await withTutti(host, { state: options.state, from: folder }, async ({ tutti, setTask }) => {
+  if (run.problem !== undefined) warn(run.problem);
+  await withTutti(host, { state: options.state }, async ({ tutti, setTask }) => {
     const { task, existed, warnings } = await tutti.invoke(run.text, { folder, anew: options.new === true });
     setTask(task);
     for (const warning of warnings) warn(warning);

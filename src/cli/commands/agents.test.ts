@@ -8,6 +8,7 @@ import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { trustProject } from "../../../test/support/trusted-project.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { errorTable } from "../../protocol/error.ts";
 
@@ -365,6 +366,7 @@ describe("models", () => {
         prices: { "mine/tiny": { input: 1000000, output: 2000000 } },
       } };`,
     );
+    trustProject(join(env.HOME, ".tutti"), project);
     const child = spawn(process.execPath, [bin, "models", "--json"], { cwd: project, env });
     let out = "";
     child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
@@ -402,20 +404,23 @@ describe("the config", () => {
                    run: ({ text }) => text.toUpperCase() }],
        };`,
     );
+    assert.match(tutti(["trust", "--state", state]).out, /shout \(read\)/);
     const { status, out, err } = tutti(["agents", "run", "greeter", "hi", "--script", "s.json", "--state", state]);
     assert.equal(status, 0, err);
     assert.match(out, /HEY/);
   });
 
   test("can import tutti, although the project has not installed it", () => {
-    const { tutti, write } = makeProject();
+    const { tutti, write, project, env } = makeProject();
     write(
       "project/tutti.config.mjs",
       `import { defineTool } from "tutti";
        const parameters = { type: "object", properties: { city: { type: "string" } } };
        const input = { "~standard": { version: 1, vendor: "own", validate: (value) => ({ value }) } };
-       export default { tools: [defineTool({ name: "weather", description: "Tells.", input, parameters, run: () => "sun" })] };`,
+       export default { tools: [defineTool({ name: "weather", description: "Tells.", input, parameters, effects: ["read"], run: () => "sun" })] };`,
     );
+    assert.match(tutti(["doctor"]).out, /warn config +.*is not used/);
+    trustProject(join(env.HOME, ".tutti"), project);
     const { status, out } = tutti(["doctor"]);
     assert.equal(status, 0, out);
     assert.match(out, /ok +config +.*tutti\.config\.mjs/);
@@ -425,7 +430,7 @@ describe("the config", () => {
     const { tutti, write, state } = makeProject();
     write("project/.tutti/agents/greeter.md", greeter);
     write("project/tutti.config.mjs", "export const tools = [{ name: 'shout' }]");
-    const { status, err } = tutti(["agents", "run", "greeter", "hi", "--state", state]);
+    const { status, err } = tutti(["trust", "--state", state]);
     assert.equal(status, errorTable.invalid_input.exit);
     assert.match(err, /tutti\.config\.mjs: the tool shout: /);
   });
@@ -439,8 +444,9 @@ describe("the config", () => {
   ];
   for (const [name, text, message] of refused) {
     test(`${name} with ${text} is refused with its file and path`, () => {
-      const { tutti, write } = makeProject();
+      const { tutti, write, project, env } = makeProject();
       write(`project/${name}`, text);
+      trustProject(join(env.HOME, ".tutti"), project);
       const { status, err } = tutti(["models", "--offline"]);
       assert.equal(status, errorTable.invalid_input.exit);
       assert.match(err, message);
@@ -492,7 +498,7 @@ describe("doctor", () => {
   });
 
   test("fails for an impossible state folder and an invalid config, each with its own status", () => {
-    const { tutti, write } = makeProject();
+    const { tutti, write, project, env } = makeProject();
     const file = write("file", "");
     const impossible = tutti(["doctor", "--state", join(file, "state"), "--json"]);
     assert.equal(impossible.status, errorTable.read_only.exit);
@@ -503,6 +509,7 @@ describe("doctor", () => {
     assert.equal(findings(diary.out)["database"]?.state, "fail");
     assert.match(findings(diary.out)["database"]?.todo ?? "", /move it away/);
     write("project/tutti.config.json", "[]");
+    trustProject(join(env.HOME, ".tutti"), project);
     const broken = tutti(["doctor", "--json"]);
     assert.equal(broken.status, errorTable.invalid_input.exit);
     assert.equal(findings(broken.out)["config"]?.state, "fail");

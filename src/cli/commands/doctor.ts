@@ -20,8 +20,8 @@ const marks: Readonly<Record<Finding["state"], string>> = {
 
 /** Warnings do not change the exit status; a failed check does. */
 export async function doctorCommand(host: Host, options: DoctorOptions): Promise<void> {
-  const project = await host.openProject(options.cwd ?? process.cwd());
-  const findings = await project.doctor({ state: stateFolder(options.state) });
+  const project = await host.openProject(options.cwd ?? process.cwd(), { state: stateFolder(options.state) });
+  const findings = await project.doctor();
   const failed = findings.find((finding) => finding.state === "fail");
   if (failed !== undefined) process.exitCode = errorTable[failed.code ?? "io"].exit;
   if (options.json === true) return writeLine(JSON.stringify({ ok: failed === undefined, findings }));

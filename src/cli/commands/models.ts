@@ -1,20 +1,23 @@
 // `tutti models`: lists the models, with price, key, and tool-call format.
 import type { Host } from "../../host/host.ts";
 import type { ModelView } from "../../protocol/api/catalog.ts";
-import { bold, dim, paint, writeLine } from "../terminal/output.ts";
+import { stateFolder } from "../state-folder.ts";
+import { bold, dim, paint, warn, writeLine } from "../terminal/output.ts";
 import { printable } from "../terminal/printable.ts";
 
 export interface ModelsOptions {
   readonly cwd?: string;
   readonly json?: boolean;
   readonly offline?: boolean;
+  readonly state?: string;
 }
 
 const perMillion = 1_000_000;
 
 export async function modelsCommand(host: Host, options: ModelsOptions): Promise<void> {
-  const project = await host.openProject(options.cwd ?? process.cwd());
-  const models = await project.models({ probe: options.offline !== true });
+  const project = await host.openProject(options.cwd ?? process.cwd(), { state: stateFolder(options.state) });
+  const { models, problem } = await project.models({ probe: options.offline !== true });
+  if (problem !== undefined) warn(problem);
   if (options.json === true) return writeLine(JSON.stringify(models));
   const width = Math.max(0, ...models.map(({ model }) => model.length));
   for (const model of models) await writeLine(lineOf(model, width));

@@ -1,4 +1,4 @@
-// Declares the commands for a project: its agents, its models, and the doctor.
+// Declares the commands for a project: its agents, its models, the trust in its config, and the doctor.
 import type { Command } from "commander";
 
 import type { Host } from "../../host/host.ts";
@@ -7,6 +7,7 @@ import type { AgentsNewOptions } from "../commands/agents-new.ts";
 import type { AgentsRunOptions } from "../commands/agents-run.ts";
 import type { DoctorOptions } from "../commands/doctor.ts";
 import type { ModelsOptions } from "../commands/models.ts";
+import type { TrustOptions } from "../commands/trust.ts";
 import { jsonOption, limitOption, projectOption, stateOption } from "../options.ts";
 import type { AgentsOptions } from "../project-agents.ts";
 
@@ -82,10 +83,24 @@ function declareModels(program: Command, host: () => Promise<Host>): void {
     .description("list the models you can use: price, API key, whether they can be reached, tool-call format")
     .option("--offline", "do not ask the providers whether they can be reached")
     .addOption(projectOption())
+    .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (options: ModelsOptions) => {
       const { modelsCommand } = await import("../commands/models.ts");
       await modelsCommand(await host(), options);
+    });
+  program
+    .command("trust")
+    .argument("[folder]", "a folder in the project; the current one when absent")
+    .description("agree to the config of a project as it is now; until then nothing of it is executed or used")
+    .option("--show", "show what would be trusted, and change nothing")
+    .option("--list", "list what is trusted")
+    .option("--revoke", "take back what was agreed to for this project")
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (folder: string | undefined, options: TrustOptions) => {
+      const { trustCommand } = await import("../commands/trust.ts");
+      await trustCommand(await host(), folder, options);
     });
   program
     .command("doctor")

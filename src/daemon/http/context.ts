@@ -1,6 +1,7 @@
 // What all handlers share: the opened state folder, and facts about this process.
 
 import type { Project } from "../../host/project.ts";
+import type { ModelView } from "../../protocol/api/catalog.ts";
 import type { RouteResult } from "../../protocol/api/route-shape.ts";
 import type { Routes } from "../../protocol/api/routes.ts";
 import type { TuttiError } from "../../protocol/error.ts";
@@ -12,7 +13,9 @@ export interface HttpContext {
   readonly runners: RouteResult<Routes["runners"]>["runners"];
   /** Opens the project that contains the folder. */
   readonly project: (folder: string) => Promise<Pick<Project, "agents" | "models">>;
-  /** The folder in which the service was started. */
+  /** The models of the user's own config and the built-in ones. */
+  readonly models: (options: { readonly probe: boolean }) => Promise<readonly ModelView[]>;
+  /** Where relative paths begin when a request names no folder. */
   readonly from: string;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;

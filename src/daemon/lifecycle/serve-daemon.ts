@@ -9,12 +9,11 @@ import { systemClock } from "../../engine/clock.ts";
 import { ModelsConfig } from "../../model/models-config.ts";
 import { openApiDocument } from "../../protocol/api/openapi-document.ts";
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
-import { loadConfig } from "../project/project-config.ts";
 import { type RunningHttp, startHttp } from "../http/start-http.ts";
 import { type Log, type LogLevel, logLevels, openLog } from "../log/log.ts";
 import { type Notifier, startNotifier } from "../notify/start-notifier.ts";
 import { openState } from "../state/open-state.ts";
-import { projectFolder } from "../project/project-folder.ts";
+import { loadUserConfig } from "../project/user-config.ts";
 import { collectSecrets } from "../secrets/collect-secrets.ts";
 import type { State } from "../state/state.ts";
 import { removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
@@ -72,7 +71,7 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
   try {
     const from = resolve(options.from);
     removeMarker = await writeStartupMarker(folder);
-    const state = await openUnused(folder, { from, log });
+    const state = await openUnused(folder, { log });
     redact = state.redact;
     try {
       const listen = readListen(options, Number(state.records.setting(portSetting) ?? 0));
@@ -93,7 +92,7 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
 }
 
 /** If a daemon uses the state folder already, the error says where it listens. */
-async function openUnused(folder: string, options: { readonly from: string; readonly log: Log }): Promise<State> {
+async function openUnused(folder: string, options: { readonly log: Log }): Promise<State> {
   try {
     return await openState(folder, options);
   } catch (thrown) {
@@ -148,12 +147,12 @@ async function drain({ state, log }: ServeContext, { why, graceMs, error }: Stop
   if (!finished) log.warn({}, "some steps did not finish in time; their tasks continue at the next start");
 }
 
-/** Notifies as configured in the project that the daemon was started in. */
-async function notify({ state, log, from }: ServeContext): Promise<Notifier> {
-  const { config } = await loadConfig(projectFolder(from, homedir()));
+/** Notifies as the user's own config says: a project must not hear of the work in other projects. */
+async function notify({ state, log }: ServeContext): Promise<Notifier> {
+  const { notifications } = await loadUserConfig(homedir());
   const { store, records, feed, redact } = state;
   const parts = { store, records, feed, log, redact };
-  return startNotifier({ ...parts, config: config.notifications, clock: systemClock, env: process.env });
+  return startNotifier({ ...parts, config: notifications, clock: systemClock, env: process.env });
 }
 
 /** Listens on the first of the ports that is free. */
@@ -181,7 +180,8 @@ async function listen(context: ServeContext, isStopping: () => boolean): Promise
         { kind: "operator", runtime: "operator" },
       ],
       // Loaded only when it is needed: running tasks does not take a reader of agent definitions.
-      project: async (folder) => (await import("../project/open-project.ts")).openProject(folder),
+      project: async (at) => (await import("../project/open-project.ts")).openProject(at, { state: state.folder }),
+      models: async (options) => (await import("../project/open-project.ts")).userModels(options),
       notReady: () => (isStopping() ? new TuttiError("stopped", "the service is stopping") : undefined),
       onShutdown: (graceMs = defaultGraceMs) => stop.stop({ why: "request", graceMs }),
     });

@@ -12,7 +12,7 @@ const example = (name: string): string =>
 
 test("the notice of an invocation is in words, and says failed if one of its targets has failed", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tutti-notice-"));
-  const state = await openState(join(folder, "state"), { from: folder });
+  const state = await openState(join(folder, "state"));
   t.after(async () => {
     await state.close();
     rmSync(folder, { recursive: true });

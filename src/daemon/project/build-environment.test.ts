@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { failsWith, workspace } from "../../../test/support/try-tool.ts";
 import type { Tool } from "../../agent/tools/tool.ts";
+import { readConfigFiles } from "./config-files.ts";
 import { loadConfig } from "./project-config.ts";
 import { buildEnvironment } from "./build-environment.ts";
 
@@ -12,7 +13,9 @@ const header = `import { z } from ${JSON.stringify(import.meta.resolve("zod"))};
 const tool = { name: "shout", description: "Shouts.", effects: ["read"], input: z.object({}), run: () => "HI" };\n`;
 
 async function toolsOf(project: string, state: string): Promise<readonly Tool[]> {
-  return (await buildEnvironment(await loadConfig(project), state)).tools ?? [];
+  const loaded = await loadConfig(readConfigFiles(project));
+  loaded.process?.close();
+  return (await buildEnvironment(loaded, { state })).tools ?? [];
 }
 
 test("a project's own tools are offered beside the built-in ones", async (t) => {

@@ -1,10 +1,9 @@
 // Builds the environment of a project's agents: the built-in tools, the project's own tools, and the runners besides `local`.
 
 import { builtinTools, type AgentEnvironment } from "../../agent/agent-environment.ts";
-import { loopToolNames } from "../../agent/tools/loop-tools.ts";
 import { runTool } from "../../agent/tools/run.ts";
-import { readUserTools } from "../../agent/tools/user-tools.ts";
-import { TuttiError } from "../../protocol/error.ts";
+import type { ApprovalSource } from "../../core/approval.ts";
+import type { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
 import { sandboxCommands } from "../../runner/shared/sandbox/sandbox-commands.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import type { LoadedConfig } from "./project-config.ts";
@@ -14,21 +13,20 @@ import type { LoadedConfig } from "./project-config.ts";
  * tasks and the key that signs tokens.
  */
 export async function buildEnvironment(
-  { file, config }: LoadedConfig,
-  state: string,
+  { config, tools }: Pick<LoadedConfig, "config" | "tools">,
+  { state, userRules }: { readonly state: string; readonly userRules?: ApprovalRules | undefined },
 ): Promise<Partial<AgentEnvironment>> {
   const run = runTool(sandboxCommands(await probeSandbox(), { hidden: [state] }));
-  const builtin = [...builtinTools, run];
-  const taken = [...loopToolNames, ...builtin.map((tool) => tool.name)];
-  const user = readUserTools(config.tools, { file: file ?? "the config", taken });
-  if (!user.ok) throw new TuttiError("invalid_input", user.issues.join("; "), { details: { issues: user.issues } });
+  const approvals: ApprovalSource[] = [];
+  if (userRules !== undefined) approvals.push({ from: "user", rules: userRules });
+  if (config.approvals !== undefined) approvals.push({ from: "project", rules: config.approvals });
   return {
-    tools: [...builtin, ...user.tools],
+    tools: [...builtinTools, run, ...tools],
     runners: [
       { kind: "command", runtime: "command" },
       { kind: "operator", runtime: "operator" },
     ],
+    approvals,
     offLimits: [state],
-    ...(config.approvals === undefined ? {} : { approvals: config.approvals }),
   };
 }

@@ -1,21 +1,26 @@
 // Opens the project that contains a folder: its agents, its models, and what commands do with them.
 
+import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
 import type { Project } from "../../host/project.ts";
+import type { ModelView } from "../../protocol/api/catalog.ts";
 import { definitionFolders, loadDefinitions, type LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
 import { watchDefinitions } from "../../agent/definition/watch-folders.ts";
 import { createAgentFile } from "./create-agent-file.ts";
 import { prepareRun } from "./prepare-run.ts";
-import { loadConfig } from "./project-config.ts";
+import { effectiveConfig } from "./effective-config.ts";
 import { projectFolder } from "./project-folder.ts";
 import { listModels } from "./project-models.ts";
 import { runDoctor } from "./run-doctor.ts";
+import { openTrust } from "./trust.ts";
+import { trustConfig, viewConfig } from "./trust-project.ts";
 import { withToolWarnings } from "./unknown-tools.ts";
+import { loadUserConfig } from "./user-config.ts";
 
 /** `from` is a folder in the project. */
-export function openProject(from: string): Project {
+export function openProject(from: string, { state }: { readonly state: string }): Project {
   const home = homedir();
   const folder = projectFolder(resolve(from), home);
   const folders = definitionFolders({ project: folder, home });
@@ -28,8 +33,19 @@ export function openProject(from: string): Project {
       return { current: withToolWarnings(watched.current()), close: () => watched.close() };
     },
     newAgent: (name, { user }) => createAgentFile(join(user ? home : folder, ".tutti", "agents"), name),
-    prepareRun: async (request) => prepareRun(folder, await agents(), request),
-    models: async ({ probe }) => listModels((await loadConfig(folder)).config.models, { probe }),
-    doctor: ({ state }) => runDoctor({ project: folder, state, agents }),
+    prepareRun: async (request) => prepareRun({ project: folder, state }, await agents(), request),
+    async models({ probe }) {
+      const { models, problem } = await effectiveConfig(folder, state);
+      return { models: await listModels(models, { probe }), problem };
+    },
+    config: async () => viewConfig(folder, state),
+    trust: (hash) => trustConfig(folder, state, hash),
+    revokeTrust: async () => openTrust(state).revoke(realpathSync(folder)),
+    doctor: () => runDoctor({ project: folder, state, agents }),
   };
+}
+
+/** The models that the user has in every folder. */
+export async function userModels({ probe }: { readonly probe: boolean }): Promise<ModelView[]> {
+  return listModels((await loadUserConfig(homedir())).models, { probe });
 }

@@ -8,19 +8,19 @@ import type { PreparedRun, RunRequest } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
 import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
-import { loadConfig } from "./project-config.ts";
+import { effectiveConfig } from "./effective-config.ts";
 import { modelNames } from "./project-models.ts";
 
 export async function prepareRun(
-  project: string,
+  { project, state }: { readonly project: string; readonly state: string },
   loaded: LoadedDefinitions,
   request: RunRequest,
 ): Promise<PreparedRun> {
   const { agent: name, prompt } = request;
   if (prompt.trim() === "") throw new TuttiError("usage", "the prompt is blank; say what the agent is to do");
   if (!loaded.agents.some((agent) => agent.name === name)) throw noAgent(loaded, name);
-  const { config } = await loadConfig(project);
-  const names = modelNames(config.models);
+  const { models, problem } = await effectiveConfig(project, state);
+  const names = modelNames(models);
   const script = request.script === undefined ? undefined : readScript(request.script);
   const definitions = new Map(loaded.agents.map((agent) => [agent.name, agent.definition]));
   const file = agentRun(definitions, {
@@ -35,9 +35,10 @@ export async function prepareRun(
   });
   const model = file.agents[name]?.model ?? file.model ?? names.rehearsal;
   return {
-    text: JSON.stringify({ ...file, ...(config.approvals === undefined ? {} : { approvals: config.approvals }) }),
+    text: JSON.stringify(file),
     model,
     rehearsal: model.startsWith("rehearsal/"),
+    problem,
   };
 }
 

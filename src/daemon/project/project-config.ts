@@ -1,78 +1,76 @@
-// Finds, loads and validates a project's config, `tutti.config.{ts,js,mjs,json}`, with errors that name the file and the field.
-
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+// Loads and validates a config, `tutti.config.{ts,js,mjs,json}`, with errors that name the file and the field.
 
 import { z } from "zod";
 
+import { builtinTools } from "../../agent/agent-environment.ts";
+import { loopToolNames } from "../../agent/tools/loop-tools.ts";
+import type { StepTool } from "../../agent/tools/tool.ts";
+import { readUserTools } from "../../agent/tools/user-tools.ts";
 import { ModelsConfig } from "../../model/models-config.ts";
-import { ApprovalPolicy } from "../../protocol/invocation/approval-policy.ts";
-import { TuttiError } from "../../protocol/error.ts";
+import { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
+import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
-import { NotifyConfig } from "../notify/notify-config.ts";
+import type { ConfigFiles } from "./config-files.ts";
+import { ConfigProcess } from "./config-process.ts";
+import { configTool } from "./config-tools.ts";
 
 const Config = z.strictObject({
   models: ModelsConfig.default(() => ModelsConfig.parse({})),
-  approvals: ApprovalPolicy.optional(),
-  notifications: NotifyConfig.default(() => NotifyConfig.parse({})),
-  /** The project's own tools; validated when they are made into tools (`readUserTools`). */
+  approvals: ApprovalRules.optional(),
+  /** Used, and validated, only in the user's own config. */
+  notifications: z.unknown().optional(),
+  /** Validated where they are made into tools (`readUserTools`). */
   tools: z.array(z.unknown()).default(() => []),
 });
 export type Config = z.infer<typeof Config>;
 
 export interface LoadedConfig {
-  /** Undefined when the project has none. */
+  /** Undefined when there is no config. */
   readonly file: string | undefined;
   readonly config: Config;
+  readonly tools: readonly StepTool[];
+  /** The process its tools run in; undefined when it is no code. */
+  readonly process: ConfigProcess | undefined;
 }
 
-export const configNames = ["ts", "js", "mjs", "json"].map((ending) => `tutti.config.${ending}`);
+const takenNames = [...loopToolNames, "run", ...builtinTools.map((tool) => tool.name)];
 
-/** The first config file of the project; undefined when it has none. */
-export function configFile(project: string): string | undefined {
-  return configFiles(project)[0];
-}
-
-function configFiles(project: string): string[] {
-  return configNames.map((name) => join(project, name)).filter((path) => existsSync(path));
-}
-
-/** A config that is code is executed, so a project must be trusted before it is worked in. */
-export async function loadConfig(project: string): Promise<LoadedConfig> {
-  const [file, other] = configFiles(project);
-  if (file === undefined) return { file, config: Config.parse({}) };
-  if (other !== undefined) {
-    throw new TuttiError("invalid_input", `there are two configs, ${file} and ${other}; keep one`);
+/** The caller has made sure that the files may be used: a config that is code is executed, in a process of its own. */
+export async function loadConfig(files: ConfigFiles | undefined): Promise<LoadedConfig> {
+  if (files === undefined) return { file: undefined, config: Config.parse({}), tools: [], process: undefined };
+  if (files.file.endsWith(".json")) return loadJson(files);
+  const process = new ConfigProcess(files, { taken: takenNames });
+  try {
+    const { config, tools, issues } = await process.load();
+    const parsed = parseConfig(files.file, config);
+    refuseTools(issues);
+    return { file: files.file, config: parsed, tools: tools.map((tool) => configTool(tool, process)), process };
+  } catch (thrown) {
+    process.close();
+    throw thrown;
   }
-  const value = file.endsWith(".json") ? readJson(file) : await runModule(file);
+}
+
+function loadJson({ file, text }: ConfigFiles): LoadedConfig {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (thrown) {
+    throw new TuttiError("invalid_input", `${file} cannot be used: ${thrownMessage(thrown)}`, { cause: thrown });
+  }
+  const config = parseConfig(file, value);
+  const read = readUserTools(config.tools, { file, taken: takenNames });
+  if (!read.ok) refuseTools(read.issues);
+  return { file, config, tools: [], process: undefined };
+}
+
+function parseConfig(file: string, value: unknown): Config {
   const parsed = Config.safeParse(value);
-  if (parsed.success) return { file, config: parsed.data };
+  if (parsed.success) return parsed.data;
   const issues = issuesOf(parsed.error);
   throw new TuttiError("invalid_input", `${file}: ${describeIssues(issues)}`, { details: { file, issues } });
 }
 
-function readJson(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, "utf8"));
-  } catch (thrown) {
-    throw unusable(file, thrown);
-  }
-}
-
-/** The config is the default export; without one, the named exports are its fields. */
-async function runModule(file: string): Promise<unknown> {
-  try {
-    // Node caches a module by its URL, and a daemon that runs for weeks must see an edited config.
-    const url = `${pathToFileURL(file).href}?changed=${statSync(file).mtimeMs}`;
-    const exported: Record<string, unknown> = { ...(await import(url)) };
-    return "default" in exported ? exported["default"] : exported;
-  } catch (thrown) {
-    throw unusable(file, thrown);
-  }
-}
-
-function unusable(file: string, thrown: unknown): TuttiError {
-  const why = thrown instanceof Error ? thrown.message : String(thrown);
-  return new TuttiError("invalid_input", `${file} cannot be used: ${why.split("\n")[0] ?? ""}`, { cause: thrown });
+function refuseTools(issues: readonly string[]): void {
+  if (issues.length > 0) throw new TuttiError("invalid_input", issues.join("; "), { details: { issues: [...issues] } });
 }

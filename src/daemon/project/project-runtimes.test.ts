@@ -4,51 +4,88 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 
 import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { trustProject } from "../../../test/support/trusted-project.ts";
 import { failsWith } from "../../../test/support/try-tool.ts";
 import { systemClock } from "../../engine/clock.ts";
-import type { Config } from "./project-config.ts";
+import type { ModelsConfig } from "../../model/models-config.ts";
 import { openProjectRuntimes, type ProjectRuntimes } from "./project-runtimes.ts";
 
 interface Opened {
   readonly runtimes: ProjectRuntimes;
   readonly project: string;
-  readonly configs: readonly Config[];
+  readonly home: string;
+  readonly configs: readonly ModelsConfig[];
+  readonly warnings: readonly string[];
+  /** Writes the config without trusting it. */
   readonly write: (config: string) => void;
+  readonly trust: () => void;
 }
 
 function open(t: TestContext): Opened {
   const folder = tempFolder(t);
-  const project = join(folder, "project");
+  const [project, home, state] = [join(folder, "project"), join(folder, "home"), join(folder, "state")];
   mkdirSync(join(project, "src", "deep"), { recursive: true });
-  const configs: Config[] = [];
+  mkdirSync(join(home, ".tutti"), { recursive: true });
+  const configs: ModelsConfig[] = [];
+  const warnings: string[] = [];
   const runtimes = openProjectRuntimes({
-    state: join(folder, "state"),
-    defaultFolder: join(project, "src", "deep"),
+    state,
+    home,
     clock: systemClock,
-    onConfig: (config) => configs.push(config),
+    onModels: (models) => configs.push(models),
+    onWarning: (message) => warnings.push(message),
   });
-  return { runtimes, project, configs, write: (text) => writeFileSync(join(project, "tutti.config.json"), text) };
+  t.after(() => runtimes.close());
+  const write = (text: string): void => writeFileSync(join(project, "tutti.config.json"), text);
+  return { runtimes, project, home, configs, warnings, write, trust: () => trustProject(state, project) };
 }
 
-test("a runtime is loaded once, and again when the config has changed", async (t) => {
-  const { runtimes, project, configs, write } = open(t);
+test("a config that is not trusted is not loaded, and neither is a changed one", async (t) => {
+  const { runtimes, project, configs, write, trust } = open(t);
+  write('{"models":{"default":"a/b"}}');
+  assert.equal(await runtimes.runtimeOf(project), undefined);
+  trust();
+  assert.ok((await runtimes.runtimeOf(project)) !== undefined);
+  write('{"approvals":{"execute":"free"}}');
+  assert.equal(await runtimes.runtimeOf(project), undefined);
+  assert.equal(configs.length, 1);
+});
+
+test("a runtime is loaded once, and again when the config has changed and is trusted", async (t) => {
+  const { runtimes, project, configs, write, trust } = open(t);
   write("{}");
+  trust();
   const first = await runtimes.runtimeOf(project);
   assert.equal(await runtimes.runtimeOf(project), first);
   assert.equal(configs.length, 1);
   write('{"models":{"default":"rehearsal/script"}}');
+  trust();
   const second = await runtimes.runtimeOf(project);
   assert.notEqual(second, first);
   assert.deepEqual(
-    configs.map(({ models }) => models.default),
+    configs.map((models) => models.default),
     [undefined, "rehearsal/script"],
   );
 });
 
-test("without a project it is the one that contains the default folder", async (t) => {
-  const { runtimes, project, write } = open(t);
-  write("{}");
-  assert.equal(await runtimes.runtimeOf(undefined), await runtimes.runtimeOf(project));
+test("without a project the user's config counts alone; it needs no trust, and the project's rules add to it", async (t) => {
+  const { runtimes, project, home, write, trust } = open(t);
+  const own = { models: { default: "a/b" }, approvals: { execute: "ask" } };
+  writeFileSync(join(home, ".tutti", "tutti.config.mjs"), `export default ${JSON.stringify(own)}`);
+  const user = { from: "user", rules: { execute: "ask" } };
+  assert.deepEqual((await runtimes.runtimeOf(undefined))?.environment.approvals, [user]);
+  write('{"approvals":{"execute":"free"}}');
+  trust();
+  const both = await runtimes.runtimeOf(project);
+  assert.deepEqual(both?.environment.approvals, [user, { from: "project", rules: { execute: "free" } }]);
+});
+
+test("the notifications of a project are ignored, and a warning says so", async (t) => {
+  const { runtimes, project, warnings, write, trust } = open(t);
+  write('{"notifications":{"command":["/bin/true"]}}');
+  trust();
+  await runtimes.runtimeOf(project);
+  assert.match(warnings[0] ?? "", /notifications is ignored/);
 });
 
 test("a recorded project that is gone is not replaced by one further up", async (t) => {
@@ -61,9 +98,11 @@ test("a recorded project that is gone is not replaced by one further up", async 
 });
 
 test("a config that cannot be used is an error that is not remembered", async (t) => {
-  const { runtimes, project, write } = open(t);
+  const { runtimes, project, write, trust } = open(t);
   write("{ ");
+  trust();
   await assert.rejects(runtimes.runtimeOf(project), failsWith("invalid_input", /tutti\.config\.json cannot be used/));
   write("{}");
+  trust();
   await runtimes.runtimeOf(project);
 });

@@ -2,99 +2,147 @@
 
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
-import { resolve } from "node:path";
 
 import type { AgentEnvironment } from "../../agent/agent-environment.ts";
 import { models } from "../../model/model-registry.ts";
 import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
-import type { Clock, Runner, TreeRunners } from "../../ports.ts";
+import type { ModelsConfig } from "../../model/models-config.ts";
+import type { Clock, Durable, Runner, TreeRunners } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { invocationRunner } from "../../runner/invocation/runner.ts";
 import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { localRunner } from "../../runner/local/runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import { askForConfig } from "./ask-for-config.ts";
-import { type Config, configFile, loadConfig } from "./project-config.ts";
+import { askForTrust } from "./ask-for-trust.ts";
+import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
+import type { ConfigProcess } from "./config-process.ts";
+import { loadConfig } from "./project-config.ts";
 import { buildEnvironment } from "./build-environment.ts";
-import { projectFolder } from "./project-folder.ts";
+import { openTrust } from "./trust.ts";
+import { cachedUserConfig, mergeModels, type UserConfig } from "./user-config.ts";
 
 interface ProjectRuntime {
   readonly environment: Partial<AgentEnvironment>;
   readonly local: Runner;
   readonly invocation: Runner;
+  /** The process of a config that is code. */
+  readonly process: ConfigProcess | undefined;
 }
 
 export interface ProjectRuntimes {
   /**
-   * `project` is the folder of a project, as it is recorded in a tree; undefined stands for the default project. The folder
-   * must exist (`not_found`): when it is gone, a project further up must not take its place. Throws `invalid_input` when
-   * the config cannot be used.
+   * `project` is the folder of a project, as it is recorded in a tree; undefined stands for none, so only the user's config
+   * counts. The folder must exist (`not_found`): when it is gone, a project further up must not take its place. Undefined
+   * when the project has a config that is not trusted. Throws `invalid_input` when the config cannot be used.
    */
-  runtimeOf(project: string | undefined): Promise<ProjectRuntime>;
+  runtimeOf(project: string | undefined): Promise<ProjectRuntime | undefined>;
+  readonly userConfig: () => Promise<UserConfig>;
   /** The runners of a tree: those of its project, as its config is when the tree's first task runs here. */
   readonly treeRunners: TreeRunners;
+  /** Ends the processes of configs. */
+  close(): void;
 }
 
 export interface ProjectRuntimesOptions {
   /** The state folder. */
   readonly state: string;
-  /** A folder in the default project, which is used for trees that name none. */
-  readonly defaultFolder: string;
+  /** The folder of the user's own config; their home when absent. */
+  readonly home?: string;
   readonly clock: Clock;
-  /** Called with every config that is loaded, before anything of it is used. */
-  readonly onConfig: (config: Config) => void;
+  /** Called with the models of every config that is loaded, before anything of it is used. */
+  readonly onModels: (models: ModelsConfig) => void;
+  readonly onWarning?: (message: string) => void;
+}
+
+interface Cached {
+  readonly version: string;
+  readonly runtime: Promise<ProjectRuntime>;
 }
 
 export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRuntimes {
-  const cache = new Map<string, { readonly version: string; readonly runtime: Promise<ProjectRuntime> }>();
-  const runtimeOf = async (recorded: string | undefined): Promise<ProjectRuntime> => {
-    const project = recorded ?? projectFolder(resolve(options.defaultFolder), homedir());
-    if (statSync(project, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      throw new TuttiError("not_found", `there is no folder ${project}`);
-    }
-    const version = configVersion(project);
-    const cached = cache.get(project);
+  const cache = new Map<string, Cached>();
+  const processes = new Set<ConfigProcess>();
+  const trust = openTrust(options.state);
+  const userConfig = cachedUserConfig(options.home ?? homedir());
+  const load = async (files: ConfigFiles | undefined, folder: string): Promise<ProjectRuntime> => {
+    const user = await userConfig();
+    const version = `${files?.hash ?? ""} ${user.version}`;
+    const cached = cache.get(folder);
     if (cached?.version === version) return cached.runtime;
-    const runtime = loadRuntime(project, options);
-    cache.set(project, { version, runtime });
-    // A failure is not cached: its cause may be in a file that the config imports, which the version does not cover.
-    runtime.catch(() => {
-      if (cache.get(project)?.runtime === runtime) cache.delete(project);
-    });
+    const runtime = loadRuntime(files, user, options);
+    cache.set(folder, { version, runtime });
+    void cached?.runtime.then(({ process }) => process?.retire()).catch(() => undefined);
+    runtime.then(
+      ({ process }) => process !== undefined && processes.add(process),
+      // A failure is not cached: a config may fail for a moment only.
+      () => cache.get(folder)?.runtime === runtime && cache.delete(folder),
+    );
     return runtime;
+  };
+  const runtimeOf = async (project: string | undefined): Promise<ProjectRuntime | undefined> => {
+    const files = filesOf(project);
+    if (files !== undefined && !trust.isTrusted(files)) return undefined;
+    return load(files, project ?? "");
+  };
+  const resolve = async (durable: Durable): Promise<ProjectRuntime> => {
+    const { project } = readInvocationConfig(durable.rootConfig);
+    for (;;) {
+      const found = await askForConfig(durable, async () => {
+        const runtime = await runtimeOf(project);
+        return runtime === undefined ? { untrusted: filesOf(project) } : { runtime };
+      });
+      if ("runtime" in found) return found.runtime;
+      if (found.untrusted !== undefined) await askForTrust(durable, found.untrusted, trust);
+    }
   };
   return {
     runtimeOf,
+    userConfig,
     treeRunners: {
       kinds: ["invocation", "local"],
       async resolve(durable) {
-        const { project } = readInvocationConfig(durable.rootConfig);
-        const { invocation, local } = await askForConfig(durable, () => runtimeOf(project));
+        const { invocation, local } = await resolve(durable);
         return { invocation, local: gated(local) };
       },
+    },
+    close() {
+      for (const process of processes) process.close();
     },
   };
 }
 
+function filesOf(project: string | undefined): ConfigFiles | undefined {
+  if (project === undefined) return undefined;
+  if (statSync(project, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new TuttiError("not_found", `there is no folder ${project}`);
+  }
+  return readConfigFiles(project);
+}
+
 async function loadRuntime(
-  project: string,
-  { state, clock, onConfig }: ProjectRuntimesOptions,
+  files: ConfigFiles | undefined,
+  user: UserConfig,
+  { state, clock, onModels, onWarning }: ProjectRuntimesOptions,
 ): Promise<ProjectRuntime> {
-  const loaded = await loadConfig(project);
-  onConfig(loaded.config);
-  const registry = models({ config: loaded.config.models, env: process.env, clock });
-  const environment = await buildEnvironment(loaded, state);
+  const loaded = await loadConfig(files);
+  const { file, config, process: running } = loaded;
+  if (config.notifications !== undefined) onWarning?.(ignoredNotifications(file));
+  const merged = mergeModels(user.models, config.models);
+  onModels(merged);
+  const registry = models({ config: merged, env: process.env, clock });
+  const environment = await buildEnvironment(loaded, { state, userRules: user.approvals });
   return {
     environment,
     invocation: invocationRunner(environment),
-    local: localRunner({ model: (file) => registry.withRehearsal(rehearsalModel(file.script ?? {})), ...environment }),
+    local: localRunner({
+      model: (found) => registry.withRehearsal(rehearsalModel(found.script ?? {})),
+      ...environment,
+    }),
+    process: running,
   };
 }
 
-/** Changes whenever the config file is edited. */
-function configVersion(project: string): string {
-  const file = configFile(project);
-  if (file === undefined) return "";
-  const { mtimeMs, size } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: 0, size: 0 };
-  return `${file} ${mtimeMs} ${size}`;
+export function ignoredNotifications(file = "the config"): string {
+  return `${file}: notifications is ignored, because a project may not say who is told of your work; put it into ~/.tutti/tutti.config.json`;
 }

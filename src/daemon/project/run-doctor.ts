@@ -13,7 +13,8 @@ import { findDaemon } from "../lifecycle/find-daemon.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkModels } from "./check-models.ts";
 import { checkSandbox } from "./check-sandbox.ts";
-import { type LoadedConfig, loadConfig } from "./project-config.ts";
+import { type EffectiveConfig, effectiveConfig } from "./effective-config.ts";
+import { ignoredNotifications } from "./project-runtimes.ts";
 
 const run = promisify(execFile);
 const gitTimeoutMs = 5_000;
@@ -27,14 +28,14 @@ export interface DoctorSubject {
 
 /** Leaves nothing behind: it only takes and releases the lock of the state folder, and creates and removes a folder in it. */
 export async function runDoctor({ project, state, agents }: DoctorSubject): Promise<Finding[]> {
-  const { finding: config, loaded } = await checkConfig(project);
+  const { findings: config, loaded } = await checkConfig(project, state);
   const definitions = await agents();
   return [
     checkNode(process.versions.node),
     await checkState(state),
     ...checkDatabase(state),
-    config,
-    ...(await checkModels(loaded?.config.models, definitions)),
+    ...config,
+    ...(await checkModels(loaded?.models, definitions)),
     checkAgents(definitions),
     await checkGit(),
     await checkSandbox(),
@@ -104,18 +105,25 @@ function isWritable(folder: string): boolean {
   }
 }
 
+/** A config that is not trusted is not executed to look at it. */
 async function checkConfig(
   project: string,
-): Promise<{ readonly finding: Finding; readonly loaded: LoadedConfig | undefined }> {
+  state: string,
+): Promise<{ readonly findings: Finding[]; readonly loaded: EffectiveConfig | undefined }> {
   const what = "config";
   try {
-    const loaded = await loadConfig(project);
-    const said = loaded.file ?? `none in ${project}; everything has a default`;
-    return { finding: { what, state: "ok", said }, loaded };
+    const loaded = await effectiveConfig(project, state);
+    const { file, own, problem } = loaded;
+    if (problem !== undefined) {
+      return { findings: [{ what, state: "warn", said: problem, todo: "see `tutti trust --show`" }], loaded };
+    }
+    const findings: Finding[] = [{ what, state: "ok", said: file ?? `none in ${project}; everything has a default` }];
+    if (own?.notifications !== undefined) findings.push({ what, state: "warn", said: ignoredNotifications(file) });
+    return { findings, loaded };
   } catch (thrown) {
     const error = toTuttiError(thrown);
     const finding: Finding = { what, state: "fail", said: error.message, todo: "correct the file", code: error.code };
-    return { finding, loaded: undefined };
+    return { findings: [finding], loaded: undefined };
   }
 }
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 
+import { trustProject } from "../../../test/support/trusted-project.ts";
 import type { EventOrDelta, Tutti } from "../../client/client.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { openState } from "./open-state.ts";
@@ -25,7 +26,7 @@ function place(t: TestContext): { readonly folder: string; readonly open: () => 
   return {
     folder,
     async open() {
-      const state = await openState(join(folder, "state"), { from: folder });
+      const state = await openState(join(folder, "state"));
       opened.push(state);
       return state;
     },
@@ -189,8 +190,10 @@ test("a tree is worked on with the config of the project it was started in, as i
   const { client } = await open();
   const config = join(folder, "tutti.config.json");
   writeFileSync(config, JSON.stringify({ nonsense: true }));
+  trustProject(join(folder, "state"), folder);
   assert.equal(await codeOf(client.invoke(example("single"), { folder })), "invalid_input");
   writeFileSync(config, JSON.stringify({ approvals: {} }));
+  trustProject(join(folder, "state"), folder);
   const { task } = await client.invoke(example("single"), { folder });
   assert.equal((await client.result(task)).status, "completed");
 });
@@ -263,6 +266,7 @@ test("a tree whose project is gone is asked about, not gone on with as if it had
   const restore = (): void => {
     mkdirSync(join(project, ".git"), { recursive: true });
     writeFileSync(join(project, "tutti.config.json"), JSON.stringify({ approvals: {} }));
+    trustProject(join(folder, "state"), project);
   };
   restore();
   await first.client.pause();
@@ -288,6 +292,7 @@ test("the rules of a project hold although its folder is called like a secret", 
   const project = join(folder, "petshop-db");
   mkdirSync(project);
   writeFileSync(join(project, "tutti.config.json"), JSON.stringify({ approvals: { write: "ask" } }));
+  trustProject(join(folder, "state"), project);
   const { task } = await client.invoke(example("single"), { folder: project });
   const ask = await firstAsk(client, 0);
   assert.match((await client.asks())[0]?.question ?? "", /write_file/);

@@ -17,7 +17,6 @@ import { makeFolder } from "../../store/sqlite/database.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { openView } from "../../store/sqlite/sqlite-view.ts";
-import type { Config } from "../project/project-config.ts";
 import { openEventFeed } from "./event-feed.ts";
 import { Keys } from "./api-keys.ts";
 import { localClient } from "./local-client.ts";
@@ -33,27 +32,28 @@ import type { State } from "./state.ts";
 import { version } from "../version.ts";
 
 export interface OpenOptions {
-  /** The folder whose project's config holds for trees that name none. */
-  readonly from: string;
   readonly log?: ServiceLog;
 }
 
 const noLog: ServiceLog = { info: () => undefined, warn: () => undefined };
 
-export async function openState(folder: string, { from, log = noLog }: OpenOptions): Promise<State> {
+export async function openState(folder: string, { log = noLog }: OpenOptions = {}): Promise<State> {
   const clock = systemClock;
   const secrets = new SecretKeeper();
-  const onConfig = ({ models, notifications }: Config): void => {
-    const variables = notifications.webhook === undefined ? [] : [notifications.webhook.secret_env];
-    secrets.add(collectSecrets({ env: process.env, models, variables }));
-  };
-  const runtimes = openProjectRuntimes({ state: folder, defaultFolder: from, clock, onConfig });
-  // A config that cannot be used is told before anything is touched.
-  await runtimes.runtimeOf(undefined);
+  const runtimes = openProjectRuntimes({
+    state: folder,
+    clock,
+    onModels: (models) => secrets.add(collectSecrets({ env: process.env, models })),
+    onWarning: (message) => log.warn({}, message),
+  });
+  // A config of the user that cannot be used is told before anything is touched.
+  const { models, notifications } = await runtimes.userConfig();
+  const variables = notifications.webhook === undefined ? [] : [notifications.webhook.secret_env];
+  secrets.add(collectSecrets({ env: process.env, models, variables }));
   refuseSharedFolder(folder);
   makeFolder(folder);
   const lock = takeLock(folder);
-  const opened: (() => void)[] = [() => lock.release()];
+  const opened: (() => void)[] = [() => runtimes.close(), () => lock.release()];
   try {
     const keyFile = join(folder, "signing.key");
     const signingKey = await openSigningKey(keyFile);

@@ -41,10 +41,10 @@ async function start(
   const project = projectFolder(resolve(folder, reading.file.project ?? "."), homedir());
   const { file } = reading;
   const task = invocationTask(file, { folder, project });
-  const { environment } = await runtimes.runtimeOf(project);
-  for (const child of checkInvocation(file, task, environment)) {
-    if (child.runner.kind === "local") needsScript(file, child.agent);
-  }
+  const runtime = await runtimes.runtimeOf(project);
+  // Nothing of a config that is not trusted counts, and its tools are not known; the task asks, and checks when it runs.
+  const children = runtime === undefined ? [] : checkInvocation(file, task, runtime.environment);
+  for (const child of children) if (child.runner.kind === "local") needsScript(file, child.agent);
   const warnings = reading.warnings.map(describeIssue);
   // The same file elsewhere is other work: another project's, or on folders relative to where it is run. How it is set out does not count.
   const plain = JSON.stringify(JSON.parse(text));

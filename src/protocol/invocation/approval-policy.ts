@@ -26,6 +26,16 @@ export const ApprovalPolicy = z.strictObject({
 });
 export type ApprovalPolicy = z.infer<typeof ApprovalPolicy>;
 
+/** Rules as one place gives them: a config, an invocation or an agent. It says nothing about what it leaves out. */
+export const ApprovalRules = z.strictObject({
+  read: ApprovalRule.optional(),
+  write: ApprovalRule.optional(),
+  execute: ApprovalRule.optional(),
+  network: ApprovalRule.exclude(["confined"]).optional(),
+  tools: z.record(z.string(), ApprovalRule).optional(),
+});
+export type ApprovalRules = z.infer<typeof ApprovalRules>;
+
 /** What `{}` is read as. It is written out because the first use of a schema is slow. */
 export const defaultApprovalPolicy: ApprovalPolicy = {
   read: "free",

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { ApprovalPolicy } from "./approval-policy.ts";
+import { ApprovalRules } from "./approval-policy.ts";
 import { Budget } from "../task/budget.ts";
 import { Invocation, readInvocation } from "./invocation.ts";
 import { issuesOf, type ReadIssue } from "../lenient-read.ts";
@@ -37,6 +37,8 @@ export const AgentDefinition = z.strictObject({
   output_schema: z.record(z.string(), z.unknown()).optional(),
   /** How it calls tools; `auto`, the default, depends on the model. */
   format: z.enum(["native", "fenced", "auto"]).optional(),
+  /** Rules for its calls beside those of the configs and the invocation; the strictest rule decides. */
+  approvals: ApprovalRules.optional(),
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
 
@@ -68,8 +70,8 @@ export const InvocationFile = z.strictObject({
   /** Folders the tree may touch; a relative path starts at the folder where the file is run. */
   roots: z.array(NonBlank).default(() => []),
   budget: Budget.partial().optional(),
-  /** What its agents may do without asking; the default policy when absent. */
-  approvals: ApprovalPolicy.optional(),
+  /** Rules for its agents beside those of the configs; the strictest rule decides. */
+  approvals: ApprovalRules.optional(),
   operators: TreeOperators.optional(),
   /** The folder of the project whose config applies, with its models and tools; where the file is run when absent. */
   project: NonBlank.optional(),

@@ -3,6 +3,7 @@
 import { isAbsolute } from "node:path";
 
 import type { Project } from "../../../host/project.ts";
+import type { ModelView } from "../../../protocol/api/catalog.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import type { Caller } from "../authorize.ts";
 import type { HttpContext } from "../context.ts";
@@ -16,12 +17,7 @@ export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRou
     if (!isAbsolute(folder)) {
       throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
     }
-    // The config of a project is code: it is executed, and could send the providers' keys anywhere. So a caller
-    // that may only read cannot choose the project.
-    if (caller.kind !== "key" || caller.role === "viewer") {
-      const message = "a viewer may only see the project of the service; leave `folder` out, or use an operator's key";
-      throw new TuttiError("refused", message);
-    }
+    mustBeOperator(caller, "choose a folder");
     return context.project(folder);
   };
   return {
@@ -37,9 +33,27 @@ export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRou
     },
     runners: () => ({ value: { runners: [...context.runners] } }),
     async models({ query, caller }) {
-      const models = await (await projectAt(query.folder, caller)).models({ probe: query.probe === true });
+      const probe = query.probe === true;
+      // A probe sends the providers' keys, which is more than looking.
+      if (probe) mustBeOperator(caller, "probe providers");
+      const models =
+        query.folder === undefined
+          ? await context.models({ probe })
+          : await trustedModels(await projectAt(query.folder, caller), probe);
       return { value: { models: models.map((model) => ({ ...model, aliases: [...model.aliases] })) } };
     },
     route: async ({ body }) => ({ value: await context.state.client.route(body) }),
   };
+}
+
+/** The config of a project may be code, and names the servers that get the providers' keys. */
+async function trustedModels(project: Pick<Project, "models">, probe: boolean): Promise<readonly ModelView[]> {
+  const { models, problem } = await project.models({ probe: false });
+  if (problem !== undefined) throw new TuttiError("refused", problem);
+  return probe ? (await project.models({ probe })).models : models;
+}
+
+function mustBeOperator(caller: Caller, what: string): void {
+  if (caller.kind === "key" && caller.role !== "viewer") return;
+  throw new TuttiError("refused", `a viewer may not ${what}; use a key with the role operator`);
 }

@@ -59,7 +59,7 @@ before(async () => {
       runners: [{ kind: "local", runtime: "local" }],
       project: async (folder) => {
         projects.push(folder);
-        return { agents: async () => ({ agents, problems: [] }), models: async () => [] };
+        return { agents: async () => ({ agents, problems: [] }), models: async () => ({ models: [] }) };
       },
     },
   });

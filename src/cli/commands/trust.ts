@@ -1,0 +1,68 @@
+// `tutti trust`: shows what the config of a project consists of, and records that it may be used.
+import { resolve } from "node:path";
+
+import type { Host } from "../../host/host.ts";
+import type { ConfigSettings, ConfigView } from "../../host/project.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { stateFolder } from "../state-folder.ts";
+import { bold, dim, writeLine } from "../terminal/output.ts";
+import { printable } from "../terminal/printable.ts";
+
+export interface TrustOptions {
+  readonly show?: boolean;
+  readonly list?: boolean;
+  readonly revoke?: boolean;
+  readonly state?: string;
+  readonly json?: boolean;
+}
+
+export async function trustCommand(host: Host, given: string | undefined, options: TrustOptions): Promise<void> {
+  const state = stateFolder(options.state);
+  if ([options.show, options.list, options.revoke].filter((each) => each === true).length > 1) {
+    throw new TuttiError("usage", "give one of --show, --list and --revoke");
+  }
+  if (options.list === true) return listTrusted(host, state, options);
+  const project = await host.openProject(resolve(given ?? "."), { state });
+  if (options.revoke === true) {
+    const revoked = await project.revokeTrust();
+    const said = revoked ? "is no longer trusted; running tasks keep what they began with" : "was not trusted";
+    return writeLine(options.json === true ? JSON.stringify({ revoked }) : `${printable(project.folder)} ${said}`);
+  }
+  const config = await project.config();
+  if (config === undefined) {
+    if (options.json === true) return writeLine("null");
+    return writeLine(`${printable(project.folder)} has no config, so there is nothing to trust`);
+  }
+  if (options.json !== true) await show(config);
+  if (options.show === true) return options.json === true ? writeLine(JSON.stringify(config)) : undefined;
+  const settings = await project.trust(config.hash);
+  if (options.json === true) return writeLine(JSON.stringify({ ...config, trusted: true, settings }));
+  await tell(settings);
+}
+
+async function listTrusted(host: Host, state: string, { json }: TrustOptions): Promise<void> {
+  const trusted = await host.trustedConfigs(state);
+  if (json === true) return writeLine(JSON.stringify(trusted));
+  for (const { folder, hash, at } of trusted) {
+    await writeLine(`${printable(folder)} ${dim(`sha256 ${hash.slice(0, 12)}, since ${new Date(at).toISOString()}`)}`);
+  }
+  if (trusted.length === 0) await writeLine("no config is trusted");
+}
+
+async function show({ folder, file, hash, files, packages, trusted, sets }: ConfigView): Promise<void> {
+  await writeLine(`${bold(printable(file))} ${dim(trusted ? "trusted" : "not trusted")}`);
+  await writeLine(`  sha256    ${hash}`);
+  await writeLine(`  files     ${printable(files.join(", "))} ${dim(`in ${printable(folder)}`)}`);
+  if (packages.length > 0) await writeLine(`  packages  ${printable(packages.join(", "))}`);
+  await writeLine(`  sets      ${printable(typeof sets === "string" ? sets : JSON.stringify(sets ?? null))}`);
+}
+
+async function tell({ tools, approvals, providers, default_model }: ConfigSettings): Promise<void> {
+  await writeLine("it is trusted from now on, with this content:");
+  const listed = tools.map(({ name, effects }) => `${name} (${effects.join(", ")})`).join(", ");
+  await writeLine(`  tools      ${listed === "" ? "none" : printable(listed)}`);
+  await writeLine(`  approvals  ${printable(JSON.stringify(approvals))}`);
+  await writeLine(
+    `  models     ${printable(`default ${default_model ?? "not set"}; providers: ${providers.join(", ") || "none"}`)}`,
+  );
+}

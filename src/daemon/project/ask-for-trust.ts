@@ -1,0 +1,47 @@
+// Asks a person, through the task that needs it, whether the config of a project may be used.
+
+import { relative } from "node:path";
+
+import { approvalOutcome } from "../../core/approval.ts";
+import { parseJson } from "../../core/parse-json.ts";
+import type { Durable } from "../../ports.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { Answer } from "../../protocol/task/ask.ts";
+import type { ConfigFiles } from "./config-files.ts";
+import type { Trust } from "./trust.ts";
+
+/** Returns when the content is trusted. Throws `refused` when the answer is no, when nobody answers, and after a revocation. */
+export async function askForTrust(durable: Pick<Durable, "wait">, files: ConfigFiles, trust: Trust): Promise<void> {
+  if (trust.isTrusted(files)) return;
+  const { folder, hash, packages } = files;
+  const why = trust.knows(folder) ? "has changed since you trusted it" : "was never trusted";
+  const listed = [...files.files.keys()].map((path) => relative(folder, path)).toSorted();
+  const question =
+    `The config of the project ${folder} ${why}: ${listed.join(", ")} (sha256 ${hash.slice(0, 12)}). ` +
+    `${isCode(files) ? "It is code that would run as you" : "It sets rules and models"}. May it be used from now on?`;
+  const details = { project: folder, hash, files: listed, packages: [...packages], sets: settingsOf(files) };
+  // The key holds the hash: an answer about one content must never count for another.
+  const waited = await durable.wait(`trust.${hash}`, {
+    ask: { kind: "approval", question, details },
+    schema: Answer,
+  });
+  const outcome = approvalOutcome(waited);
+  if (!outcome.approved) throw untrusted(files, outcome.reason);
+  if (trust.isRevoked(files)) throw untrusted(files, "the trust in it was revoked");
+  trust.record(files);
+}
+
+/** `why` is the end of a sentence. */
+export function untrusted({ file, hash }: ConfigFiles, why: string): TuttiError {
+  const message = `${file} is not used: ${why}; look at it and run \`tutti trust\` in its folder`;
+  return new TuttiError("refused", message, { details: { file, hash } });
+}
+
+export function isCode({ file }: ConfigFiles): boolean {
+  return !file.endsWith(".json");
+}
+
+/** What a JSON config sets; code must run to tell, so nothing can be said about it. */
+export function settingsOf(files: ConfigFiles): unknown {
+  return isCode(files) ? "code: it decides what it sets when it runs" : parseJson(files.text);
+}

@@ -1,0 +1,134 @@
+// The program of the process that runs a config: loads only the files that were agreed to, describes what the config sets, and runs its tools.
+
+import { createHash } from "node:crypto";
+import { registerHooks } from "node:module";
+import { extname, join, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+
+import { readUserTools, type UserTool } from "../../agent/tools/user-tools.ts";
+import { thrownMessage, toTuttiError, TuttiError } from "../../protocol/error.ts";
+import { toFailure } from "../../protocol/failure.ts";
+import { describeIssues } from "../../protocol/lenient-read.ts";
+import { isInstalled } from "./config-files.ts";
+import { type ConfigReply, ConfigRequest } from "./config-messages.ts";
+
+const inSource = extname(import.meta.url) === ".ts";
+/** Tutti itself: `src` in a clone, `dist` in an installed package. */
+const ownCode = join(import.meta.dirname, inSource ? "../.." : "..");
+const ownModule = (path: string): string => pathToFileURL(join(ownCode, `${path}${extname(import.meta.url)}`)).href;
+/** A config may import Tutti wherever it is: it means the Tutti that reads it. */
+const ownModules = new Map([
+  ["tutti", ownModule("index")],
+  ["tutti/client", ownModule("client/index")],
+  ["tutti/protocol", ownModule("protocol/index")],
+]);
+
+const tools = new Map<string, UserTool>();
+const running = new Map<number, AbortController>();
+
+function reply(message: ConfigReply): void {
+  process.send?.(message);
+}
+
+type Load = ConfigRequest & { readonly kind: "load" };
+type Call = ConfigRequest & { readonly kind: "call" };
+
+async function load({ file, files, taken }: Load): Promise<void> {
+  try {
+    guardLoading(new Map(Object.entries(files)));
+    const exported: Record<string, unknown> = { ...(await import(pathToFileURL(file).href)) };
+    const config: unknown = "default" in exported ? exported["default"] : exported;
+    if (typeof config !== "object" || config === null || !("tools" in config) || !Array.isArray(config.tools)) {
+      return reply({ kind: "loaded", config, tools: [], issues: [] });
+    }
+    const listed: readonly unknown[] = config.tools;
+    const read = readUserTools(listed, { file, taken });
+    for (const tool of read.ok ? read.tools : []) tools.set(tool.name, tool);
+    const described = [...tools.values()].map(({ name, declaration, effects, repeatable, timeoutMs }) => ({
+      name,
+      description: declaration.description,
+      parameters: { ...declaration.parameters },
+      effects: [...effects],
+      repeatable,
+      timeout_ms: timeoutMs,
+    }));
+    reply({
+      kind: "loaded",
+      config: { ...config, tools: [] },
+      tools: described,
+      issues: read.ok ? [] : [...read.issues],
+    });
+  } catch (thrown) {
+    reply({ kind: "unusable", message: thrownMessage(thrown) });
+  }
+}
+
+/** Between the agreement and the loading of a file somebody may have changed it, so the content that Node runs is compared. */
+function guardLoading(trusted: ReadonlyMap<string, string>): void {
+  registerHooks({
+    resolve(specifier, context, next) {
+      const url = ownModules.get(specifier);
+      return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
+    },
+    load(url, context, next) {
+      const loaded = next(url, context);
+      if (!url.startsWith("file:")) return loaded;
+      const path = fileURLToPath(url);
+      const expected = trusted.get(path);
+      if (expected === undefined) {
+        if (isInstalled(path) || path.startsWith(`${ownCode}${sep}`)) return loaded;
+        const why = "only files that are imported by a literal name are";
+        throw new Error(`${path} is not one of the files that were trusted with the config; ${why}`);
+      }
+      const { source } = loaded;
+      const bytes = typeof source === "string" ? Buffer.from(source) : ArrayBuffer.isView(source) ? source : undefined;
+      if (bytes === undefined || createHash("sha256").update(bytes).digest("hex") !== expected) {
+        throw new Error(`${path} has changed since it was trusted; see \`tutti trust\``);
+      }
+      return loaded;
+    },
+  });
+}
+
+async function call({ id, tool: name, input, key, roots }: Call): Promise<void> {
+  const aborted = new AbortController();
+  running.set(id, aborted);
+  try {
+    const prepared = tools.get(name)?.prepare(input);
+    if (prepared === undefined) throw new TuttiError("not_found", `the config has no tool ${name}`);
+    if (!prepared.ok) {
+      throw new TuttiError("invalid_input", `the arguments do not fit: ${describeIssues(prepared.issues)}`);
+    }
+    const step = {
+      signal: aborted.signal,
+      key,
+      noted: undefined,
+      note: async () => undefined,
+      live: (_: string, text: string) => reply({ kind: "progress", id, text }),
+      now: () => Date.now(),
+    };
+    reply({ kind: "result", id, value: await prepared.run({ step, rights: { tools: "*", roots } }) });
+  } catch (thrown) {
+    reply({ kind: "failed", id, failure: toFailure(toTuttiError(thrown)) });
+  } finally {
+    running.delete(id);
+  }
+}
+
+/** A config that loops for ever keeps this thread from noticing that Tutti is gone, so another thread looks. */
+function endWithParent(): void {
+  const watch = `setInterval(() => process.ppid === ${process.ppid} || process.kill(process.pid, "SIGKILL"), 1000)`;
+  new Worker(watch, { eval: true, execArgv: [], env: {} }).unref();
+  process.on("disconnect", () => process.exit());
+}
+
+endWithParent();
+// Ctrl-C reaches every process of the terminal; Tutti decides when this one ends.
+process.on("SIGINT", () => undefined);
+process.on("message", (message) => {
+  const request = ConfigRequest.parse(message);
+  if (request.kind === "load") void load(request);
+  else if (request.kind === "call") void call(request);
+  else running.get(request.id)?.abort(new TuttiError("canceled", "the call was canceled"));
+});

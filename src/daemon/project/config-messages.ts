@@ -1,0 +1,53 @@
+// What Tutti and the process that runs a config say to each other.
+
+import { z } from "zod";
+
+import { Failure } from "../../protocol/failure.ts";
+import { Effect } from "../../protocol/invocation/approval-policy.ts";
+
+export const ToolDescription = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  parameters: z.record(z.string(), z.unknown()),
+  effects: z.array(Effect),
+  repeatable: z.boolean(),
+  timeout_ms: z.int().positive(),
+});
+export type ToolDescription = z.infer<typeof ToolDescription>;
+
+/** To the process. `files` are the files it may load, each with the SHA-256 of its content. */
+export const ConfigRequest = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("load"),
+    file: z.string(),
+    files: z.record(z.string(), z.string()),
+    /** Names that tools of the config may not have. */
+    taken: z.array(z.string()),
+  }),
+  z.strictObject({
+    kind: z.literal("call"),
+    id: z.int(),
+    tool: z.string(),
+    input: z.unknown(),
+    key: z.string(),
+    roots: z.array(z.string()),
+  }),
+  z.strictObject({ kind: z.literal("abort"), id: z.int() }),
+]);
+export type ConfigRequest = z.infer<typeof ConfigRequest>;
+
+/** From the process. */
+export const ConfigReply = z.discriminatedUnion("kind", [
+  /** `config` is what the file exports, without the tools; `issues` says what is wrong with the tools. */
+  z.strictObject({
+    kind: z.literal("loaded"),
+    config: z.unknown(),
+    tools: z.array(ToolDescription),
+    issues: z.array(z.string()),
+  }),
+  z.strictObject({ kind: z.literal("unusable"), message: z.string() }),
+  z.strictObject({ kind: z.literal("progress"), id: z.int(), text: z.string() }),
+  z.strictObject({ kind: z.literal("result"), id: z.int(), value: z.unknown() }),
+  z.strictObject({ kind: z.literal("failed"), id: z.int(), failure: Failure }),
+]);
+export type ConfigReply = z.infer<typeof ConfigReply>;

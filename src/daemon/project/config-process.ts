@@ -1,0 +1,221 @@
+// The process in which a config that is code runs: started when it is needed, ended when it hangs, and started anew after a crash.
+
+import { type ChildProcess, fork } from "node:child_process";
+import { Socket } from "node:net";
+import { extname } from "node:path";
+
+import type { StepToolContext } from "../../agent/tools/tool.ts";
+import { type ErrorCode, errorTable, TuttiError } from "../../protocol/error.ts";
+import type { Failure } from "../../protocol/failure.ts";
+import type { ConfigFiles } from "./config-files.ts";
+import { ConfigReply, type ConfigRequest, type ToolDescription } from "./config-messages.ts";
+
+/** How long a config may take to load. */
+const defaultLoadMs = 10_000;
+/** How long a call may go on after its own time limit or a cancel before it counts as hanging. */
+const graceMs = 2_000;
+/** After this time without a call, the process of a config that was replaced is ended. */
+const idleMs = 60_000;
+
+export type LoadedCode = ConfigReply & { readonly kind: "loaded" };
+
+interface PendingCall {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly progress: (text: string) => void;
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly loaded: Promise<LoadedCode>;
+  readonly calls: Map<number, PendingCall>;
+  /** Ends the process; whoever waits for it fails with this error. */
+  readonly end: (error: TuttiError) => void;
+}
+
+export class ConfigProcess {
+  readonly #files: ConfigFiles;
+  readonly #taken: readonly string[];
+  readonly #loadMs: number;
+  #running: Running | undefined;
+  #lastCall = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(
+    files: ConfigFiles,
+    { taken, loadMs = defaultLoadMs }: { readonly taken: readonly string[]; readonly loadMs?: number },
+  ) {
+    this.#files = files;
+    this.#taken = taken;
+    this.#loadMs = loadMs;
+  }
+
+  /** Throws `invalid_input` when the config cannot be loaded. */
+  async load(): Promise<LoadedCode> {
+    if (this.#closed) throw new TuttiError("stopped", `${this.#files.file} is no longer in use`);
+    const running = (this.#running ??= this.#start());
+    return holding(running, () => running.loaded);
+  }
+
+  /** Runs a tool of the config. */
+  async call(tool: ToolDescription, input: unknown, { step, rights }: StepToolContext): Promise<unknown> {
+    await this.load();
+    const running = this.#running;
+    if (running === undefined) throw this.#ended("it ended before the call");
+    const id = ++this.#lastCall;
+    const send = (request: ConfigRequest): void => void running.child.send(request, () => undefined);
+    let aborted: (() => void) | undefined;
+    const timers: NodeJS.Timeout[] = [];
+    try {
+      return await holding(
+        running,
+        () =>
+          new Promise((resolve, reject) => {
+            running.calls.set(id, { resolve, reject, progress: (text) => step.live("tool", text) });
+            aborted = () => {
+              send({ kind: "abort", id });
+              timers.push(setTimeout(() => reject(step.signal.reason), graceMs));
+            };
+            if (step.signal.aborted) aborted();
+            step.signal.addEventListener("abort", aborted, { once: true });
+            timers.push(setTimeout(() => running.end(this.#hangs(tool)), tool.timeout_ms + graceMs));
+            send({ kind: "call", id, tool: tool.name, input, key: step.key, roots: [...rights.roots] });
+          }),
+      );
+    } finally {
+      running.calls.delete(id);
+      for (const timer of timers) clearTimeout(timer);
+      if (aborted !== undefined) step.signal.removeEventListener("abort", aborted);
+    }
+  }
+
+  /** The config was replaced: trees that began with it may still call its tools, so its process ends when it is idle. */
+  retire(): void {
+    this.#idle ??= setInterval(() => {
+      if (this.#running?.calls.size === 0) this.#running.end(this.#ended("it was idle"));
+    }, idleMs).unref();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#idle);
+    this.#running?.end(this.#ended("Tutti has stopped"));
+  }
+
+  #start(): Running {
+    const { file, files, folder } = this.#files;
+    const program = new URL(`./config-child${extname(import.meta.url)}`, import.meta.url);
+    const child = fork(program, [], {
+      serialization: "advanced",
+      execArgv: [],
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    let last = "";
+    for (const output of [child.stdout, child.stderr]) {
+      output?.on("data", (chunk: Buffer) => (last = `${last}${pass(chunk)}`.slice(-300)));
+    }
+    const calls = new Map<number, PendingCall>();
+    let over: TuttiError | undefined;
+    let fail: (error: TuttiError) => void = () => undefined;
+    const loaded = new Promise<LoadedCode>((resolve, reject) => {
+      const late = setTimeout(() => {
+        end(new TuttiError("invalid_input", `${file} cannot be used: it took longer than ${this.#loadMs} ms to load`));
+      }, this.#loadMs);
+      fail = (error) => {
+        clearTimeout(late);
+        reject(error);
+      };
+      child.on("message", (message) => {
+        const parsed = ConfigReply.safeParse(message);
+        if (!parsed.success) return end(this.#ended("it sent what cannot be read"));
+        const { data } = parsed;
+        if (data.kind === "unusable") {
+          return end(new TuttiError("invalid_input", `${file} cannot be used: ${data.message.split("\n")[0] ?? ""}`));
+        }
+        if (data.kind === "loaded") {
+          clearTimeout(late);
+          return resolve(data);
+        }
+        const call = calls.get(data.id);
+        if (data.kind === "progress") call?.progress(data.text);
+        else if (data.kind === "result") call?.resolve(data.value);
+        else call?.reject(errorOf(data.failure));
+      });
+    });
+    loaded.catch(() => undefined);
+    const settle = (error: TuttiError): void => {
+      if (this.#running?.child === child) this.#running = undefined;
+      fail(error);
+      for (const call of calls.values()) call.reject(error);
+      calls.clear();
+    };
+    const end = (error: TuttiError): void => {
+      over ??= error;
+      child.kill("SIGKILL");
+      settle(over);
+    };
+    child.on("error", (cause) => end(this.#ended(cause.message)));
+    child.on("exit", (code, signal) => {
+      const how = signal === null ? `it ended with status ${code}` : `it was ended by ${signal}`;
+      settle(over ?? this.#ended(last.trim() === "" ? how : `${how}: ${last.trim()}`));
+    });
+    child.send({ kind: "load", file, files: Object.fromEntries(files), taken: [...this.#taken] }, () => undefined);
+    const running = { child, loaded, calls, end };
+    keepAlive(running, false);
+    return running;
+  }
+
+  #ended(how: string): TuttiError {
+    const message = `the process that runs ${this.#files.file} is gone: ${how}; the next call starts it anew`;
+    return new TuttiError("step_failed", message, { retry: "unknown" });
+  }
+
+  #hangs({ name, timeout_ms }: ToolDescription): TuttiError {
+    const message = `the tool ${name} of ${this.#files.file} did not end within its ${timeout_ms} ms, so its process was ended`;
+    return new TuttiError("deadline", message, { retry: "unknown" });
+  }
+}
+
+const users = new WeakMap<ChildProcess, number>();
+
+/** While somebody waits for the process, it keeps Tutti's own process alive; otherwise it does not. */
+async function holding<T>(running: Running, work: () => Promise<T>): Promise<T> {
+  const { child } = running;
+  users.set(child, (users.get(child) ?? 0) + 1);
+  keepAlive(running, true);
+  try {
+    return await work();
+  } finally {
+    const left = (users.get(child) ?? 1) - 1;
+    users.set(child, left);
+    if (left === 0) keepAlive(running, false);
+  }
+}
+
+function keepAlive({ child }: Pick<Running, "child">, alive: boolean): void {
+  const sockets = [child.stdout, child.stderr].filter((output) => output instanceof Socket);
+  for (const handle of [child, child.channel, ...sockets]) {
+    if (alive) handle?.ref();
+    else handle?.unref();
+  }
+}
+
+/** What a config prints goes where the daemon's own complaints go, without what could steer a terminal. */
+function pass(chunk: Buffer): string {
+  const text = chunk.toString("utf8").replaceAll(/[^\P{C}\n\t]/gu, "");
+  process.stderr.write(text);
+  return text;
+}
+
+function errorOf({ code, message, retry, details }: Failure): TuttiError {
+  return new TuttiError(isErrorCode(code) ? code : "step_failed", message, {
+    retry,
+    ...(details === undefined ? {} : { details }),
+  });
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorTable, code);
+}

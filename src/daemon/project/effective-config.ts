@@ -1,0 +1,34 @@
+// The config that counts in a project now: the user's own with the project's over it, if the project's is trusted.
+
+import { homedir } from "node:os";
+
+import type { ModelsConfig } from "../../model/models-config.ts";
+import { untrusted } from "./ask-for-trust.ts";
+import { readConfigFiles } from "./config-files.ts";
+import { type Config, loadConfig } from "./project-config.ts";
+import { openTrust } from "./trust.ts";
+import { loadUserConfig, mergeModels } from "./user-config.ts";
+
+export interface EffectiveConfig {
+  /** The project's config file; undefined when there is none. */
+  readonly file: string | undefined;
+  /** The project's own settings; undefined when there is no config, or one that is not trusted. */
+  readonly own: Config | undefined;
+  readonly models: ModelsConfig;
+  /** Why the project's config was not used. */
+  readonly problem?: string;
+}
+
+/** Executes a config that is trusted, and no other. */
+export async function effectiveConfig(project: string, state: string): Promise<EffectiveConfig> {
+  const user = await loadUserConfig(homedir());
+  const files = readConfigFiles(project);
+  if (files === undefined) return { file: undefined, own: undefined, models: user.models };
+  if (!openTrust(state).isTrusted(files)) {
+    const problem = untrusted(files, "nobody has agreed to it as it is now").message;
+    return { file: files.file, own: undefined, models: user.models, problem };
+  }
+  const { file, config, process } = await loadConfig(files);
+  process?.close();
+  return { file, own: config, models: mergeModels(user.models, config.models) };
+}

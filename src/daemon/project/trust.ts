@@ -1,0 +1,72 @@
+// Remembers which configs the person has agreed to, by project folder and content, in `trusted.json` of the state folder.
+
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { parseJson } from "../../core/parse-json.ts";
+import { replacePrivateFile } from "../../files/private-file.ts";
+import { readOptionalFile } from "../../files/read-optional-file.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { makeFolder } from "../../store/sqlite/database.ts";
+import type { ConfigFiles } from "./config-files.ts";
+
+const Agreed = z.strictObject({ hash: z.string(), at: z.number() });
+const ProjectTrust = z.strictObject({
+  trusted: z.array(Agreed),
+  /** Kept so that an earlier yes, which a task has recorded, does not count after the person took it back. */
+  revoked: z.array(z.string()),
+});
+const TrustFile = z.strictObject({ projects: z.record(z.string(), ProjectTrust) });
+type TrustFile = z.infer<typeof TrustFile>;
+
+type Content = Pick<ConfigFiles, "folder" | "hash">;
+
+export interface Trust {
+  isTrusted(content: Content): boolean;
+  isRevoked(content: Content): boolean;
+  /** Whether another content of this project's config is trusted. */
+  knows(folder: string): boolean;
+  record(content: Content): void;
+  /** Takes back every agreement about the folder; false when there was none. */
+  revoke(folder: string): boolean;
+  list(): { readonly folder: string; readonly hash: string; readonly at: number }[];
+}
+
+/** Reads the file at every question, because a command may change it while a daemon runs. */
+export function openTrust(state: string): Trust {
+  const path = join(state, "trusted.json");
+  const projectIn = ({ projects }: TrustFile, folder: string): z.infer<typeof ProjectTrust> =>
+    (Object.hasOwn(projects, folder) ? projects[folder] : undefined) ?? { trusted: [], revoked: [] };
+  const read = (): TrustFile => {
+    const text = readOptionalFile(path);
+    if (text === undefined) return { projects: {} };
+    const parsed = TrustFile.safeParse(parseJson(text));
+    if (parsed.success) return parsed.data;
+    throw new TuttiError("corrupt", `${path} cannot be read; remove it and trust your projects again`);
+  };
+  const change = (folder: string, changed: z.infer<typeof ProjectTrust>): void => {
+    const { projects } = read();
+    makeFolder(state);
+    replacePrivateFile(path, `${JSON.stringify({ projects: { ...projects, [folder]: changed } }, null, 2)}\n`);
+  };
+  return {
+    isTrusted: ({ folder, hash }) => projectIn(read(), folder).trusted.some((each) => each.hash === hash),
+    isRevoked: ({ folder, hash }) => projectIn(read(), folder).revoked.includes(hash),
+    knows: (folder) => projectIn(read(), folder).trusted.length > 0,
+    record({ folder, hash }) {
+      const { trusted, revoked } = projectIn(read(), folder);
+      if (trusted.some((each) => each.hash === hash)) return;
+      const agreed = [...trusted, { hash, at: Date.now() }];
+      change(folder, { trusted: agreed, revoked: revoked.filter((each) => each !== hash) });
+    },
+    revoke(folder) {
+      const { trusted, revoked } = projectIn(read(), folder);
+      if (trusted.length === 0) return false;
+      change(folder, { trusted: [], revoked: [...revoked, ...trusted.map(({ hash }) => hash)] });
+      return true;
+    },
+    list: () =>
+      Object.entries(read().projects).flatMap(([folder, { trusted }]) => trusted.map((each) => ({ folder, ...each }))),
+  };
+}

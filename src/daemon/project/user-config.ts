@@ -1,0 +1,64 @@
+// The user's own config, `~/.tutti/tutti.config.*`: models and approvals for all projects, and who is notified.
+
+import { join } from "node:path";
+
+import type { ModelsConfig } from "../../model/models-config.ts";
+import type { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
+import { NotifyConfig } from "../notify/notify-config.ts";
+import { readConfigFiles } from "./config-files.ts";
+import { loadConfig } from "./project-config.ts";
+
+export interface UserConfig {
+  /** Undefined when the user has none. */
+  readonly file: string | undefined;
+  /** Changes with the content. */
+  readonly version: string;
+  readonly models: ModelsConfig;
+  readonly approvals: ApprovalRules | undefined;
+  readonly notifications: NotifyConfig;
+}
+
+/** Nobody is asked to trust it: the files must belong to the user, and that is checked (`refused`). */
+export async function loadUserConfig(home: string): Promise<UserConfig> {
+  const files = readConfigFiles(join(home, ".tutti"));
+  const { file, config, tools, process } = await loadConfig(files);
+  process?.close();
+  if (tools.length > 0) {
+    throw new TuttiError("invalid_input", `${file}: tools are part of a project; put them into the project's config`);
+  }
+  const notifications = NotifyConfig.safeParse(config.notifications ?? {});
+  if (!notifications.success) {
+    throw new TuttiError("invalid_input", `${file}: notifications: ${describeIssues(issuesOf(notifications.error))}`);
+  }
+  const { models, approvals } = config;
+  return { file, version: files?.hash ?? "", models, approvals, notifications: notifications.data };
+}
+
+/** Calls `loadUserConfig` again only when the content has changed. */
+export function cachedUserConfig(home: string): () => Promise<UserConfig> {
+  let known: { readonly version: string; readonly loading: Promise<UserConfig> } | undefined;
+  return () => {
+    const version = readConfigFiles(join(home, ".tutti"))?.hash ?? "";
+    if (known?.version === version) return known.loading;
+    const loading = loadUserConfig(home);
+    known = { version, loading };
+    loading.catch(() => {
+      if (known?.loading === loading) known = undefined;
+    });
+    return loading;
+  };
+}
+
+/** What a project sets takes precedence over what the user sets, name by name. */
+export function mergeModels(user: ModelsConfig, project: ModelsConfig): ModelsConfig {
+  const standard = project.default ?? user.default;
+  return {
+    ...(standard === undefined ? {} : { default: standard }),
+    providers: { ...user.providers, ...project.providers },
+    aliases: { ...user.aliases, ...project.aliases },
+    models: { ...user.models, ...project.models },
+    prices: { ...user.prices, ...project.prices },
+  };
+}

@@ -1,0 +1,10 @@
+// Trusts the config of a project as it is now, as `tutti trust` does.
+
+import { readConfigFiles } from "../../src/daemon/project/config-files.ts";
+import { openTrust } from "../../src/daemon/project/trust.ts";
+
+export function trustProject(state: string, project: string): void {
+  const files = readConfigFiles(project);
+  if (files === undefined) throw new Error(`${project} has no config`);
+  openTrust(state).record(files);
+}
