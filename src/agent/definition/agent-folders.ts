@@ -1,10 +1,12 @@
 // Loads the agents of a project and of its user from their folders. Of several agents with one name the first is used.
 
 import { isUtf8 } from "node:buffer";
-import { readdir, readFile, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { existsSync } from "node:fs";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 
 import { errno } from "../../core/errno.ts";
+import { strangerProblem } from "../../files/owned-path.ts";
 import { thrownMessage } from "../../protocol/error.ts";
 import type { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
 import { type DefinitionIssue, readDefinition } from "./definition.ts";
@@ -55,6 +57,7 @@ export async function loadDefinitions(
   const problems: DefinitionProblem[] = [];
   const mentions: { file: string; agent: string; line: number }[] = [];
   for (const folder of folders) {
+    if (isForeign(folder.path, problems)) continue;
     for (const file of await markdownIn(folder.path, problems)) {
       const read = await readFileAt(file, folder.of);
       const kept = read.broken ? before?.agents.find((agent) => agent.file === file) : undefined;
@@ -81,6 +84,21 @@ export async function loadDefinitions(
   return { agents: [...agents.values()].toSorted((a, b) => compare(a.name, b.name)), problems };
 }
 
+/**
+ * Whether another user could put an agent there or exchange one: an agent brings instructions and rights. Whoever can
+ * change one of the folders above could replace the folder itself.
+ */
+function isForeign(folder: string, problems: DefinitionProblem[]): boolean {
+  if (!existsSync(folder)) return false;
+  for (const path of [dirname(dirname(folder)), dirname(folder), folder]) {
+    const message = strangerProblem(path);
+    if (message === undefined) continue;
+    problems.push({ file: folder, line: 1, level: "error", message: `its agents are not used: ${message}` });
+    return true;
+  }
+  return false;
+}
+
 async function markdownIn(folder: string, problems: DefinitionProblem[], depth = 1): Promise<string[]> {
   let entries;
   try {
@@ -95,7 +113,9 @@ async function markdownIn(folder: string, problems: DefinitionProblem[], depth =
   for (const entry of entries.toSorted((a, b) => compare(a.name, b.name))) {
     if (entry.name.startsWith(".")) continue;
     const path = join(folder, entry.name);
-    if (entry.isDirectory() && depth < maxDepth) files.push(...(await markdownIn(path, problems, depth + 1)));
+    const foreign = entry.isDirectory() ? strangerProblem(path) : undefined;
+    if (foreign !== undefined) problems.push({ file: path, line: 1, level: "error", message: foreign });
+    else if (entry.isDirectory() && depth < maxDepth) files.push(...(await markdownIn(path, problems, depth + 1)));
     else if (/\.md$/i.test(entry.name) && (entry.isFile() || entry.isSymbolicLink())) files.push(path);
   }
   return files;
@@ -118,6 +138,8 @@ async function readFileAt(file: string, of: DefinitionFolder["of"]): Promise<Fil
   try {
     const found = await stat(file);
     if (!found.isFile()) return { broken: false, mentions: [], problems: [] };
+    const foreign = strangerProblem(await realpath(file)) ?? strangerProblem(dirname(await realpath(file)));
+    if (foreign !== undefined) return broken(`is not used: ${foreign}`);
     if (found.size > maxBytes) return broken(`is larger than ${maxBytes} bytes`);
     bytes = await readFile(file);
   } catch (thrown) {

@@ -69,7 +69,7 @@ export function readConfigFiles(folder: string): ConfigFiles | undefined {
 }
 
 function hashOf(folder: string, files: ReadonlyMap<string, string>, packages: readonly string[]): string {
-  const listed = [...files].map(([path, hash]) => [relative(folder, path), hash]).toSorted();
+  const listed = [...files].map(([path, hash]) => `${hash} ${relative(folder, path)}`).toSorted();
   return createHash("sha256")
     .update(JSON.stringify([listed, packages]))
     .digest("hex");

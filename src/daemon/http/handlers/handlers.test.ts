@@ -328,12 +328,12 @@ test("keys are created, listed without their secret, and revoked; the last admin
   assert.equal((await kit.call("/v1/keys", { json: { name: " ", role: "viewer" } })).status, 422);
 });
 
-test("agents and models are those of the folder's project, or of the service's own project", async () => {
+test("agents are those of the folder's project or of the default folder, models without a folder those of the user", async () => {
   await good("agents", "/v1/agents");
   await good("agent", "/v1/agents/scout?folder=/p");
   await good("models", "/v1/models?probe=false");
   await good("runners", "/v1/runners");
-  assert.deepEqual(projects, [kit.folder, "/p", kit.folder]);
+  assert.deepEqual(projects, [kit.folder, "/p"]);
   assert.equal((await kit.call("/v1/agents/nobody")).status, 404);
   assert.equal((await kit.call("/v1/agents?folder=relative")).status, 422);
 });
@@ -346,6 +346,7 @@ test("a viewer cannot choose the project, because its config is code that would 
     assert.equal((await kit.call(path, { headers })).status, 403, path);
   }
   assert.deepEqual(projects.slice(before), []);
+  assert.equal((await kit.call("/v1/models?probe=true", { headers })).status, 403);
   await good("models", "/v1/models", { headers });
   await good("agents", "/v1/agents", { headers });
   const operator = await kit.keys.add({ name: "works", role: "operator" });
