@@ -8,9 +8,12 @@ type MakeModel = (id: string) => LanguageModel;
 /** Passed when no key is needed: without any key the package would look for one in the environment of the process. */
 const noKey = "none";
 
+/** A redirect would take the key, which is in a header, to another server. */
+const fetchWithoutRedirect: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "manual" });
+
 async function loadProvider({ name, kind, baseUrl, key, settings }: ResolvedProvider): Promise<MakeModel> {
   const { headers = {} } = settings;
-  const access = { baseURL: baseUrl, apiKey: key ?? noKey, headers };
+  const access = { baseURL: baseUrl, apiKey: key ?? noKey, headers, fetch: fetchWithoutRedirect };
   switch (kind) {
     case "anthropic": {
       const { createAnthropic } = await import("@ai-sdk/anthropic");

@@ -1,4 +1,6 @@
 // An event as one line of text, for logs and progress.
+import { z } from "zod";
+
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import { messageText } from "../../protocol/task/message.ts";
@@ -53,7 +55,7 @@ function describe(event: TaskEvent): string {
     case "task.input_required":
       return event.data.ask;
     case "ask.raised":
-      return `${event.data.ask.id} ${event.data.ask.kind}: ${event.data.ask.question}`;
+      return `${event.data.ask.id} ${event.data.ask.kind}${decidingRule(event.data.ask.details)}: ${event.data.ask.question}`;
     case "ask.answered":
       return `${event.data.ask} by ${event.data.by.name}: ${valueText(answerValue(event.data.answer))}`;
     case "ask.expired":
@@ -75,6 +77,16 @@ function describe(event: TaskEvent): string {
     default:
       return Object.keys(event.data).length === 0 ? "" : valueText(event.data);
   }
+}
+
+const Ruled = z.object({
+  rule: z.object({ from: z.string(), effect: z.string().optional(), tool: z.string().optional() }),
+});
+
+/** Which rule made an approval necessary, such as ` (project: execute)`; empty when no rule did. */
+function decidingRule(details: unknown): string {
+  const { data } = Ruled.safeParse(details);
+  return data === undefined ? "" : ` (${data.rule.from}: ${data.rule.effect ?? data.rule.tool ?? ""})`;
 }
 
 /** The results of several tasks stand in the lines of those tasks, so an invocation only says how many there are. */
