@@ -8,17 +8,6 @@ module.enableCompileCache();
 const inClone = existsSync(new URL("../src/cli/main.ts", import.meta.url));
 const own = (source, built) => new URL(inClone ? source : built, import.meta.url).href;
 
-// A project's config may import "tutti" wherever it stands: it means the Tutti that reads it.
-const entries = {
-  tutti: own("../src/index.ts", "../dist/index.js"),
-  "tutti/client": own("../src/client/index.ts", "../dist/client/index.js"),
-  "tutti/protocol": own("../src/protocol/index.ts", "../dist/protocol/index.js"),
-};
-module.registerHooks({
-  resolve: (specifier, context, next) =>
-    Object.hasOwn(entries, specifier) ? { url: entries[specifier], shortCircuit: true } : next(specifier, context),
-});
-
 const { main } = await import(own("../src/cli/main.ts", "../dist/bundle/main.js"));
 await main(
   process.argv.slice(2),

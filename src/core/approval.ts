@@ -27,7 +27,7 @@ export interface ApprovalSource {
 }
 
 /** The rule that decided about a call: the one for its tool, or the one for one of its effects. */
-export type DecidingRule = { readonly from: ApprovalSource["from"] | "default" } & (
+type DecidingRule = { readonly from: ApprovalSource["from"] | "default" } & (
   | { readonly effect: Effect }
   | { readonly tool: string }
 );

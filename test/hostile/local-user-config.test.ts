@@ -18,8 +18,8 @@ interface Scene {
   /** Owned by the user who runs Tutti. */
   readonly mine: string;
   /** Writes a file and gives it, and the folders made for it, to the user. */
-  write(path: string, text: string, owner?: number): string;
-  tutti(cwd: string, ...args: string[]): { readonly status: number | null; readonly said: string };
+  readonly write: (path: string, text: string, owner?: number) => string;
+  readonly tutti: (cwd: string, ...args: string[]) => { readonly status: number | null; readonly said: string };
 }
 
 function scene(t: TestContext): Scene {

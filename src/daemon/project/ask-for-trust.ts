@@ -37,7 +37,7 @@ export function untrusted({ file, hash }: ConfigFiles, why: string): TuttiError 
   return new TuttiError("refused", message, { details: { file, hash } });
 }
 
-export function isCode({ file }: ConfigFiles): boolean {
+function isCode({ file }: ConfigFiles): boolean {
   return !file.endsWith(".json");
 }
 
