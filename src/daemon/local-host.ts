@@ -27,5 +27,5 @@ export const localHost: Host = {
     }
   },
   openProject: async (from, options) => (await import("./project/open-project.ts")).openProject(from, options),
-  trustedConfigs: async (folder) => (await import("./project/trust.ts")).openTrust(folder).list(),
+  trustedConfigs: async (folder) => (await import("./project/trusted-configs.ts")).openTrust(folder).list(),
 };

@@ -8,7 +8,7 @@ import type { Durable } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import type { ConfigFiles } from "./config-files.ts";
-import type { Trust } from "./trust.ts";
+import type { Trust } from "./trusted-configs.ts";
 
 /** Returns when the content is trusted. Throws `refused` when the answer is no, when nobody answers, and after a revocation. */
 export async function askForTrust(durable: Pick<Durable, "wait">, files: ConfigFiles, trust: Trust): Promise<void> {

@@ -6,7 +6,7 @@ import type { ModelsConfig } from "../../model/models-config.ts";
 import { untrusted } from "./ask-for-trust.ts";
 import { readConfigFiles } from "./config-files.ts";
 import { type Config, loadConfig } from "./project-config.ts";
-import { openTrust } from "./trust.ts";
+import { openTrust } from "./trusted-configs.ts";
 import { loadUserConfig, mergeModels } from "./user-config.ts";
 
 export interface EffectiveConfig {

@@ -14,7 +14,7 @@ import { effectiveConfig } from "./effective-config.ts";
 import { projectFolder } from "./project-folder.ts";
 import { listModels } from "./project-models.ts";
 import { runDoctor } from "./run-doctor.ts";
-import { openTrust } from "./trust.ts";
+import { openTrust } from "./trusted-configs.ts";
 import { trustConfig, viewConfig } from "./trust-project.ts";
 import { withToolWarnings } from "./unknown-tools.ts";
 import { loadUserConfig } from "./user-config.ts";

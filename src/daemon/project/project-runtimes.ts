@@ -19,7 +19,7 @@ import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
 import type { ConfigProcess } from "./config-process.ts";
 import { loadConfig } from "./project-config.ts";
 import { buildEnvironment } from "./build-environment.ts";
-import { openTrust } from "./trust.ts";
+import { openTrust } from "./trusted-configs.ts";
 import { cachedUserConfig, mergeModels, type UserConfig } from "./user-config.ts";
 
 interface ProjectRuntime {

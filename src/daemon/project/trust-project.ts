@@ -7,7 +7,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { settingsOf } from "./ask-for-trust.ts";
 import { readConfigFiles } from "./config-files.ts";
 import { loadConfig } from "./project-config.ts";
-import { openTrust } from "./trust.ts";
+import { openTrust } from "./trusted-configs.ts";
 
 export function viewConfig(project: string, state: string): ConfigView | undefined {
   const found = readConfigFiles(project);
