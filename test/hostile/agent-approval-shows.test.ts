@@ -7,7 +7,6 @@ import { test, type TestContext } from "node:test";
 import { builtinTools } from "../../src/agent/agent-environment.ts";
 import { runTool } from "../../src/agent/tools/run.ts";
 import { readUserTools } from "../../src/agent/tools/user-tools.ts";
-import { ApprovalPolicy } from "../../src/protocol/invocation/approval-policy.ts";
 import { sandboxCommands } from "../../src/runner/shared/sandbox/sandbox-commands.ts";
 import { z } from "zod";
 import { world } from "../support/agent-kit.ts";
@@ -23,7 +22,7 @@ const deploy = readUserTools(
 assert.ok(deploy.ok);
 const environment = {
   tools: [...builtinTools, unconfined, ...deploy.tools],
-  approvals: ApprovalPolicy.parse({ write: "ask" }),
+  approvals: [{ from: "project", rules: { write: "ask" } } as const],
 };
 
 interface Asked {

@@ -25,7 +25,9 @@ const generous = ApprovalPolicy.parse({
 });
 
 async function start(t: TestContext, calls: readonly object[], prepare: (root: string) => void = () => undefined) {
-  const w = await world(t, { environment: { tools: builtinTools, approvals: generous } });
+  const w = await world(t, {
+    environment: { tools: builtinTools, approvals: [{ from: "project", rules: generous } as const] },
+  });
   const root = join(tempFolder(t), "work");
   mkdirSync(root);
   prepare(root);
@@ -184,7 +186,9 @@ test(
 );
 
 test("a program that asks to change protected files may do so only after a person agreed", { skip }, async (t) => {
-  const w = await world(t, { environment: { tools: [...builtinTools, confined], approvals: generous } });
+  const w = await world(t, {
+    environment: { tools: [...builtinTools, confined], approvals: [{ from: "project", rules: generous } as const] },
+  });
   const { root } = workspace(t, { ".git/config": "old\n" });
   const call = [{ tool: "run", args: { shell: "echo new > .git/config", protected: true } }];
   const task = await w.start({ ...led({ call }), roots: [root] });

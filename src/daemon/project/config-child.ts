@@ -108,7 +108,7 @@ async function call({ id, tool: name, input, key, roots }: Call): Promise<void> 
       live: (_: string, text: string) => reply({ kind: "progress", id, text }),
       now: () => Date.now(),
     };
-    reply({ kind: "result", id, value: await prepared.run({ step, rights: { tools: "*", roots } }) });
+    reply({ kind: "result", id, value: await prepared.run({ step, rights: { tools: "*", roots }, offLimits: [] }) });
   } catch (thrown) {
     reply({ kind: "failed", id, failure: toFailure(toTuttiError(thrown)) });
   } finally {

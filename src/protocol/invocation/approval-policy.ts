@@ -32,6 +32,7 @@ export const ApprovalRules = z.strictObject({
   write: ApprovalRule.optional(),
   execute: ApprovalRule.optional(),
   network: ApprovalRule.exclude(["confined"]).optional(),
+  protected: ApprovalRule.extract(["ask", "refuse"]).optional(),
   tools: z.record(z.string(), ApprovalRule).optional(),
 });
 export type ApprovalRules = z.infer<typeof ApprovalRules>;
