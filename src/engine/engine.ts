@@ -43,6 +43,8 @@ export interface EngineOptions {
   readonly onLive?: (delta: LiveDelta) => void;
   /** Takes out of every text that is recorded what must not be kept, before anybody gets it; valid JSON must stay valid. */
   readonly redact?: Redact;
+  /** Why no new work is taken, such as a disk that is almost full; undefined while it is. Running tasks go on. */
+  readonly refusesWork?: () => TuttiError | undefined;
 }
 
 const defaultSlots = 64;
@@ -81,6 +83,7 @@ export class Engine implements Tasks {
     this.#driver = new Driver(this.#parts);
     this.#offCommit = store.onCommit(() => {
       if (store.failure !== undefined) this.#halt(store.failure);
+      else if (store.stalled !== undefined && this.#stopped !== undefined) store.giveUpStalled();
     });
   }
 
@@ -130,9 +133,16 @@ export class Engine implements Tasks {
     const { store, tasks } = this.#parts;
     this.#stopped ??= new TuttiError("stopped", "Tutti is being stopped; the task goes on at the next start");
     this.#halt(this.#stopped);
+    // Nobody was told that what waits for room is on disk, so it may be dropped. The next start goes on from what is there.
+    store.giveUpStalled();
     await this.#loopsReturned([...tasks.trees()]);
-    this.#offCommit();
-    if (store.failure === undefined) await store.committed();
+    try {
+      if (store.failure === undefined) await store.committed();
+    } catch (thrown) {
+      if (!(thrown instanceof TuttiError && thrown.code === "disk_full")) throw thrown;
+    } finally {
+      this.#offCommit();
+    }
   }
 
   /** Resolves when the loops of the trees have returned, or have had their time. */
@@ -159,6 +169,11 @@ export class Engine implements Tasks {
   /** Why nothing goes on any more; undefined while it does. */
   get halted(): TuttiError | undefined {
     return this.#stopped ?? this.#parts.store.failure;
+  }
+
+  /** Why no new work is taken at the moment; undefined while it is. Running tasks go on when there is room again. */
+  get refusesWork(): TuttiError | undefined {
+    return this.#parts.store.stalled ?? this.#options.refusesWork?.();
   }
 
   /** Resolves when no task is left and all of it is on disk; rejects when the engine cannot go on. */
@@ -230,7 +245,7 @@ export class Engine implements Tasks {
   // ---- what the outside does to tasks
 
   async start(task: NewTask, options: StartOptions = {}): Promise<{ task: TaskId; existed: boolean }> {
-    this.#check();
+    this.#checkStalled();
     const { store } = this.#parts;
     const { once } = options;
     const key = once?.key ?? options.key;
@@ -241,6 +256,7 @@ export class Engine implements Tasks {
       await store.committed();
       return { task: known.task, existed: true };
     }
+    this.#checkRoom();
     const made = addRoot(this.#parts, task);
     if (key !== undefined) {
       store.bindKey(key, { task: made.id, content });
@@ -264,7 +280,7 @@ export class Engine implements Tasks {
   }
 
   async deliver(wait: AskId, answer: unknown, by: Answerer): Promise<Delivery> {
-    this.#check();
+    this.#checkStalled();
     const { store, waits, recorder } = this.#parts;
     const value = recorder.cleanValue(answer);
     const id = idInName(store.salt, wait);
@@ -281,6 +297,7 @@ export class Engine implements Tasks {
 
   async message(task: TaskId, message: Message): Promise<void> {
     const live = this.#liveOr(task);
+    this.#checkRoom();
     const { store, clock, recorder } = this.#parts;
     const complete = completeMessage(message, { id: `${task}.mail.${crypto.randomUUID()}`, now: clock.now() });
     store.addMail(live.id, recorder.clean(JSON.stringify(complete)));
@@ -302,6 +319,7 @@ export class Engine implements Tasks {
 
   async retry(task: TaskId): Promise<void> {
     const live = this.#liveOr(task);
+    this.#checkRoom();
     this.#driver.nextAttempt(live);
     await this.#parts.store.committed();
   }
@@ -371,6 +389,19 @@ export class Engine implements Tasks {
 
   #check(): void {
     if (this.halted !== undefined) throw this.halted;
+  }
+
+  /** What waits for a commit would wait as long as the disk is full, and stay in memory. So it is refused. */
+  #checkStalled(): void {
+    this.#check();
+    const { stalled } = this.#parts.store;
+    if (stalled !== undefined) throw stalled;
+  }
+
+  #checkRoom(): void {
+    this.#check();
+    const { refusesWork } = this;
+    if (refusesWork !== undefined) throw refusesWork;
   }
 }
 

@@ -161,6 +161,16 @@ export class RunCore {
     return this.parts.store.isDurable(this.#recordedIn) ? undefined : this.committed();
   }
 
+  /** While the disk is full no step begins: its outcome would be held in memory, and many of them would fill it. */
+  roomAgain(): Promise<void> | undefined {
+    return this.parts.store.stalled === undefined ? undefined : this.#committedUnlessEnded();
+  }
+
+  async #committedUnlessEnded(): Promise<void> {
+    await this.interruptible(this.parts.store.committed());
+    this.check();
+  }
+
   async committed(): Promise<void> {
     await this.parts.store.committed();
     this.check();

@@ -22,6 +22,8 @@ export async function runStep<T>(core: RunCore, key: string, options: StepOption
   if (recorded !== undefined) return outcomeOf(recorded, options.schema);
   const noted = earlierNote(core, key, input, options);
   const step = { key, input, noted, options };
+  const room = core.roomAgain();
+  if (room !== undefined) await room;
   if (options.looks === true) return perform(core, step, body);
   const slot = core.beginStep();
   try {

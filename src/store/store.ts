@@ -138,17 +138,25 @@ type WithoutId<T> = Omit<T, "id">;
 
 /**
  * Writes are queued and return at once; those of one tick are committed together, whole or not at all. Reads see what is
- * committed. After a failed commit every call throws `failure`.
+ * committed. If the disk is full, the store is stalled: the batch stays queued and is tried again until there is room.
+ * After any other failed commit every call throws `failure`.
  */
 export interface Store {
   /** Random, made with the store; part of every name it gives. */
   readonly salt: string;
   readonly failure: TuttiError | undefined;
+  /**
+   * Why nothing can be written at the moment: the disk is full. `committed` resolves when there is room again. Until then
+   * new work has to be refused and loops have to wait, because everything that is queued is held in memory.
+   */
+  readonly stalled: TuttiError | undefined;
+  /** If the store is stalled, it fails for good, so that a process that stops need not wait for room. */
+  giveUpStalled(): void;
   /** Names the batch that is being queued. A record is durable once `isDurable` is true for the batch it was queued in. */
   readonly batch: number;
   isDurable(batch: number): boolean;
   committed(): Promise<void>;
-  /** Called after every commit, and once when writing failed for good. */
+  /** Called after every commit, when the store stalls, and once when writing failed for good. */
   onCommit(listener: () => void): () => void;
   close(): void;
 

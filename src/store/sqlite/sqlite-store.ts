@@ -45,6 +45,10 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
     get failure() {
       return writer.failure;
     },
+    get stalled() {
+      return writer.stalled;
+    },
+    giveUpStalled: () => writer.giveUpStalled(),
     get batch() {
       return writer.batch;
     },
@@ -53,6 +57,7 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
     onCommit: (listener) => writer.onCommit(listener),
     close() {
       writer.flush();
+      writer.giveUpStalled();
       close();
     },
 

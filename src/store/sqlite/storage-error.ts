@@ -40,7 +40,26 @@ export function storageError(path: string, thrown: unknown): TuttiError {
   return new TuttiError("io", `could not write ${path}: ${message}`, { cause: thrown });
 }
 
+/** SQLite could not enlarge the file of shared memory beside the database. */
+const sharedMemorySize = 4874;
+
+/** The statement failed only because there is no room, so it can be tried again on the same connection. */
+export function isDiskFull(thrown: unknown): boolean {
+  return primaryCode(thrown) === 13 || extendedCode(thrown) === sharedMemorySize;
+}
+
+/** For a write that is kept and tried again. */
+export function stalledError(path: string, thrown: unknown): TuttiError {
+  const message = `the disk is full: ${path} cannot grow; free some space, and the work goes on by itself. Nothing that was acknowledged is lost`;
+  return new TuttiError("disk_full", message, { cause: thrown });
+}
+
 function primaryCode(thrown: unknown): number {
+  const code = extendedCode(thrown);
+  return code === -1 ? -1 : code & 0xff;
+}
+
+function extendedCode(thrown: unknown): number {
   if (!(thrown instanceof Error) || !("errcode" in thrown) || typeof thrown.errcode !== "number") return -1;
-  return thrown.errcode & 0xff;
+  return thrown.errcode;
 }

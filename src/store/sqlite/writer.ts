@@ -2,12 +2,22 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
 import type { TuttiError } from "../../protocol/error.ts";
-import { storageError } from "./storage-error.ts";
+import { isDiskFull, stalledError, storageError } from "./storage-error.ts";
 import { type WriteName, writes } from "./writes.ts";
 
+/** How often a batch is tried again that did not fit on the disk. */
+const retryMs = 1_000;
+/** While the disk is full, at most about so much may be queued. New work is refused then, so only running steps add to it. */
+const maxStalledBytes = 256 * 1024 * 1024;
+
 /**
- * A batch is committed whole or not at all. After a failed commit nothing more is accepted: what later code believes was
- * written rests on the batch that was lost, so the process has to stop and recover from what is on disk.
+ * A batch is committed whole or not at all.
+ *
+ * If the disk is full, the batch was rolled back and nobody was told that it is on disk. So the writer keeps it, is
+ * `stalled`, and tries the same batch again until there is room. What is queued meanwhile joins the batch.
+ *
+ * After any other failed commit nothing more is accepted. After a failed fsync nobody knows what is on disk, and later
+ * code already relies on the batch, so the process has to stop and recover from the disk.
  */
 export class Writer {
   readonly #database: DatabaseSync;
@@ -23,6 +33,10 @@ export class Writer {
   /** One for everybody who waits for the batch that is being queued. */
   #waiting: PromiseWithResolvers<void> | undefined;
   #scheduled: NodeJS.Immediate | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #stalled: TuttiError | undefined;
+  /** About how many bytes were queued since the writer stalled. */
+  #stalledBytes = 0;
   #failure: TuttiError | undefined;
 
   constructor(database: DatabaseSync, path: string) {
@@ -37,6 +51,10 @@ export class Writer {
     return this.#failure;
   }
 
+  get stalled(): TuttiError | undefined {
+    return this.#stalled;
+  }
+
   get batch(): number {
     return this.#batch;
   }
@@ -49,7 +67,8 @@ export class Writer {
     if (this.#failure !== undefined) throw this.#failure;
     this.#names.push(name);
     this.#values.push(values);
-    this.#scheduled ??= setImmediate(() => this.flush());
+    if (this.#stalled === undefined) this.#scheduled ??= setImmediate(() => this.flush());
+    else this.#countStalled(values);
   }
 
   /** Resolves when everything queued so far is on disk. */
@@ -60,18 +79,18 @@ export class Writer {
     return this.#waiting.promise;
   }
 
-  /** Calls `listener` after every commit, and once when writing failed for good. */
+  /** Calls `listener` after every commit, when the writer stalls, and once when writing failed for good. */
   onCommit(listener: () => void): () => void {
     this.#afterCommit.add(listener);
     return () => this.#afterCommit.delete(listener);
   }
 
   flush(): void {
-    if (this.#scheduled !== undefined) clearImmediate(this.#scheduled);
-    this.#scheduled = undefined;
-    if (this.#names.length === 0) return;
-    const [names, values, waiting] = [this.#names, this.#values, this.#waiting];
-    [this.#names, this.#values, this.#waiting] = [[], [], undefined];
+    clearImmediate(this.#scheduled);
+    clearTimeout(this.#retry);
+    [this.#scheduled, this.#retry] = [undefined, undefined];
+    const [names, values] = [this.#names, this.#values];
+    if (names.length === 0) return;
     try {
       this.#begin.run();
       // `get` runs a write as well as `run` does, and makes no object of counts for every row.
@@ -80,21 +99,54 @@ export class Writer {
       }
       this.#commit.run();
     } catch (thrown) {
-      this.#fail(thrown, waiting);
+      this.#rollBack();
+      if (isDiskFull(thrown)) this.#stall(thrown);
+      else this.#fail(storageError(this.#path, thrown));
       return;
     }
+    const waiting = this.#waiting;
+    [this.#names, this.#values, this.#waiting] = [[], [], undefined];
+    this.#stalled = undefined;
     this.#batch += 1;
     waiting?.resolve();
     for (const listener of this.#afterCommit) listener();
   }
 
-  #fail(thrown: unknown, waiting: PromiseWithResolvers<void> | undefined): void {
+  /** If the writer is stalled, it tries once more and then fails for good, so that nobody waits any longer. */
+  giveUpStalled(): void {
+    if (this.#stalled !== undefined) this.flush();
+    if (this.#stalled !== undefined) this.#fail(this.#stalled);
+  }
+
+  #stall(thrown: unknown): void {
+    const first = this.#stalled === undefined;
+    this.#stalled ??= stalledError(this.#path, thrown);
+    if (first) this.#stalledBytes = 0;
+    // The timer keeps the process alive: somebody may wait for the commit.
+    this.#retry = setTimeout(() => this.flush(), retryMs);
+    if (first) for (const listener of this.#afterCommit) listener();
+  }
+
+  #countStalled(values: readonly SQLInputValue[]): void {
+    this.#stalledBytes += 100;
+    for (const value of values) if (typeof value === "string") this.#stalledBytes += value.length;
+    // Not at once: whoever queues rows that belong together must not be stopped in the middle of them.
+    if (this.#stalledBytes > maxStalledBytes) this.#scheduled ??= setImmediate(() => this.giveUpStalled());
+  }
+
+  #rollBack(): void {
     try {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
     } catch {
       // The first failure is the one to tell; SQLite rolls back by itself when the connection closes.
     }
-    const failure = storageError(this.#path, thrown);
+  }
+
+  #fail(failure: TuttiError): void {
+    clearTimeout(this.#retry);
+    const waiting = this.#waiting;
+    [this.#names, this.#values, this.#waiting] = [[], [], undefined];
+    this.#stalled = undefined;
     this.#failure = failure;
     waiting?.reject(failure);
     for (const listener of this.#afterCommit) listener();
