@@ -42,6 +42,13 @@ export function portNumber(text: string): number {
   return value;
 }
 
+export function mebibytes(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value > 1e9)
+    throw new InvalidArgumentError("It must be a number of MiB, 0 or more.");
+  return value;
+}
+
 const longestGrace = 600;
 
 export function graceSeconds(text: string): number {

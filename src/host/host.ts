@@ -23,6 +23,8 @@ export interface UpOptions {
   readonly publicUrl?: string;
   readonly logLevel?: string;
   readonly graceMs?: number;
+  /** How much of the disk must be free for new work to be taken. */
+  readonly minFreeBytes?: number;
 }
 
 export interface RunningDaemon {

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Tutti } from "../../src/client/client.ts";
 import { httpClient } from "../../src/client/http-client.ts";
 import { readDaemonFile } from "../../src/daemon/lifecycle/daemon-file.ts";
+import { insideOf, onSmallDisk, seenBy } from "../support/small-disk.ts";
 
 const bin = join(import.meta.dirname, "..", "..", "bin", "tutti.js");
 const patienceMs = 60_000;
@@ -20,6 +21,8 @@ export interface DaemonOptions {
   /** Besides what every test daemon gets. */
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
+  /** Puts the state folder on a file system of its own with this many bytes. */
+  readonly diskBytes?: number;
 }
 
 type Exit = number | NodeJS.Signals | null;
@@ -56,9 +59,14 @@ export class DaemonProcess {
     return pid;
   }
 
+  /** The state folder as this process can look into it. A file system of its own is seen by the daemon alone. */
+  get seenState(): string {
+    return this.#options.diskBytes === undefined ? this.state : seenBy(insideOf(this.pid), this.state);
+  }
+
   /** The key made at the first start. */
   get key(): string {
-    return readFileSync(join(this.state, "admin.key"), "utf8").trim();
+    return readFileSync(join(this.seenState, "admin.key"), "utf8").trim();
   }
 
   /** Everything any of its processes has printed. */
@@ -78,7 +86,10 @@ export class DaemonProcess {
     if (this.#running !== undefined) throw new Error("the daemon runs already");
     const args = [bin, "up", "--state", this.state, "--port", String(this.#port), ...(this.#options.args ?? [])];
     const env = { PATH: process.env["PATH"], HOME: this.folder, NO_COLOR: "1", ...this.#options.env };
-    const child = spawn(process.execPath, args, { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] });
+    const { diskBytes } = this.#options;
+    const plain: [string, string[]] = [process.execPath, args];
+    const [command, all] = diskBytes === undefined ? plain : onSmallDisk(this.state, diskBytes, plain.flat());
+    const child = spawn(command, all, { cwd: this.folder, env, stdio: ["ignore", "pipe", "pipe"] });
     const hear = (chunk: Buffer): void => void (this.#output += chunk.toString());
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);
@@ -96,8 +107,9 @@ export class DaemonProcess {
       if (running.exit !== undefined) {
         throw new Error(`the daemon ended with ${running.exit} before it was up:\n${this.#output.slice(-4_000)}`);
       }
-      const file = readDaemonFile(this.state);
-      if (file === undefined || file.pid !== running.child.pid) continue;
+      const file = readDaemonFile(this.seenState);
+      const pid = this.#options.diskBytes === undefined ? running.child.pid : insideOf(this.pid);
+      if (file === undefined || file.pid !== pid) continue;
       this.#port = Number(new URL(file.url).port);
       if (await this.#isReady()) return;
     }

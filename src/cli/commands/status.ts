@@ -22,12 +22,13 @@ export async function statusCommand(host: Host, options: StatusOptions): Promise
   try {
     const status = await tutti.status();
     if (options.json === true) return await writeLine(JSON.stringify({ running: true, ...status }));
-    const { url, pid, version, started_at, operators, paused, parked } = status;
+    const { url, pid, version, started_at, operators, paused, degraded, parked } = status;
     const since = duration(Date.now() - started_at);
     await writeLine(`${bold("running")} at ${bold(url ?? "")} ${dim(`(process ${pid}, ${version}, for ${since})`)}`);
     await writeLine(line("state", folder));
     await writeLine(line("work", `${workLine(status)}${paused ? "; paused, nothing new begins" : ""}`));
     await writeLine(line("operators", `${operators.joined} joined, ${operators.connected} connected`));
+    if (degraded !== null) warn(`no new work is taken: ${degraded.message}`);
     for (const { task, runner } of parked) warn(`${task} cannot go on: this Tutti has no runner ${runner}`);
   } finally {
     await tutti.close();

@@ -20,6 +20,7 @@ export interface UpCommandOptions {
   readonly publicUrl?: string;
   readonly logLevel?: string;
   readonly grace?: number;
+  readonly minFree?: number;
   readonly cwd?: string;
 }
 
@@ -44,7 +45,7 @@ export async function upCommand(host: Host, options: UpCommandOptions): Promise<
 }
 
 function upOptions(options: UpCommandOptions): UpOptions {
-  const { host, port, tlsCert: cert, tlsKey: key, insecure, publicUrl, logLevel, grace } = options;
+  const { host, port, tlsCert: cert, tlsKey: key, insecure, publicUrl, logLevel, grace, minFree } = options;
   if ((cert === undefined) !== (key === undefined)) {
     throw new TuttiError("usage", "TLS needs both --tls-cert FILE and --tls-key FILE");
   }
@@ -58,6 +59,7 @@ function upOptions(options: UpCommandOptions): UpOptions {
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(logLevel === undefined ? {} : { logLevel }),
     ...(grace === undefined ? {} : { graceMs: Math.round(grace * 1_000) }),
+    ...(minFree === undefined ? {} : { minFreeBytes: minFree * 1024 * 1024 }),
   };
 }
 

@@ -12,7 +12,7 @@ import type { PauseOptions } from "../commands/pause.ts";
 import type { ResumeOptions } from "../commands/resume.ts";
 import type { StatusOptions } from "../commands/status.ts";
 import type { UpCommandOptions } from "../commands/up.ts";
-import { graceSeconds, jsonOption, portNumber, stateOption } from "../options.ts";
+import { graceSeconds, jsonOption, mebibytes, portNumber, stateOption } from "../options.ts";
 
 // Repeated here, so that help does not have to load every schema.
 const roles: readonly KeyRole[] = ["viewer", "operator", "admin"];
@@ -40,6 +40,12 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
     .option("--public-url <url>", "the address for workers and browsers, if it is behind a proxy or listens on 0.0.0.0")
     .option("--log-level <level>", "trace, debug, info, warn or error (default: info)")
     .addOption(graceOption())
+    .addOption(
+      new Option(
+        "--min-free <mib>",
+        "refuse new work when less of the state's disk is free (default: 200 MiB or 1 % of the disk, whichever is less)",
+      ).argParser(mebibytes),
+    )
     .option(
       "--cwd <folder>",
       "where relative paths in requests begin that name no folder (default: the current folder)",

@@ -3,8 +3,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { RouteSpec } from "../../protocol/api/route-shape.ts";
-import { routes } from "../../protocol/api/routes.ts";
-import { type ErrorCode, toTuttiError } from "../../protocol/error.ts";
+import { type RouteName, routes } from "../../protocol/api/routes.ts";
+import { type ErrorCode, type TuttiError, toTuttiError } from "../../protocol/error.ts";
 import { ActiveRequest } from "./active-request.ts";
 import { type AuthDeps, authorize, type Caller } from "./authorize.ts";
 import type { HttpLog } from "./context.ts";
@@ -31,7 +31,12 @@ export interface RequestDeps {
   readonly log: HttpLog;
   /** Aborted when the service stops; its reason is the error that every later request gets. */
   readonly stopping: AbortSignal;
+  /** Why nothing can be written at the moment; undefined while it can. */
+  readonly cannotWrite: () => TuttiError | undefined;
 }
+
+/** Routes that are served while nothing can be written: they only look, or stop work, which can be what makes room. */
+const servedWhenFull: ReadonlySet<RouteName> = new Set(["cancel", "pause", "resume", "shutdown", "route"]);
 
 /** Never throws: whatever goes wrong is sent to the caller or written to the log. */
 export function handleRequest(deps: RequestDeps, request: IncomingMessage, response: ServerResponse): void {
@@ -83,6 +88,8 @@ async function respond(
   if (!auth.ok) return auth.unknownSecret ? deps.failedAttempts.delay(request, auth.error) : auth.error;
   const { caller } = auth;
   if (spec.reply.type === "upgrade") return upgradeRequired;
+  const full = deps.cannotWrite();
+  if (full !== undefined && writes(route, spec)) return { cause: full, headers: ["Connection", "close"] };
 
   const params = validateParams(spec, pathParams);
   if (!params.ok) return params.error;
@@ -115,6 +122,11 @@ async function respond(
     deps.log.info({ route, status: response.statusCode, by: idOf(caller) }, "a request was carried out");
   }
   return undefined;
+}
+
+/** Fetching its prompt records that a worker has the task. */
+function writes(route: RouteName, { method }: RouteSpec): boolean {
+  return route === "workerPrompt" || (method !== "GET" && !servedWhenFull.has(route));
 }
 
 const upgradeRequired = httpError("usage", "connect to this path with a WebSocket", {

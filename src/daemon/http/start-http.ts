@@ -70,6 +70,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     ...shared,
     handlers: allHandlers({ ...options, stopping: stopping.signal }),
     streams,
+    cannotWrite: () => state.store.stalled,
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
     handleRequest(deps, request, response);

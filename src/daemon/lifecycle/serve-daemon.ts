@@ -12,7 +12,7 @@ import { toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { type RunningHttp, startHttp } from "../http/start-http.ts";
 import { type Log, type LogLevel, logLevels, openLog } from "../log/log.ts";
 import { type Notifier, startNotifier } from "../notify/start-notifier.ts";
-import { openState } from "../state/open-state.ts";
+import { type OpenOptions, openState } from "../state/open-state.ts";
 import { loadUserConfig } from "../project/user-config.ts";
 import { collectSecrets } from "../secrets/collect-secrets.ts";
 import type { State } from "../state/state.ts";
@@ -29,6 +29,9 @@ import { readTls, type TlsFiles } from "./tls-files.ts";
 
 /** How long closing may take after the grace time. Then the process exits, which loses nothing that was acknowledged. */
 const closingMs = 15_000;
+
+/** How often the daemon looks whether it has to refuse new work, besides when work comes. */
+const lookEveryMs = 5_000;
 
 /** The setting that holds the last port, so that operators and workers that come back find the daemon. */
 const portSetting = "port";
@@ -71,7 +74,7 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
   try {
     const from = resolve(options.from);
     removeMarker = await writeStartupMarker(folder);
-    const state = await openUnused(folder, { log });
+    const state = await openUnused(folder, { log, minFreeBytes: options.minFreeBytes });
     redact = state.redact;
     try {
       const listen = readListen(options, Number(state.records.setting(portSetting) ?? 0));
@@ -92,7 +95,7 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
 }
 
 /** If a daemon uses the state folder already, the error says where it listens. */
-async function openUnused(folder: string, options: { readonly log: Log }): Promise<State> {
+async function openUnused(folder: string, options: OpenOptions): Promise<State> {
   try {
     return await openState(folder, options);
   } catch (thrown) {
@@ -110,6 +113,7 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
     const error = state.store.failure;
     if (error !== undefined) stop.stop({ why: "store", graceMs: 0, error });
   });
+  const stopWatching = logRefusals(state, log);
   await state.keys.ensureAdmin(adminKeyFile(folder));
   let stopping: StopReason | undefined;
   const http = await listen(context, () => stopping !== undefined);
@@ -129,6 +133,7 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
     await drain(context, stopping);
   } finally {
     unsubscribe();
+    stopWatching();
     await notifier?.close();
     // While the port is still ours: a program that gets it next must not be taken for this daemon.
     removeDaemonFile(folder, instance);
@@ -136,6 +141,28 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
   }
   log.info({}, "down");
   if (stopping.error !== undefined) throw stopping.error;
+}
+
+/** Logs when new work begins to be refused, as on a full disk, and when it is taken again. */
+function logRefusals({ store, engine }: State, log: Log): () => void {
+  let refused = false;
+  const look = (): void => {
+    const cause = engine.halted === undefined ? engine.refusesWork : undefined;
+    if ((cause !== undefined) === refused) return;
+    refused = cause !== undefined;
+    if (cause === undefined) log.info({}, "new work is taken again");
+    else log.error({ error: cause }, `no new work is taken: ${cause.message}`);
+  };
+  const unsubscribe = store.onCommit(() => {
+    if ((store.stalled !== undefined) !== refused) look();
+  });
+  const timer = setInterval(look, lookEveryMs);
+  timer.unref();
+  look();
+  return () => {
+    unsubscribe();
+    clearInterval(timer);
+  };
 }
 
 /** Lets running steps finish. Requests are still answered, because the results of steps may come with them. */

@@ -127,7 +127,7 @@ function commandFile(): string {
 
 /** The daemon prints its errors as JSON, so that they can be reported here with their code. */
 function upArguments(folder: string, options: UpOptions): string[] {
-  const { from, host, port, tls, insecure, publicUrl, logLevel, graceMs } = options;
+  const { from, host, port, tls, insecure, publicUrl, logLevel, graceMs, minFreeBytes } = options;
   const given = {
     state: folder,
     cwd: resolve(from),
@@ -138,6 +138,7 @@ function upArguments(folder: string, options: UpOptions): string[] {
     "public-url": publicUrl,
     "log-level": logLevel,
     grace: graceMs === undefined ? undefined : graceMs / 1000,
+    "min-free": minFreeBytes === undefined ? undefined : minFreeBytes / (1024 * 1024),
   };
   const named = Object.entries(given).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, `${value}`],

@@ -20,7 +20,8 @@ export interface LeasesOptions {
 
 export class Leases {
   readonly #options: LeasesOptions;
-  readonly #startedAt: number;
+  /** When this process could last begin to hear workers again that it could not hear before. */
+  #hearsSince: number;
   /**
    * Attempts that a worker of this process has just taken, until that is committed and can be read. The committed row
    * decides everything else: each change is one conditional statement on it.
@@ -29,7 +30,12 @@ export class Leases {
 
   constructor(options: LeasesOptions) {
     this.#options = options;
-    this.#startedAt = options.clock.now();
+    this.#hearsSince = options.clock.now();
+  }
+
+  /** Workers could not be heard until now: none of them is taken for silent sooner than after a restart. */
+  graceFromNow(): void {
+    this.#hearsSince = this.#options.clock.now();
   }
 
   /** Rights were issued to go out with an offer. After the commit, `offerStands` says whether they may be sent. */
@@ -103,7 +109,7 @@ export class Leases {
     const id = idInName(this.#options.salt, task);
     const row = id === undefined ? undefined : this.#options.records.lease(id, attempt);
     if (row === undefined || (!acked && !isTaken(row))) return defaultTokenLife;
-    return Math.max(row.due, this.#startedAt + leaseAfterProgress) - this.#options.clock.now();
+    return Math.max(row.due, this.#hearsSince + leaseAfterProgress) - this.#options.clock.now();
   }
 
   #times(): { readonly at: number; readonly due: number } {

@@ -86,6 +86,7 @@ export function localClient(deps: LocalClientDeps): Tutti {
       return {
         ...deps.facts(),
         paused: engine.paused,
+        degraded: degradedBy(engine.refusesWork),
         tasks: engine.counts(),
         asks: (await reads.asks()).length,
         operators: { joined: joined.length, connected: joined.filter(({ connected }) => connected).length },
@@ -117,6 +118,10 @@ export function localClient(deps: LocalClientDeps): Tutti {
       await deps.close();
     },
   };
+}
+
+function degradedBy(error: TuttiError | undefined): ServiceStatus["degraded"] {
+  return error === undefined ? null : { code: error.code, message: error.message };
 }
 
 function unknown(id: string, why: string): AnswerOutcome {

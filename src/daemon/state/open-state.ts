@@ -14,10 +14,12 @@ import { operatorRunner } from "../../runner/operator/runner.ts";
 import { cleanUp } from "../../runner/shared/process/clean-up.ts";
 import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
+import type { Store } from "../../store/store.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { openView } from "../../store/sqlite/sqlite-view.ts";
 import { openEventFeed } from "./event-feed.ts";
+import { watchDiskSpace } from "./disk-space.ts";
 import { Keys } from "./api-keys.ts";
 import { localClient } from "./local-client.ts";
 import { OperatorHub } from "../operators/operator-hub.ts";
@@ -33,11 +35,13 @@ import { version } from "../version.ts";
 
 export interface OpenOptions {
   readonly log?: ServiceLog;
+  /** How much of the disk must be free for new work to be taken. */
+  readonly minFreeBytes?: number | undefined;
 }
 
 const noLog: ServiceLog = { info: () => undefined, warn: () => undefined };
 
-export async function openState(folder: string, { log = noLog }: OpenOptions = {}): Promise<State> {
+export async function openState(folder: string, { log = noLog, minFreeBytes }: OpenOptions = {}): Promise<State> {
   const clock = systemClock;
   const secrets = new SecretKeeper();
   const runtimes = openProjectRuntimes({
@@ -75,7 +79,9 @@ export async function openState(folder: string, { log = noLog }: OpenOptions = {
       cleanUp,
       onParked: (task, runner) => parked.push({ task, runner }),
       onLive: live.tell,
+      refusesWork: watchDiskSpace(folder, { minFreeBytes }),
     });
+    opened.unshift(leasesOutlastStalls(store, leases));
     const view = openView(folder);
     opened.unshift(() => view.close());
     const feed = await openEventFeed(store, view, (thrown) =>
@@ -141,6 +147,16 @@ async function closeAll(
   } finally {
     for (const shut of opened) shut();
   }
+}
+
+/** Workers could not be heard while nothing could be written. As after a restart, they get time to be heard again. */
+function leasesOutlastStalls(store: Pick<Store, "onCommit" | "stalled">, leases: Leases): () => void {
+  let wasStalled = false;
+  return store.onCommit(() => {
+    const isStalled = store.stalled !== undefined;
+    if (wasStalled && !isStalled) leases.graceFromNow();
+    wasStalled = isStalled;
+  });
 }
 
 /** Text on its way, to whoever listens, without secrets. Nobody listening costs nothing. */

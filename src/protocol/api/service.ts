@@ -16,6 +16,8 @@ export const ServiceStatus = z.strictObject({
   state: z.string(),
   started_at: Time,
   paused: z.boolean(),
+  /** Why no new work is taken, such as a full disk; null while it is. The service goes on by itself when the reason is gone. */
+  degraded: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   /** Tasks that have not ended, by status. */
   tasks: z.strictObject({ pending: z.int(), running: z.int(), input_required: z.int() }),
   /** Questions that wait for a person. */

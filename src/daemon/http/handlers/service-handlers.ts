@@ -11,7 +11,9 @@ export function serviceHandlers(context: HttpContext): Pick<Handlers, ServiceRou
   return {
     health: () => ({ value: { ok: true } }),
     ready() {
-      const cause = stopping.aborted ? toTuttiError(stopping.reason) : (context.notReady?.() ?? state.store.failure);
+      const cause = stopping.aborted
+        ? toTuttiError(stopping.reason)
+        : (context.notReady?.() ?? state.store.failure ?? state.engine.refusesWork);
       return cause === undefined ? { value: { ready: true } } : { error: { cause, status: 503 } };
     },
     openapi: () => ({ value: { ...Object(context.openapi()) } }),
