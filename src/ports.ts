@@ -294,12 +294,17 @@ export interface StartOptions {
   readonly once?: { readonly key: string; readonly content: string };
 }
 
+export interface MessageOptions {
+  /** The caller has checked itself that there is room and that the sender may send so much. */
+  readonly admitted?: true;
+}
+
 export interface Tasks {
   /** Returns once the task is durable. */
   start(task: NewTask, options?: StartOptions): Promise<{ readonly task: TaskId; readonly existed: boolean }>;
   /** Settles a wait; the first answer wins. */
   deliver(wait: AskId, value: unknown, by: Answerer): Promise<Delivery>;
-  message(task: TaskId, message: Message): Promise<void>;
+  message(task: TaskId, message: Message, options?: MessageOptions): Promise<void>;
   /** The whole subtree (invariant 4); returns the tasks that were not terminal. */
   cancel(task: TaskId, reason: string): Promise<TaskId[]>;
   /** Gives up the running attempt and starts the next. */

@@ -1,5 +1,6 @@
 // The engine: what the outside may do to tasks, and how trees of tasks are taken over, released and stopped.
 
+import { passedLimit, quotas } from "../core/quotas.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
@@ -8,7 +9,16 @@ import { type Answerer, readAnswer } from "../protocol/task/ask.ts";
 import type { LiveDelta } from "../protocol/task/event.ts";
 import { completeMessage, type Message } from "../protocol/task/message.ts";
 import { isTerminal } from "../protocol/task/task-status.ts";
-import type { Clock, Delivery, NewTask, RunnerRegistry, StartOptions, Tasks, TreeRunners } from "../ports.ts";
+import type {
+  Clock,
+  Delivery,
+  MessageOptions,
+  NewTask,
+  RunnerRegistry,
+  StartOptions,
+  Tasks,
+  TreeRunners,
+} from "../ports.ts";
 import type { OpenStatus, Store } from "../store/store.ts";
 import { addRoot } from "./add-tasks.ts";
 import { Driver } from "./driver.ts";
@@ -295,12 +305,16 @@ export class Engine implements Tasks {
     return open.schema === undefined ? { outcome: "accepted", provisional: true } : { outcome: "accepted" };
   }
 
-  async message(task: TaskId, message: Message): Promise<void> {
+  async message(task: TaskId, message: Message, options: MessageOptions = {}): Promise<void> {
     const live = this.#liveOr(task);
-    this.#checkRoom();
     const { store, clock, recorder } = this.#parts;
     const complete = completeMessage(message, { id: `${task}.mail.${crypto.randomUUID()}`, now: clock.now() });
-    store.addMail(live.id, recorder.clean(JSON.stringify(complete)));
+    const body = recorder.clean(JSON.stringify(complete));
+    if (options.admitted !== true) {
+      this.#checkRoom();
+      countMessage(live, body.length);
+    }
+    store.addMail(live.id, body);
     await store.committed();
     for (const wake of live.onMail ?? []) wake();
   }
@@ -417,6 +431,18 @@ function haltTree({ waits }: EngineParts, tree: Tree, reason: TuttiError): void 
 
 function usedForOther(): TuttiError {
   return new TuttiError("conflict", "this idempotency key was used for another invocation; use a new key for new work");
+}
+
+/** Throws if the task was sent more messages in this process than it may be. */
+function countMessage(task: LiveTask, bytes: number): void {
+  const used = task.messaged ?? { count: 0, bytes: 0 };
+  const passed = passedLimit(quotas.messages, used, { count: 1, bytes });
+  if (passed !== undefined) {
+    const limit =
+      passed === "count" ? `${quotas.messages.count} messages` : `${quotas.messages.bytes} bytes of messages`;
+    throw new TuttiError("too_large", `${task.name} was sent ${limit} already and takes no more; start a new task`);
+  }
+  task.messaged = { count: used.count + 1, bytes: used.bytes + bytes };
 }
 
 /** Why a value cannot settle a wait, which then stays open; undefined when it can. */

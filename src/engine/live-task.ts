@@ -1,6 +1,7 @@
 // What the engine holds in memory of a task that is not over: where it stands in its tree, its loop, who waits for it.
 
 import type { Account, AccountKind } from "../core/account.ts";
+import type { Quota } from "../core/quotas.ts";
 import type { Rights } from "../core/rights.ts";
 import type { Budget } from "../protocol/task/budget.ts";
 import type { TuttiError } from "../protocol/error.ts";
@@ -75,6 +76,8 @@ export interface LiveTask {
   stop: ((reason: unknown) => void) | undefined;
   /** Wakes whoever waits for mail. */
   onMail: Set<() => void> | undefined;
+  /** How much was sent to it from outside in this process; undefined before the first message. */
+  messaged?: Quota;
   /** The last message a run has recorded as taken, once somebody looked. */
   mailTaken: number | undefined;
   /** Waits that are open. */

@@ -19,6 +19,7 @@ import { localClient } from "../../src/daemon/state/local-client.ts";
 import { OperatorHub } from "../../src/daemon/operators/operator-hub.ts";
 import { Leases } from "../../src/daemon/operators/leases.ts";
 import { openSigningKey } from "../../src/daemon/operators/signing-key.ts";
+import { WorkerQuotas } from "../../src/daemon/operators/worker-quota.ts";
 import { workerService } from "../../src/daemon/operators/worker-service.ts";
 import { openProjectRuntimes } from "../../src/daemon/project/project-runtimes.ts";
 import type { State } from "../../src/daemon/state/state.ts";
@@ -107,7 +108,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     engine,
     feed,
     operators,
-    workers: workerService(base),
+    workers: workerService({ ...base, workerQuotas: new WorkerQuotas() }),
     keys,
     redact: (text) => text,
     listening: (at) => (url = at),

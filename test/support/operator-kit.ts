@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { WebSocket, WebSocketServer } from "ws";
 
+import type { TuttiError } from "../../src/protocol/error.ts";
 import { Engine } from "../../src/engine/engine.ts";
 import { type FakeClock, fakeClock } from "../../src/engine/fake-clock.ts";
 import type { Durable, NewTask, Runner } from "../../src/ports.ts";
@@ -20,6 +21,7 @@ import { type EventFeed, openEventFeed } from "../../src/daemon/state/event-feed
 import { OperatorHub } from "../../src/daemon/operators/operator-hub.ts";
 import { Leases } from "../../src/daemon/operators/leases.ts";
 import { openSigningKey, type SigningKey } from "../../src/daemon/operators/signing-key.ts";
+import { WorkerQuotas } from "../../src/daemon/operators/worker-quota.ts";
 import { type WorkerService, workerService } from "../../src/daemon/operators/worker-service.ts";
 import { reopenAfterKill } from "./kill-process.ts";
 import { settle, watchCommits } from "./settle.ts";
@@ -54,6 +56,8 @@ export interface KitOptions {
   /** As long as no test lets pass when absent: time that jumps leaves no peer time to answer a ping. */
   readonly maxSilenceMs?: number;
   readonly redact?: (text: string) => string;
+  readonly workerQuotas?: WorkerQuotas;
+  readonly refusesWork?: () => TuttiError | undefined;
 }
 
 export async function openKit(t: Cleanup, folder: string, options: KitOptions = {}): Promise<Kit> {
@@ -69,6 +73,7 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
     clock,
     runners: { operator: gated(operatorRunner(leases)), loop: gated(loop), ...options.runners },
     ...(options.redact === undefined ? {} : { redact: options.redact }),
+    ...(options.refusesWork === undefined ? {} : { refusesWork: options.refusesWork }),
   });
   await engine.recover();
   const view = openView(folder);
@@ -97,7 +102,7 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
     view,
     feed,
     hub,
-    workers: workerService(base),
+    workers: workerService({ ...base, workerQuotas: options.workerQuotas ?? new WorkerQuotas() }),
     signingKey,
     warnings,
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,

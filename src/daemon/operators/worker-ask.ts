@@ -10,11 +10,14 @@ import type { WorkerAsk, WorkerAskAnswer } from "../../protocol/operator/worker.
 import type { WaitRow } from "../../store/store.ts";
 import type { EventFeed } from "../state/event-feed.ts";
 import { type AuthorizedWorker, refuseEnded, type WorkerAuthContext } from "./authorize-worker.ts";
+import type { WorkAdmission } from "./worker-progress.ts";
+import type { WorkerQuotas } from "./worker-quota.ts";
 import { stableJson } from "./stable-json.ts";
 import { refuseWorker, type WorkerReply } from "./worker-reply.ts";
 
 export interface WorkerAskContext extends WorkerAuthContext {
-  readonly engine: Pick<Tasks, "message">;
+  readonly engine: Pick<Tasks, "message"> & WorkAdmission;
+  readonly workerQuotas: WorkerQuotas;
   readonly feed: Pick<EventFeed, "subscribe">;
 }
 
@@ -25,7 +28,7 @@ export async function askForWorker(
   body: WorkerAsk,
   signal: AbortSignal,
 ): Promise<WorkerReply<WorkerAskAnswer>> {
-  const { store, clock, engine, signingKey } = context;
+  const { store, clock, engine, signingKey, workerQuotas } = context;
   const { claims, rights } = worker;
   const wait = `ask.${createHash("sha256").update(body.key).digest("hex").slice(0, 32)}`;
   const digest = signingKey.mac("ask", stableJson(body.question));
@@ -33,9 +36,12 @@ export async function askForWorker(
   const find = (): WaitRow | undefined => store.waitAt(rights.task, rights.attempt, wait);
   if (find() === undefined) {
     const question = body.question ?? null;
+    if (engine.refusesWork !== undefined) throw engine.refusesWork;
+    const refusal = workerQuotas.take("workerAsks", rights, [question]);
+    if (refusal !== undefined) return refusal;
     const part: WorkerAskPart = { worker_ask: { attempt: claims.attempt, wait, digest, question } };
     const parts = [{ part_type: "data" as const, data: part }];
-    await engine.message(claims.task, { name: "worker", role: "assistant", parts });
+    await engine.message(claims.task, { name: "worker", role: "assistant", parts }, { admitted: true });
   }
   for (;;) {
     const row = find();

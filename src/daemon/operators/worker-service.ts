@@ -19,7 +19,7 @@ import type { Store } from "../../store/store.ts";
 import { type AuthorizedWorker, authorizeWorker, refuseEnded } from "./authorize-worker.ts";
 import type { Leases } from "./leases.ts";
 import { askForWorker, type WorkerAskContext } from "./worker-ask.ts";
-import { progressRecorder } from "./worker-progress.ts";
+import { progressRecorder, type WorkAdmission } from "./worker-progress.ts";
 import { workerPrompt } from "./worker-prompt.ts";
 import { refuseWorker, type WorkerRefusal, type WorkerReply } from "./worker-reply.ts";
 import { recordResult } from "./worker-result.ts";
@@ -28,7 +28,7 @@ export interface WorkerServiceOptions extends WorkerAskContext {
   readonly store: Store;
   /** Resolves when everything queued so far is on disk. */
   readonly committed: () => Promise<void>;
-  readonly engine: Pick<Tasks, "deliver" | "message">;
+  readonly engine: Pick<Tasks, "deliver" | "message"> & WorkAdmission;
   readonly leases: Leases;
 }
 

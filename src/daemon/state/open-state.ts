@@ -26,6 +26,7 @@ import { OperatorHub } from "../operators/operator-hub.ts";
 import type { ServiceLog } from "../operators/service-log.ts";
 import { Leases } from "../operators/leases.ts";
 import { openSigningKey } from "../operators/signing-key.ts";
+import { WorkerQuotas } from "../operators/worker-quota.ts";
 import { workerService } from "../operators/worker-service.ts";
 import { SecretKeeper } from "../secrets/secret-keeper.ts";
 import { collectSecrets } from "../secrets/collect-secrets.ts";
@@ -93,7 +94,7 @@ export async function openState(folder: string, { log = noLog, minFreeBytes }: O
     let url: string | null = null;
     const base = { store, records, committed, feed, engine, clock, leases, signingKey, log };
     const operators = new OperatorHub({ ...base, baseUrl: () => url ?? "http://127.0.0.1" });
-    const workers = workerService(base);
+    const workers = workerService({ ...base, workerQuotas: new WorkerQuotas() });
     // In the tick of the revocation, so in its commit: there is no instant in which the key is gone and its operators are not.
     keys.onRevoked((id) => {
       operators

@@ -125,7 +125,7 @@ export const workerRoutes = {
     access: "worker",
     body: jsonBody(WorkerEvents),
     reply: jsonReply(WorkerEventsAccepted),
-    refuses: [409, 410],
+    refuses: [409, 410, 413],
   }),
   workerAsk: route({
     method: "POST",
@@ -135,6 +135,6 @@ export const workerRoutes = {
     access: "worker",
     body: jsonBody(WorkerAsk),
     reply: jsonReply(WorkerAskAnswer),
-    refuses: [409, 410],
+    refuses: [409, 410, 413],
   }),
 };

@@ -109,7 +109,7 @@ export const WorkerAskAnswer = z.discriminatedUnion("state", [
 ]);
 export type WorkerAskAnswer = z.infer<typeof WorkerAskAnswer>;
 
-/** 401: the bearer is missing or not valid; 403: not with this token; 409: another attempt or answer counts; 410: it has ended. */
+/** 401: the bearer is missing or not valid; 403: not with this token; 409: another attempt or answer counts; 410: it has ended; 413: more than an attempt may post. */
 export const workerRefusals = {
   no_bearer: { status: 401, message: "send the header `Authorization: Bearer <worker handle or token>`" },
   unknown_handle: { status: 401, message: "there is no such worker handle; send it exactly as it was handed out" },
@@ -128,6 +128,19 @@ export const workerRefusals = {
     message: "this attempt has its result; the first one stands and this one changes nothing",
   },
   key_reused: { status: 409, message: "this key was used for another question; use a new key for a new question" },
+  posted_too_much: {
+    status: 413,
+    message:
+      "this attempt has posted as many bytes as it may; go on without progress and questions, and post the result",
+  },
+  too_many_events: {
+    status: 413,
+    message: "this attempt has posted as many events as it may; go on without progress, and post the result",
+  },
+  too_many_asks: {
+    status: 413,
+    message: "this attempt has asked as many questions as it may; decide without asking, and post the result",
+  },
   attempt_over: { status: 410, message: "this attempt has ended; stop, nothing posted to it is kept" },
 } as const;
 export type WorkerRefusalReason = keyof typeof workerRefusals;

@@ -29,6 +29,7 @@ const errorCodes = {
   403: "refused",
   409: "conflict",
   410: "expired",
+  413: "too_large",
 } as const satisfies Record<number, ErrorCode>;
 
 function replyOf<T>(reply: WorkerReply<T>): { readonly value: T } | { readonly error: HttpError } {
