@@ -172,7 +172,9 @@ function definitionOf(
   };
   const listed = fields.tools === undefined ? undefined : readTools(fields.tools);
   for (const warning of listed?.warnings ?? []) note("warning", "tools", warning);
-  const denied = readTools((fields.disallowedTools ?? []).map((entry) => entry.replace(/\(.*\)$/s, ""))).tools;
+  const denied = readTools(
+    (fields.disallowedTools ?? []).map((entry) => entry.replace(/^([^(]*)\(.*\)$/s, "$1")),
+  ).tools;
   if (denied?.length !== 0 && listed?.tools === undefined) {
     note("error", "disallowedTools", "can only take away from `tools`; list there what the agent may use");
     return { definition: undefined, issues };

@@ -121,7 +121,7 @@ function offsetOf(node: unknown, path: readonly PropertyKey[]): number | undefin
   return isNode(node) ? node.range?.[0] : undefined;
 }
 
-const plainField = /^([A-Za-z_][\w-]*):[ \t]+([^\s"'[\]{}|>&*!%@`#,?:-][^\r\n]*?)[ \t]*(\r?)$/;
+const plainField = /^([A-Za-z_][\w-]*):[ \t]+([^\s"'[\]{}|>&*!%@`#,?:-][^\r\n]*)(\r?)$/;
 
 /**
  * Descriptions are often written as one long line with colons in it, which YAML takes for nested fields. Only top-level
@@ -132,7 +132,9 @@ function quotePlainValues(yaml: string): { readonly yaml: string; readonly lines
   const lines = yaml.split("\n").map((line, index) => {
     const found = plainField.exec(line);
     if (found === null) return line;
-    const [, name = "", value = "", end = ""] = found;
+    const [, name = "", given = "", end = ""] = found;
+    // Not part of the pattern: looking for the end of long rows of spaces would take the square of their length.
+    const value = given.trimEnd();
     if (!/:(?:\s|$)|\s#/.test(value)) return line;
     touched.push(index);
     return `${name}: '${value.replaceAll("'", "''")}'${end}`;

@@ -1,14 +1,13 @@
 // Checks the result of a task against the JSON Schema in its agent's definition.
 
-import { z } from "zod";
-
+import { compileSchema, type SchemaCheck } from "../../core/json-schema.ts";
+import { linearPattern } from "../../linear-pattern.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
-import { issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Returns what does not fit; empty when everything does. */
-export type OutputCheck = (content: unknown) => readonly ReadIssue[];
+export type OutputCheck = SchemaCheck;
 
 const checks = new WeakMap<JsonSchema, OutputCheck>();
 
@@ -16,18 +15,14 @@ const checks = new WeakMap<JsonSchema, OutputCheck>();
 export function outputCheck(schema: JsonSchema): OutputCheck {
   const known = checks.get(schema);
   if (known !== undefined) return known;
-  const parser = parserOf(schema);
-  const check: OutputCheck = (content) => {
-    const parsed = parser.safeParse(content);
-    return parsed.success ? [] : issuesOf(parsed.error);
-  };
+  const check = compiled(schema);
   checks.set(schema, check);
   return check;
 }
 
-function parserOf(schema: JsonSchema): z.ZodType {
+function compiled(schema: JsonSchema): OutputCheck {
   try {
-    return z.fromJSONSchema(schema);
+    return compileSchema(schema, linearPattern);
   } catch (thrown) {
     const message = `the agent's output_schema cannot be used: ${thrownMessage(thrown)}`;
     throw new TuttiError("invalid_input", message, { cause: thrown });

@@ -112,8 +112,15 @@ const countAhead = 1_000_000;
 
 function lineText(bytes: Buffer, length: number): string {
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-  if (length > bytes.length) return `${text.replace(/\uFFFD+$/, "")} [… ${length} bytes in this line …]`;
+  if (length > bytes.length) return `${withoutCutCharacter(text)} [… ${length} bytes in this line …]`;
   return text.endsWith("\r") ? text.slice(0, -1) : text;
+}
+
+/** Without the replacement characters at the end. A pattern for them takes the square of the length of a line full of them. */
+function withoutCutCharacter(text: string): string {
+  let end = text.length;
+  while (text.charCodeAt(end - 1) === 0xfffd) end -= 1;
+  return text.slice(0, end);
 }
 
 function render(path: string, { from }: LineRange, { lines, seen, ended }: ReadLines): string {

@@ -1,6 +1,7 @@
 // Chooses the rule of a script that answers a request, from the request alone, so that a resumed task gets the same reply.
 
 import { toolResultsName } from "../../core/tool-results-name.ts";
+import { type LinearPattern, linearPattern } from "../../linear-pattern.ts";
 import { messageText, type CompleteMessage, type Part } from "../../protocol/task/message.ts";
 import type { RehearsalRule, RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
 import type { ModelRequest } from "../../ports.ts";
@@ -69,8 +70,20 @@ function match(
 function groupsOf(wanted: RehearsalRule["last"], last: string): readonly string[] | undefined {
   if (wanted === undefined) return [];
   if (typeof wanted === "string") return last.includes(wanted) ? [wanted] : undefined;
-  const found = RegExp(wanted.regex, "su").exec(last);
-  return found === null ? undefined : [...found].map((group) => group ?? "");
+  return patternOf(wanted).exec(last);
+}
+
+type RulePattern = Exclude<RehearsalRule["last"], string | undefined>;
+
+const patterns = new WeakMap<RulePattern, LinearPattern>();
+
+/** Compiled once. Throws `invalid_input` for a pattern that cannot be matched in linear time. */
+export function patternOf(pattern: RulePattern): LinearPattern {
+  const known = patterns.get(pattern);
+  if (known !== undefined) return known;
+  const compiled = linearPattern(pattern.regex, { dotAll: true });
+  patterns.set(pattern, compiled);
+  return compiled;
 }
 
 function textSinceReply(messages: readonly CompleteMessage[]): string {

@@ -79,6 +79,13 @@ test("a rule is passed over once it has answered `times` in the conversation, re
   assert.deepEqual(said, ["again", "again", "enough"]);
 });
 
+test("a rule whose pattern backtracks without end in JavaScript answers at once", async () => {
+  const script = { rules: [{ last: { regex: "^(a+)+$" }, say: "all a" }, { say: "not only a" }] };
+  const started = performance.now();
+  assert.equal(await text(script, [userMessage(`${"a".repeat(50_000)}!`)]), "not only a");
+  assert.ok(performance.now() - started < 5_000);
+});
+
 test("the same request gets the same reply from any instance: nothing is remembered between calls", async () => {
   const script = {
     rules: [
@@ -165,6 +172,7 @@ test("when nothing matches it says that this is a rehearsal", async () => {
 test("a mistake in a script is an error that names the rule", () => {
   const bad: [unknown, RegExp][] = [
     [{ rules: [{ say: "x" }, { last: { regex: "(" }, say: "x" }] }, /rules\[1\]\.last/],
+    [{ rules: [{ say: "x" }, { last: { regex: "(a)\\1" }, say: "x" }] }, /rules\[1\]\.last: .*backreferences are not/],
     [{ rules: [{ agent: "a" }] }, /rules\[0\]: does nothing/],
     [{ rules: [{ say: "x", fail: { code: "io" } }] }, /rules\[0\]\.fail: a reply that fails can do nothing else/],
     [{ rules: [{ fail: { code: "tired" } }] }, /rules\[0\]\.fail\.code: is not an error code/],

@@ -1,14 +1,14 @@
 // The rehearsal model: plays a script through the same port as any other model, and says that it is a rehearsal.
 
 import type { Usage } from "../../protocol/task/budget.ts";
-import { TuttiError } from "../../protocol/error.ts";
+import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import type { CompleteMessage, Message, Part, ToolCall } from "../../protocol/task/message.ts";
 import { RehearsalScript, type RehearsalRule } from "../../protocol/invocation/rehearsal-script.ts";
 import { renderToolCall } from "../../protocol/toolcalls/render-tool-call.ts";
 import { isJsonObject } from "../../protocol/toolcalls/tool-call.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import type { Model, ModelReply, ModelRequest } from "../../ports.ts";
-import { chooseRule, type ChosenRule, type RuleQuotes } from "./choose-rule.ts";
+import { chooseRule, patternOf, type ChosenRule, type RuleQuotes } from "./choose-rule.ts";
 
 /** The name of its messages. */
 const rehearsalName = "rehearsal";
@@ -21,7 +21,20 @@ export function rehearsalModel(script: unknown): Model {
     const message = `the rehearsal script cannot be played: ${describeIssues(issues)}`;
     throw new TuttiError("invalid_input", message, { details: { issues } });
   }
+  checkPatterns(parsed.data);
   return scriptedModel(parsed.data);
+}
+
+function checkPatterns({ rules }: RehearsalScript): void {
+  for (const [index, { last }] of rules.entries()) {
+    if (typeof last !== "object") continue;
+    try {
+      patternOf(last);
+    } catch (cause) {
+      const message = `the rehearsal script cannot be played: rules[${index}].last: ${thrownMessage(cause)}`;
+      throw new TuttiError("invalid_input", message, { cause });
+    }
+  }
 }
 
 interface ScriptedReply {

@@ -130,5 +130,8 @@ function wholeWord(phrase: string, plural: string): RegExp {
 
 function joinedAnyWay(phrase: string): string {
   const parts = phrase.split(/[ _-]+/).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`));
-  return parts.join("[ _-]+");
+  // At the ends one separator says as much as several, and looking for several takes the square of a long row of them.
+  const inner = parts.filter((part) => part !== "").join("[ _-]+");
+  if (inner === "") return "[ _-]";
+  return `${parts[0] === "" ? "[ _-]" : ""}${inner}${parts.at(-1) === "" ? "[ _-]" : ""}`;
 }
