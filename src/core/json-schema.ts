@@ -164,7 +164,7 @@ class Compiler {
       });
     }
     const isFormed = typeof format === "string" ? formatCheck(format) : undefined;
-    if (isFormed !== undefined) {
+    if (typeof format === "string" && isFormed !== undefined) {
       nodes.push((value, path, report) => {
         if (typeof value !== "string") return;
         report.spend(value.length);
