@@ -3,6 +3,7 @@
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { toFailure } from "../protocol/failure.ts";
 import type { TaskRow } from "../store/store.ts";
+import { countResume } from "./crash-guard.ts";
 import { DurableRun, HandedOver, TriedAgain } from "./durable-run.ts";
 import { cancelTask, endTask } from "./end-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
@@ -36,6 +37,12 @@ export class Driver {
     const { slots } = this.#parts;
     const begin = (): void => {
       task.stop = undefined;
+      const counted = countResume(this.#parts, task);
+      if (counted === undefined) drive();
+      // A store that fails halts every tree.
+      else counted.then(drive, drive);
+    };
+    const drive = (): void => {
       if (task.result === undefined && this.#halted(task) === undefined) void this.#drive(task);
       else slots.give(task.tree.slots);
     };

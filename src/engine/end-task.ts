@@ -24,6 +24,7 @@ export function endTask(parts: EngineParts, task: LiveTask, status: TerminalStat
   recorder.emit(task, `task.${status}`);
   task.result = result;
   store.addResult(row);
+  if (!task.fresh) store.setResumes(task.id, 0);
   waits.withdrawAll(task);
   task.callOffDeadline?.();
   task.stop?.(new TuttiError("canceled", `the task ${task.name} is over`));

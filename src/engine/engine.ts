@@ -1,7 +1,7 @@
 // The engine: what the outside may do to tasks, and how trees of tasks are taken over, released and stopped.
 
 import { passedLimit, quotas } from "../core/quotas.ts";
-import { TuttiError } from "../protocol/error.ts";
+import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import { describeIssues } from "../protocol/lenient-read.ts";
@@ -21,6 +21,7 @@ import type {
 } from "../ports.ts";
 import type { OpenStatus, Store } from "../store/store.ts";
 import { addRoot } from "./add-tasks.ts";
+import { forgetResumes, resumeTask } from "./crash-guard.ts";
 import { Driver } from "./driver.ts";
 import { cancelTask, watchDeadline } from "./end-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
@@ -49,6 +50,8 @@ export interface EngineOptions {
   readonly cleanUp?: (note: unknown) => Promise<void>;
   /** Told of each task of a recovered tree whose kind nobody here runs. */
   readonly onParked?: (task: TaskId, kind: string) => void;
+  /** Told of each tree that could not be taken over and stays as it is on disk. */
+  readonly onLeft?: (root: TaskId, error: TuttiError) => void;
   /** Text that is being written: shown, not kept. */
   readonly onLive?: (delta: LiveDelta) => void;
   /** Takes out of every text that is recorded what must not be kept, before anybody gets it; valid JSON must stay valid. */
@@ -57,7 +60,16 @@ export interface EngineOptions {
   readonly refusesWork?: () => TuttiError | undefined;
 }
 
+export interface AdoptOptions {
+  /** When somebody last worked on the tree. */
+  readonly downSince: number;
+  /** False: the tasks are only there to be canceled; none of them goes on. */
+  readonly launch?: boolean;
+}
+
 const defaultSlots = 64;
+/** How many trees are taken over until whatever else the process has to do gets its turn. */
+const treesAtOnce = 16;
 /** How long a stop waits for steps that do not listen to their signal. */
 const graceMs = 5_000;
 
@@ -100,18 +112,39 @@ export class Engine implements Tasks {
   // ---- trees: taken over, released, stopped
 
   /** Takes over every unfinished tree of the store; to be called once, before anything else. Returns how many tasks go on. */
-  async recover(): Promise<number> {
+  async recover({ launch = true }: { readonly launch?: boolean } = {}): Promise<number> {
     const { store, clock } = this.#parts;
     const downSince = store.lastEventAt(null) ?? clock.now();
-    const found = await Promise.all(store.unfinishedTrees().map((root) => this.adopt(root, { downSince })));
-    return found.reduce((sum, count) => sum + count, 0);
+    const taken: Promise<number>[] = [];
+    for (const root of store.unfinishedTrees()) {
+      if (this.halted !== undefined) break;
+      taken.push(this.adopt(root, { downSince, launch }).catch((thrown: unknown) => this.#leaveTree(root, thrown)));
+      // Whoever asks something meanwhile gets an answer.
+      if (taken.length % treesAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    const counts = await Promise.all(taken);
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** One tree that cannot be taken over must not stop the others: it stays as it is on disk, and that is told. */
+  #leaveTree(root: number, thrown: unknown): number {
+    if (this.halted !== undefined) throw this.halted;
+    const name = taskName(this.#parts.store.salt, root);
+    const tree = this.#parts.tasks.find(name)?.tree;
+    const error = toTuttiError(thrown);
+    if (tree !== undefined) {
+      haltTree(this.#parts, tree, error);
+      this.#parts.tasks.release(tree);
+    }
+    this.#options.onLeft?.(name, error);
+    return 0;
   }
 
   /**
    * Takes over one tree and goes on with it; returns how many of its tasks go on. A task of a kind that nobody here runs,
    * recorded perhaps by a newer version, is left as it is: failing it would be an end that never changes.
    */
-  async adopt(root: number, { downSince }: { readonly downSince: number }): Promise<number> {
+  async adopt(root: number, { downSince, launch = true }: AdoptOptions): Promise<number> {
     this.#check();
     const parts = this.#parts;
     const { tasks, notes } = recoverTree(parts, root, downSince);
@@ -120,10 +153,12 @@ export class Engine implements Tasks {
       watchDeadline(parts, task);
       alignStatus(parts, task);
     }
+    if (!launch) return 0;
     await Promise.all(notes.map(async (note) => this.#options.cleanUp?.(note)));
     const open = tasks.filter((task) => task.result === undefined);
     const known = open.filter((task) => parts.runners.knows(task.kind));
-    for (const task of known) this.#driver.launch(task);
+    const resumes = new Map(parts.store.resumesOf(root).map(({ task, count }) => [task, count]));
+    for (const task of known) resumeTask(parts, task, resumes.get(task.id) ?? 0);
     for (const task of open) if (!known.includes(task)) this.#options.onParked?.(task.name, task.kind);
     return known.length;
   }
@@ -138,9 +173,13 @@ export class Engine implements Tasks {
     await this.#parts.store.committed();
   }
 
-  /** Ends every loop without recording an end: the store keeps the tasks for the next start. */
-  async stop(): Promise<void> {
+  /**
+   * Ends every loop without recording an end: the store keeps the tasks for the next start. `failed`: the process stops
+   * because of an error, which a task that was under way may have caused.
+   */
+  async stop({ failed = false }: { readonly failed?: boolean } = {}): Promise<void> {
     const { store, tasks } = this.#parts;
+    if (!failed && this.halted === undefined) forgetResumes(this.#parts);
     this.#stopped ??= new TuttiError("stopped", "Tutti is being stopped; the task goes on at the next start");
     this.#halt(this.#stopped);
     // Nobody was told that what waits for room is on disk, so it may be dropped. The next start goes on from what is there.
@@ -234,14 +273,14 @@ export class Engine implements Tasks {
   }
 
   /** Begins nothing more, lets the steps under way end within the time given, and stops. False when some did not. */
-  async drain(within: number): Promise<boolean> {
+  async drain(within: number, options: { readonly failed?: boolean } = {}): Promise<boolean> {
     let callOff: (() => void) | undefined;
     const late = new Promise<false>((resolve) => {
       callOff = this.#parts.clock.timer(within, () => resolve(false));
     });
     const drained = await Promise.race([this.#parts.pause.drain().then(() => true), late]);
     callOff?.();
-    await this.stop();
+    await this.stop(options);
     return drained;
   }
 

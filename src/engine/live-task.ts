@@ -42,6 +42,15 @@ export interface Tree {
 /** The limit of an account is held in the one above it, all of it, so that no sum of them passes the root's. */
 export type Accounts = { readonly [K in AccountKind]?: Account };
 
+export interface Resume {
+  /** How often in a row the task was under way when the process ended, this time included once it runs. */
+  count: number;
+  /** Its loop was begun in this process, so the count is on disk. */
+  counted: boolean;
+  /** The process ended inside one of its steps: the next step may end it again, whatever is recorded in between. */
+  diedInStep: boolean;
+}
+
 export interface LiveTask {
   readonly id: number;
   readonly name: string;
@@ -55,6 +64,8 @@ export interface LiveTask {
   readonly fresh: boolean;
   /** What was recorded with it, until its loop begins, so that it is not read back at once; a long one is not held. */
   recorded: { readonly body: string; readonly shared: number | null } | undefined;
+  /** Set while it counts as resumed: it was taken over from an earlier process and has not got any further. */
+  resume: Resume | undefined;
   readonly createdAt: number;
   readonly deadline: number | null;
   agent: string;
@@ -108,6 +119,7 @@ export function liveTask(known: Known): LiveTask {
     joiners: undefined,
     onSettled: undefined,
     recorded: undefined,
+    resume: undefined,
     running: false,
     stop: undefined,
     onMail: undefined,

@@ -34,7 +34,13 @@ export function recoverTree(parts: EngineParts, root: number, downSince: number)
     if (result !== undefined) task.result = resultIn(result, task.name);
   }
   const first = known.get(root);
-  if (first !== undefined) restoreTree(parts, { root: first, known, downSince });
+  try {
+    if (first !== undefined) restoreTree(parts, { root: first, known, downSince });
+  } catch (thrown) {
+    // Timers of waits that were found before would settle them.
+    for (const task of known.values()) parts.waits.release(task);
+    throw thrown;
+  }
   return { tasks: [...known.values()], notes: store.openNotes(root).map((note): unknown => JSON.parse(note)) };
 }
 

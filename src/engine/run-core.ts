@@ -3,6 +3,7 @@
 import type { Usage } from "../protocol/task/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { EventType, LogRow, StepKind } from "../store/store.ts";
+import { gotFurther } from "./crash-guard.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
 
@@ -48,6 +49,8 @@ export class RunCore {
   #steps = 0;
   #waits = 0;
   #resuming: boolean;
+  /** The run only waits, so it is not what ends the process: its resume is not counted meanwhile. */
+  #rests = false;
   /** The batch its last record was queued in. */
   #recordedIn = 0;
   /** The last message it has taken from the mail, recorded or about to be. */
@@ -126,6 +129,7 @@ export class RunCore {
 
   record(key: string, what: Record): number {
     if (what.presumed !== true) this.#resuming = false;
+    if (this.task.resume !== undefined) this.#noteProgress(what);
     const used = what.used ?? nothingUsed;
     const { store } = this.parts;
     this.#recordedIn = store.batch;
@@ -144,6 +148,12 @@ export class RunCore {
     });
     this.#state = null;
     return line;
+  }
+
+  #noteProgress({ kind, presumed }: Record): void {
+    const { resume } = this.task;
+    if (resume !== undefined && kind === "unknown") resume.diedInStep = true;
+    if (presumed !== true) gotFurther(this.parts, this.task);
   }
 
   /** Written with the next record. */
@@ -181,7 +191,23 @@ export class RunCore {
   /** A step begins, and needs a slot: undefined when the run holds one. Whatever comes of it, `endStep` has to follow. */
   beginStep(): Promise<void> | undefined {
     this.#steps += 1;
-    return this.#holdsSlot && !this.parts.slots.paused ? undefined : this.#permitted();
+    const counted = this.#rests ? this.#countAgain() : undefined;
+    const permitted = this.#holdsSlot && !this.parts.slots.paused ? undefined : this.#permitted();
+    return counted === undefined ? permitted : Promise.all([counted, permitted]).then(() => undefined);
+  }
+
+  #stopCounting(): void {
+    if (this.task.resume === undefined || this.#steps > 0 || this.#rests) return;
+    this.#rests = true;
+    this.parts.store.setResumes(this.task.id, 0);
+  }
+
+  #countAgain(): Promise<void> | undefined {
+    const { resume, id } = this.task;
+    this.#rests = false;
+    if (resume === undefined) return undefined;
+    this.parts.store.setResumes(id, resume.count);
+    return this.committed();
   }
 
   endStep(): void {
@@ -203,10 +229,14 @@ export class RunCore {
         this.#pending.add(stop);
         off = subscribe((value) => {
           // Called from inside `subscribe`, it was there already and the run may have been past it.
-          if (off !== undefined) this.#resuming = false;
+          if (off !== undefined) {
+            this.#resuming = false;
+            if (this.#rests) this.#countAgain()?.catch(() => undefined);
+          }
           this.#pending.delete(stop);
           resolve(value);
         });
+        if (this.#pending.has(stop)) this.#stopCounting();
         // The run may have been ended after the callback, in the same turn: then what came is not for it any more.
       }).finally(() => this.check());
     } finally {

@@ -128,6 +128,11 @@ export interface Spent {
   readonly money: number;
 }
 
+export interface ResumeCount {
+  readonly task: number;
+  readonly count: number;
+}
+
 /** The task that was started under a key, and a fingerprint of what it was started for. */
 export interface KeyBinding {
   readonly task: number;
@@ -180,6 +185,11 @@ export interface Store {
   addMail(task: number, body: string): number;
   /** A line that is only an event; its key is made up. */
   addEvent(event: Pick<LogRow, "run" | "at" | "body"> & { readonly type: EventType }): void;
+
+  /** How often in a row the task was under way when the process ended; 0 forgets it. */
+  setResumes(task: number, count: number): void;
+  /** Of the tasks of the tree that have such a count. */
+  resumesOf(root: number): ResumeCount[];
 
   /** Kept beside the tasks, by name. */
   putSetting(name: string, value: string): void;

@@ -96,12 +96,12 @@ export async function killed(
   before: World,
   t: Cleanup,
   loops: Loops,
-  options: Partial<Omit<EngineOptions, "clock">> = {},
+  { launch = true, ...options }: Partial<Omit<EngineOptions, "clock">> & { readonly launch?: boolean } = {},
 ): Promise<World> {
   return reopenAfterKill(t, before, async (folder) => {
     const after = world(folder, loops, { ...options, clock: before.clock });
     t.after(() => after.stop());
-    await after.engine.recover();
+    await after.engine.recover({ launch });
     return after;
   });
 }

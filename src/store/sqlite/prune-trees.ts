@@ -82,7 +82,7 @@ function removeTree(database: DatabaseSync, root: number): number {
       remove(`DELETE FROM ${table} WHERE wait IN (SELECT id FROM waits WHERE root = ?)`);
     }
     remove("DELETE FROM waits WHERE root = ?");
-    for (const table of ["mail", "results", "keys", "leases", "runs"]) {
+    for (const table of ["mail", "results", "keys", "leases", "resumes", "runs"]) {
       remove(`DELETE FROM ${table} WHERE task IN (${tasks})`);
     }
     const removed = remove("DELETE FROM tasks WHERE root = ?");

@@ -12,6 +12,7 @@ import type {
   LogRow,
   MailRow,
   ResultRow,
+  ResumeCount,
   RunRow,
   Spent,
   StepKind,
@@ -152,6 +153,11 @@ export const spentIn: RowReader<Spent> = (row) => ({
   task: integer(row, "task"),
   tokens: integer(row, "tokens"),
   money: integer(row, "money"),
+});
+
+export const resumeCountIn: RowReader<ResumeCount> = (row) => ({
+  task: integer(row, "task"),
+  count: integer(row, "count"),
 });
 
 /** A single column named `value`; null, as of an empty MAX, is undefined. */

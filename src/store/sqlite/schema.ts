@@ -124,4 +124,7 @@ CREATE INDEX operator_roles_sid ON operator_roles (sid);
 INSERT INTO operator_roles SELECT roles.value, operators.sid FROM operators, json_each(operators.roles) AS roles;
 `;
 
-export const migrations: readonly string[] = [first, second, third, ticketsTable, operatorRolesTable];
+/** How often in a row a task was resumed without getting any further: the process ended each time while it ran. */
+const resumesTable = `CREATE TABLE resumes (task INTEGER PRIMARY KEY, count INTEGER NOT NULL);`;
+
+export const migrations: readonly string[] = [first, second, third, ticketsTable, operatorRolesTable, resumesTable];

@@ -130,6 +130,15 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
       writer.push("addEvent", [id, run, `!${id.toString(36)}`, at, type, body]);
     },
 
+    setResumes(task, count) {
+      if (count === 0) writer.push("dropResumes", [task]);
+      else writer.push("setResumes", [task, count]);
+    },
+    resumesOf: all(
+      "SELECT resumes.task, resumes.count FROM resumes JOIN tasks ON tasks.id = resumes.task WHERE tasks.root = ?",
+      row.resumeCountIn,
+    ),
+
     putSetting: (name, value) => records.putSetting(name, value),
     setting: (name) => records.setting(name),
 

@@ -32,6 +32,8 @@ export const writes = {
   addAnswer: insert("answers", 4),
   dropAnswer: "DELETE FROM answers WHERE wait = ?",
   addMail: insert("mail", 3),
+  setResumes: replace("resumes", 2),
+  dropResumes: "DELETE FROM resumes WHERE task = ?",
   putSetting: replace("meta", 2),
   addKey: insert("api_keys", 6),
   revokeKey: "UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
