@@ -68,8 +68,9 @@ export async function withTutti(
 
 async function warnOfParked(tutti: Tutti): Promise<void> {
   const { parked } = await tutti.status();
-  for (const { task, runner } of parked) {
-    warn(`${task} is unfinished and cannot go on: this Tutti has no runner ${runner}; a newer one may have started it`);
+  for (const { task, runner, reason } of parked) {
+    const why = reason ?? `this Tutti has no runner ${runner}; a newer one may have started it`;
+    warn(`${task} is unfinished and cannot go on: ${why}`);
   }
 }
 

@@ -12,6 +12,15 @@ export const localHost: Host = {
     const { openState } = await import("./state/open-state.ts");
     return (await openState(folder)).client;
   },
+  async cancel(folder, task, reason) {
+    const { openState } = await import("./state/open-state.ts");
+    const { client } = await openState(folder, { from: folder, resume: "never" });
+    try {
+      return await client.cancel(task, reason);
+    } finally {
+      await client.close();
+    }
+  },
   findDaemon: async (folder) => (await import("./lifecycle/find-daemon.ts")).findDaemon(folder),
   findOwner: async (folder) => (await import("./lifecycle/active-owner.ts")).activeOwner(folder),
   connect: async (folder) => (await import("./lifecycle/find-daemon.ts")).connectDaemon(folder),

@@ -37,13 +37,13 @@ export class Driver {
     const { slots } = this.#parts;
     const begin = (): void => {
       task.stop = undefined;
-      const counted = countResume(this.#parts, task);
+      const counted = this.#mayRun(task) ? countResume(this.#parts, task) : undefined;
       if (counted === undefined) drive();
       // A store that fails halts every tree.
       else counted.then(drive, drive);
     };
     const drive = (): void => {
-      if (task.result === undefined && this.#halted(task) === undefined) void this.#drive(task);
+      if (this.#mayRun(task)) void this.#drive(task);
       else slots.give(task.tree.slots);
     };
     const ticket = slots.take(task.tree.slots, begin);
@@ -53,6 +53,10 @@ export class Driver {
         ticket.gone = true;
       };
     }
+  }
+
+  #mayRun(task: LiveTask): boolean {
+    return task.result === undefined && this.#halted(task) === undefined;
   }
 
   #halted({ tree }: LiveTask): TuttiError | undefined {

@@ -1,6 +1,7 @@
 // The interface of the machine that the command line runs on: state folders, the daemon's process, projects.
 
 import type { Reader, Tutti } from "../client/client.ts";
+import type { TaskId } from "../protocol/ids.ts";
 import type { Project, TrustedConfig } from "./project.ts";
 
 interface Pruned {
@@ -40,6 +41,8 @@ export interface Host {
   openReader(folder: string): Reader;
   /** Works on the state folder in this process. Only one process at a time can. */
   openLocal(folder: string): Promise<Tutti>;
+  /** Cancels a task while nobody works on the folder, without resuming anything. Returns the tasks that were canceled. */
+  cancel(folder: string, task: TaskId, reason: string): Promise<readonly TaskId[]>;
   /** The daemon that works on the folder; undefined when none does. */
   findDaemon(folder: string): Promise<RunningDaemon | undefined>;
   /** The process that works on the folder, daemon or not; undefined when none does. */

@@ -111,6 +111,8 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     workers: workerService({ ...base, workerQuotas: new WorkerQuotas() }),
     keys,
     redact: (text) => text,
+    resume: async () => {},
+    isStarting: () => false,
     listening: (at) => (url = at),
     client: localClient({
       store,
@@ -121,7 +123,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
       keys,
       operators,
       onLive,
-      facts: () => ({ ...facts, url, state: folder, resumed: 0, parked: [] }),
+      facts: () => ({ ...facts, url, state: folder, resumed: 0, starting: false, parked: [] }),
       close: async () => {},
     }),
     onLive,

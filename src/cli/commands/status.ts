@@ -29,7 +29,9 @@ export async function statusCommand(host: Host, options: StatusOptions): Promise
     await writeLine(line("work", `${workLine(status)}${paused ? "; paused, nothing new begins" : ""}`));
     await writeLine(line("operators", `${operators.joined} joined, ${operators.connected} connected`));
     if (degraded !== null) warn(`no new work is taken: ${degraded.message}`);
-    for (const { task, runner } of parked) warn(`${task} cannot go on: this Tutti has no runner ${runner}`);
+    for (const { task, runner, reason } of parked) {
+      warn(`${task} cannot go on: ${reason ?? `this Tutti has no runner ${runner}`}`);
+    }
   } finally {
     await tutti.close();
   }

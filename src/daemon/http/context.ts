@@ -21,6 +21,8 @@ export interface HttpContext {
   readonly stopping: AbortSignal;
   /** The reason why the service starts no more work although it still answers; undefined while it is ready. */
   readonly notReady?: () => TuttiError | undefined;
+  /** The reason why only the service itself answers yet; undefined once work is taken. */
+  readonly starting?: () => TuttiError | undefined;
   /** Asks the process to stop; called after the reply was sent. */
   readonly onShutdown: (graceMs: number | undefined) => void;
 }

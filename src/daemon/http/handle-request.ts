@@ -29,6 +29,8 @@ export interface RequestDeps {
   readonly failedAttempts: FailedAttempts;
   readonly streams: EventStreams;
   readonly log: HttpLog;
+  /** The reason why only the service itself answers yet. */
+  readonly starting?: (() => TuttiError | undefined) | undefined;
   /** Aborted when the service stops; its reason is the error that every later request gets. */
   readonly stopping: AbortSignal;
   /** Why nothing can be written at the moment; undefined while it can. */
@@ -91,6 +93,9 @@ async function respond(
   const full = deps.cannotWrite();
   if (full !== undefined && writes(route, spec)) return { cause: full, headers: ["Connection", "close"] };
 
+  const starting = answersWhileStarting(route, spec) ? undefined : deps.starting?.();
+  if (starting !== undefined) return notYet(starting);
+
   const params = validateParams(spec, pathParams);
   if (!params.ok) return params.error;
   const query = validateQuery(spec, search.query);
@@ -127,6 +132,15 @@ async function respond(
 /** Fetching its prompt records that a worker has the task. */
 function writes(route: RouteName, { method }: RouteSpec): boolean {
   return route === "workerPrompt" || (method !== "GET" && !servedWhenFull.has(route));
+}
+
+/** What must answer although unfinished work is still being taken up. */
+function answersWhileStarting(route: RouteName, { access, tag }: RouteSpec): boolean {
+  return access === "public" || route === "status" || route === "shutdown" || tag === "keys";
+}
+
+function notYet(cause: TuttiError): HttpError {
+  return { cause, headers: ["Retry-After", "1"] };
 }
 
 const upgradeRequired = httpError("usage", "connect to this path with a WebSocket", {

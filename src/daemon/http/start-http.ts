@@ -64,6 +64,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     ),
     failedAttempts: new FailedAttempts(),
     log,
+    starting: options.starting,
     stopping: stopping.signal,
   };
   const deps: RequestDeps = {

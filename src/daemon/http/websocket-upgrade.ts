@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 
 import { routes } from "../../protocol/api/routes.ts";
-import { toTuttiError } from "../../protocol/error.ts";
+import { toTuttiError, type TuttiError } from "../../protocol/error.ts";
 import { operatorSubprotocol } from "../../protocol/operator/frames.ts";
 import { maxFrameLength } from "../../protocol/operator/read-client-frame.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
@@ -26,6 +26,8 @@ export interface UpgradeDeps {
   readonly checkOrigin: OriginCheck;
   readonly failedAttempts: FailedAttempts;
   readonly log: HttpLog;
+  /** The reason why only the service itself answers yet. */
+  readonly starting?: (() => TuttiError | undefined) | undefined;
   readonly stopping: AbortSignal;
 }
 
@@ -76,6 +78,8 @@ async function checkUpgrade(deps: UpgradeDeps, request: IncomingMessage): Promis
   if (deps.stopping.aborted) return { error: { cause: toTuttiError(deps.stopping.reason) } };
   const head = readHead(request);
   if ("error" in head) return head;
+  const starting = deps.starting?.();
+  if (starting !== undefined) return { error: { cause: starting, headers: ["Retry-After", "1"] } };
   const { error } = deps.checkOrigin(request, head.authority);
   if (error !== undefined) return { error };
   const match = deps.router.find("GET", head.path);

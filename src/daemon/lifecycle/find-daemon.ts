@@ -13,18 +13,23 @@ import { TuttiError } from "../../protocol/error.ts";
 import { readAdminKey } from "../state/admin-key.ts";
 import { type DaemonFile, readDaemonFile } from "./daemon-file.ts";
 import { pinnedFetch } from "./pinned-fetch.ts";
+import { pollUntil } from "./poll-until.ts";
 import { isRunning, type ProcessIdentity } from "./process-identity.ts";
 
 export interface FoundDaemon {
   readonly daemon: RunningDaemon;
   readonly instance: string;
   readonly process: ProcessIdentity;
+  /** It answers, and does not take work yet. */
+  readonly starting: boolean;
   readonly key: string;
   readonly fetch: typeof fetch;
 }
 
 /** How long a daemon may take to answer. */
 const answerTimeoutMs = 5_000;
+/** How long we wait for a daemon that answers to take up its unfinished work. */
+const startingMs = 10_000;
 
 export const adminKeyFile = (folder: string): string => join(folder, "admin.key");
 
@@ -43,18 +48,30 @@ export async function probeDaemon(folder: string): Promise<FoundDaemon | undefin
     throw new TuttiError("unauthorized", message);
   }
   const send = file.certificate === undefined ? fetch : pinnedFetch(file.certificate);
-  if ((await askInstance(file, key, send)) !== file.instance) return undefined;
+  const status = await askStatus(file, key, send);
+  if (status === undefined || status.instance !== file.instance) return undefined;
   const { pid, url, version, started_at, instance } = file;
-  return { daemon: { url, pid, version, started_at }, instance, process: processIn(file), key, fetch: send };
+  return {
+    daemon: { url, pid, version, started_at },
+    instance,
+    process: processIn(file),
+    starting: status.starting,
+    key,
+    fetch: send,
+  };
 }
 
 export async function findDaemon(folder: string): Promise<RunningDaemon | undefined> {
   return (await probeDaemon(folder))?.daemon;
 }
 
+/** Waits a while for a daemon that is starting, so that work can be given to it. */
 export async function connectDaemon(folder: string): Promise<Tutti | undefined> {
   const found = await probeDaemon(folder);
-  return found === undefined ? undefined : clientOf(found);
+  if (found === undefined) return undefined;
+  const client = clientOf(found);
+  if (found.starting) await pollUntil(startingMs, async () => ((await client.status()).starting ? undefined : true));
+  return client;
 }
 
 export function clientOf({ daemon: { url }, key, fetch: send }: FoundDaemon): Tutti {
@@ -63,10 +80,14 @@ export function clientOf({ daemon: { url }, key, fetch: send }: FoundDaemon): Tu
 
 export const processIn = ({ pid, process_start }: DaemonFile): ProcessIdentity => ({ pid, start: process_start });
 
-const Status = z.object({ instance: z.string() });
+const Status = z.object({ instance: z.string(), starting: z.boolean().default(false) });
 
 /** Returns undefined if nobody listens there, or somebody who is not a daemon. */
-async function askInstance(file: DaemonFile, key: string, send: typeof fetch): Promise<string | undefined> {
+async function askStatus(
+  file: DaemonFile,
+  key: string,
+  send: typeof fetch,
+): Promise<z.infer<typeof Status> | undefined> {
   const init = {
     headers: { authorization: `Bearer ${key}` },
     redirect: "error" as const,
@@ -87,5 +108,5 @@ async function askInstance(file: DaemonFile, key: string, send: typeof fetch): P
     const message = `the daemon, process ${file.pid} at ${file.url}, does not accept the key in admin.key; restart it, and it will`;
     throw new TuttiError("unauthorized", message);
   }
-  return Status.safeParse(parseJson(text)).data?.instance;
+  return Status.safeParse(parseJson(text)).data;
 }

@@ -97,7 +97,7 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
 /** If a daemon uses the state folder already, the error says where it listens. */
 async function openUnused(folder: string, options: OpenOptions): Promise<State> {
   try {
-    return await openState(folder, options);
+    return await openState(folder, { ...options, resume: "later" });
   } catch (thrown) {
     const error = toTuttiError(thrown);
     const daemon = error.code === "locked" ? await findDaemon(folder).catch(() => undefined) : undefined;
@@ -115,7 +115,7 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
   });
   const stopWatching = logRefusals(state, log);
   await state.keys.ensureAdmin(adminKeyFile(folder));
-  let stopping: StopReason | undefined;
+  let stopping: StopReason | undefined | void;
   const http = await listen(context, () => stopping !== undefined);
   const { instance, version, started_at } = await state.client.status();
   let notifier: Notifier | undefined;
@@ -127,9 +127,14 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
     const certificate = tls === undefined ? {} : { certificate: tls.cert };
     const facts = { url: http.url, instance, started_at, version };
     writeDaemonFile(folder, { pid, process_start: start, ...facts, ...certificate });
-    log.info({ url: http.url, state: folder }, "up");
-    onUp({ url: http.url, pid, version, started_at });
-    stopping = await stop.reason;
+    log.info({ url: http.url, state: folder }, "listening");
+    // Only now: a task that hangs or ends the process must not keep the daemon from being found, asked and stopped.
+    stopping = await Promise.race([stop.reason, state.resume()]);
+    if (stopping === undefined) {
+      log.info({ url: http.url, state: folder }, "up");
+      onUp({ url: http.url, pid, version, started_at });
+      stopping = await stop.reason;
+    }
     await drain(context, stopping);
   } finally {
     unsubscribe();
@@ -140,7 +145,7 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
     await http.close();
   }
   log.info({}, "down");
-  if (stopping.error !== undefined) throw stopping.error;
+  if (stopping?.error !== undefined) throw stopping.error;
 }
 
 /** Logs when new work begins to be refused, as on a full disk, and when it is taken again. */
@@ -170,7 +175,7 @@ async function drain({ state, log }: ServeContext, { why, graceMs, error }: Stop
   log.info({ why, grace_ms: graceMs }, "stopping");
   if (error !== undefined) log.fatal({ error }, error.message);
   if (state.store.failure !== undefined) return;
-  const finished = await state.engine.drain(graceMs);
+  const finished = await state.engine.drain(graceMs, { failed: error !== undefined });
   if (!finished) log.warn({}, "some steps did not finish in time; their tasks continue at the next start");
 }
 
@@ -209,6 +214,8 @@ async function listen(context: ServeContext, isStopping: () => boolean): Promise
       // Loaded only when it is needed: running tasks does not take a reader of agent definitions.
       project: async (at) => (await import("../project/open-project.ts")).openProject(at, { state: state.folder }),
       models: async (options) => (await import("../project/open-project.ts")).userModels(options),
+      starting: () =>
+        state.isStarting() ? new TuttiError("busy", "the service is starting; ask again soon") : undefined,
       notReady: () => (isStopping() ? new TuttiError("stopped", "the service is stopping") : undefined),
       onShutdown: (graceMs = defaultGraceMs) => stop.stop({ why: "request", graceMs }),
     });

@@ -33,7 +33,7 @@ export interface LocalClientDeps {
   /** What the process knows of itself. */
   readonly facts: () => Pick<
     ServiceStatus,
-    "instance" | "version" | "url" | "pid" | "state" | "started_at" | "resumed" | "parked"
+    "instance" | "version" | "url" | "pid" | "state" | "started_at" | "starting" | "resumed" | "parked"
   >;
   readonly close: () => Promise<void>;
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { systemClock } from "../../engine/clock.ts";
 import { Engine } from "../../engine/engine.ts";
 import type { LiveDelta } from "../../protocol/task/event.ts";
-import type { TaskId } from "../../protocol/ids.ts";
+import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { commandRunner } from "../../runner/command/runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import { operatorRunner } from "../../runner/operator/runner.ts";
@@ -38,11 +38,17 @@ export interface OpenOptions {
   readonly log?: ServiceLog;
   /** How much of the disk must be free for new work to be taken. */
   readonly minFreeBytes?: number | undefined;
+  /**
+   * When unfinished tasks go on: `now`, before the state is returned; `later`, when `State.resume` is called; `never`: they
+   * are there to be canceled, and nothing of any project is loaded or run.
+   */
+  readonly resume?: "now" | "later" | "never";
 }
 
 const noLog: ServiceLog = { info: () => undefined, warn: () => undefined };
 
-export async function openState(folder: string, { log = noLog, minFreeBytes }: OpenOptions = {}): Promise<State> {
+export async function openState(folder: string, options: OpenOptions = {}): Promise<State> {
+  const { log = noLog, minFreeBytes, resume = "now" } = options;
   const clock = systemClock;
   const secrets = new SecretKeeper();
   const runtimes = openProjectRuntimes({
@@ -52,9 +58,11 @@ export async function openState(folder: string, { log = noLog, minFreeBytes }: O
     onWarning: (message) => log.warn({}, message),
   });
   // A config of the user that cannot be used is told before anything is touched.
-  const { models, notifications } = await runtimes.userConfig();
-  const variables = notifications.webhook === undefined ? [] : [notifications.webhook.secret_env];
-  secrets.add(collectSecrets({ env: process.env, models, variables }));
+  if (resume !== "never") {
+    const { models, notifications } = await runtimes.userConfig();
+    const variables = notifications.webhook === undefined ? [] : [notifications.webhook.secret_env];
+    secrets.add(collectSecrets({ env: process.env, models, variables }));
+  }
   refuseSharedFolder(folder);
   makeFolder(folder);
   const lock = takeLock(folder);
@@ -70,7 +78,7 @@ export async function openState(folder: string, { log = noLog, minFreeBytes }: O
     const redact = (text: string): string => secrets.redact(text);
     const live = liveRelay(secrets);
     const leases = new Leases({ salt: store.salt, records, committed, clock });
-    const parked: { task: TaskId; runner: string }[] = [];
+    const parked: ServiceStatus["parked"] = [];
     const engine = new Engine({
       store,
       clock,
@@ -79,6 +87,10 @@ export async function openState(folder: string, { log = noLog, minFreeBytes }: O
       treeRunners: runtimes.treeRunners,
       cleanUp,
       onParked: (task, runner) => parked.push({ task, runner }),
+      onLeft: (task, error) => {
+        parked.push({ task, runner: "", reason: error.message });
+        log.warn({ task, err: error }, "a tree of tasks could not be taken up and stays as it is");
+      },
       onLive: live.tell,
       refusesWork: watchDiskSpace(folder, { minFreeBytes }),
     });
@@ -90,7 +102,13 @@ export async function openState(folder: string, { log = noLog, minFreeBytes }: O
     );
     opened.unshift(() => feed.close());
     const keys = new Keys({ records, committed });
-    const resumed = await engine.recover();
+    let starting = resume === "later";
+    let resumed = 0;
+    const recover = async (): Promise<void> => {
+      resumed = await engine.recover({ launch: resume !== "never" });
+      starting = false;
+    };
+    if (resume !== "later") await recover();
     let url: string | null = null;
     const base = { store, records, committed, feed, engine, clock, leases, signingKey, log };
     const operators = new OperatorHub({ ...base, baseUrl: () => url ?? "http://127.0.0.1" });
@@ -124,10 +142,12 @@ export async function openState(folder: string, { log = noLog, minFreeBytes }: O
         keys,
         operators,
         onLive: live.on,
-        facts: () => ({ ...facts, url, resumed, parked }),
+        facts: () => ({ ...facts, url, starting, resumed, parked }),
         close: () => close(0),
       }),
       onLive: live.on,
+      resume: recover,
+      isStarting: () => starting,
       listening: (at) => (url = at),
       close: ({ graceMs = 0 } = {}) => close(graceMs),
     };

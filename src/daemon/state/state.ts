@@ -26,6 +26,10 @@ export interface State {
   readonly redact: (text: string) => string;
   /** Text on its way, redacted. */
   onLive(listener: (delta: LiveDelta) => void): () => void;
+  /** Takes up what was left unfinished; for a state that was opened to do this later. */
+  resume(): Promise<void>;
+  /** It was opened to resume later, and that is not done yet. */
+  isStarting(): boolean;
   /** Says where workers reach the service, once it listens. */
   listening(url: string): void;
   /** Lets steps under way finish within `graceMs`, then leaves the rest to the next start. */

@@ -15,6 +15,8 @@ export const ServiceStatus = z.strictObject({
   pid: z.int().positive(),
   state: z.string(),
   started_at: Time,
+  /** Unfinished work is being taken up; until that is done, only the service itself answers. */
+  starting: z.boolean(),
   paused: z.boolean(),
   /** Why no new work is taken, such as a full disk; null while it is. The service goes on by itself when the reason is gone. */
   degraded: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
@@ -25,8 +27,8 @@ export const ServiceStatus = z.strictObject({
   operators: z.strictObject({ joined: z.int(), connected: z.int() }),
   /** How many unfinished tasks were resumed at the start. */
   resumed: z.int().nonnegative(),
-  /** Unfinished tasks of a runner this version does not have; they are left as they are. */
-  parked: z.array(z.strictObject({ task: TaskId, runner: z.string() })),
+  /** Unfinished tasks of a runner this version does not have, or that could not be read; they are left as they are. */
+  parked: z.array(z.strictObject({ task: TaskId, runner: z.string(), reason: z.string().optional() })),
   /** The last event recorded. */
   seq: z.int().nonnegative(),
 });

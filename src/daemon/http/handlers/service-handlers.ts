@@ -13,7 +13,7 @@ export function serviceHandlers(context: HttpContext): Pick<Handlers, ServiceRou
     ready() {
       const cause = stopping.aborted
         ? toTuttiError(stopping.reason)
-        : (context.notReady?.() ?? state.store.failure ?? state.engine.refusesWork);
+        : (context.notReady?.() ?? context.starting?.() ?? state.store.failure ?? state.engine.refusesWork);
       return cause === undefined ? { value: { ready: true } } : { error: { cause, status: 503 } };
     },
     openapi: () => ({ value: { ...Object(context.openapi()) } }),
