@@ -14,7 +14,7 @@ export const localHost: Host = {
   },
   async cancel(folder, task, reason) {
     const { openState } = await import("./state/open-state.ts");
-    const { client } = await openState(folder, { from: folder, resume: "never" });
+    const { client } = await openState(folder, { resume: "never" });
     try {
       return await client.cancel(task, reason);
     } finally {

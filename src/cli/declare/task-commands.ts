@@ -61,7 +61,7 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
   program
     .command("cancel")
     .argument("<task>", "the id of the task")
-    .description("cancel a task and all tasks below it")
+    .description("cancel a task and all tasks below it, also while no daemon runs")
     .option("--reason <text>", "why it is canceled", "canceled from the command line")
     .addOption(stateOption())
     .addOption(jsonOption())

@@ -94,7 +94,7 @@ async function respond(
   if (full !== undefined && writes(route, spec)) return { cause: full, headers: ["Connection", "close"] };
 
   const starting = answersWhileStarting(route, spec) ? undefined : deps.starting?.();
-  if (starting !== undefined) return notYet(starting);
+  if (starting !== undefined) return { cause: starting };
 
   const params = validateParams(spec, pathParams);
   if (!params.ok) return params.error;
@@ -137,10 +137,6 @@ function writes(route: RouteName, { method }: RouteSpec): boolean {
 /** What must answer although unfinished work is still being taken up. */
 function answersWhileStarting(route: RouteName, { access, tag }: RouteSpec): boolean {
   return access === "public" || route === "status" || route === "shutdown" || tag === "keys";
-}
-
-function notYet(cause: TuttiError): HttpError {
-  return { cause, headers: ["Retry-After", "1"] };
 }
 
 const upgradeRequired = httpError("usage", "connect to this path with a WebSocket", {

@@ -79,7 +79,7 @@ async function checkUpgrade(deps: UpgradeDeps, request: IncomingMessage): Promis
   const head = readHead(request);
   if ("error" in head) return head;
   const starting = deps.starting?.();
-  if (starting !== undefined) return { error: { cause: starting, headers: ["Retry-After", "1"] } };
+  if (starting !== undefined) return { error: { cause: starting } };
   const { error } = deps.checkOrigin(request, head.authority);
   if (error !== undefined) return { error };
   const match = deps.router.find("GET", head.path);

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 
+import { asking } from "../../../test/e2e/scenario-invocations.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { until } from "../../../test/support/wait-until.ts";
 import { openState } from "./open-state.ts";
 
 test("operators that joined with a key are torn down with it, over a restart too; others stay", async (t) => {
@@ -21,4 +25,33 @@ test("operators that joined with a key are torn down with it, over a restart too
     [staying.sid],
   );
   assert.equal((await second.operators.join(["gate"], good?.id ?? "")).ok, true, "its name is free");
+});
+
+test("opened to resume later, a state is read at once and takes its work up when it is told", async (t) => {
+  const folder = tempFolder(t);
+  const first = await openState(folder);
+  const { task } = await first.client.invoke(asking(), { folder, anew: true });
+  await until(() => first.engine.counts().input_required === 1);
+  await first.close();
+  const second = await openState(folder, { resume: "later" });
+  t.after(() => second.close());
+  const before = await second.client.status();
+  assert.deepEqual([before.starting, before.resumed, before.tasks.running], [true, 0, 0]);
+  assert.equal((await second.client.task(task))?.id, task);
+  await second.resume();
+  const after = await second.client.status();
+  assert.deepEqual([after.starting, after.resumed], [false, 2]);
+});
+
+test("opened never to resume, a state runs no task and no config, and its tasks can be canceled", async (t) => {
+  const folder = tempFolder(t);
+  const first = await openState(join(folder, "state"));
+  const { task } = await first.client.invoke(asking(), { folder, anew: true });
+  await until(() => first.engine.counts().input_required === 1);
+  await first.close();
+  writeFileSync(join(folder, "tutti.config.mjs"), `process.exitCode = 99; throw new Error("the config was run");`);
+  const second = await openState(join(folder, "state"), { resume: "never" });
+  t.after(() => second.close());
+  assert.equal((await second.client.status()).resumed, 0);
+  assert.equal((await second.client.cancel(task, "not wanted")).length, 2);
 });

@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import { z } from "zod";
 
 import { httpClient } from "../../../client/http-client.ts";
+import { TuttiError } from "../../../protocol/error.ts";
 import type { RouteSpec } from "../../../protocol/api/route-shape.ts";
 import { type RouteName, routes } from "../../../protocol/api/routes.ts";
 import { Answer } from "../../../protocol/task/ask.ts";
@@ -305,7 +306,6 @@ test("the service reports its status, pauses, resumes, and is asked to stop only
 });
 
 test("a service whose store has failed is alive but not ready", async (t) => {
-  const { TuttiError } = await import("../../../protocol/error.ts");
   t.mock.getter(kit.state.store, "failure", () => new TuttiError("disk_full", "the disk is full"));
   assert.equal((await kit.call("/healthz")).status, 200);
   const reply = await kit.call("/readyz");
@@ -392,4 +392,25 @@ test("no route answers an arbitrary request with a server error", async () => {
     const reply = await kit.call(filled, { method, ...(method === "POST" ? { json: {} } : {}) });
     assert.ok(reply.status < 500, `${name}: ${reply.text}`);
   }
+});
+
+test("while the service starts it says so, and all that is work is put off with 503 and Retry-After", async (t) => {
+  let starting: TuttiError | undefined = new TuttiError("busy", "the service is starting; ask again soon");
+  const kit = await openKit({ http: { starting: () => starting } });
+  t.after(() => kit.close());
+  for (const path of ["/healthz", "/openapi.json", "/v1/status", "/v1/keys"]) {
+    assert.equal((await kit.call(path)).status, 200, path);
+  }
+  for (const [path, method] of [
+    ["/readyz", "GET"],
+    ["/v1/tasks", "GET"],
+    ["/v1/asks", "GET"],
+    ["/v1/invocations", "POST"],
+    ["/v1/pause", "POST"],
+  ] as const) {
+    assert.equal((await kit.call(path, { method })).status, 503, path);
+  }
+  assert.equal((await kit.call("/v1/tasks")).headers.get("retry-after"), "1");
+  starting = undefined;
+  for (const path of ["/readyz", "/v1/tasks"]) assert.equal((await kit.call(path)).status, 200, path);
 });
