@@ -19,7 +19,7 @@ const largestSchema = 10_000;
 /** The size of all patterns of a schema together. */
 const largestPatterns = 50_000;
 
-export interface TextPattern {
+interface TextPattern {
   /** What it costs to match one character. */
   readonly size: number;
   test(text: string): boolean;

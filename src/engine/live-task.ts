@@ -42,7 +42,7 @@ export interface Tree {
 /** The limit of an account is held in the one above it, all of it, so that no sum of them passes the root's. */
 export type Accounts = { readonly [K in AccountKind]?: Account };
 
-export interface Resume {
+interface Resume {
   /** How often in a row the task was under way when the process ended, this time included once it runs. */
   count: number;
   /** Its loop was begun in this process, so the count is on disk. */

@@ -25,9 +25,9 @@ async function responsive(daemon: DaemonProcess): Promise<void> {
 
 test("a pattern of an output schema that backtracks does not hold the daemon up, nor the next one after a kill", async (t) => {
   const daemon = await daemonFor(t);
-  const { client, start, outcome } = scenarioOf(daemon);
+  const scenario = scenarioOf(daemon);
   const schema = { output_schema: { type: "string", pattern: backtracking } };
-  const first = await start(
+  const first = await scenario.start(
     invocation(schema, [
       { turn: 0, final: long },
       { delay_ms: 2_000, final: "aaa" },
@@ -36,29 +36,28 @@ test("a pattern of an output schema that backtracks does not hold the daemon up,
   await responsive(daemon);
   await daemon.restartKilled();
   await responsive(daemon);
-  assert.equal(await outcome(first), "completed: aaa");
+  assert.equal(await scenario.outcome(first), "completed: aaa");
   const nested = {
     type: "object",
     patternProperties: { [backtracking]: { anyOf: [{ pattern: backtracking }, { pattern: "(x+x+)+y" }] } },
     propertyNames: { pattern: backtracking },
   };
-  const second = await start(invocation({ output_schema: nested }, [{ final: { [long]: long, aaa: long } }]));
-  assert.match(await outcome(second), /^failed/);
+  const second = await scenario.start(invocation({ output_schema: nested }, [{ final: { [long]: long, aaa: long } }]));
+  assert.match(await scenario.outcome(second), /^failed/);
   await responsive(daemon);
-  await client.close();
 });
 
 test("a pattern of a rehearsal script that backtracks does not hold the daemon up", async (t) => {
   const daemon = await daemonFor(t);
-  const { start, outcome } = scenarioOf(daemon);
+  const scenario = scenarioOf(daemon);
   const rules = [{ last: { regex: backtracking }, final: "all a" }, { final: "not only a" }];
-  assert.equal(await outcome(await start(invocation({}, rules, long))), "completed: not only a");
+  assert.equal(await scenario.outcome(await scenario.start(invocation({}, rules, long))), "completed: not only a");
   await responsive(daemon);
 });
 
 test("a schema whose alternatives double with each level does not hold the daemon up", async (t) => {
   const daemon = await daemonFor(t);
-  const { start, outcome } = scenarioOf(daemon);
+  const scenario = scenarioOf(daemon);
   const $defs = Object.fromEntries(
     Array.from({ length: 40 }, (_, at) => [
       `d${at}`,
@@ -66,13 +65,16 @@ test("a schema whose alternatives double with each level does not hold the daemo
     ]),
   );
   const output_schema = { $ref: "#/$defs/d0", $defs: { ...$defs, d40: { type: "string" } } };
-  assert.match(await outcome(await start(invocation({ output_schema }, [{ final: 1 }]))), /^failed/);
+  assert.match(await scenario.outcome(await scenario.start(invocation({ output_schema }, [{ final: 1 }]))), /^failed/);
   await responsive(daemon);
 });
 
 test("a pattern that cannot be matched in linear time is refused by name", async (t) => {
   const daemon = await daemonFor(t);
-  const { start, outcome } = scenarioOf(daemon);
+  const scenario = scenarioOf(daemon);
   const schema = { output_schema: { type: "string", pattern: "^(a)\\1$" } };
-  assert.match(await outcome(await start(invocation(schema, [{ final: "aa" }]))), /backreferences are not supported/);
+  assert.match(
+    await scenario.outcome(await scenario.start(invocation(schema, [{ final: "aa" }]))),
+    /backreferences are not supported/,
+  );
 });
