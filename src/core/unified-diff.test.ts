@@ -31,8 +31,8 @@ test("a change is shown with three lines around it, and changes far apart are hu
   const lines = Array.from({ length: 20 }, (_, index) => `${index + 1}\n`);
   const after = lines.with(1, "two\n").with(17, "eighteen\n").join("");
   assert.deepEqual(unifiedDiff(lines.join(""), after), [
-    ...["@@ -1,5 +1,5 @@", " 1", "-2", "+two", " 3", " 4", " 5"],
-    ...["@@ -15,6 +15,6 @@", " 15", " 16", " 17", "-18", "+eighteen", " 19", " 20"],
+    ..."@@ -1,5 +1,5 @@| 1|-2|+two| 3| 4| 5".split("|"),
+    ..."@@ -15,6 +15,6 @@| 15| 16| 17|-18|+eighteen| 19| 20".split("|"),
   ]);
   assert.deepEqual(unifiedDiff("a", "a"), []);
   assert.deepEqual(unifiedDiff("a", "a\n"), ["@@ -1,1 +1,1 @@", "-a", "\\ No newline at end of file", "+a"]);
