@@ -3,8 +3,8 @@
 import { type Stats, statSync } from "node:fs";
 
 import { thrownMessage } from "../protocol/error.ts";
+import { othersMayWrite } from "./others-may-write.ts";
 
-const othersMayWrite = 0o022;
 const sticky = 0o1000;
 
 /**
@@ -23,7 +23,7 @@ export function strangerProblem(path: string): string | undefined {
   if (found.uid !== user && found.uid !== 0) {
     return `${path} belongs to another user (uid ${found.uid}), who could change what it does; use only files of your own, or take it over with chown`;
   }
-  if ((found.mode & othersMayWrite) === 0) return undefined;
+  if (!othersMayWrite(found)) return undefined;
   return `${path} can be changed by other users; run: chmod go-w ${path}`;
 }
 

@@ -4,8 +4,8 @@ import { realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { TuttiError } from "../protocol/error.ts";
+import { othersMayWrite } from "./others-may-write.ts";
 
-const writableByOthers = 0o022;
 const writableByAnybody = 0o002;
 const sticky = 0o1000;
 
@@ -27,7 +27,7 @@ function folderProblem(folder: string): string | undefined {
   if (found.uid !== me) {
     return `the folder ${folder} belongs to another user, who could plant files in it; choose a folder of your own with --state`;
   }
-  if ((found.mode & writableByOthers) !== 0) {
+  if (othersMayWrite(found)) {
     return `other users can write to the folder ${folder} and could plant files in it; run \`chmod go-w ${folder}\` and look at what is in it, or choose another with --state`;
   }
   return ancestorProblem(realpathSync(folder), me);

@@ -72,11 +72,10 @@ test("a config that others can write, or whose folder they can write, is refused
   const file = write(join(mine, "tutti.config.mjs"), 'import "./lib/a.mjs"; export default {};');
   const lib = write(join(mine, "lib", "a.mjs"), "");
   for (const [path, mode] of [
-    [file, 0o664],
     [file, 0o646],
     [lib, 0o666],
-    [dirname(lib), 0o775],
-    [mine, 0o775],
+    [dirname(lib), 0o757],
+    [mine, 0o757],
   ] as const) {
     const fine = path.endsWith(".mjs") ? 0o644 : 0o755;
     chmodSync(path, mode);

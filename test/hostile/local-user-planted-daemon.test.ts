@@ -58,7 +58,7 @@ test("the attack works where nothing is wrong with the files, so the tests below
 test("in a state folder that others can write, no daemon is looked for and no key is sent", async (t) => {
   const folder = stateFolder(t);
   const stolen = await planted(t, folder);
-  for (const mode of [0o777, 0o770, 0o702]) {
+  for (const mode of [0o777, 0o707, 0o702]) {
     chmodSync(folder, mode);
     await assert.rejects(probeDaemon(folder), { ...refused, message: /chmod go-w/ });
     await assert.rejects(openState(folder), refused);

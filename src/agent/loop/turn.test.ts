@@ -168,7 +168,7 @@ test("final is checked against the agent's output schema: a miss is told by path
   const w = await world(t, { model: model.model });
   const rules = [{ turn: 0, final: { n: "one" } }, { turn: 1, say: "It is one." }, { final: { n: 1 } }];
   assert.deepEqual((await w.scalar(solo(rules, { output_schema }))).content, { n: 1 });
-  assert.match(textOf(model.sent[1]?.messages ?? []), /does not fit the task's schema: n: must be number/);
+  assert.match(textOf(model.sent[1]?.messages ?? []), /does not fit the task's schema: n: must be integer, not string/);
   assert.match(textOf(model.sent[2]?.messages ?? []), /needs a result that fits its schema/);
   assert.deepEqual((await w.scalar(solo([{ say: '{"n": 2}' }], { output_schema }))).content, { n: 2 });
   const never = await w.scalar(solo([{ say: "no" }], { output_schema }));
