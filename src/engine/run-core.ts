@@ -168,7 +168,8 @@ export class RunCore {
 
   /** Resolves when all that the run has recorded is on disk; undefined, at once, when it is already. */
   recordsDurable(): Promise<void> | undefined {
-    return this.parts.store.isDurable(this.#recordedIn) ? undefined : this.committed();
+    const { store } = this.parts;
+    return store.isDurable(this.#recordedIn) ? undefined : store.committed();
   }
 
   /** While the disk is full no step begins: its outcome would be held in memory, and many of them would fill it. */

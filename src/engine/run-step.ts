@@ -28,10 +28,14 @@ export async function runStep<T>(core: RunCore, key: string, options: StepOption
   const slot = core.beginStep();
   try {
     if (slot !== undefined) await slot;
-    if (!isWithinLimits(core, options)) await passLimits(core, step);
     // A paid call never runs ahead of what the run recorded before it: a crash would pay for those steps a second time.
+    // Before anything is held against the budget, so that a run that is ended meanwhile leaves nothing held.
     const recording = options.reserve === undefined ? undefined : core.recordsDurable();
-    if (recording !== undefined) await recording;
+    if (recording !== undefined) {
+      await recording;
+      core.check();
+    }
+    if (!isWithinLimits(core, options)) await passLimits(core, step);
     return await perform(core, step, body);
   } finally {
     core.endStep();

@@ -12,6 +12,7 @@ import {
   person,
   seen,
   started,
+  task,
   text,
   world,
 } from "../../test/support/engine-kit.ts";
@@ -88,6 +89,25 @@ test("a paid call does not begin while earlier records of its run are not on dis
   t.after(() => w.stop());
   await w.engine.result(await started(w, "one"));
   assert.deepEqual(missing, []);
+});
+
+test("a run that is canceled while its paid call waits for the disk leaves nothing held against the budget", async (t) => {
+  const tight = { input_tokens: 60, output_tokens: 0, money_micro_usd: 0 };
+  const loops: Loops = {
+    parent: async (d) => {
+      const [kid = ""] = await d.spawn("kid", [task("kid")]);
+      await d.cancel("enough", kid);
+      return d.step("own", { repeatable: true, schema: text, reserve: tight }, () => "there was enough left");
+    },
+    kid: async (d) => {
+      d.say("said", { name: null, role: "user", parts: [] });
+      return d.step("paid", { repeatable: true, schema: text, reserve: tight }, () => "paid");
+    },
+  };
+  const w = world(tempFolder(t), loops);
+  t.after(() => w.stop());
+  const result = await w.engine.result(await started(w, "parent", { budget: { tokens: 100 } }));
+  assert.equal(result.content, "there was enough left");
 });
 
 test("runners of a tree are resolved once, by the first task that needs one, and again only after a failure", async (t) => {
