@@ -72,7 +72,7 @@ interface ApplyingRule {
 }
 
 /**
- * Within one source, a rule for the tool replaces the rules for its effects. The default rule for an effect applies unless
+ * Within one source, a rule for the tool replaces the rules for its effects, except `protected`. The default rule for an effect applies unless
  * the user or the project has a rule for it: an invocation and an agent can make the rules stricter and never looser,
  * because whoever can send one or write one must not decide what Tutti may do.
  */
@@ -84,7 +84,7 @@ function applyingRules({ tool, effect }: JudgedCall, sources: readonly ApprovalS
     const own = rules.tools !== undefined && Object.hasOwn(rules.tools, tool) ? rules.tools[tool] : undefined;
     if (own !== undefined) applying.push({ rule: own, owner: { from, tool } });
     for (const name of effect.effects) {
-      const rule = own === undefined ? rules[name] : undefined;
+      const rule = own === undefined || name === "protected" ? rules[name] : undefined;
       if (rule !== undefined) applying.push({ rule, owner: { from, effect: name } });
       if (replaces && (own !== undefined || rule !== undefined)) covered.add(name);
     }
