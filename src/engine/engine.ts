@@ -160,8 +160,6 @@ export class Engine implements Tasks {
     const resumes = new Map(parts.store.resumesOf(root).map(({ task, count }) => [task, count]));
     for (const task of known) resumeTask(parts, task, resumes.get(task.id) ?? 0);
     for (const task of open) if (!known.includes(task)) this.#options.onParked?.(task.name, task.kind);
-    // The loops begin once it is on disk that they do.
-    await parts.store.committed();
     return known.length;
   }
 

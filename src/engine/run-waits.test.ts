@@ -103,6 +103,7 @@ test("sleep and select keep the time they are due over a restart", async (t) => 
   second.clock.advance(1_000);
   await settle();
   const third = await killed(second, t, loops);
+  await settle();
   third.clock.advance(30_000);
   await settle();
   assert.deepEqual(

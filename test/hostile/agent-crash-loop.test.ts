@@ -75,11 +75,14 @@ test("a task that kills the daemon is parked after the third resume, asks, and t
   const started = await scenarioOf(daemon).start(killing(daemon.folder));
   assert.equal(await untilItStays(daemon, 6), 4, "one death of its own, three when it was resumed");
   const { client } = scenarioOf(daemon);
-  const [ask, ...others] = await client.asks(started);
-  assert.deepEqual(others, []);
-  assert.equal(ask?.kind, "approval");
-  assert.match(ask?.question ?? "", /was running when the process ended 3 times in a row/);
-  assert.deepEqual(await client.answer(ask?.id ?? "", { kind: "approval", approved: false }, me), { accepted: true });
+  // Nobody can tell which of the tasks that were running ended the process: its caller may be asked about as well.
+  const asks = await client.asks(started);
+  assert.ok(JSON.stringify(asks).includes('"agent":"killer"'), JSON.stringify(asks));
+  for (const { id, kind, question } of asks) {
+    assert.equal(kind, "approval");
+    assert.match(question, /was running when the process ended 3 times in a row/);
+    await client.answer(id, { kind: "approval", approved: false }, me);
+  }
   assert.match(JSON.stringify(await client.result(started)), /nobody agreed to try again/);
 });
 
