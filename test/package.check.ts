@@ -1,7 +1,7 @@
 // The package as a user gets it: packed, installed into an empty folder, run there.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -33,7 +33,7 @@ test("the installed command routes a handoff", () => {
 
 test("the installed command is linked as a bin and shows its help", () => {
   const said = run(join("node_modules", ".bin", "tutti"), ["--help"], folder);
-  assert.match(said, /parse what a model replied/);
+  assert.match(said, /parse the reply of a model/);
 });
 
 test("the installed command runs an invocation whose agent searches files in a thread of its own", () => {
@@ -89,6 +89,21 @@ test("the installed daemon starts, works, knows the project's agents, and stops"
   } finally {
     assert.deepEqual(JSON.parse(tutti("down", "--json", ...state)), { stopped: true });
   }
+});
+
+test("the installed command loads a config that is code in a process of its own", () => {
+  const project = join(folder, "project");
+  mkdirSync(project, { mode: 0o755 });
+  writeFileSync(
+    join(project, "tutti.config.mjs"),
+    `import { defineTool } from "tutti";
+     import { z } from "zod";
+     export default { tools: [defineTool({
+       name: "shout", description: "Says it loudly.", input: z.object({}), effects: ["read"], run: () => "HA" })] };`,
+  );
+  const tutti = join(folder, "node_modules", "tutti", "bin", "tutti.js");
+  const said = run(process.execPath, [tutti, "trust", "--state", join(folder, "trusting")], project);
+  assert.match(said, /shout/);
 });
 
 test("the installed library parses tool calls through its public entry points", () => {
