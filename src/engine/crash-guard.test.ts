@@ -36,13 +36,13 @@ function fatal(ran: string[]): Loops {
   };
 }
 
-test("a task that was under way when the process ended three times in a row is parked and asks; yes runs it once more", async (t) => {
+test("a task that was under way when the process ended five times in a row is parked and asks; yes runs it once more", async (t) => {
   const ran: string[] = [];
   const loops = fatal(ran);
   let w = world(tempFolder(t), loops);
   const name = await started(w, "fatal");
   await settle();
-  for (let restart = 1; restart <= 3; restart += 1) {
+  for (let restart = 1; restart <= 5; restart += 1) {
     w = await killed(w, t, loops);
     await settle();
     assert.equal(ran.length, 1 + restart);
@@ -50,20 +50,20 @@ test("a task that was under way when the process ended three times in a row is p
   for (let restart = 0; restart < 2; restart += 1) {
     w = await killed(w, t, loops);
     await settle();
-    assert.equal(ran.length, 4, "it is not run again");
+    assert.equal(ran.length, 6, "it is not run again");
     assert.equal(openWaits(w).length, 1, "one ask, also after another restart");
   }
   const [first = ""] = openWaits(w);
   assert.deepEqual(await w.engine.deliver(first, yes, person), { outcome: "accepted" });
   await settle();
-  assert.equal(ran.length, 5);
+  assert.equal(ran.length, 7);
   w = await killed(w, t, loops);
   await settle();
-  assert.equal(ran.length, 5, "once more, not for ever");
+  assert.equal(ran.length, 7, "once more, not for ever");
   const [second = ""] = openWaits(w);
   assert.notEqual(second, first);
   await w.engine.deliver(second, no, person);
-  assert.match(JSON.stringify(await w.engine.result(name)), /3 times in a row, and nobody agreed to try again/);
+  assert.match(JSON.stringify(await w.engine.result(name)), /5 times in a row, and nobody agreed to try again/);
   await w.stop();
 });
 
@@ -147,7 +147,7 @@ test("a task whose step may not be repeated and ends the process each time is pa
     w = await killed(w, t, loops);
     await settle();
   }
-  assert.equal(ran.length, 4);
+  assert.equal(ran.length, 6);
   assert.equal(openWaits(w).length, 1);
   await w.stop();
 });
@@ -172,7 +172,7 @@ test("a parallel wait does not hide a step that ends the process", async (t) => 
     w = await killed(w, t, loops);
     await settle();
   }
-  assert.equal(ran.length, 4);
+  assert.equal(ran.length, 6);
   await w.stop();
 });
 

@@ -9,7 +9,7 @@ import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
 
 /** How often in a row a task may be under way when the process ends, until it is parked. */
-const resumeLimit = 3;
+const resumeLimit = 5;
 
 /** A task of a tree that was taken over goes on, unless it was under way too often when the process ended. */
 export function resumeTask(parts: EngineParts, task: LiveTask, count: number): void {
