@@ -5,7 +5,7 @@ import { describeIssues, issuesOf } from "../protocol/lenient-read.ts";
 import { errorIn, Problem } from "../protocol/api/problem.ts";
 import type { RouteArguments, RouteResult, RouteSpec } from "../protocol/api/route-shape.ts";
 import { type RouteName, type Routes, routes } from "../protocol/api/routes.ts";
-import { parseJson } from "./json-text.ts";
+import { parseJson } from "../protocol/json/parse-json.ts";
 
 export interface ServiceOptions {
   /** The address of the service, such as `http://127.0.0.1:7878`. */

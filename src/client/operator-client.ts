@@ -12,7 +12,7 @@ import {
 } from "../protocol/operator/frames.ts";
 import type { JoinedOperator } from "../protocol/operator/operator-session.ts";
 import { type Service, service } from "./call.ts";
-import { parseJson } from "./json-text.ts";
+import { parseJson } from "../protocol/json/parse-json.ts";
 import { rememberReplies } from "./operator-replies.ts";
 import { finalCloseCodes, openSocket, type OpenSocket } from "./operator-socket.ts";
 import { backoffMs, sleep } from "./retry.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../protocol/json/parse-json.ts";
 import { readPrivateFile, replacePrivateFile } from "../../files/private-file.ts";
 
 /** Unknown fields are ignored, because another version may have written the file. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../protocol/json/parse-json.ts";
 import { type ErrorCode, errorTable, TuttiError } from "../../protocol/error.ts";
 
 const maxBytes = 10 * 2 ** 20;

@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import type { Tutti } from "../../client/client.ts";
 import { httpClient } from "../../client/http-client.ts";
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../protocol/json/parse-json.ts";
 import type { RunningDaemon } from "../../host/host.ts";
 import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { TuttiError } from "../../protocol/error.ts";

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../protocol/json/parse-json.ts";
 
 const LogLine = z.looseObject({ time: z.number(), level: z.string(), msg: z.string().default("") });
 const LoggedError = z.object({ message: z.string(), stack: z.string() });

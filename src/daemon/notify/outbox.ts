@@ -1,6 +1,6 @@
 // Notices that are still to be delivered. They are stored before they are sent, and tried again until they are delivered.
 
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../protocol/json/parse-json.ts";
 import type { Clock } from "../../ports.ts";
 import type { ServiceRecords, NoticeRow } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";

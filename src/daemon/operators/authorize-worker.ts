@@ -2,7 +2,7 @@
 
 import { idInName } from "../../store/names.ts";
 import type { Clock } from "../../ports.ts";
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../protocol/json/parse-json.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { isHandle } from "../../protocol/operator/handle.ts";
 import { checkClaims, openToken, TokenClaims, type WorkerVerb } from "../../protocol/operator/capability-token.ts";

@@ -3,7 +3,7 @@
 import { relative } from "node:path";
 
 import { approvalOutcome } from "../../core/approval.ts";
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../protocol/json/parse-json.ts";
 import type { Durable } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";

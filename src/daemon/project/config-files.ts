@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { z } from "zod";
 
 import { isSharedFolder, strangerProblem } from "../../files/owned-path.ts";
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../protocol/json/parse-json.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 
 export const configNames = ["ts", "js", "mjs", "json"].map((ending) => `tutti.config.${ending}`);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../protocol/json/parse-json.ts";
 import { replacePrivateFile } from "../../files/private-file.ts";
 import { readOptionalFile } from "../../files/read-optional-file.ts";
 import { TuttiError } from "../../protocol/error.ts";

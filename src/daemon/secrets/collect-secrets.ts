@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../protocol/json/parse-json.ts";
 import type { Secret } from "../../core/redaction/secret-matcher.ts";
 import type { ModelsConfig } from "../../model/models-config.ts";
 import { type Environment, providerNames, resolveProvider } from "../../model/resolve-model.ts";

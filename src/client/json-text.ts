@@ -1,9 +1,0 @@
-// JSON from outside: parsed, or undefined when the text is not JSON.
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
