@@ -9,7 +9,7 @@ import { endProcesses, type ProcessNote, stepVariable } from "./end-processes.ts
 import { processTable, psProcesses } from "./process-table.ts";
 
 /** A session of its own that prints a line when it is ready. */
-async function session(script: string, step = "t/1.1/run") {
+async function session(script: string, step = `ended-${process.pid}/1.1/run`) {
   const child = spawn("/bin/sh", ["-c", script], {
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],

@@ -14,7 +14,7 @@ import { startHeld } from "./held-process.ts";
 import { processTable } from "./process-table.ts";
 
 const folder = tempFolder({ after });
-const step = "t/1.1/run";
+const step = `held-${process.pid}/1.1/run`;
 
 const touching = (file: string) => ({
   argv: ["/bin/sh", "-c", `echo ran > ${file}`],
