@@ -7,7 +7,7 @@ import type { Host } from "../host/host.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { commandLine, withDaemon, withReader, withTutti } from "./connect.ts";
 
-const daemon = { url: "http://127.0.0.1:1", pid: 1, version: "0", started_at: 0 };
+const daemon = { url: "http://127.0.0.1:1", pid: 1, version: "0", started_at: 0, command: false };
 
 interface World {
   readonly host: Host;
@@ -15,10 +15,21 @@ interface World {
   readonly calls: string[];
   /** Whether a daemon runs. */
   running: boolean;
+  /** Another process asks this one to stop. */
+  askToStop: () => void;
+}
+
+interface WorldOptions {
+  readonly running?: boolean;
+  readonly connectError?: TuttiError;
+  /** Why this process cannot work on the folder. */
+  readonly localError?: TuttiError;
+  /** A daemon goes on with what others gave to this process. */
+  readonly successor?: boolean;
 }
 
 /** A host that notes what it is asked for. Its clients can only be named, asked for their status, and closed. */
-function world({ running = false, connectError }: { running?: boolean; connectError?: TuttiError } = {}): World {
+function world({ running = false, connectError, localError, successor = false }: WorldOptions = {}): World {
   const calls: string[] = [];
   const client = (name: string, url?: string): Tutti => {
     const parts = {
@@ -28,12 +39,27 @@ function world({ running = false, connectError }: { running?: boolean; connectEr
     };
     return parts as unknown as Tutti;
   };
+  const stopAsked = Promise.withResolvers<void>();
   const state: World = {
     calls,
     running,
+    askToStop: stopAsked.resolve,
     host: {
       openReader: () => (calls.push("read"), client("reader")),
-      openLocal: async () => (calls.push("local"), client("local")),
+      openLocal: async () => {
+        calls.push("local");
+        if (localError !== undefined) {
+          // The other command answers a moment later.
+          state.running = true;
+          throw localError;
+        }
+        const tutti = client("local");
+        const close = async (): Promise<typeof daemon | undefined> => {
+          await tutti.close();
+          return successor ? daemon : undefined;
+        };
+        return { tutti, close, stopAsked: stopAsked.promise };
+      },
       connect: async () => {
         calls.push("connect");
         if (connectError !== undefined) throw connectError;
@@ -109,6 +135,35 @@ describe("working in the foreground", () => {
 
   test("after Ctrl-C says how to go on with the work of this process", async (t) => {
     assert.match(await interrupted(t, false), /stopped; .*, run the same command again to go on\n$/);
+  });
+
+  test("a command that finds the folder taken is served by the command that took it", async () => {
+    const { host, calls } = world({ localError: new TuttiError("locked", "another process works on it") });
+    await withTutti(host, {}, nothing);
+    assert.deepEqual(calls, ["connect", "local", "connect", "close daemon"]);
+  });
+
+  test("says which daemon goes on with what other commands gave to this one", async (t) => {
+    const captured = captureOutput(t);
+    await withTutti(world({ successor: true }).host, {}, nothing);
+    assert.match(
+      captured.err,
+      /a daemon at http:\/\/127\.0\.0\.1:1 goes on with what other commands gave to this one\n$/,
+    );
+  });
+
+  test("stops when another process asks it to, as after Ctrl-C", async (t) => {
+    t.after(() => (process.exitCode = undefined));
+    const captured = captureOutput(t);
+    const { host, askToStop, calls } = world();
+    await withTutti(host, {}, async () => {
+      askToStop();
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new TuttiError("stopped", "the connection was closed");
+    });
+    assert.equal(process.exitCode, 130);
+    assert.match(captured.err, /stopped; what was under way is kept/);
+    assert.ok(calls.includes("close local"));
   });
 
   test("a failure of the work is thrown, after the client is closed", async () => {

@@ -1,6 +1,6 @@
 // Decides who does the work of a command: a running daemon, a daemon that is started for it, or this process.
 import type { Reader, Tutti } from "../client/client.ts";
-import type { Host } from "../host/host.ts";
+import type { Host, LocalWork, RunningDaemon } from "../host/host.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import { stateFolder } from "./state-folder.ts";
@@ -48,22 +48,52 @@ export interface Connection {
   readonly setTask: (task: TaskId) => void;
 }
 
-/** Works through the daemon if there is one, otherwise in this process, until the work is done or the person leaves. */
+/**
+ * Works through the process that works on the folder if there is one, otherwise in this one, which then serves the
+ * others; until the work is done or the person leaves.
+ */
 export async function withTutti(
   host: Host,
   options: ConnectOptions,
   work: (connection: Connection) => Promise<void>,
 ): Promise<void> {
-  const folder = stateFolder(options.state);
-  const tutti = (await host.connect(folder)) ?? (await host.openLocal(folder));
-  if (tutti.url === undefined) await warnOfParked(tutti);
+  const session = await openSession(host, stateFolder(options.state));
+  const { tutti } = session;
+  if (session.isLocal) await warnOfParked(tutti);
   let task: TaskId | undefined;
-  // Ctrl-C cancels no task.
-  const farewell = (): string =>
-    tutti.url === undefined
-      ? "stopped; what was under way is kept, run the same command again to go on"
-      : `left; the daemon goes on with it, follow it with \`${commandLine(options.state, `logs -f ${task ?? ""}`)}\``;
-  await untilInterrupted(tutti, farewell, () => work({ tutti, setTask: (started) => (task = started) }));
+  await untilInterrupted(session, options, {
+    work: () => work({ tutti, setTask: (started) => (task = started) }),
+    task: () => task,
+  });
+}
+
+interface Session extends LocalWork {
+  readonly isLocal: boolean;
+}
+
+/** How long a process that has just taken the folder may take until it answers or ends. */
+const answersWithinMs = 10_000;
+const askEveryMs = 50;
+
+/** A folder that another command has just taken is served by it as soon as it answers, or free as soon as it ends. */
+async function openSession(host: Host, folder: string, waited = 0): Promise<Session> {
+  const tutti = await host.connect(folder);
+  if (tutti !== undefined) return remote(tutti);
+  try {
+    return { ...(await host.openLocal(folder)), isLocal: true };
+  } catch (thrown) {
+    if (!(thrown instanceof TuttiError) || thrown.code !== "locked" || waited >= answersWithinMs) throw thrown;
+  }
+  await new Promise((resolve) => setTimeout(resolve, askEveryMs));
+  return openSession(host, folder, waited + askEveryMs);
+}
+
+function remote(tutti: Tutti): Session {
+  const close = async (): Promise<undefined> => {
+    await tutti.close();
+    return undefined;
+  };
+  return { tutti, isLocal: false, stopAsked: new Promise(() => undefined), close };
 }
 
 async function warnOfParked(tutti: Tutti): Promise<void> {
@@ -117,27 +147,50 @@ export function commandLine(state: string | undefined, command: string): string 
   return `tutti ${command.trim()}${state === undefined ? "" : ` --state ${state}`}`;
 }
 
-/** Ctrl-C and a termination signal close the connection, which ends the work. */
-async function untilInterrupted(tutti: Tutti, farewell: () => string, work: () => Promise<void>): Promise<void> {
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= tutti.close());
+interface Interruptible {
+  readonly work: () => Promise<void>;
+  /** The task of the command, once it has one. */
+  readonly task: () => TaskId | undefined;
+}
+
+/** Ctrl-C, a termination signal and `tutti down` close the connection, which ends the work. No task is canceled by it. */
+async function untilInterrupted(
+  session: Session,
+  options: ConnectOptions,
+  { work, task }: Interruptible,
+): Promise<void> {
   let interrupted = false;
-  const onSignal = (): void => {
+  const interrupt = (): void => {
     interrupted = true;
     process.exitCode = interruptedStatus;
-    void close();
+    // A failure to close is thrown where it is awaited.
+    void session.close().catch(() => undefined);
   };
-  process.once("SIGINT", onSignal);
-  process.once("SIGTERM", onSignal);
+  process.once("SIGINT", interrupt);
+  process.once("SIGTERM", interrupt);
+  void session.stopAsked.then(interrupt);
+  let successor: RunningDaemon | undefined;
   try {
     await work();
   } catch (thrown) {
     if (!interrupted) throw thrown;
   } finally {
-    process.off("SIGINT", onSignal);
-    process.off("SIGTERM", onSignal);
-    // After the work: the last thing it draws on a terminal would overwrite this line.
-    if (interrupted) console.error(`\ntutti: ${farewell()}`);
-    await close();
+    process.off("SIGINT", interrupt);
+    process.off("SIGTERM", interrupt);
+    successor = await session.close();
   }
+  // After the work: the last thing it draws on a terminal would overwrite this line.
+  if (interrupted)
+    console.error(`\ntutti: ${farewell(session, successor, commandLine(options.state, `logs -f ${task() ?? ""}`))}`);
+  else if (successor !== undefined && options.json !== true) {
+    console.error(dim(`a daemon at ${successor.url} goes on with what other commands gave to this one`));
+  }
+}
+
+function farewell({ isLocal }: Session, successor: RunningDaemon | undefined, follow: string): string {
+  if (isLocal && successor === undefined) {
+    return "stopped; what was under way is kept, run the same command again to go on";
+  }
+  const daemon = successor === undefined ? "daemon" : `daemon at ${successor.url}`;
+  return `left; the ${daemon} goes on with it, follow it with \`${follow}\``;
 }

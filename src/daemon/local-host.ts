@@ -8,10 +8,7 @@ import { openReader } from "./state/reader.ts";
 
 export const localHost: Host = {
   openReader: (folder) => openReader(openView(folder)),
-  async openLocal(folder) {
-    const { openState } = await import("./state/open-state.ts");
-    return (await openState(folder)).client;
-  },
+  openLocal: async (folder) => (await import("./lifecycle/work-here.ts")).workHere(folder),
   async cancel(folder, task, reason) {
     const { openState } = await import("./state/open-state.ts");
     const { client } = await openState(folder, { resume: "never" });

@@ -33,14 +33,25 @@ export interface RunningDaemon {
   readonly pid: number;
   readonly version: string;
   readonly started_at: number;
+  /** It is no daemon but a command, which serves others until its own work is done. */
+  readonly command: boolean;
+}
+
+/** Work on a state folder in this process, which serves other commands meanwhile. */
+export interface LocalWork {
+  readonly tutti: Tutti;
+  /** Resolves when another process asks this one to stop, as `tutti down` does. */
+  readonly stopAsked: Promise<void>;
+  /** Stops the work here. Returns the daemon that goes on with it, if others gave work to this process that is unfinished. */
+  close(): Promise<RunningDaemon | undefined>;
 }
 
 /** `bin/` passes the implementation to the command line, so that the command line never imports the daemon. */
 export interface Host {
   /** Reads the state folder itself, also while another process works on it. Throws `not_found` when there is no state. */
   openReader(folder: string): Reader;
-  /** Works on the state folder in this process. Only one process at a time can. */
-  openLocal(folder: string): Promise<Tutti>;
+  /** Works on the state folder in this process. Only one process at a time can; the others are served by it. */
+  openLocal(folder: string): Promise<LocalWork>;
   /** Cancels a task while nobody works on the folder, without resuming anything. Returns the tasks that were canceled. */
   cancel(folder: string, task: TaskId, reason: string): Promise<readonly TaskId[]>;
   /** The daemon that works on the folder; undefined when none does. */

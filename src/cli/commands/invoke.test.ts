@@ -213,7 +213,7 @@ describe("after an interruption", () => {
       [["--new"], 4],
     ] as const) {
       const asking = b.start("invoke", ...args, example("ask"));
-      await asking.said(/waiting for an answer to ask_\w+; run the same command on a terminal/);
+      await asking.said(/waiting for an answer to ask_\w+; answer it with `tutti answer/);
       asking.child.kill("SIGINT");
       await asking.ended;
       assert.equal(roots(b).length, count);

@@ -26,7 +26,8 @@ export async function pruneCommand(host: Host, options: PruneOptions): Promise<v
   const daemon = await host.findDaemon(folder);
   if (daemon !== undefined) {
     const stop = `stop it with \`${commandLine(options.state, "down")}\`, prune, and start it again`;
-    throw new TuttiError("locked", `the daemon at ${daemon.url} works on ${folder}; ${stop}`);
+    const who = daemon.command ? `a command, process ${daemon.pid},` : `the daemon at ${daemon.url}`;
+    throw new TuttiError("locked", `${who} works on ${folder}; ${daemon.command ? "wait until it is done" : stop}`);
   }
   const pruned = host.prune(folder, {
     ...(options.older === undefined ? {} : { endedBefore: Date.now() - parseAge(options.older) }),

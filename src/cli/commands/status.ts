@@ -21,10 +21,12 @@ export async function statusCommand(host: Host, options: StatusOptions): Promise
   if (tutti === undefined) return showNotRunning(host, folder, options);
   try {
     const status = await tutti.status();
-    if (options.json === true) return await writeLine(JSON.stringify({ running: true, ...status }));
+    const command = (await host.findDaemon(folder))?.command === true;
+    if (options.json === true) return await writeLine(JSON.stringify({ running: true, command, ...status }));
     const { url, pid, version, started_at, operators, paused, degraded, parked } = status;
     const since = duration(Date.now() - started_at);
     await writeLine(`${bold("running")} at ${bold(url ?? "")} ${dim(`(process ${pid}, ${version}, for ${since})`)}`);
+    if (command) await writeLine(line("by", "a command, which serves others until its own work is done"));
     await writeLine(line("state", folder));
     await writeLine(line("work", `${workLine(status)}${paused ? "; paused, nothing new begins" : ""}`));
     await writeLine(line("operators", `${operators.joined} joined, ${operators.connected} connected`));

@@ -29,6 +29,7 @@ type Started = "here" | "detached" | "already";
 export async function upCommand(host: Host, options: UpCommandOptions): Promise<void> {
   const up = upOptions(options);
   const found = await host.findDaemon(up.state);
+  if (found?.command === true) throw servedByCommand(up.state, found);
   if (found !== undefined) return print(host, found, { how: "already", options });
   if (options.detach === true) {
     const { daemon, existed } = await host.startDaemon(up);
@@ -42,6 +43,11 @@ export async function upCommand(host: Host, options: UpCommandOptions): Promise<
     );
   });
   await printed;
+}
+
+function servedByCommand(folder: string, { pid, url }: RunningDaemon): TuttiError {
+  const message = `a command, process ${pid}, works on ${folder} and serves others at ${url} until its work is done; the daemon can be started then`;
+  return new TuttiError("locked", message, { details: { pid, url } });
 }
 
 function upOptions(options: UpCommandOptions): UpOptions {

@@ -33,7 +33,7 @@ export interface Questions {
 const settleMs = 50;
 
 export function inlineQuestions(tutti: Tutti, options: AskOptions): Questions {
-  return canPrompt() ? askInline(tutti, options) : announce(tutti, options);
+  return canPrompt() ? askInline(tutti, options) : announce(options);
 }
 
 function askInline(tutti: Tutti, { display, state }: AskOptions): Questions {
@@ -66,7 +66,7 @@ function askInline(tutti: Tutti, { display, state }: AskOptions): Questions {
       });
       if (text !== undefined) return await submit(open, text);
       done.add(open.id);
-      console.error(`\ntutti: ${open.id} stays open; to answer it, ${howToAnswer(tutti, open.id, state)}`);
+      console.error(`\ntutti: ${open.id} stays open; answer it with \`${answerCommand(open.id, state)}\``);
     } catch (thrown) {
       if (stopped.signal.aborted) return;
       if (closed.signal.aborted) console.error(`\ntutti: ${open.id} ${String(closed.signal.reason)}`);
@@ -109,7 +109,7 @@ function askInline(tutti: Tutti, { display, state }: AskOptions): Questions {
 }
 
 /** Says once per question that it waits for an answer, and where it can be given. */
-function announce(tutti: Tutti, { state }: AskOptions): Questions {
+function announce({ state }: AskOptions): Questions {
   const announced = new Set<AskId>();
   let tree: FoldedTree | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -117,7 +117,7 @@ function announce(tutti: Tutti, { state }: AskOptions): Questions {
     timer = undefined;
     for (const id of tree?.open.keys() ?? []) {
       if (!announced.has(id))
-        console.error(`tutti: waiting for an answer to ${id}; ${whereToAnswer(tutti, id, state)}`);
+        console.error(`tutti: waiting for an answer to ${id}; answer it with \`${answerCommand(id, state)}\``);
       announced.add(id);
     }
   };
@@ -143,19 +143,6 @@ function howItClosed(event: TaskEvent): string {
     default:
       return "is settled";
   }
-}
-
-/** Without a daemon, only this process can take the answer. */
-function howToAnswer({ url }: Tutti, id: AskId, state: string | undefined): string {
-  return url === undefined
-    ? "end this with Ctrl-C and run the same command again on a terminal"
-    : `run \`${answerCommand(id, state)}\``;
-}
-
-function whereToAnswer({ url }: Tutti, id: AskId, state: string | undefined): string {
-  return url === undefined
-    ? "run the same command on a terminal to answer it"
-    : `answer it with \`${answerCommand(id, state)}\``;
 }
 
 function answerCommand(id: AskId, state: string | undefined): string {

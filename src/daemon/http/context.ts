@@ -3,7 +3,7 @@
 import type { Project } from "../../host/project.ts";
 import type { ModelView } from "../../protocol/api/catalog.ts";
 import type { RouteResult } from "../../protocol/api/route-shape.ts";
-import type { Routes } from "../../protocol/api/routes.ts";
+import type { RouteName, Routes } from "../../protocol/api/routes.ts";
 import type { TuttiError } from "../../protocol/error.ts";
 import type { State } from "../state/state.ts";
 
@@ -25,6 +25,8 @@ export interface HttpContext {
   readonly starting?: () => TuttiError | undefined;
   /** Asks the process to stop; called after the reply was sent. */
   readonly onShutdown: (graceMs: number | undefined) => void;
+  /** Told of each request that was carried out and did more than look. */
+  readonly onDone?: (route: RouteName) => void;
 }
 
 /** The part of a pino logger that the HTTP server uses. */

@@ -35,6 +35,8 @@ export interface RequestDeps {
   readonly stopping: AbortSignal;
   /** Why nothing can be written at the moment; undefined while it can. */
   readonly cannotWrite: () => TuttiError | undefined;
+  /** Told of each request that was carried out and did more than look. */
+  readonly onDone?: ((route: RouteName) => void) | undefined;
 }
 
 /** Routes that are served while nothing can be written: they only look, or stop work, which can be what makes room. */
@@ -124,6 +126,7 @@ async function respond(
     active.end();
   }
   if (request.method !== "GET" && request.method !== "HEAD") {
+    deps.onDone?.(route);
     deps.log.info({ route, status: response.statusCode, by: idOf(caller) }, "a request was carried out");
   }
   return undefined;

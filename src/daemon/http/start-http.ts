@@ -72,6 +72,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     handlers: allHandlers({ ...options, stopping: stopping.signal }),
     streams,
     cannotWrite: () => state.store.stalled,
+    onDone: options.onDone,
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
     handleRequest(deps, request, response);

@@ -20,6 +20,8 @@ const DaemonFile = z.object({
   version: z.string(),
   /** The daemon's certificate as PEM. A client that read this file trusts this certificate and no other. */
   certificate: z.string().optional(),
+  /** The process is a command that serves others while it does its own work. */
+  command: z.boolean().optional(),
 });
 export type DaemonFile = z.infer<typeof DaemonFile>;
 

@@ -50,9 +50,9 @@ export async function probeDaemon(folder: string): Promise<FoundDaemon | undefin
   const send = file.certificate === undefined ? fetch : pinnedFetch(file.certificate);
   const status = await askStatus(file, key, send);
   if (status === undefined || status.instance !== file.instance) return undefined;
-  const { pid, url, version, started_at, instance } = file;
+  const { pid, url, version, started_at, instance, command = false } = file;
   return {
-    daemon: { url, pid, version, started_at },
+    daemon: { url, pid, version, started_at, command },
     instance,
     process: processIn(file),
     starting: status.starting,

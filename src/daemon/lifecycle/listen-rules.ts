@@ -19,15 +19,16 @@ export interface ListenRequest {
   readonly lastPort?: number | undefined;
 }
 
+export interface AcceptedListening {
+  readonly host: string;
+  /** To be tried in this order, the next one only if one is in use. */
+  readonly ports: readonly number[];
+  readonly loopback: boolean;
+  readonly warning?: string;
+}
+
 export type ListenDecision =
-  | {
-      readonly ok: true;
-      readonly host: string;
-      /** To be tried in this order, the next one only if one is in use. */
-      readonly ports: readonly number[];
-      readonly loopback: boolean;
-      readonly warning?: string;
-    }
+  | (AcceptedListening & { readonly ok: true })
   | { readonly ok: false; readonly code: "usage" | "refused"; readonly message: string };
 
 const loopback = new BlockList();

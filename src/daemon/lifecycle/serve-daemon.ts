@@ -7,9 +7,7 @@ import type { RunningDaemon, UpOptions } from "../../host/host.ts";
 import { redactor } from "../../core/redaction/redact.ts";
 import { systemClock } from "../../engine/clock.ts";
 import { ModelsConfig } from "../../model/models-config.ts";
-import { openApiDocument } from "../../protocol/api/openapi-document.ts";
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
-import { type RunningHttp, startHttp } from "../http/start-http.ts";
 import { type Log, type LogLevel, logLevels, openLog } from "../log/log.ts";
 import { type Notifier, startNotifier } from "../notify/start-notifier.ts";
 import { type OpenOptions, openState } from "../state/open-state.ts";
@@ -20,12 +18,12 @@ import { removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
 import { daemonLogFile } from "./daemon-log.ts";
 import { defaultGraceMs } from "./default-grace.ts";
 import { adminKeyFile, findDaemon } from "./find-daemon.ts";
-import { decideListening, type ListenDecision } from "./listen-rules.ts";
+import { lastPortOf, type ListenAt, listenForRequests } from "./listen-for-requests.ts";
+import { type AcceptedListening, decideListening } from "./listen-rules.ts";
 import { ownProcess } from "./process-identity.ts";
-import { reachableHosts } from "./reachable-hosts.ts";
 import { writeStartupMarker } from "./startup-marker.ts";
 import { listenForStop, type StopReason, type StopTrigger } from "./stop-trigger.ts";
-import { readTls, type TlsFiles } from "./tls-files.ts";
+import { readTls } from "./tls-files.ts";
 
 /** How long closing may take after the grace time. Then the process exits, which loses nothing that was acknowledged. */
 const closingMs = 15_000;
@@ -33,18 +31,13 @@ const closingMs = 15_000;
 /** How often the daemon looks whether it has to refuse new work, besides when work comes. */
 const lookEveryMs = 5_000;
 
-/** The setting that holds the last port, so that operators and workers that come back find the daemon. */
-const portSetting = "port";
-
 interface ServeContext {
   readonly folder: string;
   readonly from: string;
   readonly state: State;
   readonly log: Log;
   readonly stop: StopTrigger;
-  readonly listen: ListenDecision & { readonly ok: true };
-  readonly tls: TlsFiles | undefined;
-  readonly publicUrl: URL | undefined;
+  readonly listenAt: ListenAt;
 }
 
 /** Resolves when the daemon was stopped. Throws the error it ended with, if there was one. */
@@ -77,9 +70,9 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
     const state = await openUnused(folder, { log, minFreeBytes: options.minFreeBytes });
     redact = state.redact;
     try {
-      const listen = readListen(options, Number(state.records.setting(portSetting) ?? 0));
+      const listen = readListen(options, lastPortOf(state));
       if (listen.warning !== undefined) log.warn({ host: listen.host }, listen.warning);
-      await serve({ folder, from, state, log, stop, listen, tls, publicUrl }, (daemon) => {
+      await serve({ folder, from, state, log, stop, listenAt: { ...listen, tls, publicUrl } }, (daemon) => {
         removeMarker?.();
         onUp(daemon);
       });
@@ -108,7 +101,7 @@ async function openUnused(folder: string, options: OpenOptions): Promise<State> 
 }
 
 async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => void): Promise<void> {
-  const { folder, state, log, stop, tls } = context;
+  const { folder, from, state, log, stop, listenAt } = context;
   const unsubscribe = state.store.onCommit(() => {
     const error = state.store.failure;
     if (error !== undefined) stop.stop({ why: "store", graceMs: 0, error });
@@ -116,15 +109,19 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
   const stopWatching = logRefusals(state, log);
   await state.keys.ensureAdmin(adminKeyFile(folder));
   let stopping: StopReason | undefined | void;
-  const http = await listen(context, () => stopping !== undefined);
+  const http = await listenForRequests(listenAt, {
+    state,
+    from,
+    log,
+    notReady: () => (stopping === undefined ? undefined : new TuttiError("stopped", "the service is stopping")),
+    onShutdown: (graceMs = defaultGraceMs) => stop.stop({ why: "request", graceMs }),
+  });
   const { instance, version, started_at } = await state.client.status();
   let notifier: Notifier | undefined;
   try {
-    state.listening(context.publicUrl?.origin ?? http.url);
-    state.records.putSetting(portSetting, String(http.port));
     notifier = await notify(context);
     const { pid, start } = await ownProcess();
-    const certificate = tls === undefined ? {} : { certificate: tls.cert };
+    const certificate = listenAt.tls === undefined ? {} : { certificate: listenAt.tls.cert };
     const facts = { url: http.url, instance, started_at, version };
     writeDaemonFile(folder, { pid, process_start: start, ...facts, ...certificate });
     log.info({ url: http.url, state: folder }, "listening");
@@ -132,7 +129,7 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
     stopping = await Promise.race([stop.reason, state.resume()]);
     if (stopping === undefined) {
       log.info({ url: http.url, state: folder }, "up");
-      onUp({ url: http.url, pid, version, started_at });
+      onUp({ url: http.url, pid, version, started_at, command: false });
       stopping = await stop.reason;
     }
     await drain(context, stopping);
@@ -187,52 +184,13 @@ async function notify({ state, log }: ServeContext): Promise<Notifier> {
   return startNotifier({ ...parts, config: notifications, clock: systemClock, env: process.env });
 }
 
-/** Listens on the first of the ports that is free. */
-async function listen(context: ServeContext, isStopping: () => boolean): Promise<RunningHttp> {
-  const { state, log, from, stop, listen: where, tls, publicUrl } = context;
-  const [port = 0, ...otherPorts] = where.ports;
-  try {
-    return await startHttp({
-      state,
-      log,
-      from,
-      host: where.host,
-      port,
-      ...(tls === undefined ? {} : { tls }),
-      allowedHosts: [
-        ...(where.loopback ? [] : reachableHosts(where.host, tls?.cert)),
-        ...(publicUrl === undefined ? [] : [publicUrl.host]),
-      ],
-      // Behind a proxy, our own pages are served from the public URL.
-      allowedOrigins: publicUrl === undefined ? [] : [publicUrl.origin],
-      openapi: openApiDocument,
-      runners: [
-        { kind: "local", runtime: "local" },
-        { kind: "command", runtime: "command" },
-        { kind: "operator", runtime: "operator" },
-      ],
-      // Loaded only when it is needed: running tasks does not take a reader of agent definitions.
-      project: async (at) => (await import("../project/open-project.ts")).openProject(at, { state: state.folder }),
-      models: async (options) => (await import("../project/open-project.ts")).userModels(options),
-      starting: () =>
-        state.isStarting() ? new TuttiError("busy", "the service is starting; ask again soon") : undefined,
-      notReady: () => (isStopping() ? new TuttiError("stopped", "the service is stopping") : undefined),
-      onShutdown: (graceMs = defaultGraceMs) => stop.stop({ why: "request", graceMs }),
-    });
-  } catch (thrown) {
-    if (!(thrown instanceof TuttiError) || thrown.code !== "busy" || otherPorts.length === 0) throw thrown;
-    log.info({ port }, "the port is in use; trying another");
-    return listen({ ...context, listen: { ...where, ports: otherPorts } }, isStopping);
-  }
-}
-
-function readListen(options: UpOptions, lastPort = 0): ServeContext["listen"] {
+function readListen(options: UpOptions, lastPort?: number): AcceptedListening {
   const decision = decideListening({
     ...(options.host === undefined ? {} : { host: options.host }),
     ...(options.port === undefined ? {} : { port: options.port }),
     tls: options.tls !== undefined,
     insecure: options.insecure === true,
-    lastPort: lastPort > 0 ? lastPort : undefined,
+    lastPort,
   });
   if (!decision.ok) throw new TuttiError(decision.code, decision.message);
   return decision;

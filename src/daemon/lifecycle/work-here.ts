@@ -1,0 +1,72 @@
+// Works on a state folder in the process of a command, and serves other commands meanwhile, as a daemon would.
+
+import type { LocalWork } from "../../host/host.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { HttpLog } from "../http/context.ts";
+import { openState } from "../state/open-state.ts";
+import { removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
+import { adminKeyFile } from "./find-daemon.ts";
+import { lastPortOf, listenForRequests } from "./listen-for-requests.ts";
+import { decideListening } from "./listen-rules.ts";
+import { ownProcess } from "./process-identity.ts";
+import { startDaemon } from "./start-daemon.ts";
+
+const noLog: HttpLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/**
+ * If another process gave work to this one and some is unfinished at the end, a daemon is started that goes on with it:
+ * whoever waits for that work must not be left alone.
+ */
+export async function workHere(folder: string): Promise<LocalWork> {
+  const state = await openState(folder, { resume: "later" });
+  let given = false;
+  let stopped = false;
+  const { promise: stopAsked, resolve: askToStop } = Promise.withResolvers<void>();
+  const from = process.cwd();
+  try {
+    await state.keys.ensureAdmin(adminKeyFile(folder));
+    const at = decideListening({ tls: false, insecure: false, lastPort: lastPortOf(state) });
+    if (!at.ok) throw new TuttiError(at.code, at.message);
+    const http = await listenForRequests(
+      { ...at, tls: undefined, publicUrl: undefined },
+      {
+        state,
+        from,
+        log: noLog,
+        notReady: () => undefined,
+        onShutdown() {
+          stopped = true;
+          askToStop();
+        },
+        onDone(route) {
+          if (route === "invoke") given = true;
+        },
+      },
+    );
+    const { instance, version, started_at } = await state.client.status();
+    const { pid, start } = await ownProcess();
+    const facts = { url: http.url, instance, started_at, version, command: true };
+    writeDaemonFile(folder, { pid, process_start: start, ...facts });
+    const close = async () => {
+      const { pending, running, input_required } = state.engine.counts();
+      const isLeft = given && !stopped && pending + running + input_required > 0;
+      removeDaemonFile(folder, instance);
+      await http.close();
+      // Whoever follows a task in this process is told, too.
+      await state.client.close();
+      return isLeft ? (await startDaemon({ state: folder, from })).daemon : undefined;
+    };
+    let closing: ReturnType<typeof close> | undefined;
+    const closeOnce = () => (closing ??= close());
+    try {
+      await state.resume();
+    } catch (thrown) {
+      await closeOnce();
+      throw thrown;
+    }
+    return { tutti: { ...state.client, close: async () => void (await closeOnce()) }, stopAsked, close: closeOnce };
+  } catch (thrown) {
+    await state.close();
+    throw thrown;
+  }
+}
