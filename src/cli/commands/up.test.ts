@@ -42,7 +42,9 @@ describe("up and down", () => {
     const first = up(b);
     assert.equal(first.existed, false);
     assert.deepEqual([up(b).pid, up(b).existed], [first.pid, true]);
-    const running = ServiceStatus.extend({ running: z.literal(true) }).parse(JSON.parse(b.run("status", "--json").out));
+    const running = ServiceStatus.extend({ running: z.literal(true), command: z.literal(false) }).parse(
+      JSON.parse(b.run("status", "--json").out),
+    );
     assert.deepEqual([running.url, running.pid], [first.url, first.pid]);
     assert.match(b.run("status").out, new RegExp(`^running at ${first.url} `));
     assert.deepEqual(JSON.parse(b.run("down", "--json").out), { stopped: true });
@@ -77,14 +79,14 @@ describe("up and down", () => {
     await asking.said(/ask\.raised/);
     const status: unknown = JSON.parse(b.run("status", "--json").out);
     assert.partialDeepStrictEqual(status, {
-      running: false,
-      worker: { pid: asking.child.pid },
+      running: true,
+      command: true,
+      pid: asking.child.pid,
       tasks: { running: 1, input_required: 1 },
       asks: 1,
     });
-    // A daemon cannot take the state from it, and says who has it.
-    const answered = b.run("answer", openIn(b).asks[0]?.id ?? "", "red");
-    failsWith(answered, 7, new RegExp(`process ${asking.child.pid}`));
+    assert.match(b.run("status").out, /\n {2}by +a command, which serves others until its own work is done\n/);
+    failsWith(b.run("up"), 7, new RegExp(`a command, process ${asking.child.pid}, works on`));
     asking.child.kill("SIGKILL");
     await asking.ended;
   });

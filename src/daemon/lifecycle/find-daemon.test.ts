@@ -65,7 +65,13 @@ test("a daemon that answers with the instance in the file is found, with the fol
   const { folder, url, bearers, write } = await scene(t, says(200, { instance }));
   assert.equal(await findDaemon(folder), undefined, "there is no file yet");
   await write();
-  assert.deepEqual(await findDaemon(folder), { url, pid: process.pid, version: "0.1.0", started_at: 1 });
+  assert.deepEqual(await findDaemon(folder), {
+    url,
+    pid: process.pid,
+    version: "0.1.0",
+    started_at: 1,
+    command: false,
+  });
   const client = await connectDaemon(folder);
   assert.equal(client?.url, url);
   await client?.close();
