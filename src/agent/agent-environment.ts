@@ -1,6 +1,7 @@
 // What a project provides for its agents: tools, runners, and which calls need approval.
 
 import type { ApprovalSource } from "../core/approval.ts";
+import { rehearsalModelName } from "../core/rehearsal-name.ts";
 import type { AvailableRunner } from "../core/resolve-executor.ts";
 import type { Tool } from "./tools/tool.ts";
 import { ask } from "./tools/ask-person.ts";
@@ -19,6 +20,8 @@ export interface AgentEnvironment {
   readonly runners: readonly AvailableRunner[];
   /** The runtimes an agent has in the local loop. */
   readonly runtimes: readonly string[];
+  /** The model of agents that name none in an invocation that names none. */
+  readonly defaultModel: string;
   /** The rules of the user and of the project about which calls run at once, need approval or are refused. */
   readonly approvals: readonly ApprovalSource[];
   /** Folders that no tool may touch, such as the state folder. */
@@ -44,6 +47,7 @@ export function agentEnvironment(parts: Partial<AgentEnvironment> = {}): AgentEn
     tools: parts.tools ?? builtinTools,
     runners: parts.runners ?? [],
     runtimes: parts.runtimes ?? ["local"],
+    defaultModel: parts.defaultModel ?? rehearsalModelName,
     approvals: parts.approvals ?? [],
     offLimits: parts.offLimits ?? [],
   };

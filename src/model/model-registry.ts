@@ -1,6 +1,6 @@
 // All models behind one port: the rehearsal by its name, every other model by its provider.
 
-import { isRehearsalName, rehearsalModelName } from "../core/rehearsal-name.ts";
+import { isRehearsalName } from "../core/rehearsal-name.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { describeIssues, issuesOf } from "../protocol/lenient-read.ts";
 import type { Clock, Model } from "../ports.ts";
@@ -21,8 +21,6 @@ export interface ModelsOptions {
 }
 
 export interface Models {
-  /** The model of an agent that names none. */
-  readonly defaultModel: string;
   /** A port to all models, with `rehearsal` as the rehearsal. Calls through all such ports share the providers' lanes. */
   withRehearsal(rehearsal: Model): Model;
   list(options?: ListOptions): Promise<ModelListing[]>;
@@ -38,7 +36,6 @@ export function models(options: ModelsOptions): Models {
   const call = modelCaller({ clock: options.clock, random: options.random ?? Math.random });
   const isRehearsal = (name: string): boolean => isRehearsalName(canonicalName(setup.config, name));
   return {
-    defaultModel: setup.config.default ?? rehearsalModelName,
     withRehearsal: (rehearsal) => ({
       estimate: (request) =>
         isRehearsal(request.model)

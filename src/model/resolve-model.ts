@@ -68,20 +68,30 @@ const presets: Readonly<Record<string, Preset>> = {
   ollama: { kind: "openai-compatible", baseUrl: "http://localhost:11434/v1", keyEnv: [], baseEnv: "OLLAMA_BASE_URL" },
 };
 
+/** Short names that existing agent definitions use. An alias in the config takes precedence. */
+export const shortNames: Readonly<Record<string, string>> = {
+  fable: "anthropic/claude-fable-5-1",
+  opus: "anthropic/claude-opus-5-5",
+  sonnet: "anthropic/claude-sonnet-5-5",
+  haiku: "anthropic/claude-haiku-5-5",
+};
+
 const maxAliases = 8;
 
 export function providerNames(config: ModelsConfig): string[] {
   return [...new Set([...Object.keys(presets), ...Object.keys(config.providers)])];
 }
 
-/** Follows aliases. The result need not be the name of an existing model. */
+/** Follows aliases and short names. The result need not be the name of an existing model. */
 export function canonicalName(config: ModelsConfig, asked: string): string {
   let name = asked;
   for (let hops = 0; Object.hasOwn(config.aliases, name); hops += 1) {
     if (hops === maxAliases) throw new TuttiError("invalid_input", `the alias ${asked} leads in a circle`);
     name = config.aliases[name] ?? name;
   }
-  return name;
+  if (name.includes("/")) return name;
+  if (Object.hasOwn(shortNames, name)) return shortNames[name] ?? name;
+  return name.startsWith("claude-") ? `anthropic/${name}` : name;
 }
 
 /** Throws `invalid_input` or `not_found` with what to write instead. A missing key is an error only when the model is called. */

@@ -2,7 +2,7 @@
 
 import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
-import { loopTool } from "../tools/loop-tools.ts";
+import { reachableAgents } from "./reachable-agents.ts";
 import type { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
 
 export interface AgentRun {
@@ -21,7 +21,8 @@ export interface AgentRun {
 
 /** The agent must be one of `agents`. The same run of the same definitions gives an equal value, so it can be found again. */
 export function agentRun(agents: ReadonlyMap<string, AgentDefinition>, run: AgentRun): InvocationFile {
-  const definitions = reachableAgents(agents, run.agent).map((name): [string, AgentDefinition] => {
+  const lookup = { find: (name: string) => agents.get(name), callableBy: () => agents.keys() };
+  const definitions = reachableAgents(lookup, [run.agent]).map((name): [string, AgentDefinition] => {
     const definition = agents.get(name) ?? { instructions: "" };
     const model = (name === run.agent ? run.model : undefined) ?? definition.model;
     return [name, model === undefined ? definition : { ...definition, model: run.resolve(model) }];
@@ -38,18 +39,4 @@ export function agentRun(agents: ReadonlyMap<string, AgentDefinition>, run: Agen
     // The agent is the only target, so its limits hold for the whole tree.
     ...(budget === undefined ? {} : { budget }),
   };
-}
-
-/** The agent, every agent it may call or hand over to, and those that these may, sorted by name. */
-function reachableAgents(agents: ReadonlyMap<string, AgentDefinition>, from: string): string[] {
-  const found = new Set<string>();
-  const pending = [from];
-  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    const definition = agents.get(name);
-    if (definition === undefined || found.has(name)) continue;
-    found.add(name);
-    const callsAgents = definition.tools === undefined || definition.tools.includes(loopTool.invokeAgent);
-    pending.push(...(definition.handover ?? []), ...(callsAgents ? (definition.sub_agents ?? agents.keys()) : []));
-  }
-  return [...found].toSorted();
 }

@@ -53,10 +53,18 @@ export function agentSetup(options: SetupOptions, model: Model): AgentSetup {
   return setup;
 }
 
+/** The model of agents that name none. Whoever gives a script and names no model wants the script to be played. */
+export function modelOf(
+  { model, script }: InvocationFile,
+  environment: Pick<AgentEnvironment, "defaultModel">,
+): string {
+  return model ?? (script === undefined ? environment.defaultModel : rehearsalModelName);
+}
+
 function makeSetup({ file, environment, agent, rights, offeredTools }: SetupOptions, model: Model): AgentSetup {
   const { definition, instructions } = agent;
   const toolbox = makeToolbox({ file, environment, definition, rights, offeredTools });
-  const name = definition.model ?? file.model ?? rehearsalModelName;
+  const name = definition.model ?? modelOf(file, environment);
   const facts = model.facts?.(name);
   const wanted = definition.format ?? "auto";
   const format = wanted === "auto" ? (facts?.format ?? "native") : wanted;

@@ -12,7 +12,10 @@ import { jsonOption, limitOption, stateOption } from "../options.ts";
 export function declareTaskCommands(program: Command, host: () => Promise<Host>): void {
   program
     .command("invoke")
-    .argument("<file>", "the invocation, a JSON file; - to read it from standard input")
+    .argument(
+      "<file>",
+      "the invocation, a JSON file, with its own agents or naming those of the project; - to read standard input",
+    )
     .description("run an invocation, through the daemon if one runs; after an interruption, the same command goes on")
     .addOption(stateOption())
     .option("--new", "start a new run even if the same invocation is unfinished")

@@ -14,7 +14,11 @@ import type { LoadedConfig } from "./project-config.ts";
  */
 export async function buildEnvironment(
   { config, tools }: Pick<LoadedConfig, "config" | "tools">,
-  { state, userRules }: { readonly state: string; readonly userRules?: ApprovalRules | undefined },
+  {
+    state,
+    userRules,
+    defaultModel,
+  }: { readonly state: string; readonly userRules?: ApprovalRules | undefined; readonly defaultModel?: string },
 ): Promise<Partial<AgentEnvironment>> {
   const run = runTool(sandboxCommands(await probeSandbox(), { hidden: [state] }));
   const approvals: ApprovalSource[] = [];
@@ -26,6 +30,7 @@ export async function buildEnvironment(
       { kind: "command", runtime: "command" },
       { kind: "operator", runtime: "operator" },
     ],
+    ...(defaultModel === undefined ? {} : { defaultModel }),
     approvals,
     offLimits: [state],
   };

@@ -3,6 +3,7 @@
 import { realpath, stat } from "node:fs/promises";
 
 import type { LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
+import { missingAgent } from "../../agent/definition/missing-agent.ts";
 import { agentRun } from "../../agent/delegation/single-agent.ts";
 import type { PreparedRun, RunRequest } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -18,7 +19,7 @@ export async function prepareRun(
 ): Promise<PreparedRun> {
   const { agent: name, prompt } = request;
   if (prompt.trim() === "") throw new TuttiError("usage", "the prompt is blank; say what the agent is to do");
-  if (!loaded.agents.some((agent) => agent.name === name)) throw noAgent(loaded, name);
+  if (!loaded.agents.some((agent) => agent.name === name)) throw missingAgent(loaded, name);
   const { models, problem } = await effectiveConfig(project, state);
   const names = modelNames(models);
   const script = request.script === undefined ? undefined : readScript(request.script);
@@ -40,18 +41,6 @@ export async function prepareRun(
     rehearsal: model.startsWith("rehearsal/"),
     problem,
   };
-}
-
-/** When the agent's file is there but broken, the error says what is wrong with it. */
-function noAgent({ agents, problems }: LoadedDefinitions, name: string): TuttiError {
-  const broken = problems.find((problem) => problem.level === "error" && problem.file.endsWith(`/${name}.md`));
-  if (broken !== undefined) {
-    const message = `${broken.file}:${broken.line}: ${broken.message}; so there is no agent ${name}`;
-    return new TuttiError("invalid_input", message);
-  }
-  const known = agents.map((agent) => agent.name).join(", ");
-  const others = known === "" ? "there are none; make one with `tutti agents new NAME`" : `there are: ${known}`;
-  return new TuttiError("not_found", `there is no agent ${name}; ${others}`);
 }
 
 async function existingFolder(path: string): Promise<string> {

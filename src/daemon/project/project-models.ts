@@ -5,21 +5,13 @@ import type { ModelListing } from "../../model/list-models.ts";
 import type { ModelsConfig } from "../../model/models-config.ts";
 import { models } from "../../model/model-registry.ts";
 import type { ModelView } from "../../protocol/api/catalog.ts";
-import { canonicalName, resolveModel, resolveProvider } from "../../model/resolve-model.ts";
+import { canonicalName, resolveModel, resolveProvider, shortNames } from "../../model/resolve-model.ts";
 
 /** The model that plays a script; also the default when no provider is set up. */
 const rehearsal = "rehearsal/script";
 
 /** Default models, one for each provider; the first whose provider has a key is used. */
 const preferred = ["anthropic/claude-sonnet-5-5", "openai/gpt-6-sol", "google/gemini-3.8-flash"];
-
-/** Short names that existing agent definitions use. An alias in the config takes precedence. */
-const shortNames: Readonly<Record<string, string>> = {
-  fable: "anthropic/claude-fable-5-1",
-  opus: "anthropic/claude-opus-5-5",
-  sonnet: "anthropic/claude-sonnet-5-5",
-  haiku: "anthropic/claude-haiku-5-5",
-};
 
 export interface ModelNames {
   readonly rehearsal: string;
@@ -30,12 +22,7 @@ export interface ModelNames {
 }
 
 export function modelNames(config: ModelsConfig, env: NodeJS.ProcessEnv = process.env): ModelNames {
-  const resolve = (alias: string): string => {
-    const name = canonicalName(config, alias);
-    if (name.includes("/")) return name;
-    if (Object.hasOwn(shortNames, name)) return shortNames[name] ?? name;
-    return name.startsWith("claude-") ? `anthropic/${name}` : name;
-  };
+  const resolve = (name: string): string => canonicalName(config, name);
   const withKey = preferred.find((name) => {
     const provider = resolveProvider({ config, env }, name.slice(0, name.indexOf("/")));
     return provider.key !== undefined;

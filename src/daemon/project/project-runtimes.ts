@@ -19,6 +19,7 @@ import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
 import type { ConfigProcess } from "./config-process.ts";
 import { loadConfig } from "./project-config.ts";
 import { buildEnvironment } from "./build-environment.ts";
+import { modelNames } from "./project-models.ts";
 import { openTrust } from "./trusted-configs.ts";
 import { cachedUserConfig, mergeModels, type UserConfig } from "./user-config.ts";
 
@@ -131,7 +132,11 @@ async function loadRuntime(
   const merged = mergeModels(user.models, config.models);
   onModels(merged);
   const registry = models({ config: merged, env: process.env, clock });
-  const environment = await buildEnvironment(loaded, { state, userRules: user.approvals });
+  const environment = await buildEnvironment(loaded, {
+    state,
+    userRules: user.approvals,
+    defaultModel: modelNames(merged).fallback,
+  });
   return {
     environment,
     invocation: invocationRunner(environment),

@@ -1,10 +1,15 @@
-// Starts an invocation: reads it, checks that its targets could be made, and finds the one that is there already.
+// Starts an invocation: reads it, adds the agents it names, checks its targets, and finds the same one that is there already.
 
 import { createHash } from "node:crypto";
 import { isAbsolute, resolve } from "node:path";
 import { homedir } from "node:os";
 
+import { agentEnvironment, type AgentEnvironment } from "../../agent/agent-environment.ts";
+import { definitionFolders } from "../../agent/definition/agent-folders.ts";
+import { storedAgents } from "../../agent/definition/stored-agents.ts";
+import { modelOf } from "../../agent/loop/agent-setup.ts";
 import type { Tutti } from "../../client/client.ts";
+import { isRehearsalName } from "../../core/rehearsal-name.ts";
 import type { Tasks } from "../../ports.ts";
 import type { Started } from "../../protocol/api/task-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -38,32 +43,42 @@ async function start(
       details: { issues: reading.issues },
     });
   }
-  const project = projectFolder(resolve(folder, reading.file.project ?? "."), homedir());
-  const { file } = reading;
-  const task = invocationTask(file, { folder, project });
+  const home = homedir();
+  const project = projectFolder(resolve(folder, reading.file.project ?? "."), home);
+  const added = await storedAgents(reading.file, definitionFolders({ project, home }));
   const runtime = await runtimes.runtimeOf(project);
+  const file = withDefaults({ ...reading.file, agents: { ...reading.file.agents, ...added } }, runtime?.environment);
+  const task = invocationTask(file, { folder, project });
   // Nothing of a config that is not trusted counts, and its tools are not known; the task asks, and checks when it runs.
   const children = runtime === undefined ? [] : checkInvocation(file, task, runtime.environment);
   for (const child of children) if (child.runner.kind === "local") needsScript(file, child.agent);
   const warnings = reading.warnings.map(describeIssue);
   // The same file elsewhere is other work: another project's, or on folders relative to where it is run. How it is set out does not count.
-  const plain = JSON.stringify(JSON.parse(text));
-  const content = createHash("sha256")
-    .update([plain, project, ...task.rights.roots].join("\0"))
-    .digest("hex");
+  const request = [JSON.stringify(JSON.parse(text)), project, ...task.rights.roots];
+  // A repeated request is the same also when an agent was edited in between; without a key, it is then other work.
+  const work = Object.keys(added).length === 0 ? request : [...request, JSON.stringify(added)];
   const started = await engine.start(
     task,
     options.key === undefined
-      ? { key: content, anew: anew === true }
-      : { once: { key: `once ${options.key}`, content } },
+      ? { key: digestOf(work), anew: anew === true }
+      : { once: { key: `once ${options.key}`, content: digestOf(request) } },
   );
   return { ...started, warnings };
+}
+
+/** Records the default model with the tree. The one of a config that is not trusted yet is looked up when the task runs. */
+function withDefaults(file: InvocationFile, environment: Partial<AgentEnvironment> | undefined): InvocationFile {
+  return environment === undefined ? file : { ...file, model: modelOf(file, agentEnvironment(environment)) };
+}
+
+function digestOf(parts: readonly string[]): string {
+  return createHash("sha256").update(parts.join("\0")).digest("hex");
 }
 
 /** A rehearsal without a script would end well and have done nothing. */
 function needsScript({ agents, model, script }: InvocationFile, agent: string): void {
   const name = agents[agent]?.model ?? model;
-  if (script !== undefined || (name !== undefined && !name.startsWith("rehearsal"))) return;
+  if (script !== undefined || (name !== undefined && !isRehearsalName(name))) return;
   const message = `${agent} has no model and there is no script to rehearse; set a model up (\`tutti doctor\`), or give a script`;
   throw new TuttiError("invalid_input", message);
 }

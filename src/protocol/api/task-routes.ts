@@ -1,7 +1,10 @@
 // The routes of invocations, tasks, events and asks.
 
+import { z } from "zod";
+
 import { Answer } from "../task/ask.ts";
 import { InvocationFile } from "../invocation/invocation-file.ts";
+import { Invocation } from "../invocation/invocation.ts";
 import { TaskView } from "../task/task-view.ts";
 import { jsonBody, jsonReply, route } from "./route-shape.ts";
 import * as shapes from "./task-shapes.ts";
@@ -11,11 +14,12 @@ export const taskRoutes = {
     method: "POST",
     path: "/v1/invocations",
     tag: "invocations",
-    about: "Start the invocation in the body; 200 instead of 201 if it existed already",
+    about:
+      "Start the invocation in the body, by itself or with what belongs to it; 200 instead of 201 if it existed already",
     access: "operator",
     query: shapes.InvocationQuery,
     headers: shapes.IdempotencyHeaders,
-    body: { ...jsonBody(InvocationFile), lenient: true },
+    body: { ...jsonBody(z.union([InvocationFile, Invocation])), lenient: true },
     reply: { type: "json", status: 201, schema: shapes.Started, also: [200] },
     refuses: [409],
   }),

@@ -84,7 +84,26 @@ export type InvocationFileReading =
 
 const Envelope = InvocationFile.extend({ invocation: z.unknown() });
 
-/** Unknown fields are warnings inside the invocation and errors elsewhere. Never throws. */
+/** A body that is the invocation itself, without the fields that a file has around it. */
+function isBare(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && "targets" in value && !("invocation" in value);
+}
+
+function readBare(value: Record<string, unknown>): InvocationFileReading {
+  const around = Object.keys(Envelope.shape).filter((field) => Object.hasOwn(value, field));
+  if (around.length > 0) {
+    const message = `belongs beside the invocation; put the invocation itself under the field \`invocation\``;
+    return { ok: false, issues: around.map((path) => ({ path, message })) };
+  }
+  const reading = readInvocation(value);
+  if (!reading.ok) return reading;
+  return { ok: true, file: InvocationFile.parse({ invocation: reading.invocation }), warnings: reading.warnings };
+}
+
+/**
+ * Reads a file, or an invocation by itself. Unknown fields are warnings inside the invocation and errors elsewhere. Never
+ * throws.
+ */
 export function readInvocationFile(text: string): InvocationFileReading {
   let value: unknown;
   try {
@@ -92,6 +111,7 @@ export function readInvocationFile(text: string): InvocationFileReading {
   } catch (thrown) {
     return refuse("", `is not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
+  if (isBare(value)) return readBare(value);
   const envelope = Envelope.safeParse(value);
   const around = envelope.success ? [] : issuesOf(envelope.error);
   const given = typeof value === "object" && value !== null && "invocation" in value ? value.invocation : undefined;
