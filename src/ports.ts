@@ -307,7 +307,7 @@ export interface Tasks {
   message(task: TaskId, message: Message, options?: MessageOptions): Promise<void>;
   /** The whole subtree (invariant 4); returns the tasks that were not terminal. */
   cancel(task: TaskId, reason: string): Promise<TaskId[]>;
-  /** Gives up the running attempt and starts the next. */
-  retry(task: TaskId): Promise<void>;
+  /** Gives up the running attempt and starts the next. The key is bound to the task in the same commit. */
+  retry(task: TaskId, options?: Pick<StartOptions, "once">): Promise<void>;
   result(task: TaskId, signal?: AbortSignal): Promise<AgentResult>;
 }

@@ -120,6 +120,11 @@ export const examples: readonly Example[] = [
     run: `tutti cancel "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --reason "no party" --state state`,
   },
   {
+    command: "retry",
+    about: "Do the work of a task that is over again",
+    run: `tutti retry "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --state state`,
+  },
+  {
     command: "pause",
     about: "Pause: running steps finish, no new work begins",
     run: "tutti pause --state state",

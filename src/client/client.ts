@@ -7,6 +7,7 @@ import type {
   OpenAsk,
   OpenWait,
   PageQuery,
+  Retried,
   Started,
   StepPage,
   TaskListQuery,
@@ -82,6 +83,18 @@ export interface Tutti extends Reader {
   /** Gives the result of a tool that the client carries out itself. */
   settle(wait: AskId, value: unknown, by: Answerer): Promise<AnswerOutcome>;
   cancel(task: TaskId, reason: string): Promise<readonly TaskId[]>;
+  /**
+   * Does the work of the task again. A root task that is over gives a new task with the same input. A task that is not over
+   * is refused (`conflict`) unless `giveUp` is set; then its attempt is given up and its next one begins.
+   */
+  retry(
+    task: TaskId,
+    options?: {
+      readonly giveUp?: boolean;
+      /** An idempotency key: the same key again retries nothing and gives the same task. */
+      readonly key?: string;
+    },
+  ): Promise<Retried>;
   /** Sends a message to the task, which reads it at its next turn. */
   sendMessage(task: TaskId, text: string): Promise<void>;
   /** No new work begins until `resume`, also after a restart. */

@@ -112,6 +112,12 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
     },
     settle: (wait, value) => outcomeOf(() => call("settleWait", { params: { wait }, body: { value } })),
     cancel: async (task, reason) => (await call("cancel", { params: { task }, body: { reason } })).canceled,
+    retry: (task, { giveUp = false, key } = {}) =>
+      call("retry", {
+        params: { task },
+        headers: key === undefined ? {} : { "idempotency-key": key },
+        body: { give_up: giveUp },
+      }),
     async sendMessage(task, text) {
       await call("tell", { params: { task }, body: { text } });
     },

@@ -370,11 +370,13 @@ export class Engine implements Tasks {
     return canceled.map((each) => each.name);
   }
 
-  async retry(task: TaskId): Promise<void> {
+  async retry(task: TaskId, { once }: Pick<StartOptions, "once"> = {}): Promise<void> {
     const live = this.#liveOr(task);
     this.#checkRoom();
+    const { store } = this.#parts;
     this.#driver.nextAttempt(live);
-    await this.#parts.store.committed();
+    if (once !== undefined) store.bindKey(once.key, { task: live.id, content: once.content });
+    await store.committed();
   }
 
   result(task: TaskId, signal?: AbortSignal): Promise<AgentResult> {

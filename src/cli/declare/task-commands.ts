@@ -6,6 +6,7 @@ import type { AnswerOptions } from "../commands/answer.ts";
 import type { AsksOptions } from "../commands/asks.ts";
 import type { CancelOptions } from "../commands/cancel.ts";
 import type { InvokeOptions } from "../commands/invoke.ts";
+import type { RetryOptions } from "../commands/retry-command.ts";
 import type { MessageOptions } from "../commands/message-command.ts";
 import { jsonOption, limitOption, stateOption } from "../options.ts";
 
@@ -71,5 +72,16 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
     .action(async (task: string, options: CancelOptions) => {
       const { cancelCommand } = await import("../commands/cancel.ts");
       await cancelCommand(await host(), task, options);
+    });
+  program
+    .command("retry")
+    .argument("<task>", "the id of the task")
+    .description("do the work of a task again: a root task that is over is started anew, as a new task")
+    .option("--give-up", "if the task is not over, give up its attempt with all tasks below it and begin the next")
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (task: string, options: RetryOptions) => {
+      const { retryCommand } = await import("../commands/retry-command.ts");
+      await retryCommand(await host(), task, options);
     });
 }

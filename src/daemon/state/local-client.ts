@@ -18,6 +18,7 @@ import { follow, type FollowSource } from "./follow-feed.ts";
 import type { Keys } from "./api-keys.ts";
 import { readsOf } from "./reader.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
+import { taskRetrier } from "./retry-task.ts";
 import { invocationStarter } from "./start-invocation.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 
@@ -105,6 +106,7 @@ export function localClient(deps: LocalClientDeps): Tutti {
       return deliver(wait, value, by);
     },
     cancel: (task, reason) => engine.cancel(task, reason),
+    retry: taskRetrier(deps),
     sendMessage: (task, text) => engine.message(task, userMessage(text)),
     pause: () => engine.pause(),
     resume: () => engine.resume(),

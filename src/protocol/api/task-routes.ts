@@ -118,6 +118,19 @@ export const taskRoutes = {
     reply: jsonReply(shapes.CanceledTasks),
     refuses: [404],
   }),
+  retry: route({
+    method: "POST",
+    path: "/v1/tasks/{task}/retry",
+    tag: "tasks",
+    about:
+      "Do the work of a root task that is over again, as a new task; or give up the attempt of a task and begin the next",
+    access: "operator",
+    params: shapes.TaskParams,
+    headers: shapes.IdempotencyHeaders,
+    body: { ...jsonBody(shapes.RetryTask), optional: true },
+    reply: jsonReply(shapes.Retried),
+    refuses: [404, 409],
+  }),
   tell: route({
     method: "POST",
     path: "/v1/tasks/{task}/message",

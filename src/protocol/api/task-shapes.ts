@@ -23,6 +23,14 @@ export const Started = z.strictObject({
 });
 export type Started = z.infer<typeof Started>;
 
+/** The task that does the work again: the same one in its next attempt, or a new one if the old one is over. */
+export const Retried = z.strictObject({
+  task: TaskId,
+  /** The same idempotency key was used for this before. */
+  existed: z.boolean(),
+});
+export type Retried = z.infer<typeof Retried>;
+
 export const InvocationQuery = z.strictObject({
   /** An absolute path: where relative roots of the invocation start, and whose project's config applies. */
   folder: z.string().min(1).max(4096).optional(),
@@ -132,6 +140,11 @@ export type TaskOutcome = z.infer<typeof TaskOutcome>;
 
 export const CancelTask = z.strictObject({ reason: z.string().trim().min(1).max(1000).default("canceled by request") });
 export const CanceledTasks = z.strictObject({ canceled: z.array(TaskId) });
+
+export const RetryTask = z.strictObject({
+  /** If the task is not over: give up its attempt, with all tasks that this started, and begin the next attempt. */
+  give_up: z.boolean().default(false),
+});
 
 export const TellTask = z.strictObject({
   text: z

@@ -24,6 +24,7 @@ type TaskRoute =
   | "result"
   | "exportTask"
   | "cancel"
+  | "retry"
   | "tell";
 
 export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
@@ -92,6 +93,11 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
     },
     async cancel({ params, body }) {
       return { value: { canceled: [...(await client.cancel(params.task, body.reason))] } };
+    },
+    async retry({ params, headers, body }) {
+      const key = headers["idempotency-key"];
+      const options = { giveUp: body.give_up, ...(key === undefined ? {} : { key }) };
+      return { value: await client.retry(params.task, options) };
     },
     async tell({ params, body }) {
       await client.sendMessage(params.task, body.text);

@@ -1,0 +1,35 @@
+// `tutti retry`: does the work of a task again, through the daemon, which is started if need be.
+import type { Reader } from "../../client/client.ts";
+import type { Host } from "../../host/host.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { TaskId } from "../../protocol/ids.ts";
+import { isTerminal } from "../../protocol/task/task-status.ts";
+import { commandLine, withDaemon } from "../connect.ts";
+import { dim, writeLine } from "../terminal/output.ts";
+
+export interface RetryOptions {
+  readonly state?: string;
+  readonly json?: boolean;
+  readonly giveUp?: boolean;
+}
+
+export async function retryCommand(host: Host, asked: TaskId, options: RetryOptions): Promise<void> {
+  const { state, json, giveUp = false } = options;
+  const check = async (reader: Reader): Promise<void> => {
+    const { status } = await reader.task(asked);
+    if (!giveUp && !isTerminal(status)) throw notOver(asked, status);
+  };
+  await withDaemon(host, { state, json, check }, async (tutti) => {
+    await check(tutti);
+    const { task } = await tutti.retry(asked, { giveUp });
+    if (json === true) return writeLine(JSON.stringify({ task, retried: asked }));
+    await writeLine(task);
+    const what = task === asked ? "its next attempt has begun" : `started anew; ${asked} stays as it is`;
+    console.error(dim(`${what}; follow it with \`${commandLine(state, `logs -f ${task}`)}\``));
+  });
+}
+
+function notOver(task: TaskId, status: string): TuttiError {
+  const message = `${task} is not over: it is ${status}; with --give-up it gives up what it is doing and begins again`;
+  return new TuttiError("conflict", message);
+}

@@ -1,0 +1,95 @@
+// Does the work of a task again: the next attempt of a task that is not over, or a new tree with the same input.
+
+import { treeFile } from "../../agent/delegation/task-input.ts";
+import type { Tutti } from "../../client/client.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { taskBodyIn } from "../../engine/task-body.ts";
+import type { NewTask } from "../../ports.ts";
+import type { Retried } from "../../protocol/api/task-shapes.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { TaskId } from "../../protocol/ids.ts";
+import { isTerminal } from "../../protocol/task/task-status.ts";
+import { checkInvocation } from "../../runner/invocation/check-invocation.ts";
+import { readInvocationConfig } from "../../runner/invocation/config.ts";
+import { idInName, taskName } from "../../store/names.ts";
+import type { Store } from "../../store/store.ts";
+import type { StoreView } from "../../store/view.ts";
+import type { ProjectRuntimes } from "../project/project-runtimes.ts";
+
+interface RetryDeps {
+  readonly store: Pick<Store, "salt" | "boundKey">;
+  readonly view: Pick<StoreView, "task" | "taskRow">;
+  readonly engine: Pick<Engine, "start" | "retry">;
+  readonly runtimes: Pick<ProjectRuntimes, "runtimeOf">;
+}
+
+export function taskRetrier(deps: RetryDeps): Tutti["retry"] {
+  const { store } = deps;
+  /** A second request with the same key waits for the first one, whose key is not on disk yet. */
+  const underWay = new Map<string, { readonly task: TaskId; readonly retried: Promise<Retried> }>();
+  return async (task, { key, giveUp = false } = {}) => {
+    if (key === undefined) return retry(deps, task, { giveUp });
+    // A key of a caller has no blanks in it, so this is no other key.
+    const bound = `once retry ${key}`;
+    const first = underWay.get(bound);
+    const known = store.boundKey(bound);
+    if ((first?.task ?? known?.content ?? task) !== task) throw usedForOther();
+    if (known !== undefined) return { task: taskName(store.salt, known.task), existed: true };
+    if (first !== undefined) return { ...(await first.retried), existed: true };
+    const retried = retry(deps, task, { giveUp, once: { key: bound, content: task } });
+    underWay.set(bound, { task, retried });
+    try {
+      return await retried;
+    } finally {
+      underWay.delete(bound);
+    }
+  };
+}
+
+function usedForOther(): TuttiError {
+  return new TuttiError("conflict", "this idempotency key was used for another task; use a new key for each retry");
+}
+
+interface RetryOptions {
+  readonly giveUp: boolean;
+  readonly once?: { readonly key: string; readonly content: string };
+}
+
+async function retry(deps: RetryDeps, task: TaskId, { giveUp, once }: RetryOptions): Promise<Retried> {
+  const { store, view, engine } = deps;
+  const options = once === undefined ? {} : { once };
+  const id = idInName(store.salt, task);
+  const row = id === undefined ? undefined : await view.task(id);
+  if (row === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
+  if (!isTerminal(row.status)) {
+    if (!giveUp) {
+      const message = `${task} is not over: it is ${row.status}; to give up what it is doing and begin again, say so (\`give_up\`)`;
+      throw new TuttiError("conflict", message);
+    }
+    await engine.retry(task, options);
+    return { task, existed: false };
+  }
+  if (row.parent !== null) {
+    const root = taskName(store.salt, row.root);
+    const message = `${task} is over, and the task that started it has its result; retry the whole tree, ${root}`;
+    throw new TuttiError("conflict", message);
+  }
+  // A task that is over never changes, so the work is done again by a new tree.
+  return engine.start(await sameTask(deps, row.id), options);
+}
+
+async function sameTask({ view, runtimes }: RetryDeps, id: number): Promise<NewTask> {
+  const row = await view.taskRow(id);
+  if (row === undefined) throw new TuttiError("not_found", "the record of the task is gone");
+  const { input, config, rights, budget } = taskBodyIn(row.body);
+  const task: NewTask = {
+    runner: { kind: row.kind, config },
+    agent: row.agent,
+    input,
+    rights,
+    budget: Object.fromEntries(Object.entries(budget ?? {}).filter(([, limit]) => limit !== undefined)),
+  };
+  const runtime = await runtimes.runtimeOf(readInvocationConfig(config).project);
+  if (runtime !== undefined) checkInvocation(treeFile(input), task, runtime.environment);
+  return task;
+}
