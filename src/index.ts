@@ -19,7 +19,6 @@ export {
 export { inheritHistory, snapshotHistory } from "./core/history.ts";
 export { type Launch, launchable, refuseDirectWork } from "./core/launch.ts";
 export {
-  type AvailableRunner,
   type ExecutorError,
   type ExecutorRequest,
   type ExecutorResolution,

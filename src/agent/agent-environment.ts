@@ -2,7 +2,7 @@
 
 import type { ApprovalSource } from "../core/approval.ts";
 import { rehearsalModelName } from "../core/rehearsal-name.ts";
-import type { AvailableRunner } from "../core/resolve-executor.ts";
+import type { AvailableRunner } from "../protocol/invocation/runner-kinds.ts";
 import type { Tool } from "./tools/tool.ts";
 import { ask } from "./tools/ask-person.ts";
 import { echo } from "./tools/echo.ts";

@@ -109,3 +109,18 @@ test("every request gives an executor that is allowed or an error that names all
     { numRuns: 1000 },
   );
 });
+
+test("auto takes the runner that the agent names, with its config, also when the agent could run here", () => {
+  const named = (kind: string): ExecutorRequest => ({ ...house, agentRunner: { kind, config: { image: "a" } } });
+  assert.deepEqual(resolveExecutor(named("k8s")), remote("k8s", { image: "a" }));
+  assert.deepEqual(resolveExecutor(named("local")), local);
+  assert.deepEqual(resolveExecutor({ ...named("k8s"), invocation: forceLocal }), local);
+  const refused = [named("fly"), { ...named("k8s"), agentRuntimes: ["acp"] }, { ...named("k8s"), localOnly: true }];
+  assert.deepEqual(
+    refused.map((request) => {
+      const resolution = resolveExecutor(request);
+      return resolution.ok ? "ok" : resolution.error.kind;
+    }),
+    ["unknown_runner", "no_common_runtime", "local_only"],
+  );
+});

@@ -1,12 +1,7 @@
 // Decides where the loop of a target runs, from the hints, the agent's runtimes, the caller's and the available runners.
 
-import type { Executor, ExecutorHint } from "../protocol/invocation/executor.ts";
-
-/** A registered runner and the runtime it gives an agent. */
-export interface AvailableRunner {
-  readonly kind: string;
-  readonly runtime: string;
-}
+import type { Executor, ExecutorHint, RunnerConfig } from "../protocol/invocation/executor.ts";
+import type { AvailableRunner } from "../protocol/invocation/runner-kinds.ts";
 
 export interface ExecutorRequest {
   readonly invocation: ExecutorHint;
@@ -14,6 +9,8 @@ export interface ExecutorRequest {
   readonly target?: ExecutorHint | undefined;
   /** Runtimes the agent can run in; empty means anywhere. */
   readonly agentRuntimes: readonly string[];
+  /** The runner that the agent's definition names, with its config. */
+  readonly agentRunner?: RunnerConfig | undefined;
   /** Runtimes the calling orchestrator offers by itself. */
   readonly callerRuntimes: readonly string[];
   /** In order of preference. */
@@ -54,15 +51,30 @@ function resolveHint(hint: ExecutorHint, request: ExecutorRequest): ExecutorReso
   return { ok: true, executor: { type: "remote", runner } };
 }
 
-/** Local if the agent can run here, else the first runner that offers a runtime the agent can run in. */
+/**
+ * The runner that the agent names. For an agent that names none: local if the agent can run here, else the first runner
+ * that offers a runtime the agent can run in.
+ */
 function resolveAuto(request: ExecutorRequest): ExecutorResolution {
-  const { agentRuntimes, callerRuntimes, runners } = request;
+  const { agentRuntimes, agentRunner, callerRuntimes, runners } = request;
+  if (agentRunner !== undefined) return resolveOwn(request, agentRunner);
   if (agentRuntimes.length === 0 || agentRuntimes.some((runtime) => callerRuntimes.includes(runtime))) {
     return { ok: true, executor: { type: "local" } };
   }
   const runner = runners.find(({ runtime }) => agentRuntimes.includes(runtime));
   if (runner === undefined) return refuse(request, "no_common_runtime", "nothing here can run this agent");
   return { ok: true, executor: { type: "remote", runner: { kind: runner.kind, config: {} } } };
+}
+
+function resolveOwn(request: ExecutorRequest, runner: RunnerConfig): ExecutorResolution {
+  const { agentRuntimes, callerRuntimes, runners } = request;
+  const runtimes =
+    runner.kind === "local" ? callerRuntimes : runners.filter(({ kind }) => kind === runner.kind).map((r) => r.runtime);
+  if (runtimes.length === 0) return refuse(request, "unknown_runner", `there is no runner "${runner.kind}"`);
+  if (agentRuntimes.length > 0 && !runtimes.some((runtime) => agentRuntimes.includes(runtime))) {
+    return refuse(request, "no_common_runtime", `the runner "${runner.kind}" gives none of the agent's runtimes`);
+  }
+  return { ok: true, executor: runner.kind === "local" ? { type: "local" } : { type: "remote", runner } };
 }
 
 function refuse(request: ExecutorRequest, kind: ExecutorError["kind"], what: string): ExecutorResolution {

@@ -150,7 +150,10 @@ async function readFileAt(file: string, of: DefinitionFolder["of"]): Promise<Fil
   const problems = reading.issues.map((issue) => ({ file, ...issue }));
   if (reading.kind !== "agent") return { broken: reading.kind === "broken", mentions: [], problems };
   const { name, definition, mentions } = reading;
-  return { agent: { name, file, of, definition }, broken: false, mentions, problems };
+  // What a project's file says about its runner needs a person's agreement, wherever the definition goes from here.
+  const marked: AgentDefinition =
+    of === "project" && definition.runner !== undefined ? { ...definition, from_project: true } : definition;
+  return { agent: { name, file, of, definition: marked }, broken: false, mentions, problems };
 }
 
 function compare(a: string, b: string): number {

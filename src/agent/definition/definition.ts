@@ -5,7 +5,7 @@ import { z } from "zod";
 
 import { Budget } from "../../protocol/task/budget.ts";
 import { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
-import { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
+import { AgentDefinition, AgentRunner } from "../../protocol/invocation/invocation-file.ts";
 import { type FrontMatter, readFrontMatter, splitFrontMatter } from "./front-matter.ts";
 import { readTools, splitList } from "./listed-tools.ts";
 import { outputCheck } from "../loop/output-schema.ts";
@@ -57,6 +57,7 @@ const Fields = z.object({
   disallowedTools: list.optional(),
   model: filledText.transform((text) => text.trim()).optional(),
   runtimes: list.optional(),
+  runner: AgentRunner.optional(),
   context: z.enum(["independent", "inherited"]).optional(),
   handover: list.optional(),
   sub_agents: list.optional(),
@@ -195,13 +196,14 @@ function definitionOf(
   }
   const budget = usd === undefined ? limits : { ...limits, money_micro_usd: Math.round(usd * microUsd) };
   const { description, runtimes, context, handover, max_output_tokens, context_tokens, output_schema } = fields;
-  const { format, approvals } = fields;
+  const { format, approvals, runner } = fields;
   const definition = present({
     description,
     instructions,
     tools,
     model: fields.model === "inherit" ? undefined : fields.model,
     runtimes,
+    runner,
     context,
     handover,
     sub_agents: fields.sub_agents ?? listed?.agents,

@@ -136,6 +136,7 @@ function resolveTarget(
     invocation: invocation.executor,
     target: target.executor,
     agentRuntimes: agent.definition.runtimes ?? [],
+    agentRunner: agent.definition.runner,
     callerRuntimes: environment.runtimes,
     runners: environment.runners,
     localOnly: invocation.context === "shared",

@@ -3,6 +3,7 @@
 import { openApiDocument } from "../../protocol/api/openapi-document.ts";
 import type { RouteName } from "../../protocol/api/routes.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { builtinRunners } from "../../protocol/invocation/runner-kinds.ts";
 import type { HttpLog } from "../http/context.ts";
 import { type RunningHttp, startHttp } from "../http/start-http.ts";
 import type { State } from "../state/state.ts";
@@ -56,11 +57,7 @@ export async function listenForRequests(at: ListenAt, service: Service): Promise
       // Behind a proxy, our own pages are served from the public URL.
       allowedOrigins: publicUrl === undefined ? [] : [publicUrl.origin],
       openapi: openApiDocument,
-      runners: [
-        { kind: "local", runtime: "local" },
-        { kind: "command", runtime: "command" },
-        { kind: "operator", runtime: "operator" },
-      ],
+      runners: [...builtinRunners],
       // Loaded only when it is needed: running tasks does not take a reader of agent definitions.
       project: async (folder) =>
         (await import("../project/open-project.ts")).openProject(folder, { state: state.folder }),

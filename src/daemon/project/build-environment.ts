@@ -4,6 +4,7 @@ import { builtinTools, type AgentEnvironment } from "../../agent/agent-environme
 import { runTool } from "../../agent/tools/run.ts";
 import type { ApprovalSource } from "../../core/approval.ts";
 import type { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
+import { builtinRunners } from "../../protocol/invocation/runner-kinds.ts";
 import { sandboxCommands } from "../../runner/shared/sandbox/sandbox-commands.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import type { LoadedConfig } from "./project-config.ts";
@@ -26,10 +27,7 @@ export async function buildEnvironment(
   if (config.approvals !== undefined) approvals.push({ from: "project", rules: config.approvals });
   return {
     tools: [...builtinTools, run, ...tools],
-    runners: [
-      { kind: "command", runtime: "command" },
-      { kind: "operator", runtime: "operator" },
-    ],
+    runners: builtinRunners.filter(({ kind }) => kind !== "local"),
     ...(defaultModel === undefined ? {} : { defaultModel }),
     approvals,
     offLimits: [state],

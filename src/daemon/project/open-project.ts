@@ -9,6 +9,7 @@ import type { ModelView } from "../../protocol/api/catalog.ts";
 import { definitionFolders, loadDefinitions, type LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
 import { watchDefinitions } from "../../agent/definition/watch-folders.ts";
 import { createAgentFile } from "./create-agent-file.ts";
+import { withRunnerProblems } from "./definition-runners.ts";
 import { prepareRun } from "./prepare-run.ts";
 import { effectiveConfig } from "./effective-config.ts";
 import { projectFolder } from "./project-folder.ts";
@@ -24,13 +25,14 @@ export function openProject(from: string, { state }: { readonly state: string })
   const home = homedir();
   const folder = projectFolder(resolve(from), home);
   const folders = definitionFolders({ project: folder, home });
-  const agents = async (): Promise<LoadedDefinitions> => withToolWarnings(await loadDefinitions(folders));
+  const checked = (loaded: LoadedDefinitions): LoadedDefinitions => withRunnerProblems(withToolWarnings(loaded));
+  const agents = async (): Promise<LoadedDefinitions> => checked(await loadDefinitions(folders));
   return {
     folder,
     agents,
     async watchAgents(onChange) {
-      const watched = await watchDefinitions(folders, (loaded) => onChange(withToolWarnings(loaded)));
-      return { current: withToolWarnings(watched.current()), close: () => watched.close() };
+      const watched = await watchDefinitions(folders, (loaded) => onChange(checked(loaded)));
+      return { current: checked(watched.current()), close: () => watched.close() };
     },
     newAgent: (name, { user }) => createAgentFile(join(user ? home : folder, ".tutti", "agents"), name),
     prepareRun: async (request) => prepareRun({ project: folder, state }, await agents(), request),

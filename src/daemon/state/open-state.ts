@@ -11,6 +11,7 @@ import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { commandRunner } from "../../runner/command/runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import { operatorRunner } from "../../runner/operator/runner.ts";
+import { approved } from "../../runner/shared/approve-runner.ts";
 import { cleanUp } from "../../runner/shared/process/clean-up.ts";
 import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
@@ -83,7 +84,10 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       store,
       clock,
       redact,
-      runners: { command: gated(commandRunner({ offLimits: [folder] })), operator: gated(operatorRunner(leases)) },
+      runners: {
+        command: gated(approved("command", commandRunner({ offLimits: [folder] }))),
+        operator: gated(operatorRunner(leases)),
+      },
       treeRunners: runtimes.treeRunners,
       cleanUp,
       onParked: (task, runner) => parked.push({ task, runner }),

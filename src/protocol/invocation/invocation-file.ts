@@ -10,6 +10,10 @@ import { NonBlank } from "../non-blank.ts";
 import { OperatorName } from "../operator/operator-session.ts";
 import { RehearsalScript } from "./rehearsal-script.ts";
 
+/** A runner as a definition names it. Unknown fields are refused, since a misplaced one belongs into the config. */
+export const AgentRunner = z.strictObject({ kind: NonBlank, config: z.unknown().default(() => ({})) });
+export type AgentRunner = z.infer<typeof AgentRunner>;
+
 export const AgentDefinition = z.strictObject({
   /** What it is good for; told to agents that may call it. */
   description: NonBlank.optional(),
@@ -20,6 +24,10 @@ export const AgentDefinition = z.strictObject({
   model: NonBlank.optional(),
   /** Runtimes it can run in; anywhere when absent. */
   runtimes: z.array(NonBlank).optional(),
+  /** The runner of its tasks, with the config that this runner reads; used unless the caller forces another executor. */
+  runner: AgentRunner.optional(),
+  /** Its runner comes from a file of the project, so a person is asked before it starts. */
+  from_project: z.literal(true).optional(),
   /** What it sees when another agent calls it. */
   context: z.enum(["independent", "inherited"]).optional(),
   /** Agents it may hand its task over to. If there are any, it has the tool `handover`. */

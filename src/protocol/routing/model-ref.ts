@@ -1,18 +1,20 @@
 // A model as the policy names it: `[runner:]model`.
 
+import { knownRunnerKinds } from "../invocation/runner-kinds.ts";
 import { isBlank } from "./text.ts";
 
-const runners = ["local", "command", "acp", "operator", "a2a"] as const;
-
 export interface ModelRef {
-  readonly runner?: (typeof runners)[number];
+  readonly runner?: string;
   readonly model: string;
 }
 
-/** Only a known runner counts as one, so a model's own colon (`llama3:8b`) stays part of its name. */
-export function parseModelRef(value: string): ModelRef {
+/**
+ * Only a known runner counts as one, so a model's own colon (`llama3:8b`) stays part of its name. `registered` are the kinds
+ * that a project adds to the built-in ones.
+ */
+export function parseModelRef(value: string, registered: readonly string[] = []): ModelRef {
   const colon = value.indexOf(":");
-  const runner = runners.find((name) => name === value.slice(0, colon));
+  const runner = [...knownRunnerKinds, ...registered].find((kind) => kind === value.slice(0, colon));
   return runner === undefined ? { model: value } : { runner, model: value.slice(colon + 1) };
 }
 

@@ -4,6 +4,7 @@ import type { AgentEnvironment } from "../../agent/agent-environment.ts";
 import { planInvocation } from "../../agent/delegation/plan.ts";
 import type { NewTask } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { readCommandConfig } from "../command/config.ts";
 import { readOperatorConfig } from "../operator/config.ts";
@@ -30,6 +31,11 @@ export function checkInvocation(
   if (!plan.ok) {
     throw new TuttiError("invalid_input", plan.message, plan.details === undefined ? {} : { details: plan.details });
   }
-  for (const { runner } of plan.children) configReaders.get(runner.kind)?.(runner.config);
+  for (const { runner } of plan.children) checkRunnerConfig(runner);
   return plan.children;
+}
+
+/** Throws `invalid_input` when the runner could not use its config; a runner that reads its config itself checks it later. */
+export function checkRunnerConfig({ kind, config }: RunnerConfig): void {
+  configReaders.get(kind)?.(config);
 }

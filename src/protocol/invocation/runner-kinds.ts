@@ -1,0 +1,19 @@
+// The kinds of runner: those that are built in, those that are kept for later, and the names that a project may add.
+
+/** A registered runner and the runtime it gives an agent. */
+export interface AvailableRunner {
+  readonly kind: string;
+  readonly runtime: string;
+}
+
+/** In order of preference. `local` is the loop in this process; `invocation`, the root of a tree, is no place for an agent. */
+export const builtinRunners: readonly AvailableRunner[] = ["local", "command", "operator"].map((kind) => ({
+  kind,
+  runtime: kind,
+}));
+
+/** Not available yet. A policy may name them, and nobody else may take their names. */
+const plannedKinds = ["acp", "a2a"];
+
+/** The kinds that every policy knows; a project's config can add its own. */
+export const knownRunnerKinds: readonly string[] = [...builtinRunners.map(({ kind }) => kind), ...plannedKinds];
