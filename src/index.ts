@@ -16,6 +16,7 @@ export {
   handoffLimits,
   newHandoffState,
 } from "./core/handoff-machine.ts";
+export { defineRunner, type RunnerDefinition, type RunnerTask } from "./runner/registered/define-runner.ts";
 export { inheritHistory, snapshotHistory } from "./core/history.ts";
 export { type Launch, launchable, refuseDirectWork } from "./core/launch.ts";
 export {

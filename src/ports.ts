@@ -265,6 +265,8 @@ export type RunnerRegistry = Readonly<Record<string, Runner>>;
 /** Runners that depend on the tree they work for, as on the project whose config holds there. */
 export interface TreeRunners {
   readonly kinds: readonly string[];
+  /** Whether some project may have a runner of this kind, beside `kinds`; which one a tree has, only `resolve` tells. */
+  mayHave?(kind: string): boolean;
   /** Called once for each tree, by the first of its tasks that needs one; it may ask a person through that task. */
   resolve(durable: Durable): Promise<RunnerRegistry>;
 }

@@ -45,6 +45,11 @@ export const examples: readonly Example[] = [
     run: "tutti models --offline",
   },
   {
+    command: "runners",
+    about: "List the kinds of runner that a task can have",
+    run: "tutti runners",
+  },
+  {
     command: "trust",
     about: "What would the config of a project be allowed to do?",
     run: "tutti trust examples/project --show --state state",

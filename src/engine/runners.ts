@@ -14,7 +14,8 @@ export class Runners {
   }
 
   knows(kind: string): boolean {
-    return Object.hasOwn(this.#fixed, kind) || this.#perTree?.kinds.includes(kind) === true;
+    if (Object.hasOwn(this.#fixed, kind)) return true;
+    return this.#perTree?.kinds.includes(kind) === true || this.#perTree?.mayHave?.(kind) === true;
   }
 
   /** Throws `not_found` for a kind that nobody runs. */

@@ -1,6 +1,6 @@
 // The interface of a project: its agents, its models, and a check that everything it needs is there.
 
-import type { AgentProblem, AgentView, ModelView } from "../protocol/api/catalog.ts";
+import type { AgentProblem, AgentView, ModelView, RunnerView } from "../protocol/api/catalog.ts";
 import type { ErrorCode } from "../protocol/error.ts";
 
 export interface ProjectAgents {
@@ -45,6 +45,8 @@ export interface ConfigView {
 /** What a trusted config sets. */
 export interface ConfigSettings {
   readonly tools: readonly { readonly name: string; readonly effects: readonly string[] }[];
+  /** The kinds of the runners that it registers. */
+  readonly runners: readonly string[];
   readonly approvals: unknown;
   readonly providers: readonly string[];
   readonly default_model: string | null;
@@ -79,6 +81,8 @@ export interface Project {
     readonly models: readonly ModelView[];
     readonly problem?: string | undefined;
   }>;
+  /** The built-in runners and those that the config registers. `problem`: why the project's config was not used. */
+  runners(): Promise<{ readonly runners: readonly RunnerView[]; readonly problem?: string | undefined }>;
   /** Executes nothing. Undefined when the project has no config. */
   config(): Promise<ConfigView | undefined>;
   /** Records that the config may be used as it is now, if its hash is still this one, and loads it. */

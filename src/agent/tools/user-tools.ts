@@ -10,7 +10,7 @@ import type { StandardIssue, StandardResult, StandardSchema, ToolDefinition } fr
 
 const defaultMs = 60_000;
 const longestMs = 60 * 60_000;
-const isFunction = (value: unknown): boolean => typeof value === "function";
+export const isFunction = (value: unknown): boolean => typeof value === "function";
 
 const Definition = z.strictObject({
   name: z
@@ -25,6 +25,11 @@ const Definition = z.strictObject({
   run: z.custom<ToolDefinition["run"]>(isFunction, "must be a function"),
 });
 type Definition = z.infer<typeof Definition>;
+
+/** What a config exports and can be called, with the name that errors call it by. */
+interface Callable extends Definition {
+  readonly label: string;
+}
 
 /** A tool of a config, with the longest time that one call of it may take. */
 export interface UserTool extends StepTool {
@@ -53,7 +58,7 @@ export function readUserTools(
     const parameters = parametersOf(parsed.data);
     if (typeof parameters === "string") issues.push(`${where}: ${parameters}`);
     else if (names.has(parsed.data.name)) issues.push(`${where}: there is a tool of that name already; rename it`);
-    else tools.push(userTool(parsed.data, parameters));
+    else tools.push(userTool({ ...parsed.data, label: `the tool ${parsed.data.name}` }, parameters));
     names.add(parsed.data.name);
   }
   return issues.length > 0 ? { ok: false, issues } : { ok: true, tools };
@@ -64,7 +69,7 @@ function labelOf(value: unknown, index: number): string {
   return typeof name === "string" && name !== "" ? `the tool ${name.slice(0, 64)}` : `tools[${index}]`;
 }
 
-function isStandardSchema(value: unknown): boolean {
+export function isStandardSchema(value: unknown): boolean {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   const standard: unknown = "~standard" in value ? value["~standard"] : undefined;
   return typeof standard === "object" && standard !== null && "validate" in standard && isFunction(standard.validate);
@@ -88,7 +93,7 @@ function parametersOf({ input, parameters }: Definition): Record<string, unknown
   return rest["type"] === "object" ? rest : "input: it must be an object of named arguments";
 }
 
-function userTool(definition: Definition, parameters: Record<string, unknown>): UserTool {
+export function userTool(definition: Callable, parameters: Record<string, unknown>): UserTool {
   const { name, description, effects, repeatable } = definition;
   return {
     kind: "step",
@@ -102,7 +107,7 @@ function userTool(definition: Definition, parameters: Record<string, unknown>): 
 }
 
 /** Never confined: the project's own code may reach outside of the task's folders. */
-function prepareCall(definition: Definition, input: unknown): PreparedCall<StepToolContext> {
+function prepareCall(definition: Callable, input: unknown): PreparedCall<StepToolContext> {
   const effect = { effects: definition.effects, confined: false };
   const call = (value: unknown, context: StepToolContext): Promise<unknown> => runTool(definition, value, context);
   let checked: StandardResult<unknown> | Promise<StandardResult<unknown>>;
@@ -134,10 +139,10 @@ function prepareCall(definition: Definition, input: unknown): PreparedCall<StepT
   };
 }
 
-async function runTool(definition: Definition, input: unknown, { step, rights }: StepToolContext): Promise<unknown> {
-  const { name, timeout_ms } = definition;
+async function runTool(definition: Callable, input: unknown, { step, rights }: StepToolContext): Promise<unknown> {
+  const { label, timeout_ms } = definition;
   const limit = new AbortController();
-  const late = new TuttiError("deadline", `the tool ${name} took longer than its ${timeout_ms} ms`, {
+  const late = new TuttiError("deadline", `${label} took longer than its ${timeout_ms} ms`, {
     retry: "unknown",
   });
   let timer: NodeJS.Timeout | undefined;
@@ -155,7 +160,7 @@ async function runTool(definition: Definition, input: unknown, { step, rights }:
     return typeof outcome === "string" ? outcome : JSON.parse(JSON.stringify(outcome) ?? "null");
   } catch (thrown) {
     if (thrown === late || step.signal.aborted) throw thrown;
-    throw new TuttiError("step_failed", `the tool ${name} failed: ${thrownMessage(thrown)}`, { cause: thrown });
+    throw new TuttiError("step_failed", `${label} failed: ${thrownMessage(thrown)}`, { cause: thrown });
   } finally {
     clearTimeout(timer);
   }

@@ -57,10 +57,11 @@ async function show({ folder, file, hash, files, packages, trusted, sets }: Conf
   await writeLine(`  sets      ${printable(typeof sets === "string" ? sets : JSON.stringify(sets ?? null))}`);
 }
 
-async function tell({ tools, approvals, providers, default_model }: ConfigSettings): Promise<void> {
+async function tell({ tools, runners, approvals, providers, default_model }: ConfigSettings): Promise<void> {
   await writeLine("it is trusted from now on, with this content:");
   const listed = tools.map(({ name, effects }) => `${name} (${effects.join(", ")})`).join(", ");
   await writeLine(`  tools      ${listed === "" ? "none" : printable(listed)}`);
+  await writeLine(`  runners    ${printable(runners.join(", ") || "none")}`);
   await writeLine(`  approvals  ${printable(JSON.stringify(approvals))}`);
   await writeLine(
     `  models     ${printable(`default ${default_model ?? "not set"}; providers: ${providers.join(", ") || "none"}`)}`,

@@ -7,6 +7,7 @@ import type { AgentsNewOptions } from "../commands/agents-new.ts";
 import type { AgentsRunOptions } from "../commands/agents-run.ts";
 import type { DoctorOptions } from "../commands/doctor.ts";
 import type { ModelsOptions } from "../commands/models.ts";
+import type { RunnersOptions } from "../commands/runners-command.ts";
 import type { TrustOptions } from "../commands/trust.ts";
 import { jsonOption, limitOption, projectOption, stateOption } from "../options.ts";
 import type { AgentsOptions } from "../project-agents.ts";
@@ -88,6 +89,18 @@ function declareModels(program: Command, host: () => Promise<Host>): void {
     .action(async (options: ModelsOptions) => {
       const { modelsCommand } = await import("../commands/models.ts");
       await modelsCommand(await host(), options);
+    });
+  program
+    .command("runners")
+    .description(
+      "list the kinds of runner that a task can have: the built-in ones and those that the project registers",
+    )
+    .addOption(projectOption())
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (options: RunnersOptions) => {
+      const { runnersCommand } = await import("../commands/runners-command.ts");
+      await runnersCommand(await host(), options);
     });
   program
     .command("trust")

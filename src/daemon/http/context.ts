@@ -12,7 +12,7 @@ export interface HttpContext {
   readonly openapi: () => unknown;
   readonly runners: RouteResult<Routes["runners"]>["runners"];
   /** Opens the project that contains the folder. */
-  readonly project: (folder: string) => Promise<Pick<Project, "agents" | "models">>;
+  readonly project: (folder: string) => Promise<Pick<Project, "agents" | "models" | "runners">>;
   /** The models of the user's own config and the built-in ones. */
   readonly models: (options: { readonly probe: boolean }) => Promise<readonly ModelView[]>;
   /** Where relative paths begin when a request names no folder. */

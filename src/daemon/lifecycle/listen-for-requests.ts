@@ -57,7 +57,7 @@ export async function listenForRequests(at: ListenAt, service: Service): Promise
       // Behind a proxy, our own pages are served from the public URL.
       allowedOrigins: publicUrl === undefined ? [] : [publicUrl.origin],
       openapi: openApiDocument,
-      runners: [...builtinRunners],
+      runners: builtinRunners.map((runner) => ({ ...runner, of: "builtin" as const })),
       // Loaded only when it is needed: running tasks does not take a reader of agent definitions.
       project: async (folder) =>
         (await import("../project/open-project.ts")).openProject(folder, { state: state.folder }),

@@ -14,7 +14,7 @@ import type { LoadedConfig } from "./project-config.ts";
  * tasks and the key that signs tokens.
  */
 export async function buildEnvironment(
-  { config, tools }: Pick<LoadedConfig, "config" | "tools">,
+  { config, tools, runners }: Pick<LoadedConfig, "config" | "tools" | "runners">,
   {
     state,
     userRules,
@@ -27,7 +27,10 @@ export async function buildEnvironment(
   if (config.approvals !== undefined) approvals.push({ from: "project", rules: config.approvals });
   return {
     tools: [...builtinTools, run, ...tools],
-    runners: builtinRunners.filter(({ kind }) => kind !== "local"),
+    runners: [...builtinRunners.filter(({ kind }) => kind !== "local"), ...runners].map(({ kind, runtime }) => ({
+      kind,
+      runtime,
+    })),
     ...(defaultModel === undefined ? {} : { defaultModel }),
     approvals,
     offLimits: [state],

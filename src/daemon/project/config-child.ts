@@ -1,4 +1,4 @@
-// The program of the process that runs a config: loads only the files that were agreed to, describes what the config sets, and runs its tools.
+// The program of the process that runs a config: loads only the files that were agreed to, describes what the config sets, and runs its tools and runners.
 
 import { createHash } from "node:crypto";
 import { registerHooks } from "node:module";
@@ -10,8 +10,9 @@ import { readUserTools, type UserTool } from "../../agent/tools/user-tools.ts";
 import { thrownMessage, toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { toFailure } from "../../protocol/failure.ts";
 import { describeIssues } from "../../protocol/lenient-read.ts";
+import { readUserRunners } from "../../runner/registered/user-runners.ts";
 import { isInstalled } from "./config-files.ts";
-import { type ConfigReply, ConfigRequest } from "./config-messages.ts";
+import { type ConfigReply, ConfigRequest, type ToolDescription } from "./config-messages.ts";
 
 const inSource = extname(import.meta.url) === ".ts";
 /** Tutti itself: `src` in a clone, `dist` in an installed package. */
@@ -24,7 +25,7 @@ const ownModules = new Map([
   ["tutti/protocol", ownModule("protocol/index")],
 ]);
 
-const tools = new Map<string, UserTool>();
+const callable = { tools: new Map<string, UserTool>(), runners: new Map<string, UserTool>() };
 const running = new Map<number, AbortController>();
 
 function reply(message: ConfigReply): void {
@@ -39,29 +40,52 @@ async function load({ file, files, taken }: Load): Promise<void> {
     guardLoading(new Map(Object.entries(files)));
     const exported: Record<string, unknown> = { ...(await import(pathToFileURL(file).href)) };
     const config: unknown = "default" in exported ? exported["default"] : exported;
-    if (typeof config !== "object" || config === null || !("tools" in config) || !Array.isArray(config.tools)) {
-      return reply({ kind: "loaded", config, tools: [], issues: [] });
+    if (typeof config !== "object" || config === null) {
+      return reply({ kind: "loaded", config, tools: [], runners: [], issues: [] });
     }
-    const listed: readonly unknown[] = config.tools;
-    const read = readUserTools(listed, { file, taken });
-    for (const tool of read.ok ? read.tools : []) tools.set(tool.name, tool);
-    const described = [...tools.values()].map(({ name, declaration, effects, repeatable, timeoutMs }) => ({
-      name,
-      description: declaration.description,
-      parameters: { ...declaration.parameters },
-      effects: [...effects],
-      repeatable,
-      timeout_ms: timeoutMs,
-    }));
+    const [tools, runners] = [listed(config, "tools"), listed(config, "runners")];
+    const readTools = readUserTools(tools ?? [], { file, taken });
+    const readRunners = readUserRunners(runners ?? [], { file });
+    for (const tool of readTools.ok ? readTools.tools : []) callable.tools.set(tool.name, tool);
+    for (const { kind, call: run } of readRunners.ok ? readRunners.runners : []) callable.runners.set(kind, run);
     reply({
       kind: "loaded",
-      config: { ...config, tools: [] },
-      tools: described,
-      issues: read.ok ? [] : [...read.issues],
+      // A field that is no list is left for the check of the whole config.
+      config: {
+        ...config,
+        ...(tools === undefined ? {} : { tools: [] }),
+        ...(runners === undefined ? {} : { runners: [] }),
+      },
+      tools: readTools.ok ? readTools.tools.map(described) : [],
+      runners: readRunners.ok
+        ? readRunners.runners.map(({ kind, runtime, description, call: run }) => ({
+            kind,
+            runtime,
+            description,
+            call: described(run),
+          }))
+        : [],
+      issues: [...(readTools.ok ? [] : readTools.issues), ...(readRunners.ok ? [] : readRunners.issues)],
     });
   } catch (thrown) {
     reply({ kind: "unusable", message: thrownMessage(thrown) });
   }
+}
+
+function listed(config: object, field: "tools" | "runners"): readonly unknown[] | undefined {
+  const value: unknown = Object.entries(config).find(([name]) => name === field)?.[1];
+  return Array.isArray(value) ? value : undefined;
+}
+
+function described({ name, declaration, effects, repeatable, timeoutMs }: UserTool): ToolDescription {
+  return {
+    name,
+    description: declaration.description,
+    parameters: { ...declaration.parameters },
+    effects: [...effects],
+    repeatable,
+    timeout_ms: timeoutMs,
+  };
 }
 
 /** Between the agreement and the loading of a file somebody may have changed it, so the content that Node runs is compared. */
@@ -91,12 +115,12 @@ function guardLoading(trusted: ReadonlyMap<string, string>): void {
   });
 }
 
-async function call({ id, tool: name, input, key, roots }: Call): Promise<void> {
+async function call({ id, of, name, input, key, roots }: Call): Promise<void> {
   const aborted = new AbortController();
   running.set(id, aborted);
   try {
-    const prepared = tools.get(name)?.prepare(input);
-    if (prepared === undefined) throw new TuttiError("not_found", `the config has no tool ${name}`);
+    const prepared = callable[of].get(name)?.prepare(input);
+    if (prepared === undefined) throw new TuttiError("not_found", `the config has no ${name} among its ${of}`);
     if (!prepared.ok) {
       throw new TuttiError("invalid_input", `the arguments do not fit: ${describeIssues(prepared.issues)}`);
     }

@@ -15,6 +15,15 @@ export const ToolDescription = z.strictObject({
 });
 export type ToolDescription = z.infer<typeof ToolDescription>;
 
+/** `call` is how the process is asked to run a task; its input is a task. */
+export const RunnerDescription = z.strictObject({
+  kind: z.string(),
+  runtime: z.string(),
+  description: z.string(),
+  call: ToolDescription,
+});
+export type RunnerDescription = z.infer<typeof RunnerDescription>;
+
 /** To the process. `files` are the files it may load, each with the SHA-256 of its content. */
 export const ConfigRequest = z.discriminatedUnion("kind", [
   z.strictObject({
@@ -27,7 +36,9 @@ export const ConfigRequest = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("call"),
     id: z.int(),
-    tool: z.string(),
+    /** Tools and runners have names of their own. */
+    of: z.enum(["tools", "runners"]),
+    name: z.string(),
     input: z.unknown(),
     key: z.string(),
     roots: z.array(z.string()),
@@ -38,11 +49,12 @@ export type ConfigRequest = z.infer<typeof ConfigRequest>;
 
 /** From the process. */
 export const ConfigReply = z.discriminatedUnion("kind", [
-  /** `config` is what the file exports, without the tools; `issues` says what is wrong with the tools. */
+  /** `config` is what the file exports, without tools and runners; `issues` says what is wrong with these. */
   z.strictObject({
     kind: z.literal("loaded"),
     config: z.unknown(),
     tools: z.array(ToolDescription),
+    runners: z.array(RunnerDescription),
     issues: z.array(z.string()),
   }),
   z.strictObject({ kind: z.literal("unusable"), message: z.string() }),

@@ -19,6 +19,10 @@ const idleMs = 60_000;
 
 export type LoadedCode = ConfigReply & { readonly kind: "loaded" };
 
+export interface CalledCode extends Pick<ToolDescription, "name" | "timeout_ms"> {
+  readonly of: "tools" | "runners";
+}
+
 interface PendingCall {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -58,8 +62,12 @@ export class ConfigProcess {
     return holding(running, () => running.loaded);
   }
 
-  /** Runs a tool of the config. */
-  async call(tool: ToolDescription, input: unknown, { step, rights }: StepToolContext): Promise<unknown> {
+  /** Runs a tool of the config, or a task with a runner of it. */
+  async call(
+    called: CalledCode,
+    input: unknown,
+    { step, rights }: Pick<StepToolContext, "step" | "rights">,
+  ): Promise<unknown> {
     await this.load();
     const running = this.#running;
     if (running === undefined) throw this.#ended("it ended before the call");
@@ -79,8 +87,9 @@ export class ConfigProcess {
             };
             if (step.signal.aborted) aborted();
             step.signal.addEventListener("abort", aborted, { once: true });
-            timers.push(setTimeout(() => running.end(this.#hangs(tool)), tool.timeout_ms + graceMs));
-            send({ kind: "call", id, tool: tool.name, input, key: step.key, roots: [...rights.roots] });
+            timers.push(setTimeout(() => running.end(this.#hangs(called)), called.timeout_ms + graceMs));
+            const { of, name } = called;
+            send({ kind: "call", id, of, name, input, key: step.key, roots: [...rights.roots] });
           }),
       );
     } finally {
@@ -172,8 +181,8 @@ export class ConfigProcess {
     return new TuttiError("step_failed", message, { retry: "unknown" });
   }
 
-  #hangs({ name, timeout_ms }: ToolDescription): TuttiError {
-    const message = `the tool ${name} of ${this.#files.file} did not end within its ${timeout_ms} ms, so its process was ended`;
+  #hangs({ of, name, timeout_ms }: CalledCode): TuttiError {
+    const message = `the ${of === "tools" ? "tool" : "runner"} ${name} of ${this.#files.file} did not end within its ${timeout_ms} ms, so its process was ended`;
     return new TuttiError("deadline", message, { retry: "unknown" });
   }
 }

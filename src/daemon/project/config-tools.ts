@@ -20,7 +20,7 @@ export function configTool(description: ToolDescription, process: ConfigProcess)
       if (issues.length > 0) return { ok: false, issues };
       // Never confined: the project's own code may reach outside of the task's folders.
       const effect = { effects, confined: false };
-      return { ok: true, effect, run: (context) => process.call(description, input, context) };
+      return { ok: true, effect, run: (context) => process.call({ ...description, of: "tools" }, input, context) };
     },
   };
 }

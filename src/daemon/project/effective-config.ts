@@ -3,6 +3,8 @@
 import { homedir } from "node:os";
 
 import type { ModelsConfig } from "../../model/models-config.ts";
+import type { RunnerView } from "../../protocol/api/catalog.ts";
+import { builtinRunners } from "../../protocol/invocation/runner-kinds.ts";
 import { untrusted } from "./ask-for-trust.ts";
 import { readConfigFiles } from "./config-files.ts";
 import { type Config, loadConfig } from "./project-config.ts";
@@ -14,21 +16,30 @@ export interface EffectiveConfig {
   readonly file: string | undefined;
   /** The project's own settings; undefined when there is no config, or one that is not trusted. */
   readonly own: Config | undefined;
+  readonly runners: readonly RunnerView[];
   readonly models: ModelsConfig;
   /** Why the project's config was not used. */
   readonly problem?: string;
 }
 
+const builtin: readonly RunnerView[] = builtinRunners.map((runner) => ({ ...runner, of: "builtin" }));
+
 /** Executes a config that is trusted, and no other. */
 export async function effectiveConfig(project: string, state: string): Promise<EffectiveConfig> {
   const user = await loadUserConfig(homedir());
   const files = readConfigFiles(project);
-  if (files === undefined) return { file: undefined, own: undefined, models: user.models };
+  if (files === undefined) return { file: undefined, own: undefined, runners: builtin, models: user.models };
   if (!openTrust(state).isTrusted(files)) {
     const problem = untrusted(files, "nobody has agreed to it as it is now").message;
-    return { file: files.file, own: undefined, models: user.models, problem };
+    return { file: files.file, own: undefined, runners: builtin, models: user.models, problem };
   }
-  const { file, config, process } = await loadConfig(files);
+  const { file, config, runners, process } = await loadConfig(files);
   process?.close();
-  return { file, own: config, models: mergeModels(user.models, config.models) };
+  const registered = runners.map(({ kind, runtime, description }) => ({
+    kind,
+    runtime,
+    description,
+    of: "project" as const,
+  }));
+  return { file, own: config, runners: [...builtin, ...registered], models: mergeModels(user.models, config.models) };
 }

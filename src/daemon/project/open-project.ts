@@ -40,6 +40,10 @@ export function openProject(from: string, { state }: { readonly state: string })
       const { models, problem } = await effectiveConfig(folder, state);
       return { models: await listModels(models, { probe }), problem };
     },
+    async runners() {
+      const { runners, problem } = await effectiveConfig(folder, state);
+      return { runners, problem };
+    },
     config: async () => viewConfig(folder, state),
     trust: (hash) => trustConfig(folder, state, hash),
     revokeTrust: async () => openTrust(state).revoke(realpathSync(folder)),

@@ -10,8 +10,12 @@ import { ModelsConfig } from "../../model/models-config.ts";
 import { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
+import type { Runner } from "../../ports.ts";
+import { readUserRunners } from "../../runner/registered/user-runners.ts";
 import type { ConfigFiles } from "./config-files.ts";
+import type { RunnerDescription } from "./config-messages.ts";
 import { ConfigProcess } from "./config-process.ts";
+import { configRunner } from "./config-runners.ts";
 import { configTool } from "./config-tools.ts";
 
 const Config = z.strictObject({
@@ -21,14 +25,22 @@ const Config = z.strictObject({
   notifications: z.unknown().optional(),
   /** Validated where they are made into tools (`readUserTools`). */
   tools: z.array(z.unknown()).default(() => []),
+  /** Validated where they are made into runners (`readUserRunners`). */
+  runners: z.array(z.unknown()).default(() => []),
 });
 export type Config = z.infer<typeof Config>;
+
+/** A runner that the config registers. */
+interface ConfigRunner extends Pick<RunnerDescription, "kind" | "runtime" | "description"> {
+  readonly run: Runner;
+}
 
 export interface LoadedConfig {
   /** Undefined when there is no config. */
   readonly file: string | undefined;
   readonly config: Config;
   readonly tools: readonly StepTool[];
+  readonly runners: readonly ConfigRunner[];
   /** The process its tools run in; undefined when it is no code. */
   readonly process: ConfigProcess | undefined;
 }
@@ -37,14 +49,26 @@ const takenNames = [...loopToolNames, "run", ...builtinTools.map((tool) => tool.
 
 /** The caller has made sure that the files may be used: a config that is code is executed, in a process of its own. */
 export async function loadConfig(files: ConfigFiles | undefined): Promise<LoadedConfig> {
-  if (files === undefined) return { file: undefined, config: Config.parse({}), tools: [], process: undefined };
+  if (files === undefined)
+    return { file: undefined, config: Config.parse({}), tools: [], runners: [], process: undefined };
   if (files.file.endsWith(".json")) return loadJson(files);
   const process = new ConfigProcess(files, { taken: takenNames });
   try {
-    const { config, tools, issues } = await process.load();
+    const { config, tools, runners, issues } = await process.load();
     const parsed = parseConfig(files.file, config);
-    refuseTools(issues);
-    return { file: files.file, config: parsed, tools: tools.map((tool) => configTool(tool, process)), process };
+    refuseIssues(issues);
+    return {
+      file: files.file,
+      config: parsed,
+      tools: tools.map((tool) => configTool(tool, process)),
+      runners: runners.map(({ kind, runtime, description, call }) => ({
+        kind,
+        runtime,
+        description,
+        run: configRunner(call, process),
+      })),
+      process,
+    };
   } catch (thrown) {
     process.close();
     throw thrown;
@@ -60,8 +84,10 @@ function loadJson({ file, text }: ConfigFiles): LoadedConfig {
   }
   const config = parseConfig(file, value);
   const read = readUserTools(config.tools, { file, taken: takenNames });
-  if (!read.ok) refuseTools(read.issues);
-  return { file, config, tools: [], process: undefined };
+  if (!read.ok) refuseIssues(read.issues);
+  const runners = readUserRunners(config.runners, { file });
+  if (!runners.ok) refuseIssues(runners.issues);
+  return { file, config, tools: [], runners: [], process: undefined };
 }
 
 function parseConfig(file: string, value: unknown): Config {
@@ -71,6 +97,6 @@ function parseConfig(file: string, value: unknown): Config {
   throw new TuttiError("invalid_input", `${file}: ${describeIssues(issues)}`, { details: { file, issues } });
 }
 
-function refuseTools(issues: readonly string[]): void {
+function refuseIssues(issues: readonly string[]): void {
   if (issues.length > 0) throw new TuttiError("invalid_input", issues.join("; "), { details: { issues: [...issues] } });
 }

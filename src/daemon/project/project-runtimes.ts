@@ -7,11 +7,13 @@ import type { AgentEnvironment } from "../../agent/agent-environment.ts";
 import { models } from "../../model/model-registry.ts";
 import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { ModelsConfig } from "../../model/models-config.ts";
-import type { Clock, Durable, Runner, TreeRunners } from "../../ports.ts";
+import type { Clock, Durable, Runner, RunnerRegistry, TreeRunners } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { knownRunnerKinds } from "../../protocol/invocation/runner-kinds.ts";
 import { invocationRunner } from "../../runner/invocation/runner.ts";
 import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { localRunner } from "../../runner/local/runner.ts";
+import { approved } from "../../runner/shared/approve-runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import { askForConfig } from "./ask-for-config.ts";
 import { askForTrust } from "./ask-for-trust.ts";
@@ -27,6 +29,8 @@ interface ProjectRuntime {
   readonly environment: Partial<AgentEnvironment>;
   readonly local: Runner;
   readonly invocation: Runner;
+  /** Those that the config registers, by their kind. */
+  readonly registered: RunnerRegistry;
   /** The process of a config that is code. */
   readonly process: ConfigProcess | undefined;
 }
@@ -102,9 +106,10 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     userConfig,
     treeRunners: {
       kinds: ["invocation", "local"],
+      mayHave: (kind) => !knownRunnerKinds.includes(kind),
       async resolve(durable) {
-        const { invocation, local } = await resolve(durable);
-        return { invocation, local: gated(local) };
+        const { invocation, local, registered } = await resolve(durable);
+        return { ...registered, invocation, local: gated(local) };
       },
     },
     close() {
@@ -144,6 +149,7 @@ async function loadRuntime(
       model: (found) => registry.withRehearsal(rehearsalModel(found.script ?? {})),
       ...environment,
     }),
+    registered: Object.fromEntries(loaded.runners.map(({ kind, run }) => [kind, gated(approved(kind, run))])),
     process: running,
   };
 }

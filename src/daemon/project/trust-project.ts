@@ -22,11 +22,12 @@ export async function trustConfig(project: string, state: string, hash: string):
   const found = readConfigFiles(project);
   if (found === undefined) throw new TuttiError("not_found", `${project} has no config; there is nothing to trust`);
   if (found.hash !== hash) throw new TuttiError("conflict", `${found.file} has just changed; look at it again`);
-  const { config, tools, process } = await loadConfig(found);
+  const { config, tools, runners, process } = await loadConfig(found);
   process?.close();
   openTrust(state).record(found);
   return {
     tools: tools.map(({ name, effects }) => ({ name, effects })),
+    runners: runners.map(({ kind }) => kind),
     approvals: config.approvals ?? {},
     providers: Object.keys(config.models.providers),
     default_model: config.models.default ?? null,

@@ -23,10 +23,11 @@ export interface UserConfig {
 /** Nobody is asked to trust it: the files must belong to the user, and that is checked (`refused`). */
 export async function loadUserConfig(home: string): Promise<UserConfig> {
   const files = readConfigFiles(join(home, ".tutti"));
-  const { file, config, tools, process } = await loadConfig(files);
+  const { file, config, tools, runners, process } = await loadConfig(files);
   process?.close();
-  if (tools.length > 0) {
-    throw new TuttiError("invalid_input", `${file}: tools are part of a project; put them into the project's config`);
+  for (const [name, listed] of Object.entries({ tools, runners })) {
+    if (listed.length === 0) continue;
+    throw new TuttiError("invalid_input", `${file}: ${name} are part of a project; put them into the project's config`);
   }
   const notifications = NotifyConfig.safeParse(config.notifications ?? {});
   if (!notifications.success) {

@@ -29,9 +29,11 @@ export const catalogRoutes = {
     method: "GET",
     path: "/v1/runners",
     tag: "catalog",
-    about: "Where a task's loop can run",
+    about: "Where a task's loop can run: the built-in runners, and with `folder` those that the project registers",
     access: "viewer",
+    query: catalog.FolderQuery,
     reply: jsonReply(catalog.RunnerList),
+    refuses: [404],
   }),
   models: route({
     method: "GET",

@@ -35,6 +35,9 @@ export const RunnerView = z.strictObject({
   kind: z.string(),
   /** The runtime it gives an agent. */
   runtime: z.string(),
+  /** What runs a task there. */
+  description: z.string(),
+  of: z.enum(["builtin", "project"]),
 });
 export type RunnerView = z.infer<typeof RunnerView>;
 export const RunnerList = z.strictObject({ runners: z.array(RunnerView) });

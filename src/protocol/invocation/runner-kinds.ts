@@ -7,10 +7,11 @@ export interface AvailableRunner {
 }
 
 /** In order of preference. `local` is the loop in this process; `invocation`, the root of a tree, is no place for an agent. */
-export const builtinRunners: readonly AvailableRunner[] = ["local", "command", "operator"].map((kind) => ({
-  kind,
-  runtime: kind,
-}));
+export const builtinRunners: readonly (AvailableRunner & { readonly description: string })[] = [
+  { kind: "local", runtime: "local", description: "an agent with a model, in Tutti's own process" },
+  { kind: "command", runtime: "command", description: "a program" },
+  { kind: "operator", runtime: "operator", description: "an outside agent, through an operator" },
+];
 
 /** Not available yet. A policy may name them, and nobody else may take their names. */
 const plannedKinds = ["acp", "a2a"];

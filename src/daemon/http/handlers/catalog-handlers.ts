@@ -9,10 +9,11 @@ import type { Caller } from "../authorize.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 
+type CatalogProject = Pick<Project, "agents" | "models" | "runners">;
 type CatalogRoute = "agents" | "agent" | "runners" | "models" | "route";
 
 export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRoute> {
-  const projectAt = async (folder: string | undefined, caller: Caller): Promise<Pick<Project, "agents" | "models">> => {
+  const projectAt = async (folder: string | undefined, caller: Caller): Promise<CatalogProject> => {
     if (folder === undefined) return context.project(context.from);
     if (!isAbsolute(folder)) {
       throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
@@ -31,7 +32,12 @@ export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRou
       if (found === undefined) throw new TuttiError("not_found", `there is no agent ${params.name}`);
       return { value: found };
     },
-    runners: () => ({ value: { runners: [...context.runners] } }),
+    async runners({ query, caller }) {
+      if (query.folder === undefined) return { value: { runners: [...context.runners] } };
+      const { runners, problem } = await (await projectAt(query.folder, caller)).runners();
+      if (problem !== undefined) throw new TuttiError("refused", problem);
+      return { value: { runners: [...runners] } };
+    },
     async models({ query, caller }) {
       const probe = query.probe === true;
       // A probe sends the providers' keys, which is more than looking.

@@ -57,10 +57,14 @@ before(async () => {
     },
     http: {
       onShutdown: (graceMs) => shutdowns.push(graceMs),
-      runners: [{ kind: "local", runtime: "local" }],
+      runners: [{ kind: "local", runtime: "local", description: "here", of: "builtin" }],
       project: async (folder) => {
         projects.push(folder);
-        return { agents: async () => ({ agents, problems: [] }), models: async () => ({ models: [] }) };
+        return {
+          agents: async () => ({ agents, problems: [] }),
+          models: async () => ({ models: [] }),
+          runners: async () => ({ runners: [] }),
+        };
       },
     },
   });

@@ -1,0 +1,27 @@
+// `tutti runners`: lists the kinds of runner that a task can have in a project.
+import type { Host } from "../../host/host.ts";
+import { stateFolder } from "../state-folder.ts";
+import { dim, warn, writeLine } from "../terminal/output.ts";
+import { printable } from "../terminal/printable.ts";
+
+export interface RunnersOptions {
+  readonly cwd?: string;
+  readonly json?: boolean;
+  readonly state?: string;
+}
+
+export async function runnersCommand(host: Host, options: RunnersOptions): Promise<void> {
+  const project = await host.openProject(options.cwd ?? process.cwd(), { state: stateFolder(options.state) });
+  const { runners, problem } = await project.runners();
+  if (problem !== undefined) warn(problem);
+  if (options.json === true) return writeLine(JSON.stringify(runners));
+  const width = Math.max(...runners.map(({ kind }) => kind.length));
+  for (const { kind, runtime, description, of } of runners) {
+    const notes = [
+      ...(runtime === kind ? [] : [`runtime ${runtime}`]),
+      ...(of === "project" ? ["of the project"] : []),
+    ];
+    const note = notes.length === 0 ? "" : ` ${dim(`(${notes.join(", ")})`)}`;
+    await writeLine(`${kind.padEnd(width)}  ${printable(description)}${note}`);
+  }
+}
