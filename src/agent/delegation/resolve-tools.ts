@@ -27,7 +27,8 @@ const delegationTools = [loopTool.invokeAgent, ...supervisorTools.map((tool) => 
 
 /**
  * `inherit` passes the caller's rights on; the agent is offered its own tools and the client's. `exact` means these tools
- * and no others. `none` leaves the agent its own built-in tools. Whatever goes beyond the caller's rights is refused.
+ * and no others. `none` leaves the agent its own built-in tools, which are all of them when it lists none. Whatever goes
+ * beyond the caller's rights is refused.
  */
 export function resolveTools(
   caller: CallerTools,
@@ -38,17 +39,31 @@ export function resolveTools(
   if (!own.ok) return own;
   const external = caller.file.external_tools.map((tool) => tool.name);
   const { rights } = caller;
-  const unlisted = target.agent.definition.handover === undefined ? [] : [loopTool.handover];
   if (policy.kind === "exact") return allow(caller, policy.tools, { narrowRights: true });
-  if (policy.kind === "none") return allow(caller, without(own.tools ?? unlisted, external), { narrowRights: true });
+  if (policy.kind === "none") {
+    return allow(caller, without(own.tools ?? unlistedTools(caller, target), external), { narrowRights: true });
+  }
   if (target.ref.type === "ad_hoc") {
-    // Nobody has reviewed an ad-hoc agent, so it gets what its maker is offered except the tools that call other agents.
-    const offered = namesOf(caller, caller.offeredTools).filter((name) => mayUse(rights, name));
-    const tools = own.tools ?? without(offered, [...delegationTools, loopTool.handover]);
-    return allow(caller, tools, { narrowRights: true });
+    return allow(caller, own.tools ?? unlistedTools(caller, target), { narrowRights: true });
   }
   if (own.tools === undefined) return { ok: true, access: { rights, offeredTools: "*" } };
   return allow(caller, [...own.tools, ...external.filter((name) => mayUse(rights, name))], { narrowRights: false });
+}
+
+/**
+ * The tools of an agent that lists none: everything its caller may pass on. Nobody has reviewed an ad-hoc agent, so it gets
+ * only what its maker is offered, without the tools that call other agents.
+ */
+function unlistedTools(
+  caller: CallerTools,
+  { ref, agent }: { readonly ref: AgentRef; readonly agent: FoundAgent },
+): string[] {
+  const passed = (names: readonly string[]): string[] => names.filter((name) => mayUse(caller.rights, name));
+  if (ref.type === "ad_hoc") {
+    return without(passed(namesOf(caller, caller.offeredTools)), [...delegationTools, loopTool.handover]);
+  }
+  const handsOver = agent.definition.handover !== undefined;
+  return without(passed(namesOf(caller, "*")), handsOver ? [] : [loopTool.handover]);
 }
 
 type OwnTools =
