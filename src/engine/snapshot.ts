@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { hideConfigSecrets } from "../core/hide-config-secrets.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { Executor } from "../protocol/invocation/executor.ts";
 import type { TaskId } from "../protocol/ids.ts";
@@ -12,6 +13,7 @@ import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
 import { idInName, taskName } from "../store/names.ts";
 import { outcomeIn } from "./outcome.ts";
+import { taskBodyIn } from "./task-body.ts";
 import { messageIn } from "./recorded-message.ts";
 
 /** Of the named descendants, or of all of them; `refused` for a task of somebody else. */
@@ -38,7 +40,7 @@ export function snapshotsOf(
 }
 
 function snapshotOf(parts: EngineParts, row: TaskRow): TaskSnapshot {
-  const { store, tasks } = parts;
+  const { store, tasks, recorder } = parts;
   const name = taskName(store.salt, row.id);
   const live = tasks.find(name);
   const result = store.result(row.id);
@@ -47,16 +49,19 @@ function snapshotOf(parts: EngineParts, row: TaskRow): TaskSnapshot {
     task_id: name,
     agent_id: live?.agent ?? row.agent,
     status: result?.status ?? live?.status ?? "pending",
-    executor: executorOf(row.kind),
-    started_at: row.created_at,
+    executor: executorOf(row, recorder),
+    started_at: store.startedAt(row.id) ?? row.created_at,
     last_event_at: store.lastEventAt(row.id) ?? row.created_at,
     ended_at: result?.at ?? null,
     ...(preview === undefined ? {} : { preview }),
   };
 }
 
-function executorOf(kind: string): Executor {
-  return kind === "local" ? { type: "local" } : { type: "remote", runner: { kind, config: {} } };
+/** The config is stored as it was given, since its runner needs it whole; a model sees it without secrets. */
+function executorOf({ kind, body }: TaskRow, recorder: EngineParts["recorder"]): Executor {
+  if (kind === "local") return { type: "local" };
+  const config = recorder.cleanValue(hideConfigSecrets(taskBodyIn(body).config));
+  return { type: "remote", runner: { kind, config } };
 }
 
 const previewLength = 500;

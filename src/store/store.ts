@@ -225,6 +225,8 @@ export interface Store {
   lastMessage(task: number): string | undefined;
   /** The types of the task's events that move its status, in order. */
   lifeEvents(task: number): EventType[];
+  /** When the first attempt of the task began; undefined while it is pending. */
+  startedAt(task: number): number | undefined;
   /** Of one task, or of all. */
   lastEventAt(task: number | null): number | undefined;
   /**

@@ -24,7 +24,9 @@ export const TaskSnapshot = z.object({
   task_id: z.string(),
   agent_id: z.string(),
   status: TaskStatus,
+  /** The config of its runner is shown without secrets. */
   executor: Executor,
+  /** When its first attempt began; when it was made, while it has not begun. */
   started_at: z.int(),
   last_event_at: z.int(),
   ended_at: z.int().nullable().default(null),

@@ -187,6 +187,7 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
       `SELECT body AS value FROM log WHERE ${ofTask} AND type = 'message.added' ORDER BY id DESC LIMIT 1`,
       row.textIn,
     ),
+    startedAt: one(`SELECT MIN(at) AS value FROM log WHERE ${ofTask} AND type = 'task.started'`, row.numberIn),
     lastEventAt: (task) => (task === null ? lastAtOfAll() : lastAtOf(task)),
     spentOf: all(
       `SELECT runs.task AS task, SUM(log.tokens) AS tokens, SUM(log.money) AS money
