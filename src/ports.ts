@@ -6,6 +6,7 @@ import type { Budget, Usage } from "./protocol/task/budget.ts";
 import type { RunnerConfig } from "./protocol/invocation/executor.ts";
 import type { AskId, TaskId } from "./protocol/ids.ts";
 import type { AgentResult, TaskSnapshot } from "./protocol/invocation/invocation-result.ts";
+import type { Profile } from "./protocol/toolcalls/dialect.ts";
 import type { CompleteMessage, Message } from "./protocol/task/message.ts";
 
 /** Anything that turns foreign data into a T or throws; a zod schema is one. */
@@ -234,6 +235,8 @@ export interface ModelReply {
 export interface ModelFacts {
   /** What `auto` means for this model. */
   readonly format: ModelFormat;
+  /** How much drift is accepted in calls that the model writes as text. */
+  readonly profile?: Profile;
   /** Tokens of input and output together; null when nobody said. */
   readonly contextTokens: number | null;
   readonly maxOutputTokens: number;

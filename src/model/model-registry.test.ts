@@ -109,3 +109,11 @@ test("importing the models loads no provider's package", () => {
   assert.match(told, /asked for .*list-models\.ts/);
   assert.doesNotMatch(told, /@ai-sdk/);
 });
+
+test("the profile of calls as text is the model's, else its provider's, else tolerant", () => {
+  const config = { providers: { ollama: { profile: "strict" } }, models: { "ollama/b": { profile: "tolerant" } } };
+  assert.deepEqual(
+    ["ollama/a", "ollama/b", "openai/c"].map((name) => resolved(name, config).profile),
+    ["strict", "tolerant", "tolerant"],
+  );
+});

@@ -47,8 +47,8 @@ export function models(options: ModelsOptions): Models {
           : call(resolveModel(setup, request.model), request, callOptions),
       facts(name) {
         if (isRehearsal(name)) return { format: "native", contextTokens: null, maxOutputTokens: 16_384 };
-        const { format, contextTokens, maxOutputTokens } = resolveModel(setup, name);
-        return { format, contextTokens, maxOutputTokens };
+        const { format, profile = "tolerant", contextTokens, maxOutputTokens } = resolveModel(setup, name);
+        return { format, profile, contextTokens, maxOutputTokens };
       },
     }),
     list: (listOptions) => listModels(setup, options.clock, listOptions),

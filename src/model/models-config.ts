@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { Profile } from "../protocol/toolcalls/dialect.ts";
 import { Price } from "./prices.ts";
 
 const Milliseconds = z.int().positive();
@@ -20,6 +21,7 @@ const ProviderSettings = z.strictObject({
   key_env: z.string().min(1).nullable().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   format: Format.optional(),
+  profile: Profile.optional(),
   /** The most calls at once; fewer run while the provider throttles. */
   concurrency: z.int().positive().max(1000).optional(),
   /** The most time from sending a request to the first byte of its reply. */
@@ -35,6 +37,8 @@ export type ProviderSettings = z.infer<typeof ProviderSettings>;
 
 const ModelSettings = z.strictObject({
   format: Format.optional(),
+  /** How much drift is accepted in calls that the model writes as text. */
+  profile: Profile.optional(),
   context_tokens: z.int().positive().optional(),
   max_output_tokens: z.int().positive().optional(),
 });

@@ -117,6 +117,7 @@ export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
     provider,
     price: priceOf(name, [setup.prices ?? {}, config.prices, priceTable]),
     format: formatOf(settings?.format, provider),
+    profile: settings?.profile ?? provider.settings.profile ?? "tolerant",
     contextTokens: settings?.context_tokens ?? limits.contextTokens,
     maxOutputTokens: settings?.max_output_tokens ?? limits.maxOutputTokens,
   };

@@ -15,7 +15,7 @@ export { renderDecisionPrompt } from "./decision/render-decision-prompt.ts";
 export { renderReprompt } from "./decision/render-reprompt.ts";
 
 // Tool calls
-export type { Profile } from "./toolcalls/dialect.ts";
+export { Profile } from "./toolcalls/dialect.ts";
 export { parseToolCalls, type ToolCallOptions } from "./toolcalls/parse-tool-calls.ts";
 export { renderToolCall } from "./toolcalls/render-tool-call.ts";
 export { renderToolContract } from "./toolcalls/render-tool-contract.ts";

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { Budget } from "../../protocol/task/budget.ts";
 import { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
 import { AgentDefinition, AgentRunner } from "../../protocol/invocation/invocation-file.ts";
+import { Profile } from "../../protocol/toolcalls/dialect.ts";
 import { type FrontMatter, readFrontMatter, splitFrontMatter } from "./front-matter.ts";
 import { readTools, splitList } from "./listed-tools.ts";
 import { outputCheck } from "../loop/output-schema.ts";
@@ -70,6 +71,7 @@ const Fields = z.object({
     .optional(),
   output_schema: z.record(z.string(), z.unknown()).optional(),
   format: z.enum(["native", "fenced", "auto"]).optional(),
+  profile: Profile.optional(),
   approvals: ApprovalRules.optional(),
 });
 type Fields = z.infer<typeof Fields>;
@@ -196,7 +198,7 @@ function definitionOf(
   }
   const budget = usd === undefined ? limits : { ...limits, money_micro_usd: Math.round(usd * microUsd) };
   const { description, runtimes, context, handover, max_output_tokens, context_tokens, output_schema } = fields;
-  const { format, approvals, runner } = fields;
+  const { format, profile, approvals, runner } = fields;
   const definition = present({
     description,
     instructions,
@@ -213,6 +215,7 @@ function definitionOf(
     budget: fields.budget === undefined ? undefined : present(budget),
     output_schema,
     format,
+    profile,
     approvals,
   });
   return { definition: AgentDefinition.parse(definition), issues };

@@ -63,3 +63,10 @@ test("in the fenced format the system prompt teaches the tools, in the native on
   assert.match(system, /^Be brief\.\n\n.*```tool/s);
   assert.deepEqual([...toolNames], ["write", "echo", "final"]);
 });
+
+test("the profile of the definition goes before that of the model, and tolerant is the default", () => {
+  const facts = modelWith({ format: "fenced", profile: "strict", contextTokens: null, maxOutputTokens: 100 });
+  assert.equal(agentSetup(optionsFor({}), silent).profile, "tolerant");
+  assert.equal(agentSetup(optionsFor({}), facts).profile, "strict");
+  assert.equal(agentSetup(optionsFor({ profile: "tolerant" }), facts).profile, "tolerant");
+});

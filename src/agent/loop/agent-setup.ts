@@ -3,6 +3,7 @@
 import { rehearsalModelName } from "../../core/rehearsal-name.ts";
 import type { Rights } from "../../core/rights.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import type { Profile } from "../../protocol/toolcalls/dialect.ts";
 import type { Model, ModelFormat } from "../../ports.ts";
 import type { AgentEnvironment } from "../agent-environment.ts";
 import type { FoundAgent } from "../delegation/find-agent.ts";
@@ -19,6 +20,7 @@ export interface AgentSetup {
   /** Names of the tools the model is shown. */
   readonly toolNames: ReadonlySet<string>;
   readonly format: ModelFormat;
+  readonly profile: Profile;
   readonly system: string;
   /** The model's name. */
   readonly model: string;
@@ -73,6 +75,7 @@ function makeSetup({ file, environment, agent, rights, offeredTools }: SetupOpti
     toolbox,
     toolNames: new Set(toolbox.declarations.map((tool) => tool.name)),
     format,
+    profile: definition.profile ?? facts?.profile ?? "tolerant",
     system: format === "fenced" ? fencedSystem(instructions, toolbox.declarations) : instructions,
     model: name,
     contextTokens: definition.context_tokens ?? facts?.contextTokens ?? defaultContext,

@@ -98,7 +98,7 @@ interface LiveReply {
 }
 
 /** Shows a reply while the model writes it: in both formats its text, and each call as its name and arguments. */
-function liveReply(step: StepContext, { format, toolNames }: AgentSetup): LiveReply {
+function liveReply(step: StepContext, { format, toolNames, profile }: AgentSetup): LiveReply {
   // Made with the first text, so a model that does not stream costs nothing here.
   let fenced: FencedStream | undefined;
   const options: ModelCallOptions = {
@@ -108,7 +108,7 @@ function liveReply(step: StepContext, { format, toolNames }: AgentSetup): LiveRe
         step.live("text", text);
         return;
       }
-      fenced ??= streamFenced(toolNames, (channel, shown) => step.live(channel, shown));
+      fenced ??= streamFenced({ toolNames, profile }, (channel, shown) => step.live(channel, shown));
       fenced.push(text);
     },
     onReasoning: (text) => step.live("reasoning", text),

@@ -220,3 +220,12 @@ test("auto takes the format the model says it has", async (t) => {
   await w.scalar(solo(rules, { format: "native" }));
   assert.ok(model.sent[0]?.tools.includes("echo"));
 });
+
+test("an agent with the profile strict runs only calls in the exact format; a tolerant one runs the drifted ones too", async (t) => {
+  const w = await world(t);
+  const drifted = '```tool_code\n{"tool": "echo", "arguments": {"text": "hi"}}\n```';
+  const rules = [{ turn: 0, raw: drifted }, { final: "{{last}}" }];
+  assert.match(String((await w.scalar(solo(rules, fenced))).content), /\nhi\n/);
+  const strict = await w.scalar(solo(rules, { ...fenced, profile: "strict" }));
+  assert.equal(strict.content, drifted, "to the letter it is prose, and so the answer");
+});

@@ -1,13 +1,16 @@
 // Reads a model's reply into text and calls, whatever format it came in, and finds what the model must correct.
 
 import { isJsonObject, type ToolCallReply } from "../../protocol/toolcalls/tool-call.ts";
-import { parseToolCalls } from "../../protocol/toolcalls/parse-tool-calls.ts";
+import type { Profile } from "../../protocol/toolcalls/dialect.ts";
+import { parseToolCalls, type ToolCallOptions } from "../../protocol/toolcalls/parse-tool-calls.ts";
 import { toolFeedback } from "../../protocol/toolcalls/tool-feedback.ts";
 import { type Message, messageText, type Part, type ToolCall } from "../../protocol/task/message.ts";
 import type { MalformedCall, ModelFormat, ModelReply } from "../../ports.ts";
 
 export interface ReplyRules {
   readonly format: ModelFormat;
+  /** `tolerant` when absent. */
+  readonly profile?: Profile;
   /** Names of the tools the agent is offered. */
   readonly toolNames: ReadonlySet<string>;
 }
@@ -34,7 +37,7 @@ export function readReply(reply: ModelReply, rules: ReplyRules, prefix: string):
 function readFenced({ message, finish }: ModelReply, rules: ReplyRules, prefix: string): ReadReply {
   const only = message.parts.length === 1 ? message.parts[0] : undefined;
   const text = only?.part_type === "text" ? only.data : messageText(message);
-  const read = parseToolCalls(text, { tools: rules.toolNames, cut: finish === "length" });
+  const read = parseToolCalls(text, { ...readingOf(rules), cut: finish === "length" });
   const calls = read.calls.map(({ id, name, args }) => callOf(`${prefix}_${id}`, name, args));
   // Some providers make native calls although none were offered; these count too.
   calls.push(...nativeCalls(message, prefix));
@@ -43,6 +46,10 @@ function readFenced({ message, finish }: ModelReply, rules: ReplyRules, prefix: 
   for (const data of calls) parts.push({ part_type: "tool_call", data });
   const whole = rejected === 0 && read.violations.length === 0 && read.reasoning === "" && read.ignored.length === 0;
   return whole ? { parts } : { parts, original: text };
+}
+
+function readingOf({ profile, toolNames }: ReplyRules): ToolCallOptions {
+  return { tools: toolNames, ...(profile === undefined ? {} : { profile }) };
 }
 
 function readNative({ message }: ModelReply, rules: ReplyRules, prefix: string): ReadReply {
@@ -103,7 +110,7 @@ function textProblem(original: string, rules: ReplyRules, cut: boolean): ReplyPr
   const { format, toolNames } = rules;
   const options = { format, tools: [...toolNames] };
   if (format === "fenced") {
-    const read = parseToolCalls(original, { tools: toolNames, cut });
+    const read = parseToolCalls(original, { ...readingOf(rules), cut });
     const feedback = toolFeedback(read, options);
     return feedback === undefined ? undefined : { feedback, codes: codesOf(read) };
   }
@@ -116,7 +123,10 @@ function textProblem(original: string, rules: ReplyRules, cut: boolean): ReplyPr
   return { feedback, codes: read.calls.length > 0 ? ["call_as_text"] : codesOf(read) };
 }
 
-/** Calls that a model wrote into its text although it can call tools natively; undefined when there are none. */
+/**
+ * Calls that a model wrote into its text although it can call tools natively; undefined when there are none. They do not
+ * run, so they are looked for in every form, whatever the profile.
+ */
 function writtenCalls(text: string, { toolNames }: ReplyRules): ToolCallReply | undefined {
   // Every form of a written call contains one of these, so most replies need no parsing.
   if (!/[`{<~|]|\[TOOL|tool_/.test(text)) return undefined;

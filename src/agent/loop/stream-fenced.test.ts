@@ -22,7 +22,7 @@ function cutAt(text: string, cuts: readonly number[]): string[] {
 /** What is shown of the reply, with consecutive pieces on one channel put together. */
 function shownOf(pieces: readonly string[]): [channel: string, text: string][] {
   const shown: [string, string][] = [];
-  const stream = streamFenced(tools, (channel, text) => {
+  const stream = streamFenced({ toolNames: tools, profile: "tolerant" }, (channel, text) => {
     const last = shown.at(-1);
     if (last?.[0] === channel) last[1] += text;
     else shown.push([channel, text]);
@@ -34,7 +34,9 @@ function shownOf(pieces: readonly string[]): [channel: string, text: string][] {
 
 test("a call shows its name first, then its arguments as they are written, and never its fences", () => {
   const shown: string[] = [];
-  const stream = streamFenced(tools, (channel, text) => shown.push(`${channel}: ${text}`));
+  const stream = streamFenced({ toolNames: tools, profile: "tolerant" }, (channel, text) =>
+    shown.push(`${channel}: ${text}`),
+  );
   stream.push("I write it.\n\n```tool\n{");
   assert.deepEqual(shown.splice(0), ["text: I write it.\n\n"]);
   stream.push('"name": "write", "args": {"path": "a');

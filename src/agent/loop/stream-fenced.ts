@@ -1,5 +1,6 @@
 // Shows a reply in the fenced format while it streams in: its text as text, and each call as its name, then its arguments.
 
+import type { Profile } from "../../protocol/toolcalls/dialect.ts";
 import { createToolCallReader, type ToolCallEvent } from "../../protocol/toolcalls/tool-call-reader.ts";
 
 export interface FencedStream {
@@ -11,10 +12,10 @@ export interface FencedStream {
 
 /** For display only: the calls that run are read from the whole reply. */
 export function streamFenced(
-  toolNames: ReadonlySet<string>,
+  { toolNames, profile }: { readonly toolNames: ReadonlySet<string>; readonly profile: Profile },
   show: (channel: "text" | "tool", text: string) => void,
 ): FencedStream {
-  const reader = createToolCallReader({ tools: toolNames });
+  const reader = createToolCallReader({ tools: toolNames, profile });
   /** The call that was shown while it was written, until its block ends. */
   let shown: { readonly block: number; arguments: boolean } | undefined;
 

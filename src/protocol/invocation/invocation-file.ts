@@ -8,6 +8,7 @@ import { Invocation, readInvocation } from "./invocation.ts";
 import { issuesOf, type ReadIssue } from "../lenient-read.ts";
 import { NonBlank } from "../non-blank.ts";
 import { OperatorName } from "../operator/operator-session.ts";
+import { Profile } from "../toolcalls/dialect.ts";
 import { RehearsalScript } from "./rehearsal-script.ts";
 
 /** A runner as a definition names it. Unknown fields are refused, since a misplaced one belongs into the config. */
@@ -45,6 +46,8 @@ export const AgentDefinition = z.strictObject({
   output_schema: z.record(z.string(), z.unknown()).optional(),
   /** How it calls tools; `auto`, the default, depends on the model. */
   format: z.enum(["native", "fenced", "auto"]).optional(),
+  /** How much drift is accepted in calls that it writes as text; what the model's settings say when absent. */
+  profile: Profile.optional(),
   /** Rules for its calls beside those of the configs and the invocation; the strictest rule decides. */
   approvals: ApprovalRules.optional(),
 });

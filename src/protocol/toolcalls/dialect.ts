@@ -1,6 +1,9 @@
 // The two profiles of the fenced tool-call format as a table: openers, keys, tags, and which departures are accepted.
 
-export type Profile = "strict" | "tolerant";
+import { z } from "zod";
+
+export const Profile = z.enum(["strict", "tolerant"]);
+export type Profile = z.infer<typeof Profile>;
 
 /** `canonical` is what the contract teaches, `drifted` is what models write instead, `json` is also used for data. */
 export type OpenerForm = "canonical" | "drifted" | "json";
