@@ -185,6 +185,16 @@ export const examples: readonly Example[] = [
     run: "tutti route examples/handoff.toon --policy examples/policy.toon",
   },
   {
+    command: "policy review",
+    about: "Find out what a review decides, and why",
+    run: "tutti policy review examples/review.toon --policy examples/policy.toon",
+  },
+  {
+    command: "policy init",
+    about: "Print a policy to start from",
+    run: "tutti policy init",
+  },
+  {
     command: "token mint",
     about: "Make a token that lets a worker fetch its prompt and post its result, for ten minutes",
     run: "tutti token mint --key key.bin --task tsk_1 --verbs prompt,result --ttl 600",

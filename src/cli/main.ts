@@ -39,7 +39,7 @@ function buildProgram(host: () => Promise<Host>): Command {
   program.commandsGroup("The daemon:");
   declareServiceCommands(program, host);
   program.commandsGroup("Protocols:");
-  declareProtocolCommands(program);
+  declareProtocolCommands(program, host);
   program.commandsGroup("About Tutti:");
   declareAboutCommands(program);
   for (const command of withDescendants(program)) addErrorsAndExamples(command, pathOf(command));

@@ -1,6 +1,6 @@
 // The interface of Tutti for every front: reading tasks and working with them, in process or over HTTP.
 
-import type { PolicyDecision, PolicyQuestion } from "../protocol/api/catalog.ts";
+import type { PolicyDecision, PolicyQuestion, ReviewDecision, ReviewQuestion } from "../protocol/api/catalog.ts";
 import type { KeyView, MadeKey, NewKey, ServiceStatus } from "../protocol/api/service.ts";
 import type {
   MessagePage,
@@ -101,6 +101,7 @@ export interface Tutti extends Reader {
   pause(): Promise<void>;
   resume(): Promise<void>;
   route(question: PolicyQuestion): Promise<PolicyDecision>;
+  review(question: ReviewQuestion): Promise<ReviewDecision>;
   operators(): Promise<readonly OperatorInfo[]>;
   keys(): Promise<readonly KeyView[]>;
   addKey(key: NewKey): Promise<MadeKey>;

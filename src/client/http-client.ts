@@ -128,6 +128,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
       await call("resume", {});
     },
     route: (body) => call("route", { body }),
+    review: (body) => call("review", { body }),
     operators: async () => (await call("operators", {})).operators,
     keys: async () => (await call("keys", {})).keys,
     addKey: (body) => call("addKey", { body }),

@@ -175,6 +175,8 @@ export {
   ModelView,
   PolicyDecision,
   PolicyQuestion,
+  ReviewDecision,
+  ReviewQuestion,
   RunnerList,
   RunnerView,
 } from "./api/catalog.ts";

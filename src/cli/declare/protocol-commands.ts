@@ -2,14 +2,27 @@
 import { type Command, Option } from "commander";
 
 import type { ParseToolcallsOptions } from "../commands/parse-toolcalls-command.ts";
+import type { Host } from "../../host/host.ts";
+import type { PolicyInitOptions } from "../commands/policy-init.ts";
+import type { PolicyReviewOptions } from "../commands/policy-review.ts";
 import type { RouteOptions } from "../commands/route.ts";
 import type { TokenMintOptions } from "../commands/token-mint.ts";
 import type { TokenVerifyOptions } from "../commands/token-verify.ts";
-import { commaList, type InputOptions, jsonlOption, jsonOption, limitOption, positiveInteger } from "../options.ts";
+import {
+  commaList,
+  type InputOptions,
+  jsonlOption,
+  jsonOption,
+  limitOption,
+  positiveInteger,
+  projectOption,
+  stateOption,
+} from "../options.ts";
 
-export function declareProtocolCommands(program: Command): void {
+export function declareProtocolCommands(program: Command, host: () => Promise<Host>): void {
   declareParse(program);
   declareRoute(program);
+  declarePolicy(program, host);
   declareToken(program);
 }
 
@@ -58,6 +71,33 @@ function declareRoute(program: Command): void {
     .action(async (file: string | undefined, options: RouteOptions) => {
       const { routeCommand } = await import("../commands/route.ts");
       await routeCommand(file, options);
+    });
+}
+
+function declarePolicy(program: Command, host: () => Promise<Host>): void {
+  const policy = program.command("policy").description("work with routing policies and reviews");
+  policy
+    .command("review")
+    .argument("[review]", "the review envelope, in TOON or JSON (default: standard input)")
+    .description("say what a review decides, and why")
+    .option("--policy <file>", "the routing policy, in TOON or JSON (default: the built-in policy)")
+    .addOption(jsonOption())
+    .addOption(jsonlOption("{id, policy?, review}"))
+    .addOption(limitOption())
+    .action(async (file: string | undefined, options: PolicyReviewOptions) => {
+      const { policyReviewCommand } = await import("../commands/policy-review.ts");
+      await policyReviewCommand(file, options);
+    });
+  policy
+    .command("init")
+    .description("print a policy to start from, with a model that can run")
+    .option("--model <name>", "the model of all roles, as provider/model (default: the default model of the project)")
+    .addOption(projectOption())
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (options: PolicyInitOptions) => {
+      const { policyInitCommand } = await import("../commands/policy-init.ts");
+      await policyInitCommand(await host(), options);
     });
 }
 

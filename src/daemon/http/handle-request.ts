@@ -40,7 +40,7 @@ export interface RequestDeps {
 }
 
 /** Routes that are served while nothing can be written: they only look, or stop work, which can be what makes room. */
-const servedWhenFull: ReadonlySet<RouteName> = new Set(["cancel", "pause", "resume", "shutdown", "route"]);
+const servedWhenFull: ReadonlySet<RouteName> = new Set(["cancel", "pause", "resume", "shutdown", "route", "review"]);
 
 /** Never throws: whatever goes wrong is sent to the caller or written to the log. */
 export function handleRequest(deps: RequestDeps, request: IncomingMessage, response: ServerResponse): void {

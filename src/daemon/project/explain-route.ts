@@ -1,12 +1,20 @@
-// Routes a handoff by a policy and explains the decision: the model, the reason, and what matched.
+// Answers questions about a policy: which model it gives a handoff to, and what a review decides by it.
 
-import type { PolicyDecision, PolicyQuestion } from "../../protocol/api/catalog.ts";
+import { explainReview } from "../../core/explain-review.ts";
+import type { PolicyDecision, PolicyQuestion, ReviewDecision, ReviewQuestion } from "../../protocol/api/catalog.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { defaultPolicy } from "../../protocol/routing/default-policy.ts";
 import { readHandoff } from "../../protocol/routing/read-handoff.ts";
 import type { Read } from "../../protocol/routing/read-notes.ts";
 import { readPolicy } from "../../protocol/routing/read-policy.ts";
 import { route } from "../../protocol/routing/route-handoff.ts";
+
+export function reviewBy({ review, policy }: ReviewQuestion): ReviewDecision {
+  const read = policy === undefined ? undefined : readPolicy(policy);
+  if (read?.ok === false) throw read.error;
+  const decision = explainReview(review, read?.value);
+  return { ...decision, warnings: [...(read?.warnings ?? []), ...decision.warnings] };
+}
 
 export function explainRoute({ handoff, policy }: PolicyQuestion): PolicyDecision {
   const warnings: string[] = [];

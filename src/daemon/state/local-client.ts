@@ -13,7 +13,7 @@ import type { LiveDelta } from "../../protocol/task/event.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { EventFeed } from "./event-feed.ts";
-import { explainRoute } from "../project/explain-route.ts";
+import { explainRoute, reviewBy } from "../project/explain-route.ts";
 import { follow, type FollowSource } from "./follow-feed.ts";
 import type { Keys } from "./api-keys.ts";
 import { readsOf } from "./reader.ts";
@@ -111,6 +111,7 @@ export function localClient(deps: LocalClientDeps): Tutti {
     pause: () => engine.pause(),
     resume: () => engine.resume(),
     route: async (question) => explainRoute(question),
+    review: async (question) => reviewBy(question),
     operators: async () => operators.list(),
     keys: async () => keys.list(),
     addKey: (key) => keys.add(key),

@@ -54,4 +54,13 @@ export const catalogRoutes = {
     body: jsonBody(catalog.PolicyQuestion),
     reply: jsonReply(catalog.PolicyDecision),
   }),
+  review: route({
+    method: "POST",
+    path: "/v1/policy/review",
+    tag: "catalog",
+    about: "What a review envelope decides by a policy, and why",
+    access: "viewer",
+    body: jsonBody(catalog.ReviewQuestion),
+    reply: jsonReply(catalog.ReviewDecision),
+  }),
 };

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { AgentDefinition } from "../invocation/invocation-file.ts";
+import { Review } from "../routing/review.ts";
 import { queryBoolean } from "../query-boolean.ts";
 
 export const FolderQuery = z.strictObject({
@@ -75,6 +76,26 @@ export const PolicyQuestion = z.strictObject({
   policy: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
 });
 export type PolicyQuestion = z.infer<typeof PolicyQuestion>;
+
+/** TOON or JSON text, or the object itself. */
+export const ReviewQuestion = z.strictObject({
+  review: z.union([z.string(), z.record(z.string(), z.unknown())]),
+  /** Its thresholds count; the built-in policy when absent. */
+  policy: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
+});
+export type ReviewQuestion = z.infer<typeof ReviewQuestion>;
+
+export const ReviewDecision = z.strictObject({
+  /** `ask`: the reviewer approves without a confidence and is asked for one. */
+  verdict: z.enum(["approve", "revise", "escalate", "ask"]),
+  reason: z.string(),
+  /** The confidence that an approval needs. */
+  threshold: z.number(),
+  /** The review as it was read. */
+  envelope: Review,
+  warnings: z.array(z.string()),
+});
+export type ReviewDecision = z.infer<typeof ReviewDecision>;
 
 export const PolicyDecision = z.strictObject({
   model: z.string(),

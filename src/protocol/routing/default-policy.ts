@@ -38,7 +38,15 @@ export const defaultPolicy: Policy = {
   words: "substring",
 };
 
-/** Matches whole words: a new project has no older policy that relies on finding "test" in "latest". */
-export function initialPolicy(): Policy {
-  return { ...structuredClone(defaultPolicy), words: "boundary" };
+/** The rehearsal needs neither a key nor a network. */
+const alwaysRuns = "rehearsal/script";
+
+/**
+ * All roles get `model`, as `provider/model`: the models of the default policy have no provider, so they cannot run. Matches
+ * whole words: a new project has no older policy that relies on finding "test" in "latest".
+ */
+export function initialPolicy(model: string = alwaysRuns): Policy {
+  const copy = structuredClone(defaultPolicy);
+  const roles = { router: model, info: model, build: model, escalate_to: model };
+  return { ...copy, policy: { ...copy.policy, ...roles }, words: "boundary" };
 }

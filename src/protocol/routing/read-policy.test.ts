@@ -145,7 +145,16 @@ test("what a policy does in silence is warned of", () => {
 });
 
 test("a new project starts with whole words, written as TOON it reads back", () => {
-  assert.deepEqual(initialPolicy(), { ...defaultPolicy, words: "boundary" });
+  const { policy, ...rest } = initialPolicy("openai/gpt-6-sol");
+  assert.deepEqual(rest, {
+    routing: { decision_rules: [] },
+    gate: defaultPolicy.gate,
+    review: "risk",
+    words: "boundary",
+  });
+  const { conf_threshold: _, ...roles } = policy;
+  assert.deepEqual(new Set(Object.values(roles)), new Set(["openai/gpt-6-sol"]));
+  assert.equal(initialPolicy().policy.build, "rehearsal/script", "a model that can always run");
   const text = encodePolicy(initialPolicy());
   assert.match(text, /require_fields\[16\]: task_id,from_model,/);
   assert.deepEqual(readPolicy(text), { ok: true, value: initialPolicy(), warnings: [] });

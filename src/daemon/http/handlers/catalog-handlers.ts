@@ -10,7 +10,7 @@ import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 
 type CatalogProject = Pick<Project, "agents" | "models" | "runners">;
-type CatalogRoute = "agents" | "agent" | "runners" | "models" | "route";
+type CatalogRoute = "agents" | "agent" | "runners" | "models" | "route" | "review";
 
 export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRoute> {
   const projectAt = async (folder: string | undefined, caller: Caller): Promise<CatalogProject> => {
@@ -49,6 +49,7 @@ export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRou
       return { value: { models: models.map((model) => ({ ...model, aliases: [...model.aliases] })) } };
     },
     route: async ({ body }) => ({ value: await context.state.client.route(body) }),
+    review: async ({ body }) => ({ value: await context.state.client.review(body) }),
   };
 }
 

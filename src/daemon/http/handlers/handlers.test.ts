@@ -346,7 +346,12 @@ test("a viewer cannot choose the project, because its config is code that would 
   const { key } = await kit.keys.add({ name: "looks", role: "viewer" });
   const headers = { authorization: `Bearer ${key}` };
   const before = projects.length;
-  for (const path of ["/v1/models?folder=/tmp/evil", "/v1/agents?folder=/tmp/evil", "/v1/agents/scout?folder=/p"]) {
+  for (const path of [
+    "/v1/models?folder=/tmp/evil",
+    "/v1/runners?folder=/tmp/evil",
+    "/v1/agents?folder=/tmp/evil",
+    "/v1/agents/scout?folder=/p",
+  ]) {
     assert.equal((await kit.call(path, { headers })).status, 403, path);
   }
   assert.deepEqual(projects.slice(before), []);

@@ -1,0 +1,28 @@
+// `tutti policy init`: prints a routing policy for a new project, with a model that can run.
+import type { Host } from "../../host/host.ts";
+import { initialPolicy } from "../../protocol/routing/default-policy.ts";
+import { encodePolicy } from "../../protocol/routing/encode-policy.ts";
+import { stateFolder } from "../state-folder.ts";
+import { warn, writeLine } from "../terminal/output.ts";
+
+export interface PolicyInitOptions {
+  readonly cwd?: string;
+  readonly state?: string;
+  readonly model?: string;
+  readonly json?: boolean;
+}
+
+export async function policyInitCommand(host: Host, options: PolicyInitOptions): Promise<void> {
+  const policy = initialPolicy(options.model ?? (await defaultModel(host, options)));
+  await writeLine(options.json === true ? JSON.stringify(policy) : encodePolicy(policy).trimEnd());
+}
+
+async function defaultModel(
+  host: Host,
+  { cwd = process.cwd(), state }: PolicyInitOptions,
+): Promise<string | undefined> {
+  const project = await host.openProject(cwd, { state: stateFolder(state) });
+  const { models, problem } = await project.models({ probe: false });
+  if (problem !== undefined) warn(problem);
+  return models.find((model) => model.default)?.model;
+}
