@@ -41,7 +41,7 @@ export { type FeedbackOptions, toolFeedback } from "./toolcalls/tool-feedback.ts
 // Invocations
 export { Executor, ExecutorHint, RunnerConfig } from "./invocation/executor.ts";
 export { type AvailableRunner, builtinRunners } from "./invocation/runner-kinds.ts";
-export { ToolPolicy, ToolsConfig } from "./invocation/tool-policy.ts";
+export { ToolDelivery, ToolPolicy, ToolsConfig } from "./invocation/tool-policy.ts";
 export {
   AgentRef,
   ContextScope,

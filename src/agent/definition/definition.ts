@@ -6,6 +6,7 @@ import { z } from "zod";
 import { Budget } from "../../protocol/task/budget.ts";
 import { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
 import { AgentDefinition, AgentRunner } from "../../protocol/invocation/invocation-file.ts";
+import { ToolDelivery } from "../../protocol/invocation/tool-policy.ts";
 import { Profile } from "../../protocol/toolcalls/dialect.ts";
 import { type FrontMatter, readFrontMatter, splitFrontMatter } from "./front-matter.ts";
 import { readTools, splitList } from "./listed-tools.ts";
@@ -56,6 +57,7 @@ const Fields = z.object({
   description: filledText.optional(),
   tools: list.optional(),
   disallowedTools: list.optional(),
+  tool_delivery: ToolDelivery.optional(),
   model: filledText.transform((text) => text.trim()).optional(),
   runtimes: list.optional(),
   runner: AgentRunner.optional(),
@@ -198,11 +200,12 @@ function definitionOf(
   }
   const budget = usd === undefined ? limits : { ...limits, money_micro_usd: Math.round(usd * microUsd) };
   const { description, runtimes, context, handover, max_output_tokens, context_tokens, output_schema } = fields;
-  const { format, profile, approvals, runner } = fields;
+  const { format, profile, approvals, runner, tool_delivery } = fields;
   const definition = present({
     description,
     instructions,
     tools,
+    tool_delivery,
     model: fields.model === "inherit" ? undefined : fields.model,
     runtimes,
     runner,

@@ -1,6 +1,7 @@
 // Finds the agent a reference names and puts its instructions together.
 
 import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import type { ToolsConfig } from "../../protocol/invocation/tool-policy.ts";
 import type { AgentRef } from "../../protocol/invocation/invocation.ts";
 
 /** The agent that is called when a model names none. */
@@ -23,13 +24,19 @@ export interface FoundAgent {
 export function findAgent(file: InvocationFile, ref: AgentRef): FoundAgent | undefined {
   if (ref.type === "ad_hoc") {
     const instructions = `${baseInstructions}\n\n${ref.system_prompt}`;
-    return { id: adHocAgent, instructions, definition: { instructions } };
+    return { id: adHocAgent, instructions, definition: { instructions, ...deliveryOf(ref.tools) } };
   }
   const definition = definitionOf(file, ref.agent_id);
   if (definition === undefined) return undefined;
   const overlay = ref.instructions_overlay ?? "";
   const instructions = overlay === "" ? definition.instructions : `${definition.instructions}\n\n${overlay}`;
   return { id: ref.agent_id, instructions, definition };
+}
+
+function deliveryOf(tools: ToolsConfig | undefined): Pick<AgentDefinition, "tool_delivery"> {
+  if (tools === undefined) return {};
+  const { delivery_mode, deferred_threshold, always_full_schema } = tools;
+  return { tool_delivery: { delivery_mode, deferred_threshold, always_full_schema } };
 }
 
 function definitionOf(file: InvocationFile, id: string): AgentDefinition | undefined {

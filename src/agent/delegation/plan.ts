@@ -6,7 +6,7 @@ import type { Executor } from "../../protocol/invocation/executor.ts";
 import { describeInvocationError, validateInvocation } from "../../protocol/invocation/invocation-rules.ts";
 import type { Invocation, Target } from "../../protocol/invocation/invocation.ts";
 import type { NewTask } from "../../ports.ts";
-import { loopToolNames } from "../tools/loop-tools.ts";
+import { reservedToolNames } from "../tools/loop-tools.ts";
 import type { Caller } from "./invocation-caller.ts";
 import { adHocAgent, findAgent, type FoundAgent } from "./find-agent.ts";
 import { resolveTools, type ToolAccess } from "./resolve-tools.ts";
@@ -48,7 +48,7 @@ export function planInvocation(caller: Caller, invocation: Invocation): Plan {
 /** A client's tool may not take the name of a built-in one: the agent that calls it must know whose tool runs. */
 function clashingNames({ file, environment }: Caller): string[] {
   if (file.external_tools.length === 0) return [];
-  const taken = new Set<string>([...loopToolNames, ...environment.tools.map((tool) => tool.name)]);
+  const taken = new Set<string>([...reservedToolNames, ...environment.tools.map((tool) => tool.name)]);
   return file.external_tools.map((tool) => tool.name).filter((name) => taken.has(name));
 }
 

@@ -3,7 +3,7 @@
 import { mayUse, type Rights } from "../../core/rights.ts";
 import type { AgentRef } from "../../protocol/invocation/invocation.ts";
 import type { ToolPolicy, ToolsConfig } from "../../protocol/invocation/tool-policy.ts";
-import { loopTool } from "../tools/loop-tools.ts";
+import { loopTool, toolSearchName } from "../tools/loop-tools.ts";
 import { supervisorTools } from "../tools/supervise.ts";
 import type { Caller } from "./invocation-caller.ts";
 import type { FoundAgent } from "./find-agent.ts";
@@ -102,8 +102,8 @@ function allow(
 ): ToolResolution {
   const { rights } = caller;
   const withSupervision = wanted.includes(loopTool.invokeAgent) ? [...wanted, ...delegationTools] : wanted;
-  // Every agent has `final`; it needs no right.
-  const names = [...new Set(withSupervision)].filter((name) => name !== loopTool.final);
+  // Every agent has `final`, and `tool_search` when it needs it; they need no right.
+  const names = [...new Set(withSupervision)].filter((name) => name !== loopTool.final && name !== toolSearchName);
   const known = namesOf(caller, "*");
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0)

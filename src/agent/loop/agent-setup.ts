@@ -17,7 +17,7 @@ const defaultMaxTurns = 50;
 
 export interface AgentSetup {
   readonly toolbox: Toolbox;
-  /** Names of the tools the model is shown. */
+  /** Names of the tools that the model may call, those it has yet to find among them. */
   readonly toolNames: ReadonlySet<string>;
   readonly format: ModelFormat;
   readonly profile: Profile;
@@ -47,7 +47,13 @@ export function agentSetup(options: SetupOptions, model: Model): AgentSetup {
   cache.set(environment, files);
   const setups = files.get(file) ?? new Map<string, AgentSetup>();
   files.set(file, setups);
-  const key = JSON.stringify([agent.id, agent.instructions, rights.tools, offeredTools]);
+  const key = JSON.stringify([
+    agent.id,
+    agent.instructions,
+    agent.definition.tool_delivery,
+    rights.tools,
+    offeredTools,
+  ]);
   const known = setups.get(key);
   if (known !== undefined) return known;
   const setup = makeSetup(options, model);
@@ -73,7 +79,7 @@ function makeSetup({ file, environment, agent, rights, offeredTools }: SetupOpti
   const { output_schema } = definition;
   return {
     toolbox,
-    toolNames: new Set(toolbox.declarations.map((tool) => tool.name)),
+    toolNames: new Set([...toolbox.declarations, ...toolbox.deferred].map((tool) => tool.name)),
     format,
     profile: definition.profile ?? facts?.profile ?? "tolerant",
     system: format === "fenced" ? fencedSystem(instructions, toolbox.declarations) : instructions,

@@ -6,8 +6,18 @@ import { messageId } from "../../core/message-id.ts";
 import { Usage } from "../../protocol/task/budget.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { CompleteMessage } from "../../protocol/task/message.ts";
-import type { Durable, Model, ModelCallOptions, ModelReply, ModelRequest, Schema, StepContext } from "../../ports.ts";
+import type {
+  Durable,
+  Model,
+  ModelCallOptions,
+  ModelReply,
+  ModelRequest,
+  ModelTool,
+  Schema,
+  StepContext,
+} from "../../ports.ts";
 import type { FoundAgent } from "../delegation/find-agent.ts";
+import { foundTools } from "../tools/deferred-tools.ts";
 import type { AgentSetup } from "./agent-setup.ts";
 import type { Conversation } from "./conversation.ts";
 import { isPlainMessage } from "./plain-message.ts";
@@ -55,7 +65,7 @@ export async function callModel({ durable, model, agent, setup, conversation }: 
     agent: agent.id,
     system: setup.system,
     messages: conversation.formatted,
-    tools: format === "native" ? setup.toolbox.declarations : [],
+    tools: format === "native" ? shownTools(setup, conversation) : [],
     format,
   };
   const request = maxOutputTokens === undefined ? unlimited : { ...unlimited, maxOutputTokens };
@@ -89,6 +99,12 @@ export async function callModel({ durable, model, agent, setup, conversation }: 
       await durable.sleep(`pause:${turn}.${tries}`, firstPauseMs * 2 ** (tries - 1));
     }
   }
+}
+
+/** A provider lets a model call only tools that were declared, so those it has found are declared from then on. */
+function shownTools({ toolbox }: AgentSetup, { view }: Conversation): readonly ModelTool[] {
+  const found = foundTools(toolbox.deferred, view);
+  return found.length === 0 ? toolbox.declarations : [...toolbox.declarations, ...found];
 }
 
 interface LiveReply {

@@ -11,8 +11,13 @@ import { parametersOf } from "./tool.ts";
 export const loopTool = { final: "final", handover: "handover", invokeAgent: "invoke_agent" } as const;
 export type LoopToolName = (typeof loopTool)[keyof typeof loopTool];
 
-/** No other tool may have one of these names. */
 export const loopToolNames: readonly LoopToolName[] = Object.values(loopTool);
+
+/** The tool that shows deferred tools. */
+export const toolSearchName = "tool_search";
+
+/** No other tool may have one of these names. */
+export const reservedToolNames: readonly string[] = [...loopToolNames, toolSearchName];
 
 export const FinalInput = z.strictObject({ content: z.unknown().describe("The result: text, or structured data.") });
 

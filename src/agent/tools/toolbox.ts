@@ -5,7 +5,8 @@ import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/
 import type { ModelTool } from "../../ports.ts";
 import type { AgentEnvironment } from "../agent-environment.ts";
 import type { OfferedTools } from "../delegation/task-input.ts";
-import { loopTool, type LoopToolName, loopTools } from "./loop-tools.ts";
+import { deliverTools, toolSearch } from "./deferred-tools.ts";
+import { loopTool, type LoopToolName, loopTools, toolSearchName } from "./loop-tools.ts";
 import type { DurableTool, StepTool, Tool } from "./tool.ts";
 
 /** What a name stands for: a tool, a tool of the client, or something the loop does itself. */
@@ -17,8 +18,10 @@ type NamedTool =
 type ToolLookup = NamedTool | { readonly kind: "unknown" | "refused"; readonly message: string };
 
 export interface Toolbox {
-  /** The offered tools as the model sees them. */
+  /** The tools that the model sees in full from the beginning. */
   readonly declarations: readonly ModelTool[];
+  /** The tools that it sees in full once it has found them. */
+  readonly deferred: readonly ModelTool[];
   find(name: string): ToolLookup;
   /** Whether the tool waits for something outside, so that calling it again does not mean the model is stuck. */
   waits(name: string): boolean;
@@ -48,9 +51,15 @@ export function makeToolbox({ file, environment, definition, rights, offeredTool
     return mayUse(rights, name) && (offeredTools === "*" || offeredTools.includes(name));
   };
   const listed = [...all.keys()].filter((name) => isOffered(name) && !isHiddenAlias(name, offeredTools));
+  const declared = listed.flatMap((name) => all.get(name)?.declaration() ?? []);
+  const { full, deferred } = deliverTools(declared, definition.tool_delivery);
+  const search =
+    deferred.length === 0 ? undefined : toolSearch(deferred, definition.tool_delivery?.delivery_mode ?? "full");
   return {
-    declarations: listed.flatMap((name) => all.get(name)?.declaration() ?? []),
+    declarations: search === undefined ? full : [...full, search.declaration],
+    deferred,
     find(name) {
+      if (search !== undefined && name === toolSearchName) return { kind: "step", tool: search };
       const entry = all.get(name);
       if (entry === undefined)
         return { kind: "unknown", message: `there is no tool ${name}; there are: ${listed.join(", ")}` };

@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { builtinTools } from "../../agent/agent-environment.ts";
-import { loopToolNames } from "../../agent/tools/loop-tools.ts";
+import { reservedToolNames } from "../../agent/tools/loop-tools.ts";
 import type { StepTool } from "../../agent/tools/tool.ts";
 import { readUserTools } from "../../agent/tools/user-tools.ts";
 import { ModelsConfig } from "../../model/models-config.ts";
@@ -45,7 +45,7 @@ export interface LoadedConfig {
   readonly process: ConfigProcess | undefined;
 }
 
-const takenNames = [...loopToolNames, "run", ...builtinTools.map((tool) => tool.name)];
+const takenNames = [...reservedToolNames, "run", ...builtinTools.map((tool) => tool.name)];
 
 /** The caller has made sure that the files may be used: a config that is code is executed, in a process of its own. */
 export async function loadConfig(files: ConfigFiles | undefined): Promise<LoadedConfig> {

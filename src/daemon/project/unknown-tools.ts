@@ -2,11 +2,11 @@
 
 import type { LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
 import { builtinTools } from "../../agent/agent-environment.ts";
-import { loopToolNames } from "../../agent/tools/loop-tools.ts";
+import { reservedToolNames } from "../../agent/tools/loop-tools.ts";
 
 /** A warning and not an error, because the project's config or the client may provide the tool; neither is known here. */
 export function withToolWarnings(loaded: LoadedDefinitions): LoadedDefinitions {
-  const known = new Set<string>([...loopToolNames, "run", ...builtinTools.map((tool) => tool.name)]);
+  const known = new Set<string>([...reservedToolNames, "run", ...builtinTools.map((tool) => tool.name)]);
   const problems = loaded.agents.flatMap(({ file, definition }) => {
     const unknown = (definition.tools ?? []).filter((tool) => !known.has(tool));
     if (unknown.length === 0) return [];

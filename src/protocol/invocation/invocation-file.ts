@@ -9,6 +9,7 @@ import { issuesOf, type ReadIssue } from "../lenient-read.ts";
 import { NonBlank } from "../non-blank.ts";
 import { OperatorName } from "../operator/operator-session.ts";
 import { Profile } from "../toolcalls/dialect.ts";
+import { ToolDelivery } from "./tool-policy.ts";
 import { RehearsalScript } from "./rehearsal-script.ts";
 
 /** A runner as a definition names it. Unknown fields are refused, since a misplaced one belongs into the config. */
@@ -21,6 +22,8 @@ export const AgentDefinition = z.strictObject({
   instructions: NonBlank,
   /** The tools it is offered; all that it may use when absent. */
   tools: z.array(NonBlank).optional(),
+  /** How its tools are shown to its model; all of them whole when absent. */
+  tool_delivery: ToolDelivery.optional(),
   /** `provider/model`. */
   model: NonBlank.optional(),
   /** Runtimes it can run in; anywhere when absent. */

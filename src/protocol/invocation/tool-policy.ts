@@ -2,6 +2,21 @@
 
 import { z } from "zod";
 
+const delivery = {
+  /**
+   * `full`: the model sees every tool whole. `deferred`: when there are more than `deferred_threshold`, it sees their names and
+   * purposes, and finds the rest with the tool `tool_search`. `names_only`: it always sees the names alone.
+   */
+  delivery_mode: z.enum(["full", "deferred", "names_only"]).default("deferred"),
+  deferred_threshold: z.int().nonnegative().default(15),
+  /** Tools that are shown whole whatever the mode is. */
+  always_full_schema: z.array(z.string()).default(() => []),
+};
+
+/** How an agent's tools are shown to its model. */
+export const ToolDelivery = z.strictObject(delivery);
+export type ToolDelivery = z.infer<typeof ToolDelivery>;
+
 /** An agent's tools. Unknown fields are refused: a misspelt list would silently change what an agent may do. */
 export const ToolsConfig = z.strictObject({
   builtin: z.array(z.string()).default(() => []),
@@ -27,9 +42,7 @@ export const ToolsConfig = z.strictObject({
     .default(() => []),
   /** Tools that the client carries out, by name, or `["*"]`. */
   external: z.array(z.string()).optional(),
-  delivery_mode: z.enum(["full", "deferred", "names_only"]).default("deferred"),
-  deferred_threshold: z.int().nonnegative().default(15),
-  always_full_schema: z.array(z.string()).default(() => []),
+  ...delivery,
 });
 export type ToolsConfig = z.infer<typeof ToolsConfig>;
 
