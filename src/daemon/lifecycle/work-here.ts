@@ -39,7 +39,7 @@ export async function workHere(folder: string): Promise<LocalWork> {
           askToStop();
         },
         onDone(route) {
-          if (route === "invoke") given = true;
+          if (route === "invoke" || route === "retry") given = true;
         },
       },
     );
