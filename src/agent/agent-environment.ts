@@ -3,6 +3,7 @@
 import type { ApprovalSource } from "../core/approval.ts";
 import { rehearsalModelName } from "../core/rehearsal-name.ts";
 import type { AvailableRunner } from "../protocol/invocation/runner-kinds.ts";
+import type { LookAround } from "./surroundings.ts";
 import type { Tool } from "./tools/tool.ts";
 import { ask } from "./tools/ask-person.ts";
 import { echo } from "./tools/echo.ts";
@@ -26,6 +27,8 @@ export interface AgentEnvironment {
   readonly approvals: readonly ApprovalSource[];
   /** Folders that no tool may touch, such as the state folder. */
   readonly offLimits: readonly string[];
+  /** Looks at the folder that an agent works in, so that the agent can be told; it is told nothing when absent. */
+  readonly lookAround: LookAround | undefined;
 }
 
 export const builtinTools: readonly Tool[] = [
@@ -50,5 +53,6 @@ export function agentEnvironment(parts: Partial<AgentEnvironment> = {}): AgentEn
     defaultModel: parts.defaultModel ?? rehearsalModelName,
     approvals: parts.approvals ?? [],
     offLimits: parts.offLimits ?? [],
+    lookAround: parts.lookAround,
   };
 }

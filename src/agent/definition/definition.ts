@@ -5,7 +5,7 @@ import { z } from "zod";
 
 import { Budget } from "../../protocol/task/budget.ts";
 import { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
-import { AgentDefinition, AgentRunner } from "../../protocol/invocation/invocation-file.ts";
+import { AgentDefinition, AgentRunner, Surrounding } from "../../protocol/invocation/invocation-file.ts";
 import { ToolDelivery } from "../../protocol/invocation/tool-policy.ts";
 import { Profile } from "../../protocol/toolcalls/dialect.ts";
 import { type FrontMatter, readFrontMatter, splitFrontMatter } from "./front-matter.ts";
@@ -75,6 +75,10 @@ const Fields = z.object({
   format: z.enum(["native", "fenced", "auto"]).optional(),
   profile: Profile.optional(),
   approvals: ApprovalRules.optional(),
+  surroundings: list
+    .transform((names) => names.filter((name) => name !== "none"))
+    .pipe(z.array(Surrounding))
+    .optional(),
 });
 type Fields = z.infer<typeof Fields>;
 
@@ -200,7 +204,7 @@ function definitionOf(
   }
   const budget = usd === undefined ? limits : { ...limits, money_micro_usd: Math.round(usd * microUsd) };
   const { description, runtimes, context, handover, max_output_tokens, context_tokens, output_schema } = fields;
-  const { format, profile, approvals, runner, tool_delivery } = fields;
+  const { format, profile, approvals, runner, surroundings, tool_delivery } = fields;
   const definition = present({
     description,
     instructions,
@@ -220,6 +224,7 @@ function definitionOf(
     format,
     profile,
     approvals,
+    surroundings,
   });
   return { definition: AgentDefinition.parse(definition), issues };
 }

@@ -53,17 +53,20 @@ export interface ModelCall {
   readonly model: Model;
   readonly agent: FoundAgent;
   readonly setup: AgentSetup;
+  /** The setup's system prompt and what the agent is told about where it works. */
+  readonly system: string;
   readonly conversation: Conversation;
 }
 
-export async function callModel({ durable, model, agent, setup, conversation }: ModelCall): Promise<RecordedReply> {
+export async function callModel(call: ModelCall): Promise<RecordedReply> {
+  const { durable, model, agent, setup, system, conversation } = call;
   const { format } = setup;
   const { turn } = conversation;
   const maxOutputTokens = agent.definition.max_output_tokens;
   const unlimited: ModelRequest = {
     model: setup.model,
     agent: agent.id,
-    system: setup.system,
+    system,
     messages: conversation.formatted,
     tools: format === "native" ? shownTools(setup, conversation) : [],
     format,

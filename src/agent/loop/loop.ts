@@ -1,13 +1,14 @@
 // The agent loop: call the model, carry out the calls of its reply, give it the results, until it has finished.
 
 import { TuttiError } from "../../protocol/error.ts";
-import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { describeIssues } from "../../protocol/lenient-read.ts";
 import { type CompleteMessage, messageText, type ToolCall, userMessage } from "../../protocol/task/message.ts";
 import type { Durable, Model } from "../../ports.ts";
 import type { AgentEnvironment } from "../agent-environment.ts";
 import type { Caller } from "../delegation/invocation-caller.ts";
 import { findAgent, type FoundAgent } from "../delegation/find-agent.ts";
+import { Surroundings, surroundingsText } from "../surroundings.ts";
 import { TaskInput, treeFile } from "../delegation/task-input.ts";
 import { type AgentSetup, agentSetup } from "./agent-setup.ts";
 import { callModel, type RecordedReply } from "./call-model.ts";
@@ -41,8 +42,10 @@ export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unkno
   const { format, toolbox } = setup;
   const conversation = await openConversation(durable, input, { format, mayRepeat: (name) => toolbox.waits(name) });
   const { id, definition } = agent;
+  const surroundings = await lookAround(durable, environment, definition);
+  const system = surroundings === "" ? setup.system : `${setup.system}\n\n${surroundings}`;
   const caller = { file, environment, rights, offeredTools, agent: { id, definition, input } };
-  const run: LoopRun = { durable, model, agent, setup, conversation, caller };
+  const run: LoopRun = { durable, model, agent, setup, system, conversation, caller };
   for (; conversation.turn < setup.maxTurns; conversation.nextTurn()) {
     conversation.beginTurn();
     const end = await takeReply(run, await callModel(run));
@@ -54,12 +57,27 @@ export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unkno
   );
 }
 
+/** What the agent is told about where it works: recorded, so that its prompt stays the same over a restart. */
+async function lookAround(
+  durable: Durable,
+  { lookAround: look }: AgentEnvironment,
+  { surroundings: wanted }: AgentDefinition,
+): Promise<string> {
+  const [folder] = durable.rights.roots;
+  if (look === undefined || folder === undefined || wanted?.length === 0) return "";
+  const found = await durable.step("surroundings", { repeatable: true, schema: Surroundings }, (step) =>
+    look(folder, step.now()),
+  );
+  return surroundingsText(found, wanted);
+}
+
 /** What one run of the loop works with. */
 interface LoopRun {
   readonly durable: Durable;
   readonly model: Model;
   readonly agent: FoundAgent;
   readonly setup: AgentSetup;
+  readonly system: string;
   readonly conversation: Conversation;
   /** The agent as a caller of others; the time of the call is added in each turn. */
   readonly caller: Omit<Caller, "now">;

@@ -1,6 +1,7 @@
 // Builds the environment of a project's agents: the built-in tools, the project's own tools, and the runners besides `local`.
 
 import { builtinTools, type AgentEnvironment } from "../../agent/agent-environment.ts";
+import { lookAround } from "../../agent/workspace/look-around.ts";
 import { runTool } from "../../agent/tools/run.ts";
 import type { ApprovalSource } from "../../core/approval.ts";
 import type { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
@@ -34,5 +35,6 @@ export async function buildEnvironment(
     ...(defaultModel === undefined ? {} : { defaultModel }),
     approvals,
     offLimits: [state],
+    lookAround,
   };
 }

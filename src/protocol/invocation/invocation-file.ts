@@ -12,6 +12,10 @@ import { Profile } from "../toolcalls/dialect.ts";
 import { ToolDelivery } from "./tool-policy.ts";
 import { RehearsalScript } from "./rehearsal-script.ts";
 
+/** What an agent can be told about where it works: `notes` are those of the project, such as its AGENTS.md. */
+export const Surrounding = z.enum(["folder", "date", "platform", "git", "notes"]);
+export type Surrounding = z.infer<typeof Surrounding>;
+
 /** A runner as a definition names it. Unknown fields are refused, since a misplaced one belongs into the config. */
 export const AgentRunner = z.strictObject({ kind: NonBlank, config: z.unknown().default(() => ({})) });
 export type AgentRunner = z.infer<typeof AgentRunner>;
@@ -53,6 +57,8 @@ export const AgentDefinition = z.strictObject({
   profile: Profile.optional(),
   /** Rules for its calls beside those of the configs and the invocation; the strictest rule decides. */
   approvals: ApprovalRules.optional(),
+  /** What it is told about where it works, if it may touch a folder; everything when absent. */
+  surroundings: z.array(Surrounding).optional(),
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
 
