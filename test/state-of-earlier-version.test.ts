@@ -81,10 +81,10 @@ test("a state folder of the version before is opened, its tasks have their statu
   await settle();
   assert.deepEqual(notes, []);
   assert.equal((await statuses())["asks 1"], "input_required");
-  const once = { once: { key: "once k1", content: "ab".repeat(32) } };
+  const once = { once: { key: "request owner k1", content: "ab".repeat(32) } };
   const found = await w.engine.start(task("sleeps"), once);
   assert.deepEqual([found.existed, found.task], [true, taskName(w.store.salt, 13)]);
-  await assert.rejects(w.engine.start(task("sleeps"), { once: { key: "once k1", content: "other" } }), {
+  await assert.rejects(w.engine.start(task("sleeps"), { once: { key: "request owner k1", content: "other" } }), {
     code: "conflict",
   });
 

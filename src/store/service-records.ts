@@ -42,6 +42,8 @@ export interface TicketRow {
   readonly expires_at: number;
   /** A random id of whoever used it; null while it is unused. */
   readonly claim: string | null;
+  /** The id of the API key of its operator session. */
+  readonly api_key: string;
 }
 
 export interface LeaseRow {
@@ -53,6 +55,10 @@ export interface LeaseRow {
   readonly posted_at: number | null;
   /** Rights that expire at this time or before are void: the offer they came with was taken back. */
   readonly void_until: number;
+  /** The id of the API key of the operator session that the attempt was offered to. */
+  readonly api_key: string;
+  /** That key was revoked: no worker has rights to the attempt any more. */
+  readonly revoked_at: number | null;
 }
 
 /** One attempt of a task, and when the rights expire with which a worker acts on it. */
@@ -110,8 +116,8 @@ export interface ServiceRecords {
   trimTickets(limits: { readonly expiredBefore: number; readonly keep: number }): void;
 
   lease(task: number, attempt: number): LeaseRow | undefined;
-  /** An offer went out with these rights. Changes nothing once a worker has the attempt. */
-  offerLease(rights: LeaseRights): void;
+  /** An offer goes out with these rights. Changes nothing once a worker has the attempt. `apiKey`: the operator's. */
+  offerLease(rights: LeaseRights, apiKey: string): void;
   /** Makes the rights of the offer void. Changes nothing once a worker has the attempt. */
   voidOffer(task: number, attempt: number): void;
   /** A worker has fetched its prompt. After progress was posted it is a sign of life until `due`. Void rights change nothing. */

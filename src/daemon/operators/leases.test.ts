@@ -26,11 +26,11 @@ function processes(t: TestContext) {
 test("a prompt fetched at one process keeps another from offering the task again", async (t) => {
   const { open, rights } = processes(t);
   const [here, there] = [open(), open()];
-  here.leases.recordOffer(rights);
+  here.leases.recordOffer(rights, "key_a");
   assert.equal(await here.leases.recordFetch(rights), true);
   assert.equal(there.leases.isTaken(1, 1), true);
   const later = { ...rights, expires_at: rights.expires_at + minute };
-  there.leases.recordOffer(later);
+  there.leases.recordOffer(later, "key_a");
   there.leases.voidOffer(1, 1);
   await there.committed();
   assert.equal(there.leases.offerStands(later), false);
@@ -40,13 +40,13 @@ test("a prompt fetched at one process keeps another from offering the task again
 test("an offer taken back at one process refuses the prompt at another", async (t) => {
   const { open, rights } = processes(t);
   const [here, there] = [open(), open()];
-  here.leases.recordOffer(rights);
+  here.leases.recordOffer(rights, "key_a");
   here.leases.voidOffer(1, 1);
   await here.committed();
   assert.equal(await there.leases.recordFetch(rights), false);
   assert.equal(there.leases.isTaken(1, 1), false);
   const fresh = { ...rights, expires_at: there.leases.voidUntil(1, 1) + 1 };
-  there.leases.recordOffer(fresh);
+  there.leases.recordOffer(fresh, "key_a");
   await there.committed();
   assert.equal(here.leases.offerStands(fresh), true);
   assert.equal(await here.leases.recordFetch(fresh), true);
@@ -60,7 +60,7 @@ test("of a fetch and a taking back in the same tick the first one counts", async
   ] as const) {
     const { leases } = open();
     const mine = { ...rights, attempt };
-    leases.recordOffer(mine);
+    leases.recordOffer(mine, "key_a");
     if (!fetchFirst) leases.voidOffer(1, attempt);
     const fetched = leases.recordFetch(mine);
     if (fetchFirst) leases.voidOffer(1, attempt);
@@ -72,7 +72,7 @@ test("of a fetch and a taking back in the same tick the first one counts", async
 test("a task counts as taken as soon as its worker fetches the prompt, before that is committed", async (t) => {
   const { open, rights } = processes(t);
   const { leases } = open();
-  leases.recordOffer(rights);
+  leases.recordOffer(rights, "key_a");
   const fetching = leases.recordFetch(rights);
   assert.equal(leases.isTaken(1, 1), true);
   await fetching;

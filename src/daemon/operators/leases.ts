@@ -38,9 +38,12 @@ export class Leases {
     this.#hearsSince = this.#options.clock.now();
   }
 
-  /** Rights were issued to go out with an offer. After the commit, `offerStands` says whether they may be sent. */
-  recordOffer(rights: LeaseRights): void {
-    this.#options.records.offerLease(rights);
+  /**
+   * Rights were issued to go out with an offer. After the commit, `offerStands` says whether they may be sent. They belong
+   * to the API key of the operator that gets the offer.
+   */
+  recordOffer(rights: LeaseRights, apiKey: string): void {
+    this.#options.records.offerLease(rights, apiKey);
   }
 
   /** The offer goes to another operator, unless a worker has taken it: two workers must not do the same attempt. */

@@ -7,7 +7,7 @@
 import type { WebSocket } from "ws";
 
 import type { Clock, Tasks } from "../../ports.ts";
-import { toTuttiError } from "../../protocol/error.ts";
+import { toTuttiError, TuttiError } from "../../protocol/error.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { anyOperator, type OperatorInfo, type OperatorTicket } from "../../protocol/operator/operator-session.ts";
 import { readClientFrame } from "../../protocol/operator/read-client-frame.ts";
@@ -102,7 +102,9 @@ export class OperatorHub {
   }
 
   issueTicket(sid: string): Promise<OperatorTicket> {
-    return issueTicket(this.#options, sid);
+    const session = this.#sessions.get(sid);
+    if (session === undefined) throw new TuttiError("not_found", `there is no operator ${sid}; join again`);
+    return issueTicket(this.#options, session.row);
   }
 
   redeemTicket(sid: string, ticket: string): Promise<boolean> {

@@ -6,7 +6,7 @@ import { spawnDirective } from "../../protocol/operator/directive.ts";
 import type { ServerFrame } from "../../protocol/operator/frames.ts";
 import { newHandle } from "../../protocol/operator/handle.ts";
 import { defaultTokenLife, issueToken, WorkerVerb } from "../../protocol/operator/capability-token.ts";
-import type { LeaseRights, ServiceRecords } from "../../store/service-records.ts";
+import type { LeaseRights, OperatorRow, ServiceRecords } from "../../store/service-records.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
 import type { Leases } from "./leases.ts";
 import type { PendingRequest } from "./session-state.ts";
@@ -34,7 +34,7 @@ export interface RequestFrame {
 export async function requestFrame(
   context: FrameContext,
   request: PendingRequest,
-  sid: string,
+  { sid, api_key }: Pick<OperatorRow, "sid" | "api_key">,
 ): Promise<RequestFrame | undefined> {
   const { kind, id, task: task_id, due: deadline, agent, attempt } = request;
   const req_id = signRequestId({ sid, kind, id }, context.signingKey);
@@ -47,7 +47,7 @@ export async function requestFrame(
     case "hook_before":
       return { frame: { type: "hook_before", ...common, agent, attempt } };
     case "spawn": {
-      const { capability_token, worker_handle, rights } = await issueRights(context, request);
+      const { capability_token, worker_handle, rights } = await issueRights(context, request, api_key);
       const facts = { req_id, task_id, agent: oneLine(agent), base_url: context.baseUrl(), worker_handle };
       const directive = spawnDirective(facts);
       return {
@@ -76,6 +76,7 @@ function questionOf(store: Store, id: number): Record<string, unknown> | undefin
 async function issueRights(
   { records, clock, signingKey, leases }: FrameContext,
   { task, taskRow, attempt, agent }: PendingRequest,
+  apiKey: string,
 ) {
   const grant = { task, attempt, agent: oneLine(agent), verbs: WorkerVerb.options };
   // The rights must expire later than any that were made void, even if the clock was set back.
@@ -85,7 +86,7 @@ async function issueRights(
   const worker_handle = newHandle();
   records.putHandle({ digest: secretDigest(worker_handle), claims: JSON.stringify(claims), expires_at });
   const rights: LeaseRights = { task: taskRow, attempt, expires_at };
-  leases.recordOffer(rights);
+  leases.recordOffer(rights, apiKey);
   return { capability_token: token, worker_handle, rights };
 }
 

@@ -95,7 +95,7 @@ export class RequestSender {
   async #build(request: PendingRequest, session: OperatorSession): Promise<RequestFrame | undefined> {
     const { engine, store, log } = this.#options;
     try {
-      return await requestFrame(this.#options, request, session.row.sid);
+      return await requestFrame(this.#options, request, session.row);
     } catch (thrown) {
       const { message } = toTuttiError(thrown);
       log.warn({ task: request.task, err: thrown }, "the frame of a request could not be built");

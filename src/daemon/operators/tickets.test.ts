@@ -22,7 +22,7 @@ function opened(t: TestContext) {
 
 test("a ticket is accepted once, for the operator session it was issued to", async (t) => {
   const tickets = opened(t).open();
-  const { ticket } = await issueTicket(tickets, one);
+  const { ticket } = await issueTicket(tickets, { sid: one, api_key: "key_a" });
   assert.match(ticket, /^ti-[0-9a-f]{32}$/);
   assert.equal(await redeemTicket(tickets, { sid: one, ticket }), true);
   assert.equal(await redeemTicket(tickets, { sid: one, ticket }), false);
@@ -31,7 +31,7 @@ test("a ticket is accepted once, for the operator session it was issued to", asy
 
 test("a ticket shown for another operator session is refused and used up", async (t) => {
   const tickets = opened(t).open();
-  const { ticket } = await issueTicket(tickets, one);
+  const { ticket } = await issueTicket(tickets, { sid: one, api_key: "key_a" });
   assert.equal(await redeemTicket(tickets, { sid: two, ticket }), false);
   assert.equal(await redeemTicket(tickets, { sid: one, ticket }), false);
 });
@@ -39,7 +39,7 @@ test("a ticket shown for another operator session is refused and used up", async
 test("a ticket expires after half a minute", async (t) => {
   const { open, clock } = opened(t);
   const tickets = open();
-  const { ticket, expires_at } = await issueTicket(tickets, one);
+  const { ticket, expires_at } = await issueTicket(tickets, { sid: one, api_key: "key_a" });
   assert.equal(expires_at, clock.now() + 30_000);
   clock.advance(30_000);
   assert.equal(await redeemTicket(tickets, { sid: one, ticket }), false);
@@ -47,14 +47,14 @@ test("a ticket expires after half a minute", async (t) => {
 
 test("a ticket issued by one process is accepted by another, after a restart too", async (t) => {
   const { open } = opened(t);
-  const { ticket } = await issueTicket(open(), one);
+  const { ticket } = await issueTicket(open(), { sid: one, api_key: "key_a" });
   assert.equal(await redeemTicket(open(), { sid: one, ticket }), true);
 });
 
 test("a ticket shown to several processes at once is accepted by one of them", async (t) => {
   const { open } = opened(t);
   const processes = [open(), open(), open()];
-  const { ticket } = await issueTicket(open(), one);
+  const { ticket } = await issueTicket(open(), { sid: one, api_key: "key_a" });
   const shown = processes.flatMap((each) => [each, each]);
   const accepted = await Promise.all(shown.map((each) => redeemTicket(each, { sid: one, ticket })));
   assert.equal(accepted.filter(Boolean).length, 1);
@@ -62,7 +62,7 @@ test("a ticket shown to several processes at once is accepted by one of them", a
 
 test("the store holds a digest of the ticket, not the ticket", async (t) => {
   const { open, folder } = opened(t);
-  const { ticket } = await issueTicket(open(), one);
+  const { ticket } = await issueTicket(open(), { sid: one, api_key: "key_a" });
   const rows = seen(folder, "SELECT * FROM tickets");
   assert.equal(rows.length, 1);
   assert.doesNotMatch(JSON.stringify(rows), new RegExp(ticket.slice(3)));
@@ -71,13 +71,15 @@ test("the store holds a digest of the ticket, not the ticket", async (t) => {
 test("expired tickets are dropped, and so are the oldest when there are too many", async (t) => {
   const { open, folder, clock } = opened(t);
   const tickets = open();
-  const first = await issueTicket(tickets, one);
+  const first = await issueTicket(tickets, { sid: one, api_key: "key_a" });
   clock.advance(1);
-  const issued = await Promise.all(Array.from({ length: 1024 }, () => issueTicket(tickets, one)));
+  const issued = await Promise.all(
+    Array.from({ length: 1024 }, () => issueTicket(tickets, { sid: one, api_key: "key_a" })),
+  );
   assert.equal(seen(folder, "SELECT 1 FROM tickets").length, 1024);
   assert.equal(await redeemTicket(tickets, { sid: one, ticket: first.ticket }), false);
   assert.equal(await redeemTicket(tickets, { sid: one, ticket: issued.at(-1)?.ticket ?? "" }), true);
   clock.advance(60_000);
-  await issueTicket(tickets, one);
+  await issueTicket(tickets, { sid: one, api_key: "key_a" });
   assert.equal(seen(folder, "SELECT 1 FROM tickets").length, 1);
 });

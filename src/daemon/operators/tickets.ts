@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 
 import type { Clock } from "../../ports.ts";
 import type { OperatorTicket } from "../../protocol/operator/operator-session.ts";
-import type { ServiceRecords } from "../../store/service-records.ts";
+import type { OperatorRow, ServiceRecords } from "../../store/service-records.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
 
 export interface TicketContext {
@@ -14,17 +14,23 @@ export interface TicketContext {
   readonly clock: Clock;
 }
 
+/** The operator session that a ticket is for; the ticket ends with the API key of that session. */
+export type TicketOwner = Pick<OperatorRow, "sid" | "api_key">;
+
 const lifetimeMs = 30_000;
 /** Beyond this number the oldest tickets are dropped; a client whose ticket was dropped asks for another. */
 const maxTickets = 1024;
 
 /** Issues a ticket for one connection of this operator session, valid for half a minute in any process on this store. */
-export async function issueTicket({ records, committed, clock }: TicketContext, sid: string): Promise<OperatorTicket> {
+export async function issueTicket(
+  { records, committed, clock }: TicketContext,
+  { sid, api_key }: TicketOwner,
+): Promise<OperatorTicket> {
   const now = clock.now();
   const ticket = `ti-${randomBytes(16).toString("hex")}`;
   const expires_at = now + lifetimeMs;
   records.trimTickets({ expiredBefore: now, keep: maxTickets - 1 });
-  records.addTicket({ digest: secretDigest(ticket), sid, expires_at });
+  records.addTicket({ digest: secretDigest(ticket), sid, expires_at, api_key });
   await committed();
   return { ticket, expires_at };
 }

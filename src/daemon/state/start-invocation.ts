@@ -61,7 +61,7 @@ async function start(
     task,
     options.key === undefined
       ? { key: digestOf(work), anew: anew === true }
-      : { once: { key: `once ${options.key}`, content: digestOf(request) } },
+      : { once: { key: `request owner ${options.key}`, content: digestOf(request) } },
   );
   return { ...started, warnings };
 }

@@ -127,4 +127,36 @@ INSERT INTO operator_roles SELECT roles.value, operators.sid FROM operators, jso
 /** How often in a row a task was resumed without getting any further: the process ended each time while it ran. */
 const resumesTable = `CREATE TABLE resumes (task INTEGER PRIMARY KEY, count INTEGER NOT NULL);`;
 
-export const migrations: readonly string[] = [first, second, third, ticketsTable, operatorRolesTable, resumesTable];
+/** The key of the operator session through which a worker got its rights. */
+const keyOfLease = `SELECT operators.api_key FROM waits JOIN runs ON runs.id = waits.run
+  JOIN sent ON sent.wait = waits.id JOIN operators ON operators.sid = sent.sid
+  WHERE waits.task = leases.task AND runs.attempt = leases.attempt AND waits.key = 'spawn'`;
+
+/**
+ * Tickets and leases belong to an API key and end with it. A lease whose operator has gone belongs to nobody who could
+ * still revoke it, so it ends now. An idempotency key belongs to its caller, and is kept for a while when its task is
+ * pruned. Nobody knows whose the old ones are, so every caller keeps them.
+ */
+const rightsOfKeys = `
+DELETE FROM tickets;
+ALTER TABLE tickets ADD COLUMN api_key TEXT NOT NULL DEFAULT '';
+ALTER TABLE leases ADD COLUMN api_key TEXT NOT NULL DEFAULT '';
+ALTER TABLE leases ADD COLUMN revoked_at INTEGER;
+UPDATE leases SET api_key = IFNULL((${keyOfLease}), '');
+UPDATE leases SET revoked_at = 0 WHERE api_key = '';
+ALTER TABLE keys ADD COLUMN pruned_at INTEGER;
+INSERT INTO keys (key, task, content) SELECT 'request ' || callers.id || ' ' || substr(keys.key, 6), task, content
+  FROM keys, (SELECT id FROM api_keys WHERE revoked_at IS NULL UNION SELECT 'owner') AS callers
+  WHERE keys.key LIKE 'once %';
+DELETE FROM keys WHERE key LIKE 'once %';
+`;
+
+export const migrations: readonly string[] = [
+  first,
+  second,
+  third,
+  ticketsTable,
+  operatorRolesTable,
+  resumesTable,
+  rightsOfKeys,
+];

@@ -13,8 +13,17 @@ const key = { id: "k1", name: "laptop", role: "viewer", digest: "d1", created_at
 const operator = { sid: "s1", digest: "d2", roles: ["gate", "senior"], created_at: 2, seen_at: 3, api_key: "key_1" };
 const sent = { wait: 7, sid: "s1", at: 4 };
 const handle = { digest: "d3", claims: '{"task":"t"}', expires_at: 50 };
-const ticket = { digest: "d5", sid: "s1", expires_at: 40, claim: null };
-const lease = { task: 5, attempt: 2, due: 60, fetched_at: null, posted_at: null, void_until: 0 };
+const ticket = { digest: "d5", sid: "s1", expires_at: 40, claim: null, api_key: "k1" };
+const lease = {
+  task: 5,
+  attempt: 2,
+  due: 60,
+  fetched_at: null,
+  posted_at: null,
+  void_until: 0,
+  api_key: "k1",
+  revoked_at: null,
+};
 const notice = { id: "n1", target: "hook", body: "{}", tries: 0, due: 9, created_at: 8 };
 
 function fill(records: ServiceRecords): void {
@@ -23,7 +32,7 @@ function fill(records: ServiceRecords): void {
   records.putSent(sent);
   records.putHandle(handle);
   records.addTicket(ticket);
-  records.offerLease({ task: lease.task, attempt: lease.attempt, expires_at: lease.due });
+  records.offerLease({ task: lease.task, attempt: lease.attempt, expires_at: lease.due }, "k1");
   records.putNotice(notice);
   records.putSetting("colour", "blue");
 }
@@ -155,9 +164,9 @@ test("a lease is taken once: an offer cannot be renewed or made void after its w
     const { due, fetched_at, posted_at, void_until } = records.lease(5, 1) ?? assert.fail();
     return { due, fetched_at, posted_at, void_until };
   };
-  records.offerLease(rights);
+  records.offerLease(rights, "k1");
   records.recordFetch(rights, { at: 10, due: 12 });
-  records.offerLease({ ...rights, expires_at: 200 });
+  records.offerLease({ ...rights, expires_at: 200 }, "k1");
   records.voidOffer(5, 1);
   assert.deepEqual(await read(), { due: 100, fetched_at: 10, posted_at: null, void_until: 0 });
   records.extendLease(rights, 20);
@@ -174,7 +183,7 @@ test("rights that were made void change no lease, and later rights do", async (t
   t.after(() => store.close());
   const { records } = store;
   const rights = { task: 5, attempt: 1, expires_at: 100 };
-  records.offerLease(rights);
+  records.offerLease(rights, "k1");
   records.voidOffer(5, 1);
   records.recordFetch(rights, { at: 10, due: 12 });
   records.recordProgress(rights, { at: 10, due: 12 });
@@ -186,7 +195,7 @@ test("rights that were made void change no lease, and later rights do", async (t
   assert.deepEqual(records.lease(5, 1), { ...rightsRow, due: 101, fetched_at: 11, void_until: 100 });
 });
 
-const rightsRow = { task: 5, attempt: 1, fetched_at: null, posted_at: null };
+const rightsRow = { task: 5, attempt: 1, fetched_at: null, posted_at: null, api_key: "k1", revoked_at: null };
 
 test("a key's digest is there once: the same id again is an error, not another key", async (t) => {
   const store = openStore(tempFolder(t));
@@ -229,7 +238,7 @@ test("pruning takes the leases and the sent requests of the trees it removes, an
     const wait = store.addWait({ task, root: task, run, key: "w", raised_at: 1, due: 2, ask: null, body: "{}" });
     store.addAnswer({ wait, kind: "withdrawn", at: 2, body: null });
     store.records.putSent({ wait, sid: "s1", at: 1 });
-    store.records.offerLease({ task, attempt: 1, expires_at: 60 });
+    store.records.offerLease({ task, attempt: 1, expires_at: 60 }, "k1");
   }
   store.addResult({ task: old, status: "completed", at: 5, body: "{}" });
   store.close();

@@ -48,11 +48,12 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
     putHandle: (row) => writer.push("putHandle", [row.digest, row.claims, row.expires_at]),
     dropHandles: (expiredBefore) => writer.push("dropHandles", [expiredBefore]),
     ticket: one("SELECT * FROM tickets WHERE digest = ?", ticketIn),
-    addTicket: (row) => writer.push("addTicket", [row.digest, row.sid, row.expires_at]),
+    addTicket: (row) => writer.push("addTicket", [row.digest, row.sid, row.expires_at, row.api_key]),
     claimTicket: (digest, claim) => writer.push("claimTicket", [claim, digest]),
     trimTickets: ({ expiredBefore, keep }) => writer.push("trimTickets", [expiredBefore, keep]),
     lease: one("SELECT * FROM leases WHERE task = ? AND attempt = ?", leaseIn),
-    offerLease: ({ task, attempt, expires_at }) => writer.push("offerLease", [task, attempt, expires_at]),
+    offerLease: ({ task, attempt, expires_at }, apiKey) =>
+      writer.push("offerLease", [task, attempt, expires_at, apiKey]),
     voidOffer: (task, attempt) => writer.push("voidOffer", [task, attempt]),
     recordFetch: ({ task, attempt, expires_at }, { at, due }) =>
       writer.push("recordFetch", [task, attempt, expires_at, at, due]),
@@ -112,6 +113,7 @@ const ticketIn: RowReader<TicketRow> = (row) => ({
   sid: text(row, "sid"),
   expires_at: integer(row, "expires_at"),
   claim: textOrNull(row, "claim"),
+  api_key: text(row, "api_key"),
 });
 
 const leaseIn: RowReader<LeaseRow> = (row) => ({
@@ -121,6 +123,8 @@ const leaseIn: RowReader<LeaseRow> = (row) => ({
   fetched_at: integerOrNull(row, "fetched_at"),
   posted_at: integerOrNull(row, "posted_at"),
   void_until: integer(row, "void_until"),
+  api_key: text(row, "api_key"),
+  revoked_at: integerOrNull(row, "revoked_at"),
 });
 
 const noticeIn: RowReader<NoticeRow> = (row) => ({

@@ -8,6 +8,7 @@ const replace = (table: string, columns: number): string =>
   `INSERT OR REPLACE INTO ${table} VALUES (${marks(columns)})`;
 
 const untaken = "fetched_at IS NULL AND posted_at IS NULL";
+const inForce = "void_until < ?3 AND revoked_at IS NULL";
 
 /** The values of an insert are the table's columns in their order. */
 export const writes = {
@@ -15,7 +16,7 @@ export const writes = {
   addOpen: "INSERT INTO open (task, status) VALUES (?, 'pending')",
   setStatus: "UPDATE open SET status = ? WHERE task = ?",
   dropOpen: "DELETE FROM open WHERE task = ?",
-  bindKey: replace("keys", 3),
+  bindKey: "INSERT OR REPLACE INTO keys (key, task, content) VALUES (?, ?, ?)",
   addResult: insert("results", 4),
   addRun: insert("runs", 5),
   addLog:
@@ -50,20 +51,21 @@ export const writes = {
   removeSent: "DELETE FROM sent WHERE wait = ? AND sid = ?",
   putHandle: replace("handles", 3),
   dropHandles: "DELETE FROM handles WHERE expires_at < ?",
-  addTicket: "INSERT INTO tickets VALUES (?, ?, ?, NULL)",
+  addTicket: "INSERT INTO tickets VALUES (?, ?, ?, NULL, ?)",
   claimTicket: "UPDATE tickets SET claim = ? WHERE digest = ? AND claim IS NULL",
   trimTickets: `DELETE FROM tickets WHERE expires_at < ?
     OR digest NOT IN (SELECT digest FROM tickets ORDER BY expires_at DESC LIMIT ?)`,
-  offerLease: `INSERT INTO leases VALUES (?, ?, ?, NULL, NULL, 0)
-    ON CONFLICT (task, attempt) DO UPDATE SET due = excluded.due WHERE ${untaken}`,
+  offerLease: `INSERT INTO leases VALUES (?, ?, ?, NULL, NULL, 0, ?, NULL) ON CONFLICT (task, attempt) DO UPDATE SET
+      due = excluded.due, api_key = excluded.api_key, revoked_at = NULL
+    WHERE ${untaken}`,
   voidOffer: `UPDATE leases SET void_until = due WHERE task = ? AND attempt = ? AND ${untaken}`,
-  recordFetch: `INSERT INTO leases VALUES (?1, ?2, ?3, ?4, NULL, 0) ON CONFLICT (task, attempt) DO UPDATE SET
+  recordFetch: `INSERT INTO leases VALUES (?1, ?2, ?3, ?4, NULL, 0, '', NULL) ON CONFLICT (task, attempt) DO UPDATE SET
       due = CASE WHEN posted_at IS NULL THEN ?3 ELSE MAX(due, ?5) END, fetched_at = COALESCE(fetched_at, ?4)
-    WHERE void_until < ?3`,
-  recordProgress: `INSERT INTO leases VALUES (?1, ?2, ?5, NULL, ?4, 0)
-    ON CONFLICT (task, attempt) DO UPDATE SET due = ?5, posted_at = ?4 WHERE void_until < ?3`,
-  extendLease: `INSERT INTO leases VALUES (?1, ?2, ?4, NULL, NULL, 0)
-    ON CONFLICT (task, attempt) DO UPDATE SET due = MAX(due, ?4) WHERE void_until < ?3`,
+    WHERE ${inForce}`,
+  recordProgress: `INSERT INTO leases VALUES (?1, ?2, ?5, NULL, ?4, 0, '', NULL)
+    ON CONFLICT (task, attempt) DO UPDATE SET due = ?5, posted_at = ?4 WHERE ${inForce}`,
+  extendLease: `INSERT INTO leases VALUES (?1, ?2, ?4, NULL, NULL, 0, '', NULL)
+    ON CONFLICT (task, attempt) DO UPDATE SET due = MAX(due, ?4) WHERE ${inForce}`,
   putNotice: replace("notices", 6),
   removeNotice: "DELETE FROM notices WHERE id = ?",
 } as const;
