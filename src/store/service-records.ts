@@ -85,13 +85,14 @@ export interface NoticeRow {
 export interface ServiceRecords {
   keys(): KeyRow[];
   addKey(row: KeyRow): void;
+  /** In the same commit, everything that came from the key ends: its operator sessions, tickets and leases. */
   revokeKey(id: string, at: number): void;
 
   operators(): OperatorRow[];
   operator(sid: string): OperatorRow | undefined;
   /** The operator session that holds the name. */
   sidOfRole(role: string): string | undefined;
-  /** Adds nothing if another operator session holds one of the roles. */
+  /** Adds nothing if another operator session holds one of the roles, or the API key was revoked. */
   addOperator(row: OperatorRow): void;
   touchOperator(sid: string, seenAt: number): void;
   removeOperator(sid: string): void;
@@ -116,6 +117,10 @@ export interface ServiceRecords {
   trimTickets(limits: { readonly expiredBefore: number; readonly keep: number }): void;
 
   lease(task: number, attempt: number): LeaseRow | undefined;
+  /** Of tasks that are not over. */
+  leasesOfKey(apiKey: string): LeaseRow[];
+  /** Of tasks that are not over: those whose API key was revoked. */
+  revokedLeases(): LeaseRow[];
   /** An offer goes out with these rights. Changes nothing once a worker has the attempt. `apiKey`: the operator's. */
   offerLease(rights: LeaseRights, apiKey: string): void;
   /** Makes the rights of the offer void. Changes nothing once a worker has the attempt. */

@@ -84,8 +84,12 @@ export interface WireOperator {
   close(): void;
 }
 
-export async function joinAs(daemon: DaemonProcess, roles: readonly string[]): Promise<WireOperator> {
-  const joining = { method: "POST", path: "/v1/operators", bearer: daemon.key, body: { roles } } as const;
+export async function joinAs(
+  daemon: DaemonProcess,
+  roles: readonly string[],
+  bearer = daemon.key,
+): Promise<WireOperator> {
+  const joining = { method: "POST", path: "/v1/operators", bearer, body: { roles } } as const;
   const reply = await send(daemon.url, joining);
   if (reply.status !== 200) throw new Error(`joining was answered with ${reply.status}: ${reply.text}`);
   const { sid, token } = JoinedOperator.parse(reply.json);

@@ -95,11 +95,12 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
   });
   await engine.recover();
   const feed = await openEventFeed(store, view);
-  const leases = new Leases({ salt: store.salt, records, committed, clock: systemClock });
+  const leases = new Leases({ salt: store.salt, records, committed, clock: systemClock, keys });
   const signingKey = await openSigningKey(join(folder, "signing.key"));
-  const base = { store, records, committed, feed, engine, clock: systemClock, leases, signingKey, log: quiet };
+  const base = { store, records, committed, feed, engine, clock: systemClock, leases, keys, signingKey, log: quiet };
   let url: string | null = null;
   const operators = new OperatorHub({ ...base, baseUrl: () => url ?? "" });
+  keys.onRevoked((id) => operators.endRightsOfKey(id));
   const state: State = {
     folder,
     store,

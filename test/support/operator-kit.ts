@@ -66,7 +66,8 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
   watchCommits(store);
   const { records } = store;
   const committed = (): Promise<void> => store.committed();
-  const leases = new Leases({ salt: store.salt, records, committed, clock });
+  const keys = { isRevoked: () => false };
+  const leases = new Leases({ salt: store.salt, records, committed, clock, keys });
   const loop: Runner = async (durable) => options.loops?.[durable.agent]?.(durable) ?? null;
   const engine = new Engine({
     store,
@@ -81,7 +82,7 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
   const signingKey = await openSigningKey(join(folder, "signing.key"));
   const warnings: string[] = [];
   const log = { info: () => undefined, warn: (_: unknown, message: string) => void warnings.push(message) };
-  const base = { store, records, committed, feed, engine, clock, leases, signingKey, log };
+  const base = { store, records, committed, feed, engine, clock, leases, keys, signingKey, log };
   const { maxIdleMs = 24 * 60 * 60 * 1000, maxSilenceMs = 1e12 } = options;
   const hub = new OperatorHub({ ...base, maxIdleMs, maxSilenceMs, baseUrl: () => "http://127.0.0.1:7" });
   const server = new WebSocketServer({

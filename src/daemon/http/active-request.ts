@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { TuttiError } from "../../protocol/error.ts";
-import type { Caller } from "./authorize.ts";
+import { type AuthDeps, type Caller, onceRevoked } from "./authorize.ts";
 import type { AnyRequest } from "./handler.ts";
 
 interface ActiveRequestOptions {
@@ -11,6 +11,7 @@ interface ActiveRequestOptions {
   readonly response: ServerResponse;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
+  readonly auth: AuthDeps;
   readonly input: Pick<AnyRequest, "params" | "query" | "headers" | "body" | "text" | "caller">;
 }
 
@@ -43,14 +44,16 @@ export class ActiveRequest implements AnyRequest {
   /** Created when it is first read: most handlers do not need one. */
   get signal(): AbortSignal {
     if (this.#controller !== undefined) return this.#controller.signal;
-    const { response, stopping } = this.#options;
+    const { response, stopping, auth } = this.#options;
     const controller = new AbortController();
     this.#controller = controller;
     const onClose = (): void => controller.abort(new TuttiError("canceled", "the caller closed the connection"));
     const onStopping = (): void => controller.abort(stopping.reason);
     response.once("close", onClose);
     stopping.addEventListener("abort", onStopping);
+    const offRevoked = onceRevoked(auth, this.caller, (why) => controller.abort(why));
     this.#removeListeners = () => {
+      offRevoked();
       response.off("close", onClose);
       stopping.removeEventListener("abort", onStopping);
     };

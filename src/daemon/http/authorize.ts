@@ -3,6 +3,7 @@
 import type { IncomingMessage } from "node:http";
 
 import type { Access } from "../../protocol/api/route-shape.ts";
+import { TuttiError } from "../../protocol/error.ts";
 import { workerRefusals } from "../../protocol/operator/worker.ts";
 import type { KeyHolder, Keys } from "../state/api-keys.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
@@ -21,8 +22,8 @@ export type AuthResult =
   | { readonly ok: false; readonly error: HttpError; readonly unknownSecret: boolean };
 
 export interface AuthDeps {
-  readonly keys: Pick<Keys, "find">;
-  readonly operators: Pick<OperatorHub, "authenticates" | "info">;
+  readonly keys: Pick<Keys, "find" | "isRevoked" | "onRevoked">;
+  readonly operators: Pick<OperatorHub, "authenticates" | "keyOf">;
 }
 
 const roleRanks = { viewer: 0, operator: 1, admin: 2 } as const;
@@ -38,23 +39,33 @@ export function authorize(deps: AuthDeps, request: IncomingMessage, access: Acce
   }
   if (bearer === undefined) return unauthorized(missingBearer, false);
   if (access === "session") {
-    const readOnly = request.method !== "POST" && request.method !== "DELETE";
-    return authorizeSession(deps, { bearer, sid, readOnly });
+    return authorizeSession(deps, { bearer, sid, use: sessionUses[request.method ?? ""] ?? "look" });
   }
   const holder = deps.keys.find(bearer);
   if (holder === undefined) return unauthorized(unknownBearer, true);
   return roleRanks[holder.role] >= roleRanks[access] ? byKey(holder) : roleTooLow(holder, access);
 }
 
-/** The session's own token may do everything, and so may an admin's key; any other key may only read. */
+/** To `speak` is to open the operator's socket, or to get a ticket for it. */
+type SessionUse = "look" | "end" | "speak";
+
+const sessionUses: Readonly<Record<string, SessionUse>> = { POST: "speak", DELETE: "end" };
+
+/**
+ * The session's own token and the key that it joined with may do everything. An admin's key may end the session. No other
+ * key may speak for it: what an operator says is recorded under its name.
+ */
 export function authorizeSession(
   { keys, operators }: AuthDeps,
-  { bearer, sid, readOnly }: { readonly bearer: string; readonly sid: string; readonly readOnly: boolean },
+  { bearer, sid, use }: { readonly bearer: string; readonly sid: string; readonly use: SessionUse },
 ): AuthResult {
   const holder = keys.find(bearer);
   if (holder !== undefined) {
-    if (!readOnly && holder.role !== "admin") return roleTooLow(holder, "admin");
-    return operators.info(sid) === undefined ? unknownSession : byKey(holder);
+    const joinedWith = operators.keyOf(sid);
+    if (joinedWith === undefined) return unknownSession;
+    if (use === "look" || joinedWith === holder.id) return byKey(holder);
+    if (use === "speak") return notItsKey(holder);
+    return holder.role === "admin" ? byKey(holder) : roleTooLow(holder, "admin");
   }
   switch (operators.authenticates(sid, bearer)) {
     case "yes":
@@ -95,6 +106,24 @@ function unauthorized(message: string, unknownSecret: boolean): AuthResult {
 function roleTooLow({ name, role }: KeyHolder, needed: string): AuthResult {
   const message = `the key ${name} has the role ${role}; this request needs a key with the role ${needed}`;
   return { ok: false, error: httpError("refused", message), unknownSecret: false };
+}
+
+function notItsKey({ name }: KeyHolder): AuthResult {
+  const message = `the key ${name} may not speak for this operator; send the token that the operator got when it joined`;
+  return { ok: false, error: httpError("refused", message), unknownSecret: false };
+}
+
+/** The error for a caller whose key was revoked since the caller was authorized; undefined for everybody else. */
+export function revokedSince({ keys }: AuthDeps, caller: Caller): HttpError | undefined {
+  return caller.kind === "key" && keys.isRevoked(caller.id) ? httpError("unauthorized", unknownBearer) : undefined;
+}
+
+/** For requests that last: calls `end` when the key of the caller is revoked. Returns a function that stops listening. */
+export function onceRevoked({ keys }: AuthDeps, caller: Caller, end: (why: TuttiError) => void): () => void {
+  if (caller.kind !== "key") return () => undefined;
+  return keys.onRevoked((id) => {
+    if (id === caller.id) end(new TuttiError("unauthorized", unknownBearer));
+  });
 }
 
 function workerWithoutBearer(): AuthResult {

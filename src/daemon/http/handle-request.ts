@@ -6,7 +6,7 @@ import type { RouteSpec } from "../../protocol/api/route-shape.ts";
 import { type RouteName, routes } from "../../protocol/api/routes.ts";
 import { type ErrorCode, type TuttiError, toTuttiError } from "../../protocol/error.ts";
 import { ActiveRequest } from "./active-request.ts";
-import { type AuthDeps, authorize, type Caller } from "./authorize.ts";
+import { type AuthDeps, authorize, type Caller, onceRevoked, revokedSince } from "./authorize.ts";
 import type { HttpLog } from "./context.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
@@ -108,20 +108,25 @@ async function respond(
   if (spec.body !== undefined) {
     const read = await readBody(request, response, { body: spec.body, maxBytes: maxBodyBytes(route) });
     if (!read.ok) return read.error;
+    // A body may be sent slowly: what counts is whether the caller still has its rights when all of it is here.
+    const revoked = revokedSince(deps.auth, caller);
+    if (revoked !== undefined) return revoked;
     const valid = validateBody(spec, read.value);
     if (!valid.ok) return valid.error;
     [text, body] = [read.text, valid.value];
   }
 
   const input = { params: params.value, query: query.value, headers: headers.value, body, text, caller };
-  const active = new ActiveRequest({ request, response, stopping, input });
+  const active = new ActiveRequest({ request, response, stopping, auth: deps.auth, input });
   try {
     const reply = await deps.handlers[route](active);
     if ("error" in reply) {
       return isUnknownWorker(caller, reply.error) ? await deps.failedAttempts.delay(request, reply.error) : reply.error;
     }
+    const revoked = "stream" in reply ? revokedSince(deps.auth, caller) : undefined;
+    if (revoked !== undefined) return revoked;
     const sending = sendReply({ request, response, streams: deps.streams, status: spec.reply.status }, reply);
-    if (sending !== undefined) await sending;
+    if (sending !== undefined) await unlessRevoked(deps, caller, response, sending);
   } finally {
     active.end();
   }
@@ -130,6 +135,21 @@ async function respond(
     deps.log.info({ route, status: response.statusCode, by: idOf(caller) }, "a request was carried out");
   }
   return undefined;
+}
+
+/** A reply that takes time to send is cut off when the key of its caller is revoked. */
+async function unlessRevoked(
+  { auth }: RequestDeps,
+  caller: Caller,
+  response: ServerResponse,
+  sending: Promise<void>,
+): Promise<void> {
+  const off = onceRevoked(auth, caller, () => response.destroy());
+  try {
+    await sending;
+  } finally {
+    off();
+  }
 }
 
 /** Fetching its prompt records that a worker has the task. */

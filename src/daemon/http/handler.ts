@@ -12,7 +12,7 @@ interface RequestFacts {
   readonly text: string;
   /** Whether the caller accepts server-sent events. */
   readonly wantsStream: boolean;
-  /** Aborted when the caller closes the connection or the service stops. */
+  /** Aborted when the caller closes the connection, its key is revoked or the service stops. */
   readonly signal: AbortSignal;
 }
 

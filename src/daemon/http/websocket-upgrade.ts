@@ -96,7 +96,7 @@ async function checkUpgrade(deps: UpgradeDeps, request: IncomingMessage): Promis
   }
   const bearer = bearerOf(request);
   if (bearer === undefined) return checkTicket(deps, request, { sid, ticket });
-  const auth = authorizeSession(deps.auth, { bearer, sid, readOnly: false });
+  const auth = authorizeSession(deps.auth, { bearer, sid, use: "speak" });
   if (auth.ok) return { sid };
   return { error: auth.unknownSecret ? await deps.failedAttempts.delay(request, auth.error) : auth.error };
 }

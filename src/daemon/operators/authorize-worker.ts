@@ -32,7 +32,7 @@ export interface WorkerAuthContext {
   readonly store: Store;
   readonly clock: Clock;
   readonly signingKey: SigningKey;
-  readonly leases: Pick<Leases, "areVoid">;
+  readonly leases: Pick<Leases, "whyVoid">;
 }
 
 /** Checks form, signature, expiry, verb, task and attempt, in this order. The first check that fails is the reason. */
@@ -51,17 +51,20 @@ export async function authorizeWorker(
   const id = idInName(store.salt, claims.task);
   const last = id === undefined ? undefined : store.lastRun(id);
   if (id === undefined || last === undefined) return refuseWorker("attempt_over");
-  if (last.attempt !== claims.attempt) return refuseWorker("wrong_attempt");
   const rights = { task: id, attempt: claims.attempt, expires_at: claims.expires_at };
-  if (leases.areVoid(rights)) return refuseWorker("offered_again");
-  return { ok: true, claims, rights };
+  const why = leases.whyVoid(rights);
+  if (why === "key_revoked") return refuseWorker(why);
+  if (last.attempt !== claims.attempt) return refuseWorker("wrong_attempt");
+  return why === undefined ? { ok: true, claims, rights } : refuseWorker(why);
 }
 
-/** Refuses if the task has ended. */
+/** Refuses if the worker's rights or the task have ended since the worker was authorized. */
 export function refuseEnded(
-  { store }: Pick<WorkerAuthContext, "store">,
+  { store, leases }: Pick<WorkerAuthContext, "store" | "leases">,
   { rights }: AuthorizedWorker,
 ): WorkerRefusal | undefined {
+  const why = leases.whyVoid(rights);
+  if (why !== undefined) return refuseWorker(why);
   const isOver = store.task(rights.task) === undefined || store.result(rights.task) !== undefined;
   return isOver ? refuseWorker("attempt_over") : undefined;
 }

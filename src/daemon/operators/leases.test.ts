@@ -9,6 +9,8 @@ import { Leases } from "./leases.ts";
 
 const minute = 60_000;
 
+const keys = { isRevoked: () => false };
+
 /** Each call opens the same store once more, as another process would. */
 function processes(t: TestContext) {
   const [folder, clock] = [tempFolder(t), fakeClock()];
@@ -16,7 +18,7 @@ function processes(t: TestContext) {
     const store = openStore(folder);
     t.after(() => store.close());
     const committed = () => store.committed();
-    const leases = new Leases({ salt: store.salt, records: store.records, committed, clock });
+    const leases = new Leases({ salt: store.salt, records: store.records, committed, clock, keys });
     return { leases, committed, task: taskName(store.salt, 1) };
   };
   const rights = { task: 1, attempt: 1, expires_at: clock.now() + 30 * minute };
@@ -27,14 +29,14 @@ test("a prompt fetched at one process keeps another from offering the task again
   const { open, rights } = processes(t);
   const [here, there] = [open(), open()];
   here.leases.recordOffer(rights, "key_a");
-  assert.equal(await here.leases.recordFetch(rights), true);
+  assert.equal(await here.leases.recordFetch(rights), undefined);
   assert.equal(there.leases.isTaken(1, 1), true);
   const later = { ...rights, expires_at: rights.expires_at + minute };
   there.leases.recordOffer(later, "key_a");
   there.leases.voidOffer(1, 1);
   await there.committed();
   assert.equal(there.leases.offerStands(later), false);
-  assert.equal(here.leases.areVoid(rights), false, "the worker keeps its rights");
+  assert.equal(here.leases.whyVoid(rights), undefined, "the worker keeps its rights");
 });
 
 test("an offer taken back at one process refuses the prompt at another", async (t) => {
@@ -43,13 +45,13 @@ test("an offer taken back at one process refuses the prompt at another", async (
   here.leases.recordOffer(rights, "key_a");
   here.leases.voidOffer(1, 1);
   await here.committed();
-  assert.equal(await there.leases.recordFetch(rights), false);
+  assert.equal(await there.leases.recordFetch(rights), "offered_again");
   assert.equal(there.leases.isTaken(1, 1), false);
   const fresh = { ...rights, expires_at: there.leases.voidUntil(1, 1) + 1 };
   there.leases.recordOffer(fresh, "key_a");
   await there.committed();
   assert.equal(here.leases.offerStands(fresh), true);
-  assert.equal(await here.leases.recordFetch(fresh), true);
+  assert.equal(await here.leases.recordFetch(fresh), undefined);
 });
 
 test("of a fetch and a taking back in the same tick the first one counts", async (t) => {
@@ -64,8 +66,8 @@ test("of a fetch and a taking back in the same tick the first one counts", async
     if (!fetchFirst) leases.voidOffer(1, attempt);
     const fetched = leases.recordFetch(mine);
     if (fetchFirst) leases.voidOffer(1, attempt);
-    assert.equal(await fetched, fetchFirst);
-    assert.equal(leases.areVoid(mine), !fetchFirst);
+    assert.equal(await fetched, fetchFirst ? undefined : "offered_again");
+    assert.equal(leases.whyVoid(mine), fetchFirst ? undefined : "offered_again");
   }
 });
 

@@ -6,6 +6,7 @@ import type { TaskId } from "../../protocol/ids.ts";
 import { leaseAfterProgress } from "../../protocol/operator/lease.ts";
 import { defaultTokenLife } from "../../protocol/operator/capability-token.ts";
 import type { LeaseRights, LeaseRow, ServiceRecords } from "../../store/service-records.ts";
+import type { Keys } from "../state/api-keys.ts";
 
 type LeaseRows = "lease" | "offerLease" | "voidOffer" | "recordFetch" | "recordProgress" | "extendLease";
 
@@ -16,6 +17,7 @@ export interface LeasesOptions {
   /** Resolves when everything queued so far is on disk. */
   readonly committed: () => Promise<void>;
   readonly clock: Clock;
+  readonly keys: Pick<Keys, "isRevoked">;
 }
 
 export class Leases {
@@ -51,16 +53,18 @@ export class Leases {
     this.#options.records.voidOffer(task, attempt);
   }
 
-  /** As committed: no worker has the attempt, and the rights are not void. */
+  /** As committed: no worker has the attempt, and the rights are in force. */
   offerStands(rights: LeaseRights): boolean {
     const row = this.#options.records.lease(rights.task, rights.attempt);
-    return row === undefined || (!isTaken(row) && !isVoid(row, rights));
+    return row === undefined || (!isTaken(row) && this.whyVoid(rights) === undefined);
   }
 
-  /** As committed: the offer these rights came with was taken back. */
-  areVoid(rights: LeaseRights): boolean {
-    const row = this.#options.records.lease(rights.task, rights.attempt);
-    return row !== undefined && isVoid(row, rights);
+  /** Why the rights are in force no more: the key they came from was revoked, or their offer was taken back. */
+  whyVoid({ task, attempt, expires_at }: LeaseRights): "key_revoked" | "offered_again" | undefined {
+    const row = this.#options.records.lease(task, attempt);
+    if (row === undefined) return undefined;
+    if (this.#isRevoked(row)) return "key_revoked";
+    return expires_at <= row.void_until ? "offered_again" : undefined;
   }
 
   /** Rights that expire by this time are void; 0 if no offer of the attempt was taken back. */
@@ -69,13 +73,13 @@ export class Leases {
   }
 
   /**
-   * A worker fetches its prompt: it may work in silence until its token expires. Resolves once that is committed; to false
-   * if the rights were made void first, and then the worker must not have the prompt.
+   * A worker fetches its prompt: it may work in silence until its token expires. Resolves once that is committed. If the
+   * rights were made void first, it says why, and then the worker must not have the prompt.
    */
-  async recordFetch(rights: LeaseRights): Promise<boolean> {
+  async recordFetch(rights: LeaseRights): Promise<"key_revoked" | "offered_again" | undefined> {
     this.#options.records.recordFetch(rights, this.#times());
     await this.#taken(rights);
-    return !this.areVoid(rights);
+    return this.whyVoid(rights);
   }
 
   /** A worker posted progress: from now on it has to be heard of often. */
@@ -104,7 +108,7 @@ export class Leases {
 
   /**
    * Milliseconds the worker of this attempt may still be silent. An offer that no worker has taken has no lease: it stands
-   * until its own deadline, and the caller looks again now and then.
+   * until its own deadline, and the caller looks again now and then. Nothing is left when the worker lost its rights.
    */
   async leaseLeft(task: TaskId, attempt: number, { acked }: { readonly acked: boolean }): Promise<number> {
     // A sign of life may be queued; the row is read once it is committed.
@@ -112,7 +116,13 @@ export class Leases {
     const id = idInName(this.#options.salt, task);
     const row = id === undefined ? undefined : this.#options.records.lease(id, attempt);
     if (row === undefined || (!acked && !isTaken(row))) return defaultTokenLife;
+    if (this.#isRevoked(row)) return 0;
     return Math.max(row.due, this.#hearsSince + leaseAfterProgress) - this.#options.clock.now();
+  }
+
+  /** The row says so once that is committed; the keys say so at once. */
+  #isRevoked({ api_key, revoked_at }: LeaseRow): boolean {
+    return revoked_at !== null || this.#options.keys.isRevoked(api_key);
   }
 
   #times(): { readonly at: number; readonly due: number } {
@@ -133,8 +143,4 @@ export class Leases {
 
 function isTaken({ fetched_at, posted_at }: LeaseRow): boolean {
   return fetched_at !== null || posted_at !== null;
-}
-
-function isVoid({ void_until }: LeaseRow, { expires_at }: LeaseRights): boolean {
-  return expires_at <= void_until;
 }

@@ -13,7 +13,9 @@ import { anyOperator, type OperatorInfo, type OperatorTicket } from "../../proto
 import { readClientFrame } from "../../protocol/operator/read-client-frame.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { EventFeed } from "../state/event-feed.ts";
+import type { Keys } from "../state/api-keys.ts";
 import { deliverReply } from "./deliver-reply.ts";
+import { tellRightsEnded } from "./end-rights.ts";
 import { type HookAfterContext, sendHookAfter } from "./hook-after.ts";
 import { type HousekeepingTimes, startHousekeeping } from "./housekeeping.ts";
 import type { Leases } from "./leases.ts";
@@ -34,7 +36,8 @@ export interface OperatorHubOptions extends HousekeepingTimes {
   readonly committed: () => Promise<void>;
   readonly store: Store;
   readonly feed: Pick<EventFeed, "subscribe">;
-  readonly engine: Pick<Tasks, "deliver">;
+  readonly engine: Pick<Tasks, "deliver" | "message">;
+  readonly keys: Pick<Keys, "isRevoked">;
   readonly clock: Clock;
   readonly leases: Leases;
   readonly signingKey: SigningKey;
@@ -97,6 +100,11 @@ export class OperatorHub {
     return session === undefined ? undefined : operatorInfo(session);
   }
 
+  /** The id of the API key that the operator joined with; undefined if there is no such operator. */
+  keyOf(sid: string): string | undefined {
+    return this.#sessions.get(sid)?.row.api_key;
+  }
+
   authenticates(sid: string, token: string): "yes" | "no" | "unknown_sid" {
     return this.#sessions.authenticates(sid, token);
   }
@@ -122,10 +130,26 @@ export class OperatorHub {
     return true;
   }
 
-  /** Ends the operator sessions that joined with an API key that was revoked. */
-  async endSessionsOfKey(apiKey: string): Promise<void> {
-    const sessions = this.#sessions.all().filter(({ row }) => row.api_key === apiKey);
-    await Promise.all(sessions.map(({ row }) => this.leave(row.sid, "its key was revoked")));
+  /**
+   * An API key was just revoked: ends its operator sessions, and tells the tasks that its workers had. To be called in the
+   * tick of the revocation, so that all of it is in the same commit.
+   */
+  async endRightsOfKey(apiKey: string): Promise<void> {
+    const held = this.#options.records.leasesOfKey(apiKey);
+    const sessions = this.#sessions.known().filter(({ row }) => row.api_key === apiKey);
+    await Promise.all([...tellRightsEnded(this.#options, held), ...sessions.map((each) => this.#endRevoked(each))]);
+  }
+
+  /** The same for keys that were revoked before the tasks were taken up, by this process or the one before. */
+  async endRevokedRights(): Promise<void> {
+    const { keys, records } = this.#options;
+    const sessions = this.#sessions.known().filter(({ row }) => keys.isRevoked(row.api_key));
+    const held = records.revokedLeases();
+    await Promise.all([...tellRightsEnded(this.#options, held), ...sessions.map((each) => this.#endRevoked(each))]);
+  }
+
+  async #endRevoked({ row }: OperatorSession): Promise<void> {
+    await this.leave(row.sid, "its key was revoked");
   }
 
   /** Takes over the open WebSocket of an operator that has been authenticated. */

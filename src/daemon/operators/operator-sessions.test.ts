@@ -6,13 +6,15 @@ import { fakeClock } from "../../engine/fake-clock.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { OperatorSessions } from "./operator-sessions.ts";
 
+const keys = { isRevoked: () => false };
+
 /** Each call opens the same store once more, as another process would. */
 function processes(t: TestContext): () => OperatorSessions {
   const [folder, clock] = [tempFolder(t), fakeClock()];
   return () => {
     const store = openStore(folder);
     t.after(() => store.close());
-    return new OperatorSessions({ records: store.records, committed: () => store.committed(), clock });
+    return new OperatorSessions({ records: store.records, committed: () => store.committed(), clock, keys });
   };
 }
 
@@ -81,7 +83,7 @@ test("an operator session that is idle at one process and was seen at another is
   const open = () => {
     const store = openStore(folder);
     t.after(() => store.close());
-    return new OperatorSessions({ records: store.records, committed: () => store.committed(), clock });
+    return new OperatorSessions({ records: store.records, committed: () => store.committed(), clock, keys });
   };
   const [here, there] = [open(), open()];
   const { session, sid, token } = await joined(here, "builder");

@@ -6,6 +6,7 @@ import type { Clock } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { anyOperator } from "../../protocol/operator/operator-session.ts";
 import type { OperatorRow, ServiceRecords } from "../../store/service-records.ts";
+import type { Keys } from "../state/api-keys.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
 import { newOperatorSession, type OperatorSession, spawnCount } from "./session-state.ts";
 
@@ -25,6 +26,7 @@ export interface OperatorSessionsOptions {
   /** Resolves when everything queued so far is on disk. */
   readonly committed: () => Promise<void>;
   readonly clock: Clock;
+  readonly keys: Pick<Keys, "isRevoked">;
 }
 
 export type JoinResult =
@@ -68,7 +70,8 @@ export class OperatorSessions {
 
   /** The operator session gets all the names or none. It is durable when this resolves. */
   async join(names: readonly string[], api_key: string): Promise<JoinResult> {
-    const { records, committed, clock } = this.#options;
+    const { records, committed, clock, keys } = this.#options;
+    if (keys.isRevoked(api_key)) throw new TuttiError("unauthorized", "the key of this operator was revoked");
     const roles = [...new Set(names)];
     if (this.#known.size >= maxSessions) {
       throw new TuttiError("busy", `there are ${maxSessions} operator sessions already; end those that nobody uses`);
@@ -81,7 +84,7 @@ export class OperatorSessions {
     const row = { sid: `op-${randomUUID()}`, digest, roles, created_at: now, seen_at: now, api_key };
     records.addOperator(row);
     await committed();
-    if (records.operator(row.sid) !== undefined) return { ok: true, session: this.#adopt(row), token };
+    if (this.#row(row.sid) !== undefined) return { ok: true, session: this.#adopt(row), token };
     // Somebody took one of the names first, and perhaps gave it back since.
     const conflicts = this.#taken(roles);
     return conflicts.length > 0 ? { ok: false, conflicts } : this.join(names, api_key);
@@ -132,7 +135,8 @@ export class OperatorSessions {
   }
 
   #row(sid: string): OperatorRow | undefined {
-    return this.#beingRemoved.has(sid) ? undefined : this.#options.records.operator(sid);
+    const row = this.#beingRemoved.has(sid) ? undefined : this.#options.records.operator(sid);
+    return row === undefined || this.#options.keys.isRevoked(row.api_key) ? undefined : row;
   }
 
   #taken(roles: readonly string[]): string[] {

@@ -79,7 +79,8 @@ async function givePrompt(
 ): Promise<WorkerReply<WorkerPrompt>> {
   const row = options.store.task(rights.task);
   if (row === undefined) return refuseWorker("attempt_over");
-  if (!(await options.leases.recordFetch(rights))) return refuseWorker("offered_again");
+  const why = await options.leases.recordFetch(rights);
+  if (why !== undefined) return refuseWorker(why);
   const about = { task_id: claims.task, attempt: claims.attempt };
   return { ok: true, value: workerPrompt(options, row, about) };
 }

@@ -81,7 +81,7 @@ test("a revoked key is unknown at once and stays so over a restart; listeners ar
   const { keys: open, reopened } = opened(t);
   const keys = open();
   const told: string[] = [];
-  keys.onRevoked((id) => told.push(id));
+  keys.onRevoked((id) => void told.push(id));
   const { key, id } = await keys.add({ name: "k", role: "viewer" });
   const revoking = keys.revoke(id);
   assert.equal(keys.find(key), undefined, "before it is on disk");

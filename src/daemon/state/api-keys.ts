@@ -18,6 +18,9 @@ export interface KeysOptions {
 /** Who a key speaks for. */
 export type KeyHolder = Pick<KeyRow, "id" | "name" | "role">;
 
+/** Called in the tick of the revocation, so what it queues is in the same commit. Revoking waits for what it returns. */
+export type RevokedListener = (id: string) => void | Promise<void>;
+
 const adminName = "admin";
 /** The setting that holds the id of the key that stands in the file. */
 const fileKey = "admin_key";
@@ -30,7 +33,7 @@ export class Keys {
    * is kept, and nobody can choose a key by its digest: there is nothing to be learned byte by byte.
    */
   readonly #live = new Map<string, KeyRow>();
-  readonly #onRevoked = new Set<(id: string) => void>();
+  readonly #onRevoked = new Set<RevokedListener>();
 
   constructor(options: KeysOptions) {
     this.#options = options;
@@ -40,6 +43,11 @@ export class Keys {
   /** The holder of a live key; undefined for anything else. */
   find(key: string): KeyHolder | undefined {
     return this.#live.get(secretDigest(key));
+  }
+
+  /** False for an id that no key has. */
+  isRevoked(id: string): boolean {
+    return (this.#rows.get(id)?.revoked_at ?? null) !== null;
   }
 
   /** Revoked ones too. */
@@ -54,7 +62,10 @@ export class Keys {
     return { ...viewOf(row), key };
   }
 
-  /** Holds from the next request on, before it is on disk; revoking twice changes nothing. */
+  /**
+   * Holds from the next request on, before it is on disk. When it resolves, everything that came from the key has ended
+   * too: streams, operator sessions and their sockets, tickets, workers' rights. Revoking twice changes nothing.
+   */
   async revoke(id: string): Promise<void> {
     const row = this.#rows.get(id);
     if (row === undefined) throw new TuttiError("not_found", `there is no key ${id}`);
@@ -63,11 +74,10 @@ export class Keys {
     if (row.role === "admin" && admins.length === 1) {
       throw new TuttiError("conflict", `${id} is the last admin key; make another before you revoke it`);
     }
-    this.#revoke(row);
-    await this.#options.committed();
+    await this.#revoke(row);
   }
 
-  onRevoked(listener: (id: string) => void): () => void {
+  onRevoked(listener: RevokedListener): () => void {
     this.#onRevoked.add(listener);
     return () => this.#onRevoked.delete(listener);
   }
@@ -90,16 +100,17 @@ export class Keys {
     const { id } = this.#make(key, { name: adminName, role: "admin" });
     records.putSetting(fileKey, id);
     const before = last === undefined ? undefined : this.#rows.get(last);
-    if (before?.revoked_at === null) this.#revoke(before);
+    if (before?.revoked_at === null) await this.#revoke(before);
     await committed();
     return key;
   }
 
-  #revoke(row: KeyRow): void {
+  async #revoke(row: KeyRow): Promise<void> {
     const at = this.#now();
     this.#keep({ ...row, revoked_at: at });
     this.#options.records.revokeKey(row.id, at);
-    for (const listener of this.#onRevoked) listener(row.id);
+    const ended = [...this.#onRevoked].map((listener) => listener(row.id));
+    await Promise.all([...ended, this.#options.committed()]);
   }
 
   #make(key: string, { name, role }: NewKey): KeyRow {

@@ -78,7 +78,8 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const committed = (): Promise<void> => store.committed();
     const redact = (text: string): string => secrets.redact(text);
     const live = liveRelay(secrets);
-    const leases = new Leases({ salt: store.salt, records, committed, clock });
+    const keys = new Keys({ records, committed });
+    const leases = new Leases({ salt: store.salt, records, committed, clock, keys });
     const parked: ServiceStatus["parked"] = [];
     const engine = new Engine({
       store,
@@ -105,24 +106,23 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       log.warn({ err: thrown }, "events could not be passed on"),
     );
     opened.unshift(() => feed.close());
-    const keys = new Keys({ records, committed });
     let starting = resume === "later";
     let resumed = 0;
-    const recover = async (): Promise<void> => {
-      resumed = await engine.recover({ launch: resume !== "never" });
-      starting = false;
-    };
-    if (resume !== "later") await recover();
+    if (resume !== "later") resumed = await engine.recover({ launch: resume !== "never" });
     let url: string | null = null;
-    const base = { store, records, committed, feed, engine, clock, leases, signingKey, log };
+    const base = { store, records, committed, feed, engine, clock, leases, keys, signingKey, log };
     const operators = new OperatorHub({ ...base, baseUrl: () => url ?? "http://127.0.0.1" });
     const workers = workerService({ ...base, workerQuotas: new WorkerQuotas() });
-    // In the tick of the revocation, so in its commit: there is no instant in which the key is gone and its operators are not.
-    keys.onRevoked((id) => {
-      operators
-        .endSessionsOfKey(id)
-        .catch((thrown: unknown) => log.warn({ err: thrown }, "operator sessions of a revoked key could not be ended"));
-    });
+    const logged = (thrown: unknown): void =>
+      log.warn({ err: thrown }, "what came from a revoked key could not be ended");
+    // Before the tasks are taken up they cannot be told. Until then no operator and no worker is let in either.
+    keys.onRevoked((id) => (starting ? undefined : operators.endRightsOfKey(id).catch(logged)));
+    const recover = async (): Promise<void> => {
+      resumed = await engine.recover();
+      starting = false;
+      await operators.endRevokedRights().catch(logged);
+    };
+    if (resume === "now") await operators.endRevokedRights().catch(logged);
     const facts = { instance: randomUUID(), version, pid: process.pid, state: folder, started_at: clock.now() };
     let closing: Promise<void> | undefined;
     const close = (graceMs: number): Promise<void> => (closing ??= closeAll({ engine, operators }, graceMs, opened));

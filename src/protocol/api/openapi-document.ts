@@ -213,6 +213,8 @@ const frameShapes = (known: Shapes): Schema => ({
   client: known.input(ClientFrame),
 });
 
+const sessionRoles = { GET: "viewer", POST: "operator", DELETE: "admin" } as const;
+
 function security({ access, method, reply }: RouteSpec): readonly Schema[] {
   switch (access) {
     case "public":
@@ -222,9 +224,9 @@ function security({ access, method, reply }: RouteSpec): readonly Schema[] {
     case "admin":
       return [{ key: [access] }];
     case "session":
-      if (reply.type === "upgrade") return [{ session: [] }, { ticket: [] }, { key: ["admin"] }];
-      // A viewer may read it.
-      return [{ session: [] }, { key: [method === "GET" ? "viewer" : "admin"] }];
+      // Of keys that are not the session's own, a viewer may read it, an admin may end it, and none may speak for it.
+      if (reply.type === "upgrade") return [{ session: [] }, { ticket: [] }, { key: ["operator"] }];
+      return [{ session: [] }, { key: [sessionRoles[method]] }];
     case "worker":
       return [{ worker: [] }];
   }

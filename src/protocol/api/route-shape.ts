@@ -4,7 +4,8 @@ import type { z } from "zod";
 
 /**
  * Who may call. `public`: anybody who passes the Host and Origin checks. `viewer`, `operator`, `admin`: a key with at least
- * that role. `session`: an operator with the token of its own session, or an admin. `worker`: whoever has the token or
+ * that role. `session`: an operator with the token of its own session or the key
+ * it joined with; other keys may read it, and an admin may end it. `worker`: whoever has the token or
  * handle of an attempt.
  */
 export type Access = "public" | "viewer" | "operator" | "admin" | "session" | "worker";

@@ -55,5 +55,9 @@ export const WorkerAskPart = z.strictObject({
 });
 export type WorkerAskPart = z.infer<typeof WorkerAskPart>;
 
+/** Tells a task, as a part of a message, that the worker of this attempt has lost its rights. */
+export const RightsEndedPart = z.strictObject({ rights_ended: z.strictObject({ attempt: z.int() }) });
+export type RightsEndedPart = z.infer<typeof RightsEndedPart>;
+
 /** The details of the ask that is made from it. */
 export const WorkerAskDetails = z.object({ worker: z.object({ digest: z.string() }) });

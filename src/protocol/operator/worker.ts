@@ -116,6 +116,10 @@ export const workerRefusals = {
   malformed: { status: 401, message: tokenRefusals.malformed },
   bad_signature: { status: 401, message: tokenRefusals.bad_signature },
   expired: { status: 401, message: tokenRefusals.expired },
+  key_revoked: {
+    status: 401,
+    message: "the API key through which this worker got its rights was revoked; stop, nothing posted is kept",
+  },
   verb_not_granted: { status: 403, message: tokenRefusals.verb_not_granted },
   wrong_task: { status: 403, message: tokenRefusals.wrong_task },
   wrong_attempt: { status: 409, message: tokenRefusals.wrong_attempt },

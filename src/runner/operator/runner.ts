@@ -12,7 +12,7 @@ import { spawnVerdict } from "../../protocol/operator/spawn-verdict.ts";
 import { defaultTokenLife } from "../../protocol/operator/capability-token.ts";
 import type { Durable, Runner, Selected, Source, Wait } from "../../ports.ts";
 import { type OperatorConfig, readOperatorConfig } from "./config.ts";
-import { isWorkerQuestion, takeMail } from "./take-mail.ts";
+import { isNotSaid, takeMail, tellsRightsEnded } from "./take-mail.ts";
 
 export interface Leases {
   /** The milliseconds that the worker of this attempt may still be silent; zero or less when its lease is over. */
@@ -28,6 +28,8 @@ const RunState = z.object({
   asked: z.int().nullable(),
   /** How long the worker may be silent from now on, in milliseconds; null when that has to be looked up. */
   patience: z.number().nullable(),
+  /** The worker has lost its rights: the API key they came from was revoked. */
+  revoked: z.boolean().default(false),
 });
 type RunState = z.infer<typeof RunState>;
 
@@ -57,7 +59,13 @@ export function operatorRunner(leases: Leases): Runner {
     const input = TaskInput.safeParse(durable.input);
     if (input.success) durable.say("prompt", input.data.message);
     const restored = await durable.restore(RunState);
-    const state: RunState = restored?.state ?? { turn: 1, acked: false, asked: null, patience: defaultTokenLife };
+    const state: RunState = restored?.state ?? {
+      turn: 1,
+      acked: false,
+      asked: null,
+      patience: defaultTokenLife,
+      revoked: false,
+    };
     // An empty step: a pause or a limit that holds new work back takes effect here, before the task is offered.
     await durable.step("offer", { repeatable: true, schema: z.null() }, () => null);
     const task = await offerTask(durable, config);
@@ -111,29 +119,30 @@ async function runTurn(task: OfferedTask, state: RunState, leases: Leases): Prom
       leases.leaseLeft(durable.task, durable.attempt, { acked }),
     ));
   if (left <= 0 && config.repeatable) {
-    return (await lastResult(task)) ?? durable.again("again", { reason: silence(durable) });
+    return (await lastResult(task)) ?? durable.again("again", { reason: silence(durable, state) });
   }
   if (left > 0 && state.asked !== null) {
     // The worker has reported again, so nobody needs to decide about it any more.
-    await durable.withdraw(`heard.${turn}`, await askAboutLease(task, state.asked));
+    await durable.withdraw(`heard.${turn}`, await askAboutLease(task, state, state.asked));
     task.leaseQuestion = undefined;
   }
   const asked = left > 0 ? null : (state.asked ?? turn);
   // Messages come first, so that what the worker posted before its result is taken before the result.
   const sources: Source[] = [{ message: true }, { wait: task.result }];
-  sources.push(asked === null ? { after: left } : { wait: await askAboutLease(task, asked) });
+  sources.push(asked === null ? { after: left } : { wait: await askAboutLease(task, state, asked) });
   if (!acked) sources.push({ wait: task.spawn });
   const picked = await durable.select(`turn.${turn}`, sources);
-  const next: RunState = { turn: turn + 1, acked, asked, patience: null };
+  const next: RunState = { turn: turn + 1, acked, asked, patience: null, revoked: state.revoked };
   switch (picked.index) {
     case 0:
       if (picked.kind !== "message") return next;
+      if (tellsRightsEnded(durable, picked.value)) return { ...next, patience: 0, revoked: true };
       await takeMail(durable, turn, picked.value);
       return picked.value.role === "assistant" ? { ...next, patience: leaseAfterProgress } : next;
     case 1:
       return takeResult(task, state, picked);
     case 2:
-      return asked === null ? next : decideAboutLease(task, picked);
+      return asked === null ? next : decideAboutLease(task, state, picked);
     default:
       return takeOperatorAnswer(task, next, picked);
   }
@@ -142,12 +151,12 @@ async function runTurn(task: OfferedTask, state: RunState, leases: Leases): Prom
 // ---- the lease
 
 /** A silent worker may have done its work, so a task that is not repeatable is offered again only if a person agrees (invariant 1). */
-async function askAboutLease(task: OfferedTask, since: number): Promise<Wait<Answer>> {
+async function askAboutLease(task: OfferedTask, state: RunState, since: number): Promise<Wait<Answer>> {
   const { durable } = task;
   task.leaseQuestion ??= await durable.open(`lapsed.${since}`, {
     ask: {
       kind: "question",
-      question: `${silence(durable)}; it may have done the work or part of it. Offer the task to an operator again?`,
+      question: `${silence(durable, state)}; it may have done the work or part of it. Offer the task to an operator again?`,
       details: { agent: durable.agent, attempt: durable.attempt },
       choices: [offerAgain, giveUp],
     },
@@ -156,20 +165,21 @@ async function askAboutLease(task: OfferedTask, since: number): Promise<Wait<Ans
   return task.leaseQuestion;
 }
 
-function silence({ agent }: Durable): string {
+function silence({ agent }: Durable, { revoked }: RunState): string {
+  if (revoked) return `the worker of ${agent} lost its rights, because the API key that they came from was revoked`;
   return `the worker of ${agent} has not reported, and its lease is over`;
 }
 
-async function decideAboutLease(task: OfferedTask, picked: Selected): Promise<TaskEnd> {
+async function decideAboutLease(task: OfferedTask, state: RunState, picked: Selected): Promise<TaskEnd> {
   const { durable } = task;
   const answered = picked.kind === "wait" && "value" in picked.value ? Answer.safeParse(picked.value.value) : undefined;
   const choice = answered?.data?.kind === "question" ? answered.data.value : giveUp;
   const late = await lastResult(task);
   if (late !== undefined) return late;
-  if (choice === offerAgain) return durable.again("again", { reason: silence(durable) });
+  if (choice === offerAgain) return durable.again("again", { reason: silence(durable, state) });
   throw new TuttiError(
     "outcome_unknown",
-    `${silence(durable)}; check what it may have done before the task is tried again`,
+    `${silence(durable, state)}; check what it may have done before the task is tried again`,
   );
 }
 
@@ -205,7 +215,7 @@ async function keepRemainingMail(durable: Durable): Promise<void> {
   for (let count = 1; ; count += 1) {
     const message = await durable.receive(`rest.${count}`, { block: false });
     if (message === undefined) return;
-    if (!isWorkerQuestion(message)) durable.say(`rest.said.${count}`, message);
+    if (!isNotSaid(message)) durable.say(`rest.said.${count}`, message);
   }
 }
 

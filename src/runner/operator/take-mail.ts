@@ -3,7 +3,7 @@
 import { Answer } from "../../protocol/task/ask.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { CompleteMessage } from "../../protocol/task/message.ts";
-import { WorkerAskPart } from "../../protocol/operator/operator-request.ts";
+import { RightsEndedPart, WorkerAskPart } from "../../protocol/operator/operator-request.ts";
 import { WorkerQuestion } from "../../protocol/operator/worker.ts";
 import type { AskSpec, Durable } from "../../ports.ts";
 
@@ -12,7 +12,7 @@ const maxQuestion = 8192;
 export async function takeMail(durable: Durable, turn: number, message: CompleteMessage): Promise<void> {
   const asked = message.role === "assistant" ? questionIn(message) : undefined;
   if (asked === undefined) {
-    durable.say(`said.${turn}`, message);
+    if (!isNotSaid(message)) durable.say(`said.${turn}`, message);
     return;
   }
   // A question of an earlier attempt's worker is dropped: that attempt was given up.
@@ -25,9 +25,24 @@ export async function takeMail(durable: Durable, turn: number, message: Complete
   }
 }
 
-/** Whether the message is a question from the worker. */
-export function isWorkerQuestion(message: CompleteMessage): boolean {
-  return message.role === "assistant" && questionIn(message) !== undefined;
+/** Whether the message is for the task itself and is not part of what was said. */
+export function isNotSaid(message: CompleteMessage): boolean {
+  if (message.role !== "assistant") return false;
+  return questionIn(message) !== undefined || rightsEndedIn(message) !== undefined;
+}
+
+/** Whether the message tells that the worker of this attempt has lost its rights. */
+export function tellsRightsEnded({ attempt }: Durable, message: CompleteMessage): boolean {
+  return message.role === "assistant" && rightsEndedIn(message) === attempt;
+}
+
+/** The attempt whose worker has lost its rights. */
+function rightsEndedIn({ parts }: CompleteMessage): number | undefined {
+  for (const part of parts) {
+    const told = part.part_type === "data" ? RightsEndedPart.safeParse(part.data) : undefined;
+    if (told?.success === true) return told.data.rights_ended.attempt;
+  }
+  return undefined;
 }
 
 type PostedQuestion = WorkerAskPart["worker_ask"];

@@ -24,7 +24,13 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
   return {
     keys: all("SELECT * FROM api_keys ORDER BY created_at, id", keyIn),
     addKey: (row) => writer.push("addKey", [row.id, row.name, row.role, row.digest, row.created_at, row.revoked_at]),
-    revokeKey: (id, at) => writer.push("revokeKey", [at, id]),
+    revokeKey(id, at) {
+      writer.push("revokeKey", [at, id]);
+      writer.push("revokeTickets", [id]);
+      writer.push("revokeOperators", [id]);
+      writer.push("revokeRoles", []);
+      writer.push("revokeLeases", [at, id]);
+    },
     operators: all("SELECT * FROM operators ORDER BY created_at, sid", operatorIn),
     operator: one("SELECT * FROM operators WHERE sid = ?", operatorIn),
     sidOfRole: one("SELECT sid AS value FROM operator_roles WHERE role = ?", textIn),
@@ -36,10 +42,12 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
     removeOperator(sid) {
       writer.push("removeOperator", [sid]);
       writer.push("removeRoles", [sid]);
+      writer.push("removeTickets", [sid]);
     },
     removeIdleOperator(sid, lastSeen) {
       writer.push("removeIdleOperator", [sid, lastSeen]);
       writer.push("removeRoles", [sid]);
+      writer.push("removeTickets", [sid]);
     },
     sent: one("SELECT * FROM sent WHERE wait = ?", sentIn),
     putSent: (row) => writer.push("putSent", [row.wait, row.sid, row.at]),
@@ -52,6 +60,8 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
     claimTicket: (digest, claim) => writer.push("claimTicket", [claim, digest]),
     trimTickets: ({ expiredBefore, keep }) => writer.push("trimTickets", [expiredBefore, keep]),
     lease: one("SELECT * FROM leases WHERE task = ? AND attempt = ?", leaseIn),
+    leasesOfKey: all(`${openLeases} WHERE leases.api_key = ?`, leaseIn),
+    revokedLeases: all(`${openLeases} WHERE leases.revoked_at IS NOT NULL`, leaseIn),
     offerLease: ({ task, attempt, expires_at }, apiKey) =>
       writer.push("offerLease", [task, attempt, expires_at, apiKey]),
     voidOffer: (task, attempt) => writer.push("voidOffer", [task, attempt]),
@@ -67,6 +77,8 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
     putSetting: (name, value) => writer.push("putSetting", [settingKey(name), value]),
   };
 }
+
+const openLeases = "SELECT leases.* FROM open CROSS JOIN leases ON leases.task = open.task";
 
 const keyIn: RowReader<KeyRow> = (row) => {
   const role = text(row, "role");

@@ -38,13 +38,21 @@ export const writes = {
   putSetting: replace("meta", 2),
   addKey: insert("api_keys", 6),
   revokeKey: "UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
+  revokeTickets: "DELETE FROM tickets WHERE api_key = ?",
+  revokeOperators: "DELETE FROM operators WHERE api_key = ?",
+  revokeRoles: "DELETE FROM operator_roles WHERE sid NOT IN (SELECT sid FROM operators)",
+  // An offer that no worker took may be made to others. The rights that went out with it stay void.
+  revokeLeases: `UPDATE leases SET revoked_at = ?1, void_until = MAX(void_until, due)
+    WHERE api_key = ?2 AND revoked_at IS NULL`,
   addOperator: `INSERT INTO operators SELECT ?1, ?2, ?3, ?4, ?5, ?6
-    WHERE NOT EXISTS (SELECT 1 FROM operator_roles WHERE role IN (SELECT value FROM json_each(?3)))`,
+    WHERE NOT EXISTS (SELECT 1 FROM operator_roles WHERE role IN (SELECT value FROM json_each(?3)))
+      AND NOT EXISTS (SELECT 1 FROM api_keys WHERE id = ?6 AND revoked_at IS NOT NULL)`,
   addRoles: `INSERT INTO operator_roles SELECT value, ?1 FROM json_each(?2)
     WHERE EXISTS (SELECT 1 FROM operators WHERE sid = ?1)`,
   touchOperator: "UPDATE operators SET seen_at = MAX(seen_at, ?) WHERE sid = ?",
   removeOperator: "DELETE FROM operators WHERE sid = ?",
   removeIdleOperator: "DELETE FROM operators WHERE sid = ? AND seen_at <= ?",
+  removeTickets: "DELETE FROM tickets WHERE sid = ?1 AND NOT EXISTS (SELECT 1 FROM operators WHERE sid = ?1)",
   removeRoles: "DELETE FROM operator_roles WHERE sid = ?1 AND NOT EXISTS (SELECT 1 FROM operators WHERE sid = ?1)",
   putSent: `INSERT INTO sent VALUES (?, ?, ?) ON CONFLICT (wait) DO UPDATE SET sid = excluded.sid, at = excluded.at
     WHERE sid = excluded.sid OR sid NOT IN (SELECT sid FROM operators)`,
