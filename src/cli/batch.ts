@@ -4,6 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { TuttiError } from "../protocol/error.ts";
 import { inputError, inputName, openInput, tooLarge } from "./input.ts";
 import { writeLine } from "./terminal/output.ts";
+import { readWrittenJson } from "../protocol/json/written-json.ts";
 
 export type BatchRecord = Readonly<Record<string, unknown>>;
 
@@ -52,14 +53,12 @@ const byteOrderMark = Buffer.from("\ufeff");
 function parseRecord(line: Buffer, number: number): BatchRecord {
   if (number === 1 && line.subarray(0, 3).equals(byteOrderMark)) return parseRecord(line.subarray(3), number);
   if (!isUtf8(line)) throw new TuttiError("invalid_input", `line ${number} is not UTF-8 text`);
-  let value: unknown;
-  try {
-    value = JSON.parse(line.toString("utf8"));
-  } catch (thrown) {
-    throw new TuttiError("invalid_input", `line ${number} is not JSON; write one JSON object per line`, {
-      cause: thrown,
-    });
+  const read = readWrittenJson(line.toString("utf8"));
+  if (!read.ok) {
+    const problem = read.isJson ? read.problem : "is not JSON; write one JSON object per line";
+    throw new TuttiError("invalid_input", `line ${number} ${problem}`);
   }
+  const { value } = read;
   if (!isRecord(value)) throw new TuttiError("invalid_input", `line ${number} is not a JSON object`);
   return value;
 }

@@ -11,6 +11,7 @@ import { type Service, service } from "./call.ts";
 import type { AnswerOutcome, Tutti } from "./client.ts";
 import { follow } from "./follow-events.ts";
 import { type RetryOptions, withRetry } from "./retry.ts";
+import { readWrittenJson } from "../protocol/json/written-json.ts";
 
 export interface HttpClientOptions {
   /** The address of the service, such as `http://127.0.0.1:7878`. */
@@ -178,10 +179,6 @@ async function outcomeOf(send: () => Promise<unknown>): Promise<AnswerOutcome> {
 }
 
 function mustBeJson(text: string): void {
-  try {
-    JSON.parse(text);
-  } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new TuttiError("invalid_input", `the invocation cannot be used: is not JSON: ${why}`, { cause: thrown });
-  }
+  const read = readWrittenJson(text);
+  if (!read.ok) throw new TuttiError("invalid_input", `the invocation cannot be used: ${read.problem}`);
 }

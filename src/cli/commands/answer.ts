@@ -11,6 +11,7 @@ import { writeLine } from "../terminal/output.ts";
 import { printable } from "../terminal/printable.ts";
 import { canPrompt, prompt } from "../terminal/terminal-prompt.ts";
 import { parseAnswer, questionText } from "../terminal/question-text.ts";
+import { readWrittenJson } from "../../protocol/json/written-json.ts";
 
 export interface AnswerOptions {
   readonly state?: string;
@@ -77,13 +78,9 @@ function hintFor(open: OpenAsk | OpenWait): string {
 
 /** Takes a plain value, or an answer as the API takes it. */
 function answerInJson(open: OpenAsk | OpenWait, text: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new TuttiError("usage", `--json-value is not JSON: ${reason}`, { cause: thrown });
-  }
+  const read = readWrittenJson(text);
+  if (!read.ok) throw new TuttiError("usage", `--json-value ${read.problem}`);
+  const { value } = read;
   if (!("kind" in open)) return value;
   const answer = Answer.safeParse(value);
   if (answer.success && answer.data.kind === open.kind) return answer.data;

@@ -1,5 +1,6 @@
 // The text of a question on a terminal, and the answer in what the person typed.
 import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
+import { readWrittenJson } from "../../protocol/json/written-json.ts";
 import { bold, dim } from "./output.ts";
 import { printable } from "./printable.ts";
 
@@ -25,9 +26,10 @@ type ParsedAnswer = { readonly ok: true; readonly value: unknown } | { readonly 
 /** For a yes-or-no question, only y, yes, n, no and an empty line count, so that a typing mistake decides nothing. */
 export function parseAnswer(ask: OpenAsk | OpenWait, typed: string): ParsedAnswer {
   const text = typed.trim();
-  if (!("kind" in ask)) return { ok: true, value: jsonOrText(text) };
+  if (!("kind" in ask)) return jsonOrText(text);
   if (ask.kind === "question") {
-    return { ok: true, value: { kind: "question", value: ask.answer_schema === null ? text : jsonOrText(text) } };
+    const read: ParsedAnswer = ask.answer_schema === null ? { ok: true, value: text } : jsonOrText(text);
+    return read.ok ? { ok: true, value: { kind: "question", value: read.value } } : read;
   }
   const { word, reason = "" } = /^(?<word>y|yes|n|no|)(?:\s*:\s*(?<reason>[^]*))?$/i.exec(text)?.groups ?? {};
   const yes = word?.toLowerCase().startsWith("y") === true;
@@ -46,10 +48,8 @@ function json(value: unknown): string {
   return printable(JSON.stringify(value) ?? "");
 }
 
-function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+function jsonOrText(text: string): ParsedAnswer {
+  const read = readWrittenJson(text);
+  if (read.ok) return read;
+  return read.isJson ? { ok: false, message: `the answer ${read.problem}` } : { ok: true, value: text };
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { RouteBody } from "../../protocol/api/route-shape.ts";
 import type { RouteName } from "../../protocol/api/routes.ts";
-import { type JsonFault, readBoundedJson } from "../../protocol/json/bounded-json.ts";
+import { readStrictJson, type StrictJson } from "../../protocol/json/strict-json.ts";
 import { type HttpError, httpError } from "./http-error.ts";
 
 export type BodyReading =
@@ -55,8 +55,8 @@ export async function readBody(
   if (body.type === "text") return { ok: true, text, value: text };
   if (text === "" && body.optional === true) return { ok: true, text, value: {} };
   const bounds = { maxLength: maxBytes, maxDepth, maxValues: Math.ceil(maxBytes / bytesPerValue) };
-  const read = readBoundedJson(text, bounds);
-  return read.ok ? { ok: true, text, value: read.value } : { ok: false, error: jsonError(read.fault) };
+  const read = readStrictJson(text, bounds);
+  return read.ok ? { ok: true, text, value: read.value } : { ok: false, error: jsonError(read) };
 }
 
 /** A page of another site can send forms and plain text without a preflight request, but not this content type. */
@@ -91,8 +91,12 @@ function unsupported(message: string): BodyReading {
   return { ok: false, error: httpError("usage", message, { status: 415 }) };
 }
 
-function jsonError(fault: JsonFault): HttpError {
-  switch (fault) {
+function jsonError(read: Extract<StrictJson, { ok: false }>): HttpError {
+  switch (read.fault) {
+    case "duplicate_key": {
+      const key = JSON.stringify(read.key.slice(0, 60));
+      return httpError("invalid_input", `the body names the key ${key} twice in one object; send each key once`);
+    }
     case "too_large":
       return httpError("too_large", "the body is too long");
     case "bad_json":

@@ -3,7 +3,7 @@
 import { relative } from "node:path";
 
 import { approvalOutcome } from "../../core/approval.ts";
-import { parseJson } from "../../protocol/json/parse-json.ts";
+import { readWrittenJson } from "../../protocol/json/written-json.ts";
 import type { Durable } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
@@ -43,5 +43,7 @@ function isCode({ file }: ConfigFiles): boolean {
 
 /** What a JSON config sets; code must run to tell, so nothing can be said about it. */
 export function settingsOf(files: ConfigFiles): unknown {
-  return isCode(files) ? "code: it decides what it sets when it runs" : parseJson(files.text);
+  if (isCode(files)) return "code: it decides what it sets when it runs";
+  const read = readWrittenJson(files.text);
+  return read.ok ? read.value : `it cannot be used: it ${read.problem}`;
 }

@@ -11,6 +11,7 @@ import { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
 import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
 import { effectiveConfig } from "./effective-config.ts";
 import { modelNames } from "./project-models.ts";
+import { readWrittenJson } from "../../protocol/json/written-json.ts";
 
 export async function prepareRun(
   { project, state }: { readonly project: string; readonly state: string },
@@ -54,13 +55,9 @@ async function existingFolder(path: string): Promise<string> {
 }
 
 function readScript(text: string): RehearsalScript {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (thrown) {
-    throw new TuttiError("invalid_input", "the rehearsal script is not JSON", { cause: thrown });
-  }
-  const parsed = RehearsalScript.safeParse(value);
+  const read = readWrittenJson(text);
+  if (!read.ok) throw new TuttiError("invalid_input", `the rehearsal script ${read.problem}`);
+  const parsed = RehearsalScript.safeParse(read.value);
   if (parsed.success) return parsed.data;
   const issues = describeIssues(issuesOf(parsed.error));
   throw new TuttiError("invalid_input", `the rehearsal script cannot be played: ${issues}`);

@@ -8,7 +8,7 @@ import type { StepTool } from "../../agent/tools/tool.ts";
 import { readUserTools } from "../../agent/tools/user-tools.ts";
 import { ModelsConfig } from "../../model/models-config.ts";
 import { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
-import { thrownMessage, TuttiError } from "../../protocol/error.ts";
+import { TuttiError } from "../../protocol/error.ts";
 import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
 import type { Runner } from "../../ports.ts";
 import { readUserRunners } from "../../runner/registered/user-runners.ts";
@@ -17,6 +17,7 @@ import type { RunnerDescription } from "./config-messages.ts";
 import { ConfigProcess } from "./config-process.ts";
 import { configRunner } from "./config-runners.ts";
 import { configTool } from "./config-tools.ts";
+import { readWrittenJson } from "../../protocol/json/written-json.ts";
 
 const Config = z.strictObject({
   models: ModelsConfig.default(() => ModelsConfig.parse({})),
@@ -76,13 +77,9 @@ export async function loadConfig(files: ConfigFiles | undefined): Promise<Loaded
 }
 
 function loadJson({ file, text }: ConfigFiles): LoadedConfig {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (thrown) {
-    throw new TuttiError("invalid_input", `${file} cannot be used: ${thrownMessage(thrown)}`, { cause: thrown });
-  }
-  const config = parseConfig(file, value);
+  const json = readWrittenJson(text);
+  if (!json.ok) throw new TuttiError("invalid_input", `${file} cannot be used: it ${json.problem}`);
+  const config = parseConfig(file, json.value);
   const read = readUserTools(config.tools, { file, taken: takenNames });
   if (!read.ok) refuseIssues(read.issues);
   const runners = readUserRunners(config.runners, { file });

@@ -11,6 +11,7 @@ import { OperatorName } from "../operator/operator-session.ts";
 import { Profile } from "../toolcalls/dialect.ts";
 import { ToolDelivery } from "./tool-policy.ts";
 import { RehearsalScript } from "./rehearsal-script.ts";
+import { readWrittenJson } from "../json/written-json.ts";
 
 /** What an agent can be told about where it works: `notes` are those of the project, such as its AGENTS.md. */
 export const Surrounding = z.enum(["folder", "date", "platform", "git", "notes"]);
@@ -125,12 +126,9 @@ function readBare(value: Record<string, unknown>): InvocationFileReading {
  * throws.
  */
 export function readInvocationFile(text: string): InvocationFileReading {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (thrown) {
-    return refuse("", `is not JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
-  }
+  const read = readWrittenJson(text);
+  if (!read.ok) return refuse("", read.problem);
+  const { value } = read;
   if (isBare(value)) return readBare(value);
   const envelope = Envelope.safeParse(value);
   const around = envelope.success ? [] : issuesOf(envelope.error);
