@@ -4,8 +4,7 @@ import { passedLimit, quotas } from "../core/quotas.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
-import { describeIssues } from "../protocol/lenient-read.ts";
-import { type Answerer, readAnswer } from "../protocol/task/ask.ts";
+import type { Answerer } from "../protocol/task/ask.ts";
 import type { LiveDelta } from "../protocol/task/event.ts";
 import { completeMessage, type Message } from "../protocol/task/message.ts";
 import { isTerminal } from "../protocol/task/task-status.ts";
@@ -21,6 +20,7 @@ import type {
 } from "../ports.ts";
 import type { OpenStatus, Store } from "../store/store.ts";
 import { addRoot } from "./add-tasks.ts";
+import { answerProblem } from "./check-answer.ts";
 import { forgetResumes, resumeTask } from "./crash-guard.ts";
 import { Driver } from "./driver.ts";
 import { cancelTask, watchDeadline } from "./end-task.ts";
@@ -35,7 +35,7 @@ import { alignStatus, recoverTree } from "./recovery.ts";
 import { Runners } from "./runners.ts";
 import { Slots } from "./slots.ts";
 import { settledIn } from "./wait-body.ts";
-import { problemOf, Waits } from "./waits.ts";
+import { Waits } from "./waits.ts";
 
 export interface EngineOptions {
   readonly store: Store;
@@ -335,7 +335,7 @@ export class Engine implements Tasks {
     const id = idInName(store.salt, wait);
     const open = id === undefined ? undefined : waits.get(id);
     if (id === undefined || open === undefined) return this.#whyNotOpen(wait, id);
-    const problem = problemWith(open, value);
+    const problem = answerProblem(open, value);
     if (problem !== undefined) return { outcome: "invalid", message: problem };
     const unverified = open.schema === undefined ? { unverified: true } : {};
     const settled = waits.settle(id, "answered", JSON.stringify({ value, by, ...unverified }));
@@ -484,20 +484,4 @@ function countMessage(task: LiveTask, bytes: number): void {
     throw new TuttiError("too_large", `${task.name} was sent ${limit} already and takes no more; start a new task`);
   }
   task.messaged = { count: used.count + 1, bytes: used.bytes + bytes };
-}
-
-/** Why a value cannot settle a wait, which then stays open; undefined when it can. */
-function problemWith(open: NonNullable<ReturnType<Waits["get"]>>, value: unknown): string | undefined {
-  const { ask } = open.body;
-  if (ask !== undefined) {
-    const { kind, choices, answer_schema } = ask;
-    const asked = {
-      kind,
-      answer_schema: answer_schema ?? null,
-      ...(choices === undefined ? {} : { choices: [...choices] }),
-    };
-    const reading = readAnswer(asked, value);
-    if (!reading.ok) return describeIssues(reading.issues);
-  }
-  return open.schema === undefined ? undefined : problemOf(open.schema, value);
 }

@@ -164,7 +164,7 @@ test("invariant 8: after a restart, an answer that turns out not to fit is asked
     { agent: "tool", unfit: { ok: "yes" }, fit: { ok: true }, wanted: { ok: true }, type: "wait.reopened" },
     {
       agent: "asks",
-      unfit: { kind: "question", value: "red" },
+      unfit: { kind: "question", value: { colour: 1 } },
       fit: { kind: "question", value: { colour: "red" } },
       wanted: { colour: "red" },
       type: "ask.reopened",

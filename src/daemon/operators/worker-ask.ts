@@ -2,11 +2,12 @@
 
 import { createHash } from "node:crypto";
 
+import { answerSchemaProblem } from "../../engine/check-answer.ts";
 import { storedAnswerIn, waitBodyIn } from "../../engine/wait-body.ts";
 import type { Tasks } from "../../ports.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import { WorkerAskDetails, type WorkerAskPart } from "../../protocol/operator/operator-request.ts";
-import type { WorkerAsk, WorkerAskAnswer } from "../../protocol/operator/worker.ts";
+import { type WorkerAsk, type WorkerAskAnswer, WorkerQuestion } from "../../protocol/operator/worker.ts";
 import type { WaitRow } from "../../store/store.ts";
 import type { EventFeed } from "../state/event-feed.ts";
 import { type AuthorizedWorker, refuseEnded, type WorkerAuthContext } from "./authorize-worker.ts";
@@ -36,6 +37,8 @@ export async function askForWorker(
   const find = (): WaitRow | undefined => store.waitAt(rights.task, rights.attempt, wait);
   if (find() === undefined) {
     const question = body.question ?? null;
+    const unusable = schemaProblemIn(question);
+    if (unusable !== undefined) return refuseWorker("bad_answer_schema", unusable);
     if (engine.refusesWork !== undefined) throw engine.refusesWork;
     const refusal = workerQuotas.take("workerAsks", rights, [question]);
     if (refusal !== undefined) return refusal;
@@ -53,6 +56,11 @@ export async function askForWorker(
     if (left <= 0 || signal.aborted) return { ok: true, value: { state: "waiting" } };
     await nextEvent(context, { task: claims.task, ms: left, signal });
   }
+}
+
+function schemaProblemIn(question: unknown): string | undefined {
+  const schema = WorkerQuestion.safeParse(question).data?.answer_schema;
+  return schema === undefined ? undefined : answerSchemaProblem(schema);
 }
 
 /** Returns undefined while the question is open. */

@@ -10,6 +10,8 @@ export interface WorkerRefusal {
 
 export type WorkerReply<T> = { readonly ok: true; readonly value: T } | WorkerRefusal;
 
-export function refuseWorker(reason: WorkerRefusalReason): WorkerRefusal {
-  return { ok: false, reason, message: workerRefusals[reason].message };
+/** `why` is put before what the reason says. */
+export function refuseWorker(reason: WorkerRefusalReason, why?: string): WorkerRefusal {
+  const { message } = workerRefusals[reason];
+  return { ok: false, reason, message: why === undefined ? message : `${why}: ${message}` };
 }

@@ -74,7 +74,7 @@ test("an ask has a key, so that asking again is not a second question", () => {
 
 test("every refusal of a token has a status a client can act on, never 400 or 500", () => {
   for (const reason of Object.keys(tokenRefusals)) assert.ok(Object.hasOwn(workerRefusals, reason), reason);
-  for (const { status } of Object.values(workerRefusals)) assert.ok([401, 403, 409, 410, 413].includes(status));
+  for (const { status } of Object.values(workerRefusals)) assert.ok([401, 403, 409, 410, 413, 422].includes(status));
   const statuses = (["bad_signature", "expired", "wrong_task", "wrong_attempt", "attempt_over"] as const).map(
     (reason) => workerRefusals[reason].status,
   );

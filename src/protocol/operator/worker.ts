@@ -109,7 +109,7 @@ export const WorkerAskAnswer = z.discriminatedUnion("state", [
 ]);
 export type WorkerAskAnswer = z.infer<typeof WorkerAskAnswer>;
 
-/** 401: the bearer is missing or not valid; 403: not with this token; 409: another attempt or answer counts; 410: it has ended; 413: more than an attempt may post. */
+/** 401: the bearer is missing or not valid; 403: not with this token; 409: another attempt or answer counts; 410: it has ended; 413: more than an attempt may post; 422: the question cannot be asked. */
 export const workerRefusals = {
   no_bearer: { status: 401, message: "send the header `Authorization: Bearer <worker handle or token>`" },
   unknown_handle: { status: 401, message: "there is no such worker handle; send it exactly as it was handed out" },
@@ -132,6 +132,10 @@ export const workerRefusals = {
     message: "this attempt has its result; the first one stands and this one changes nothing",
   },
   key_reused: { status: 409, message: "this key was used for another question; use a new key for a new question" },
+  bad_answer_schema: {
+    status: 422,
+    message: "the answer_schema cannot be used; ask again under another key, with a simpler schema or without one",
+  },
   posted_too_much: {
     status: 413,
     message:

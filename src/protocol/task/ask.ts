@@ -60,7 +60,7 @@ export type AnswerReading =
   | { readonly ok: true; readonly answer: Answer }
   | { readonly ok: false; readonly issues: readonly ReadIssue[] };
 
-/** Accepts an answer only in the form its ask calls for. The schema of a question is checked by the task that waits for it. */
+/** Accepts an answer only in the form its ask calls for. What the asker's schema says is not checked here. */
 export function readAnswer(ask: Pick<Ask, "kind" | "choices" | "answer_schema">, value: unknown): AnswerReading {
   const parsed = Answer.safeParse(value);
   if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error) };

@@ -30,6 +30,7 @@ const errorCodes = {
   409: "conflict",
   410: "expired",
   413: "too_large",
+  422: "invalid_input",
 } as const satisfies Record<number, ErrorCode>;
 
 function replyOf<T>(reply: WorkerReply<T>): { readonly value: T } | { readonly error: HttpError } {
