@@ -70,8 +70,10 @@ export interface Tutti extends Reader {
     options: {
       readonly folder: string;
       readonly anew?: boolean;
-      /** An idempotency key: the same key always gives the same task, finished or not. */
+      /** An idempotency key: the same key of the same caller always gives the same task, finished or not. */
       readonly key?: string;
+      /** Who sends the key; the owner of the state folder when absent. Over HTTP it is ignored: the API key says who. */
+      readonly caller?: string;
     },
   ): Promise<Started>;
   /** Waits for the task to end; tasks below it may still be running. */

@@ -121,6 +121,24 @@ test("a key finds the unfinished task instead of making another, at the same tim
   await second.engine.result(next.task);
 });
 
+test("sent again after a restart, an invocation finds the task that ended while it was being taken over", async (t) => {
+  const hold = gate();
+  const loops: Loops = { one: (d) => d.step("wait", again, () => hold.opened.then(() => "ok")) };
+  const first = world(tempFolder(t), loops);
+  const { task: name } = await first.engine.start(task("one"), { key: "k" });
+  const { task: other } = await first.engine.start(task("one"), { key: "l" });
+  const second = await killed(first, t, loops);
+  hold.open();
+  await second.engine.idle();
+  assert.deepEqual(await second.engine.start(task("one"), { key: "k" }), { task: name, existed: true });
+  const next = await second.engine.start(task("one"), { key: "k" });
+  assert.deepEqual([next.existed, next.task === name], [false, false], "after that it is new work");
+  second.clock.advance(61_000);
+  const late = await second.engine.start(task("one"), { key: "l" });
+  assert.deepEqual([late.existed, late.task === other], [false, false], "and so it is after a minute");
+  await second.engine.idle();
+});
+
 test("an unknown runner is refused before anything is recorded, naming the ones there are", async (t) => {
   const w = world(tempFolder(t), {});
   t.after(() => w.stop());

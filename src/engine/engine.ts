@@ -68,6 +68,8 @@ export interface AdoptOptions {
 }
 
 const defaultSlots = 64;
+/** After a restart a caller sends its invocation again. For so long it finds the task that went on, even if it has ended. */
+const sentAgainMs = 60_000;
 /** How many trees are taken over until whatever else the process has to do gets its turn. */
 const treesAtOnce = 16;
 /** How long a stop waits for steps that do not listen to their signal. */
@@ -81,6 +83,8 @@ export class Engine implements Tasks {
   /** Whoever waits from outside, to be told when the engine cannot go on. */
   readonly #onHalt = new Set<(reason: TuttiError) => void>();
   #stopped: TuttiError | undefined;
+  /** Roots of the trees that this process took over unfinished, and until when a caller may send their invocation again. */
+  readonly #takenOver = new Map<number, number>();
   /** Started in this tick: by key, while the store cannot tell yet. */
   readonly #starting = new Map<string, { readonly task: LiveTask; readonly content: string }>();
 
@@ -153,6 +157,7 @@ export class Engine implements Tasks {
       watchDeadline(parts, task);
       alignStatus(parts, task);
     }
+    if (tasks.some((task) => task.result === undefined)) this.#takenOver.set(root, parts.clock.now() + sentAgainMs);
     if (!launch) return 0;
     await Promise.all(notes.map(async (note) => this.#options.cleanUp?.(note)));
     const open = tasks.filter((task) => task.result === undefined);
@@ -317,7 +322,10 @@ export class Engine implements Tasks {
     return { task: made.name, existed: false };
   }
 
-  /** The task that was started with the key; one that is over, with all below it, counts only if `finished` does. */
+  /**
+   * The task that was started with the key. One that is over, with all below it, counts only if `finished` does, or if it
+   * has just been taken over from the process before.
+   */
   #startedWith(key: string, finished: boolean): { readonly task: TaskId; readonly content: string } | undefined {
     const { store, tasks } = this.#parts;
     const starting = this.#starting.get(key);
@@ -325,7 +333,17 @@ export class Engine implements Tasks {
     const bound = store.boundKey(key);
     if (bound === undefined) return undefined;
     const task = taskName(store.salt, bound.task);
-    return finished || tasks.find(task) !== undefined ? { task, content: bound.content } : undefined;
+    if (finished && store.task(bound.task) === undefined) throw wasPruned();
+    const justTakenOver = this.#isJustTakenOver(bound.task);
+    const counts = finished || tasks.find(task) !== undefined || justTakenOver;
+    return counts ? { task, content: bound.content } : undefined;
+  }
+
+  /** True once: whoever sent the invocation again has then found its task. */
+  #isJustTakenOver(root: number): boolean {
+    const until = this.#takenOver.get(root) ?? 0;
+    this.#takenOver.delete(root);
+    return until > this.#parts.clock.now();
   }
 
   async deliver(wait: AskId, answer: unknown, by: Answerer): Promise<Delivery> {
@@ -472,6 +490,12 @@ function haltTree({ waits }: EngineParts, tree: Tree, reason: TuttiError): void 
 
 function usedForOther(): TuttiError {
   return new TuttiError("conflict", "this idempotency key was used for another invocation; use a new key for new work");
+}
+
+function wasPruned(): TuttiError {
+  const message =
+    "the task of this idempotency key has ended and was pruned; it is not run again, use a new key for new work";
+  return new TuttiError("expired", message);
 }
 
 /** Throws if the task was sent more messages in this process than it may be. */

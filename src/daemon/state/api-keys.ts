@@ -21,6 +21,9 @@ export type KeyHolder = Pick<KeyRow, "id" | "name" | "role">;
 /** Called in the tick of the revocation, so what it queues is in the same commit. Revoking waits for what it returns. */
 export type RevokedListener = (id: string) => void | Promise<void>;
 
+/** The caller that owns the state folder. */
+export const owner = "owner";
+
 const adminName = "admin";
 /** The setting that holds the id of the key that stands in the file. */
 const fileKey = "admin_key";
@@ -43,6 +46,14 @@ export class Keys {
   /** The holder of a live key; undefined for anything else. */
   find(key: string): KeyHolder | undefined {
     return this.#live.get(secretDigest(key));
+  }
+
+  /**
+   * Who the holder of a key is as a caller. The key in the admin file is exchanged now and then, and the command line works
+   * without it when no daemon runs: both are the owner of the state folder.
+   */
+  callerOf(id: string): string {
+    return id === this.#options.records.setting(fileKey) ? owner : id;
   }
 
   /** False for an id that no key has. */

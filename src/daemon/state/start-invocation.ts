@@ -17,6 +17,7 @@ import { type InvocationFile, readInvocationFile } from "../../protocol/invocati
 import { describeIssue, describeIssues } from "../../protocol/lenient-read.ts";
 import { checkInvocation } from "../../runner/invocation/check-invocation.ts";
 import { invocationTask } from "../../runner/invocation/root-task.ts";
+import { owner } from "./api-keys.ts";
 import { projectFolder } from "../project/project-folder.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 
@@ -61,7 +62,7 @@ async function start(
     task,
     options.key === undefined
       ? { key: digestOf(work), anew: anew === true }
-      : { once: { key: `request owner ${options.key}`, content: digestOf(request) } },
+      : { once: { key: `request ${options.caller ?? owner} ${options.key}`, content: digestOf(request) } },
   );
   return { ...started, warnings };
 }

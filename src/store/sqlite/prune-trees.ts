@@ -5,6 +5,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { databaseFile, openDatabase } from "./database.ts";
 import { storageError } from "./storage-error.ts";
 
+/** How long the idempotency keys of a pruned tree are kept: sent again, such a request is refused and not carried out twice. */
+const keysKeptMs = 30 * 24 * 60 * 60 * 1000;
+
 export interface PruneOptions {
   /** Trees that ended before this time go. */
   readonly endedBefore?: number;
@@ -24,6 +27,7 @@ export function pruneTrees(folder: string, options: PruneOptions): PruneReport {
   const { database, path, close } = openDatabase(folder);
   try {
     database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    database.prepare("DELETE FROM keys WHERE pruned_at < ?").run(Date.now() - keysKeptMs);
     const before = statSync(databaseFile(folder)).size;
     const finished = finishedTrees(database);
     const removed = finished.filter((tree) => options.endedBefore !== undefined && tree.ended < options.endedBefore);
@@ -82,7 +86,11 @@ function removeTree(database: DatabaseSync, root: number): number {
       remove(`DELETE FROM ${table} WHERE wait IN (SELECT id FROM waits WHERE root = ?)`);
     }
     remove("DELETE FROM waits WHERE root = ?");
-    for (const table of ["mail", "results", "keys", "leases", "resumes", "runs"]) {
+    database
+      .prepare(`UPDATE keys SET pruned_at = ? WHERE key LIKE 'request %' AND task IN (${tasks})`)
+      .run(Date.now(), root);
+    remove(`DELETE FROM keys WHERE pruned_at IS NULL AND task IN (${tasks})`);
+    for (const table of ["mail", "results", "leases", "resumes", "runs"]) {
       remove(`DELETE FROM ${table} WHERE task IN (${tasks})`);
     }
     const removed = remove("DELETE FROM tasks WHERE root = ?");

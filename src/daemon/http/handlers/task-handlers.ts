@@ -41,7 +41,7 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
     value: { ended: true as const, settled: await isSettled(task), result },
   });
   return {
-    async invoke({ query, headers, text }) {
+    async invoke({ query, headers, text, caller }) {
       const error = query.folder === undefined ? relativePathError(text) : undefined;
       if (error !== undefined) return { error };
       const key = headers["idempotency-key"];
@@ -49,6 +49,7 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
         folder: query.folder ?? context.from,
         anew: query.anew === true,
         ...(key === undefined ? {} : { key }),
+        ...(caller.kind === "key" ? { caller: state.keys.callerOf(caller.id) } : {}),
       });
       return { value: started, status: started.existed ? 200 : 201 };
     },
