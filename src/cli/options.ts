@@ -49,6 +49,15 @@ export function mebibytes(text: string): number {
   return value;
 }
 
+const fewestConnections = 16;
+
+export function connectionCount(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,6}$/.test(text) || value < fewestConnections)
+    throw new InvalidArgumentError(`It must be a whole number, ${fewestConnections} or more.`);
+  return value;
+}
+
 const longestGrace = 600;
 
 export function graceSeconds(text: string): number {

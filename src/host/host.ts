@@ -26,6 +26,8 @@ export interface UpOptions {
   readonly graceMs?: number;
   /** How much of the disk must be free for new work to be taken. */
   readonly minFreeBytes?: number;
+  /** How many connections there may be at a time. */
+  readonly maxConnections?: number;
 }
 
 export interface RunningDaemon {

@@ -21,6 +21,7 @@ export interface UpCommandOptions {
   readonly logLevel?: string;
   readonly grace?: number;
   readonly minFree?: number;
+  readonly maxConnections?: number;
   readonly cwd?: string;
 }
 
@@ -51,7 +52,18 @@ function servedByCommand(folder: string, { pid, url }: RunningDaemon): TuttiErro
 }
 
 function upOptions(options: UpCommandOptions): UpOptions {
-  const { host, port, tlsCert: cert, tlsKey: key, insecure, publicUrl, logLevel, grace, minFree } = options;
+  const {
+    host,
+    port,
+    tlsCert: cert,
+    tlsKey: key,
+    insecure,
+    publicUrl,
+    logLevel,
+    grace,
+    minFree,
+    maxConnections,
+  } = options;
   if ((cert === undefined) !== (key === undefined)) {
     throw new TuttiError("usage", "TLS needs both --tls-cert FILE and --tls-key FILE");
   }
@@ -66,6 +78,7 @@ function upOptions(options: UpCommandOptions): UpOptions {
     ...(logLevel === undefined ? {} : { logLevel }),
     ...(grace === undefined ? {} : { graceMs: Math.round(grace * 1_000) }),
     ...(minFree === undefined ? {} : { minFreeBytes: minFree * 1024 * 1024 }),
+    ...(maxConnections === undefined ? {} : { maxConnections }),
   };
 }
 

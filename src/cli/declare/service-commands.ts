@@ -12,7 +12,7 @@ import type { PauseOptions } from "../commands/pause.ts";
 import type { ResumeOptions } from "../commands/resume.ts";
 import type { StatusOptions } from "../commands/status.ts";
 import type { UpCommandOptions } from "../commands/up.ts";
-import { graceSeconds, jsonOption, mebibytes, portNumber, stateOption } from "../options.ts";
+import { connectionCount, graceSeconds, jsonOption, mebibytes, portNumber, stateOption } from "../options.ts";
 
 // Repeated here, so that help does not have to load every schema.
 const roles: readonly KeyRole[] = ["viewer", "operator", "admin"];
@@ -45,6 +45,11 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
         "--min-free <mib>",
         "refuse new work when less of the state's disk is free (default: 200 MiB or 1 % of the disk, whichever is less)",
       ).argParser(mebibytes),
+    )
+    .addOption(
+      new Option("--max-connections <number>", "how many connections there may be at a time (default: 4096)").argParser(
+        connectionCount,
+      ),
     )
     .option(
       "--cwd <folder>",

@@ -5,8 +5,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RouteSpec } from "../../protocol/api/route-shape.ts";
 import { type RouteName, routes } from "../../protocol/api/routes.ts";
 import { type ErrorCode, type TuttiError, toTuttiError } from "../../protocol/error.ts";
+import type { WorkerService } from "../operators/worker-service.ts";
 import { ActiveRequest } from "./active-request.ts";
 import { type AuthDeps, authorize, type Caller, onceRevoked, revokedSince } from "./authorize.ts";
+import { allInUse, type Connections } from "./connection-limits.ts";
 import type { HttpLog } from "./context.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
@@ -19,6 +21,7 @@ import { sendEmpty, sendError } from "./reply.ts";
 import { readHead } from "./request-head.ts";
 import type { Router } from "./router.ts";
 import { sendReply } from "./send-reply.ts";
+import { workerError } from "./worker-error.ts";
 import { validateBody, validateHeaders, validateParams, validateQuery } from "./validate.ts";
 
 export interface RequestDeps {
@@ -28,6 +31,8 @@ export interface RequestDeps {
   readonly checkOrigin: OriginCheck;
   readonly failedAttempts: FailedAttempts;
   readonly streams: EventStreams;
+  readonly connections: Pick<Connections, "admit">;
+  readonly workers: Pick<WorkerService, "whyUnknown">;
   readonly log: HttpLog;
   /** The reason why only the service itself answers yet. */
   readonly starting?: (() => TuttiError | undefined) | undefined;
@@ -91,6 +96,10 @@ async function respond(
   const auth = authorize(deps.auth, request, spec.access, pathParams?.["sid"] ?? "");
   if (!auth.ok) return auth.unknownSecret ? deps.failedAttempts.delay(request, auth.error) : auth.error;
   const { caller } = auth;
+  // Before its body is read: whoever has no rights at all is not listened to for long.
+  const unknown = caller.kind === "worker" ? await deps.workers.whyUnknown(caller.bearer) : undefined;
+  if (unknown !== undefined) return deps.failedAttempts.delay(request, workerError(unknown));
+  if (caller.kind !== "anonymous" && !deps.connections.admit(request.socket)) return allInUse;
   if (spec.reply.type === "upgrade") return upgradeRequired;
   const full = deps.cannotWrite();
   if (full !== undefined && writes(route, spec)) return { cause: full, headers: ["Connection", "close"] };
@@ -120,9 +129,7 @@ async function respond(
   const active = new ActiveRequest({ request, response, stopping, auth: deps.auth, input });
   try {
     const reply = await deps.handlers[route](active);
-    if ("error" in reply) {
-      return isUnknownWorker(caller, reply.error) ? await deps.failedAttempts.delay(request, reply.error) : reply.error;
-    }
+    if ("error" in reply) return reply.error;
     const revoked = "stream" in reply ? revokedSince(deps.auth, caller) : undefined;
     if (revoked !== undefined) return revoked;
     const sending = sendReply({ request, response, streams: deps.streams, status: spec.reply.status }, reply);
@@ -173,13 +180,6 @@ function allowCrossOrigin(response: ServerResponse, origin: string): void {
   response.setHeader("Access-Control-Allow-Methods", "GET, POST, DELETE");
   response.setHeader("Access-Control-Allow-Headers", "authorization, content-type, idempotency-key, last-event-id");
   response.setHeader("Vary", "Origin");
-}
-
-/** Reasons for which a worker's secret was never one of ours. A secret that has expired was, so it is no guess. */
-const unknownWorkerReasons: ReadonlySet<unknown> = new Set(["unknown_handle", "malformed", "bad_signature"]);
-
-function isUnknownWorker(caller: Caller, { extra }: HttpError): boolean {
-  return caller.kind === "worker" && unknownWorkerReasons.has(extra?.["error"]);
 }
 
 /** Errors of the service itself, not of its callers. */

@@ -5,11 +5,14 @@ import { createServer as createSecureServer } from "node:https";
 import type { Socket } from "node:net";
 
 import { TuttiError } from "../../protocol/error.ts";
+import { defaultMaxConnections } from "./connection-limits.ts";
 import { maxHeaders } from "./request-head.ts";
 
 export interface HttpServerOptions {
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
   readonly timeouts?: Partial<ConnectionTimeouts>;
+  /** How many connections there may be at a time. */
+  readonly maxConnections?: number;
 }
 
 /** In milliseconds. The names are Node's, except for the last. */
@@ -34,9 +37,11 @@ const serverOptions: ServerOptions = {
   requireHostHeader: false,
   shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === "websocket",
 };
-const maxConnections = 4_096;
+/** Node refuses connections beyond this before anybody could decide which one to close, so it is more than is ever used. */
+const connectionsAtOnce = 4;
 
-export function createHttpServer({ tls, timeouts: overrides }: HttpServerOptions): Server {
+export function createHttpServer(given: HttpServerOptions): Server {
+  const { tls, timeouts: overrides, maxConnections = defaultMaxConnections } = given;
   const timeouts = { ...defaultTimeouts, ...overrides };
   const connectionsCheckingInterval = Math.min(maxCheckIntervalMs, ...Object.values(timeouts));
   const options = { ...serverOptions, ...timeouts, connectionsCheckingInterval };
@@ -45,7 +50,7 @@ export function createHttpServer({ tls, timeouts: overrides }: HttpServerOptions
       ? createServer(options)
       : createSecureServer({ ...options, ...tls, minVersion: "TLSv1.2", handshakeTimeout: timeouts.headersTimeout });
   server.maxHeadersCount = maxHeaders + 10;
-  server.maxConnections = maxConnections;
+  server.maxConnections = maxConnections * connectionsAtOnce;
   server.timeout = timeouts.idleTimeout;
   return server;
 }

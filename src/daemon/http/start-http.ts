@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { routes } from "../../protocol/api/routes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { onClientError } from "./client-error.ts";
+import { type ConnectionLimits, connectionLimits, Connections, defaultMaxConnections } from "./connection-limits.ts";
 import type { HttpContext, HttpLog } from "./context.ts";
 import type { StreamLimits } from "./event-stream.ts";
 import { EventStreams } from "./event-streams.ts";
@@ -27,6 +28,7 @@ export interface HttpOptions extends Omit<HttpContext, "stopping">, HttpServerOp
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins?: readonly string[];
   readonly streamLimits?: Partial<StreamLimits>;
+  readonly connectionLimits?: Partial<ConnectionLimits>;
 }
 
 export interface RunningHttp {
@@ -40,6 +42,10 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const { state, log, host, tls } = options;
   const server = createHttpServer(options);
   const closeServer = trackConnections(server);
+  const connections = new Connections(server, {
+    limits: { ...connectionLimits(options.maxConnections ?? defaultMaxConnections), ...options.connectionLimits },
+    onClosed: (count) => log.warn({ count }, "connections without a key were closed because there were too many"),
+  });
   const port = await listen(server, host, options.port);
   const url = `${tls === undefined ? "http" : "https"}://${urlHostOf(host)}:${port}`;
 
@@ -53,6 +59,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   });
   const shared = {
     auth: { keys: state.keys, operators: state.operators },
+    connections,
     router: createRouter(routes),
     checkOrigin: originCheck(
       {
@@ -71,11 +78,14 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     ...shared,
     handlers: allHandlers({ ...options, stopping: stopping.signal }),
     streams,
+    workers: state.workers,
     cannotWrite: () => state.store.stalled,
     onDone: options.onDone,
   };
-  const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    connections.began(request.socket, response);
     handleRequest(deps, request, response);
+  };
   server.on("request", onRequest);
   server.on("checkContinue", onRequest);
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
@@ -91,6 +101,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     const serverClosed = closeServer();
     offRevoked();
     streams.close();
+    connections.close();
     shared.failedAttempts.close();
     await Promise.all([serverClosed, state.operators.close()]);
   };

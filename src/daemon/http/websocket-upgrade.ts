@@ -10,6 +10,7 @@ import { operatorSubprotocol } from "../../protocol/operator/frames.ts";
 import { maxFrameLength } from "../../protocol/operator/read-client-frame.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
 import { type AuthDeps, authorizeSession, bearerOf } from "./authorize.ts";
+import { allInUse, type Connections } from "./connection-limits.ts";
 import type { HttpLog } from "./context.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { type HttpError, httpError } from "./http-error.ts";
@@ -25,6 +26,7 @@ export interface UpgradeDeps {
   readonly router: Router;
   readonly checkOrigin: OriginCheck;
   readonly failedAttempts: FailedAttempts;
+  readonly connections: Pick<Connections, "began" | "admit">;
   readonly log: HttpLog;
   /** The reason why only the service itself answers yet. */
   readonly starting?: (() => TuttiError | undefined) | undefined;
@@ -55,6 +57,7 @@ export function webSocketUpgrade(deps: UpgradeDeps): UpgradeListener {
     // Until the hub has the socket, an error on it only means that the caller is gone.
     const ignore = (): void => void socket.destroy();
     socket.on("error", ignore);
+    deps.connections.began(socket, socket);
     const upgrade = async (): Promise<void> => {
       const checked = await checkUpgrade(deps, request);
       if ("error" in checked) {
@@ -62,6 +65,7 @@ export function webSocketUpgrade(deps: UpgradeDeps): UpgradeListener {
         sendErrorOnSocket(socket, checked.error, readErrorMs);
         return;
       }
+      if (!deps.connections.admit(socket)) return sendErrorOnSocket(socket, allInUse, readErrorMs);
       socket.off("error", ignore);
       sockets.handleUpgrade(request, socket, head, (connected) => deps.operators.connect(checked.sid, connected));
     };

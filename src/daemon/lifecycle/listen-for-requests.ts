@@ -15,6 +15,7 @@ export interface ListenAt extends AcceptedListening {
   readonly tls: TlsFiles | undefined;
   /** The address at which others reach the service, when it is not the one it listens on. */
   readonly publicUrl: URL | undefined;
+  readonly maxConnections?: number | undefined;
 }
 
 export interface Service {
@@ -39,7 +40,7 @@ export function lastPortOf({ records }: State): number | undefined {
 /** Listens on the first of the ports that is free. */
 export async function listenForRequests(at: ListenAt, service: Service): Promise<RunningHttp> {
   const { state, log, from, notReady, onShutdown, onDone } = service;
-  const { host, loopback, ports, tls, publicUrl } = at;
+  const { host, loopback, ports, tls, publicUrl, maxConnections } = at;
   const [port = 0, ...otherPorts] = ports;
   let http: RunningHttp;
   try {
@@ -50,6 +51,7 @@ export async function listenForRequests(at: ListenAt, service: Service): Promise
       host,
       port,
       ...(tls === undefined ? {} : { tls }),
+      ...(maxConnections === undefined ? {} : { maxConnections }),
       allowedHosts: [
         ...(loopback ? [] : reachableHosts(host, tls?.cert)),
         ...(publicUrl === undefined ? [] : [publicUrl.host]),

@@ -46,6 +46,7 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
   // Options that cannot be used are refused before anything is changed.
   readListen(options);
   const tls = options.tls === undefined ? undefined : readTls(options.tls);
+  const { maxConnections } = options;
   const publicUrl = options.publicUrl === undefined ? undefined : readPublicUrl(options.publicUrl);
   let redact: (text: string) => string = redactor(collectSecrets({ env: process.env, models: ModelsConfig.parse({}) }));
   const { log, close: closeLog } = openLog({
@@ -72,10 +73,13 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
     try {
       const listen = readListen(options, lastPortOf(state));
       if (listen.warning !== undefined) log.warn({ host: listen.host }, listen.warning);
-      await serve({ folder, from, state, log, stop, listenAt: { ...listen, tls, publicUrl } }, (daemon) => {
-        removeMarker?.();
-        onUp(daemon);
-      });
+      await serve(
+        { folder, from, state, log, stop, listenAt: { ...listen, tls, publicUrl, maxConnections } },
+        (daemon) => {
+          removeMarker?.();
+          onUp(daemon);
+        },
+      );
     } finally {
       await state.close();
     }

@@ -127,7 +127,7 @@ function commandFile(): string {
 
 /** The daemon prints its errors as JSON, so that they can be reported here with their code. */
 function upArguments(folder: string, options: UpOptions): string[] {
-  const { from, host, port, tls, insecure, publicUrl, logLevel, graceMs, minFreeBytes } = options;
+  const { from, host, port, tls, insecure, publicUrl, logLevel, graceMs, minFreeBytes, maxConnections } = options;
   const given = {
     state: folder,
     cwd: resolve(from),
@@ -139,6 +139,7 @@ function upArguments(folder: string, options: UpOptions): string[] {
     "log-level": logLevel,
     grace: graceMs === undefined ? undefined : graceMs / 1000,
     "min-free": minFreeBytes === undefined ? undefined : minFreeBytes / (1024 * 1024),
+    "max-connections": maxConnections,
   };
   const named = Object.entries(given).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, `${value}`],

@@ -58,6 +58,15 @@ export async function authorizeWorker(
   return why === undefined ? { ok: true, claims, rights } : refuseWorker(why);
 }
 
+/** Why this was never the token or handle of a worker; undefined if it was. */
+export async function whyUnknown(
+  context: Pick<WorkerAuthContext, "records" | "signingKey">,
+  bearer: string | undefined,
+): Promise<WorkerRefusal | undefined> {
+  const found = await claimsOf(context, bearer);
+  return found.ok ? undefined : found;
+}
+
 /** Refuses if the worker's rights or the task have ended since the worker was authorized. */
 export function refuseEnded(
   { store, leases }: Pick<WorkerAuthContext, "store" | "leases">,
@@ -70,7 +79,7 @@ export function refuseEnded(
 }
 
 async function claimsOf(
-  { records, signingKey }: WorkerAuthContext,
+  { records, signingKey }: Pick<WorkerAuthContext, "records" | "signingKey">,
   bearer: string | undefined,
 ): Promise<{ readonly ok: true; readonly claims: TokenClaims } | WorkerRefusal> {
   if (bearer === undefined || bearer === "") return refuseWorker("no_bearer");

@@ -16,7 +16,7 @@ import {
   type WorkerSubmitQuery,
 } from "../../protocol/operator/worker.ts";
 import type { Store } from "../../store/store.ts";
-import { type AuthorizedWorker, authorizeWorker, refuseEnded } from "./authorize-worker.ts";
+import { type AuthorizedWorker, authorizeWorker, refuseEnded, whyUnknown } from "./authorize-worker.ts";
 import type { Leases } from "./leases.ts";
 import { askForWorker, type WorkerAskContext } from "./worker-ask.ts";
 import { progressRecorder, type WorkAdmission } from "./worker-progress.ts";
@@ -33,6 +33,8 @@ export interface WorkerServiceOptions extends WorkerAskContext {
 }
 
 export interface WorkerService {
+  /** Why this was never a secret of a worker. One that has expired was, so it is no guess. */
+  whyUnknown(bearer: string | undefined): Promise<WorkerRefusal | undefined>;
   prompt(bearer: string | undefined, query: WorkerPromptQuery): Promise<WorkerReply<WorkerPrompt>>;
   result(bearer: string | undefined, body: WorkerResult): Promise<WorkerReply<WorkerRecorded>>;
   /** The text is the result, without the white space at its end. */
@@ -44,6 +46,7 @@ export interface WorkerService {
 export function workerService(options: WorkerServiceOptions): WorkerService {
   const recordProgress = progressRecorder(options);
   return {
+    whyUnknown: (bearer) => whyUnknown(options, bearer),
     async prompt(bearer, { task_id }) {
       const worker = await authorizeWorker(options, bearer, { verb: "prompt", task: task_id });
       return worker.ok ? (refuseEnded(options, worker) ?? givePrompt(options, worker)) : worker;
