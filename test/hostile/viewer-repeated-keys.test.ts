@@ -42,18 +42,19 @@ test("every route that takes JSON refuses a body with a repeated key, and nothin
 });
 
 test("an invocation file, a config and an answer with a repeated key are refused", (t) => {
-  const { folder, state, run } = bench(t);
+  const b = bench(t);
+  const { folder, state } = b;
   const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
   write("work.json", asking().replace('{"invocation"', '{"roots":["/"],"roots":[],"invocation"'));
-  const invoked = run("invoke", "work.json");
+  const invoked = b.run("invoke", "work.json");
   assert.deepEqual([invoked.status, /names the key "roots" twice/.test(invoked.err)], [3, true], invoked.err);
 
   write("tutti.config.json", '{"approvals":{"run":"ask"},"approvals":{"run":"run"}}');
-  const trusted = run("trust", "--show");
+  const trusted = b.run("trust", "--show");
   assert.match(`${trusted.out}${trusted.err}`, /names the key \\?"approvals\\?" twice/);
   trustProject(state, folder);
   write("work.json", asking());
-  const configured = run("invoke", "work.json");
+  const configured = b.run("invoke", "work.json");
   assert.deepEqual(
     [configured.status, /names the key "approvals" twice/.test(configured.err)],
     [3, true],
