@@ -93,8 +93,10 @@ export interface Tutti extends Reader {
     task: TaskId,
     options?: {
       readonly giveUp?: boolean;
-      /** An idempotency key: the same key again retries nothing and gives the same task. */
+      /** An idempotency key: the same key of the same caller again retries nothing and gives the same task. */
       readonly key?: string;
+      /** Who sends the key, as for `invoke`. */
+      readonly caller?: string;
     },
   ): Promise<Retried>;
   /** Sends a message to the task, which reads it at its next turn. */

@@ -15,6 +15,7 @@ import { idInName, taskName } from "../../store/names.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
+import { owner } from "./api-keys.ts";
 
 interface RetryDeps {
   readonly store: Pick<Store, "salt" | "boundKey">;
@@ -27,10 +28,10 @@ export function taskRetrier(deps: RetryDeps): Tutti["retry"] {
   const { store } = deps;
   /** A second request with the same key waits for the first one, whose key is not on disk yet. */
   const underWay = new Map<string, { readonly task: TaskId; readonly retried: Promise<Retried> }>();
-  return async (task, { key, giveUp = false } = {}) => {
+  return async (task, { key, caller = owner, giveUp = false } = {}) => {
     if (key === undefined) return retry(deps, task, { giveUp });
     // A key of a caller has no blanks in it, so this is no other key.
-    const bound = `once retry ${key}`;
+    const bound = `request ${caller} retry ${key}`;
     const first = underWay.get(bound);
     const known = store.boundKey(bound);
     if ((first?.task ?? known?.content ?? task) !== task) throw usedForOther();

@@ -95,9 +95,13 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
     async cancel({ params, body }) {
       return { value: { canceled: [...(await client.cancel(params.task, body.reason))] } };
     },
-    async retry({ params, headers, body }) {
+    async retry({ params, headers, body, caller }) {
       const key = headers["idempotency-key"];
-      const options = { giveUp: body.give_up, ...(key === undefined ? {} : { key }) };
+      const options = {
+        giveUp: body.give_up,
+        ...(key === undefined ? {} : { key }),
+        ...(caller.kind === "key" ? { caller: state.keys.callerOf(caller.id) } : {}),
+      };
       return { value: await client.retry(params.task, options) };
     },
     async tell({ params, body }) {
