@@ -363,6 +363,7 @@ test("a viewer cannot choose the project, because its config is code that would 
 });
 
 test("a worker's error has the reason and its status in the problem document", async (t) => {
+  t.mock.method(kit.state.workers, "whyUnknown", async () => undefined);
   for (const [reason, { status, message }] of Object.entries(workerRefusals)) {
     t.mock.method(kit.state.workers, "prompt", async () => ({ ok: false, reason, message }));
     const reply = await kit.call("/v1/worker/prompt?task_id=t", { headers: { authorization: "Bearer wh-1" } });
@@ -381,6 +382,7 @@ test("a worker's secret is passed on unchanged; an API key or no secret at all i
   assert.equal(asKey.status, 401);
   assert.equal(asKey.body?.["error"], "malformed");
   const seen: unknown[] = [];
+  t.mock.method(kit.state.workers, "whyUnknown", async () => undefined);
   t.mock.method(kit.state.workers, "submit", async (...args: unknown[]) => {
     seen.push(args);
     return { ok: true, value: { recorded: true, already: false } };
