@@ -1,8 +1,9 @@
-// Checks the layout: a source file has at most 600 lines (400 is a warning), and no two have the same name unless they play the same role.
+// Checks the layout: the length and the names of source files, and that only a few of them write to the terminal.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
+/** A source file has at most 600 lines; 400 is a warning. */
 const [warnAt, failAt] = [400, 600];
 const all = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.ts", "*.tsx", "*.js"], {
   encoding: "utf8",
@@ -38,7 +39,21 @@ for (const { name } of doubled) {
   console.log(`the name ${name} is taken twice: ${all.filter((file) => basename(file) === name).join(", ")}`);
 }
 
+/** What these write has been made safe: text from outside cannot steer a terminal. Everything else writes through them. */
+const writers = new Map([
+  ["src/cli/terminal/screen.ts", "all output of the command line"],
+  ["src/cli/terminal/terminal-prompt.ts", "prompts"],
+  ["src/daemon/project/config-process.ts", "what the code of a config prints"],
+  ["src/daemon/lifecycle/serve-daemon.ts", "only looks whether there is a terminal"],
+  ["src/daemon/log/line-sink.ts", "the log"],
+]);
+const writes = /\bprocess\s*(\.|\[["'])\s*(stdout|stderr|_rawDebug)\b|"(node:)?(process|console)"|\bwriteSync\(/;
+const stray = all.filter(
+  (file) => file.startsWith("src/") && !writers.has(file) && writes.test(readFileSync(file, "utf8")),
+);
+for (const file of stray) console.log(`${file} writes to the terminal; use src/cli/terminal/screen.ts`);
+
 const total = sizes.reduce((sum, { lines }) => sum + lines, 0);
 const median = sizes.map(({ lines }) => lines).toSorted((a, b) => a - b)[Math.floor(sizes.length / 2)] ?? 0;
 console.log(`${sizes.length} source files, ${total} lines, median ${median}, ${long.length} over ${warnAt}`);
-if (long.some(({ lines }) => lines > failAt) || doubled.length > 0) process.exitCode = 1;
+if (long.some(({ lines }) => lines > failAt) || doubled.length > 0 || stray.length > 0) process.exitCode = 1;

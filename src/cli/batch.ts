@@ -3,8 +3,8 @@ import { isUtf8 } from "node:buffer";
 
 import { TuttiError } from "../protocol/error.ts";
 import { inputError, inputName, openInput, tooLarge } from "./input.ts";
-import { writeLine } from "./terminal/output.ts";
 import { readWrittenJson } from "../protocol/json/written-json.ts";
+import { writeLine } from "./terminal/screen.ts";
 
 export type BatchRecord = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,9 @@ import type { Host, LocalWork, RunningDaemon } from "../host/host.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import { stateFolder } from "./state-folder.ts";
-import { dim, warn } from "./terminal/output.ts";
+import { warn } from "./terminal/output.ts";
+import { note } from "./terminal/screen.ts";
+import { dim } from "./terminal/style.ts";
 
 export interface ConnectOptions {
   /** `--state` as it was given. */
@@ -135,7 +137,7 @@ async function connectToNew(host: Host, folder: string, { check, json, state }: 
   }
   const { daemon, existed } = await host.startDaemon({ state: folder, from: process.cwd() });
   if (!existed && json !== true) {
-    console.error(dim(`started a daemon at ${daemon.url}; \`${commandLine(state, "down")}\` ends it`));
+    note(dim(`started a daemon at ${daemon.url}; \`${commandLine(state, "down")}\` ends it`));
   }
   const tutti = await host.connect(folder);
   if (tutti !== undefined) return tutti;
@@ -181,9 +183,9 @@ async function untilInterrupted(
   }
   // After the work: the last thing it draws on a terminal would overwrite this line.
   if (interrupted)
-    console.error(`\ntutti: ${farewell(session, successor, commandLine(options.state, `logs -f ${task() ?? ""}`))}`);
+    note(`\ntutti: ${farewell(session, successor, commandLine(options.state, `logs -f ${task() ?? ""}`))}`);
   else if (successor !== undefined && options.json !== true) {
-    console.error(dim(`a daemon at ${successor.url} goes on with what other commands gave to this one`));
+    note(dim(`a daemon at ${successor.url} goes on with what other commands gave to this one`));
   }
 }
 

@@ -195,7 +195,7 @@ describe("batch mode", () => {
 });
 
 describe("parse", () => {
-  test("prints text without control codes; --json has every byte", () => {
+  test("prints control codes as escapes, and --json keeps the value", () => {
     const evil = "x\u001b[2Jy\u009bz\u202e";
     const fence = (body: string): string => `\`\`\`tool\n${body}\n\`\`\`\n`;
     const call = fence(JSON.stringify({ name: "ls", args: { [evil]: evil } }));
@@ -212,7 +212,7 @@ describe("parse", () => {
     for (const [what = "", input = ""] of cases) {
       const { status, out } = tutti(["parse", what], input);
       assert.equal(status, 0);
-      assert.match(out, /x(\\u001b)?\[2Jyz/, input);
+      assert.match(out, /x\\u001b\[2Jy\\u009bz\\u202e/, input);
       assert.doesNotMatch(out, codes, input);
       assert.ok(tutti(["parse", what, "--json"], input).out.includes("x\\u001b[2Jy"), input);
     }

@@ -10,11 +10,21 @@ import { declareRecordCommands } from "./declare/record-commands.ts";
 import { declareServiceCommands } from "./declare/service-commands.ts";
 import { declareTaskCommands } from "./declare/task-commands.ts";
 import { examples, exitStatuses } from "./examples.ts";
-import { bold, dim, exitWhenOutputCloses, fail, indent, writeLine } from "./terminal/output.ts";
+import { fail, indent } from "./terminal/output.ts";
+import {
+  exitWhenOutputCloses,
+  standardError,
+  standardOutput,
+  writeLine,
+  writeNodeWarnings,
+} from "./terminal/screen.ts";
+import { bold, dim } from "./terminal/style.ts";
 
 /** `host` gives the commands access to state folders and projects; only commands that need it load it. */
 export async function main(args: readonly string[], host: () => Promise<Host>): Promise<void> {
   exitWhenOutputCloses();
+  writeNodeWarnings();
+  reportUnhandledErrors(args);
   const program = buildProgram(host);
   try {
     if (args.length === 0) await writeLine(overview(program));
@@ -24,6 +34,15 @@ export async function main(args: readonly string[], host: () => Promise<Host>): 
     if (thrown instanceof CommanderError) process.exitCode = thrown.exitCode === 0 ? 0 : errorTable.usage.exit;
     else fail(toTuttiError(thrown), args.includes("--json"));
   }
+}
+
+/** Node would print such an error as it is. A daemon in this process has a listener of its own, and then this one is silent. */
+function reportUnhandledErrors(args: readonly string[]): void {
+  process.on("uncaughtException", (thrown) => {
+    if (process.listenerCount("uncaughtException") > 1) return;
+    fail(toTuttiError(thrown), args.includes("--json"));
+    process.exit();
+  });
 }
 
 function buildProgram(host: () => Promise<Host>): Command {
@@ -57,6 +76,8 @@ function pathOf(command: Command): string {
 /** Usage errors are one line that names the help; the help of every command ends with its examples. */
 function addErrorsAndExamples(command: Command, path: string): void {
   command.exitOverride().configureOutput({
+    writeOut: (text) => standardOutput.write(text),
+    writeErr: (text) => standardError.write(text),
     outputError: (text, write) => {
       const message = text
         .replace(/^error: /, "")

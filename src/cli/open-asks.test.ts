@@ -7,7 +7,7 @@ import { describeAsk } from "./open-asks.ts";
 test("a question is described in one line, with its choices and without control codes", () => {
   assert.equal(
     describeAsk({ ...question, question: "Which\n\u001b[2Jone?", choices: ["a", "b"] }),
-    "question: Which [2Jone? (a | b)",
+    "question: Which \\u001b[2Jone? (a | b)",
   );
 });
 

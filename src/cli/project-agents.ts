@@ -4,9 +4,9 @@ import { relative } from "node:path";
 import type { Host } from "../host/host.ts";
 import type { ProjectAgents } from "../host/project.ts";
 import type { AgentProblem } from "../protocol/api/catalog.ts";
-import { paint } from "./terminal/output.ts";
+import { printableName } from "./terminal/printable.ts";
+import { paint } from "./terminal/style.ts";
 import { stateFolder } from "./state-folder.ts";
-import { printable } from "./terminal/printable.ts";
 
 export interface AgentsOptions {
   /** A folder in the project; the current one when absent. */
@@ -28,5 +28,5 @@ export function problemLine({ file, line, level, message }: AgentProblem): strin
   const near = relative(process.cwd(), file);
   const shown = near.startsWith("..") ? file : near;
   const mark = level === "error" ? paint("red", "error") : paint("yellow", "warning");
-  return `${printable(shown)}:${line}: ${mark}: ${printable(message)}`;
+  return `${printableName(shown)}:${line}: ${mark}: ${message}`;
 }

@@ -3,7 +3,8 @@ import type { Host } from "../../host/host.ts";
 import type { ProjectAgents } from "../../host/project.ts";
 import { errorTable } from "../../protocol/error.ts";
 import { type AgentsOptions, countErrors, loadAgents, problemLine } from "../project-agents.ts";
-import { dim, writeLine } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { dim } from "../terminal/style.ts";
 import { stateFolder } from "../state-folder.ts";
 import { counted } from "../terminal/units.ts";
 

@@ -1,8 +1,10 @@
 // `tutti agents list`: lists the agents of the project and of the user.
 import type { Host } from "../../host/host.ts";
 import { type AgentsOptions, countErrors, loadAgents } from "../project-agents.ts";
-import { bold, dim, warn, writeLine } from "../terminal/output.ts";
-import { oneLine, printable } from "../terminal/printable.ts";
+import { warn } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { bold, dim } from "../terminal/style.ts";
+import { oneLine } from "../terminal/printable.ts";
 import { counted } from "../terminal/units.ts";
 
 const maxLength = 100;
@@ -16,7 +18,7 @@ export async function agentsListCommand(host: Host, options: AgentsOptions): Pro
     const description = oneLine(definition.description ?? "", maxLength);
     const source = [of, ...(definition.model === undefined ? [] : [definition.model])].join(", ");
     const gap = description === "" ? "" : " ";
-    await writeLine(`${bold(name.padEnd(width))}  ${description}${gap}${dim(`(${printable(source)})`)}`);
+    await writeLine(`${bold(name.padEnd(width))}  ${description}${gap}${dim(`(${source})`)}`);
   }
   const errors = countErrors(loaded);
   if (errors > 0) warn(`${counted(errors, "mistake")} in definitions; see \`tutti agents check\``);

@@ -2,7 +2,8 @@
 import type { Host } from "../../host/host.ts";
 import type { AgentsOptions } from "../project-agents.ts";
 import { stateFolder } from "../state-folder.ts";
-import { dim, writeLine } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { dim } from "../terminal/style.ts";
 
 export interface AgentsNewOptions extends AgentsOptions {
   readonly user?: boolean;

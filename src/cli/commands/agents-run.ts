@@ -8,8 +8,9 @@ import { type AgentResult, InvocationResult } from "../../protocol/invocation/in
 import { withTutti } from "../connect.ts";
 import { followRun } from "../follow-run.ts";
 import { readText } from "../input.ts";
-import { dim, warn, writeLine } from "../terminal/output.ts";
-import { printable } from "../terminal/printable.ts";
+import { warn } from "../terminal/output.ts";
+import { note, writeExactLine, writeLine } from "../terminal/screen.ts";
+import { dim } from "../terminal/style.ts";
 import { type RunCost, runCost } from "../terminal/run-cost.ts";
 import { markOf } from "../terminal/task-tree.ts";
 import { showTranscript } from "../terminal/transcript.ts";
@@ -46,9 +47,9 @@ export async function agentsRunCommand(
     for (const warning of warnings) warn(warning);
     if (options.json !== true) {
       const model = run.rehearsal ? `${run.model}: a rehearsal, no model is called` : run.model;
-      console.error(dim(`${task} ${model}`));
+      note(dim(`${task} ${model}`));
     }
-    if (existed) console.error(dim(`going on with ${task}, which was not finished; --new starts another`));
+    if (existed) note(dim(`going on with ${task}, which was not finished; --new starts another`));
     const quiet = options.quiet === true || options.json === true;
     const display = quiet ? undefined : showTranscript(task);
     const { tree, result } = await followRun(tutti, { task, display, live: !quiet, state: options.state });
@@ -81,10 +82,10 @@ async function print({ status, content }: AgentResult, { task, cost, options }: 
   if (options.json === true) return writeLine(JSON.stringify({ task, status, result: content, ...cost }));
   const text = resultText(content, { indent: 2 });
   // A file or another program gets every byte of the result.
-  if (ok) await writeLine(process.stdout.isTTY === true ? printable(text) : text);
-  else console.error(`${markOf(status)} ${printable(text)}`);
-  if (options.quiet !== true) console.error(dim(costLine(cost)));
-  if (cost.rehearsal) console.error(dim("rehearsal: a script was played, no model was called"));
+  if (ok) await writeExactLine(text);
+  else note(`${markOf(status)} ${text}`);
+  if (options.quiet !== true) note(dim(costLine(cost)));
+  if (cost.rehearsal) note(dim("rehearsal: a script was played, no model was called"));
 }
 
 function costLine({ ms, tokens, money_micro_usd, unpriced }: RunCost): string {

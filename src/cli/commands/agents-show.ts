@@ -3,8 +3,10 @@ import type { Host } from "../../host/host.ts";
 import type { AgentView } from "../../protocol/api/catalog.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type AgentsOptions, loadAgents, problemLine } from "../project-agents.ts";
-import { bold, dim, warn, writeLine } from "../terminal/output.ts";
-import { printable } from "../terminal/printable.ts";
+import { warn } from "../terminal/output.ts";
+import { printableName } from "../terminal/printable.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { bold, dim } from "../terminal/style.ts";
 import { valueText } from "../terminal/value-text.ts";
 
 export async function agentsShowCommand(host: Host, name: string, options: AgentsOptions): Promise<void> {
@@ -24,13 +26,13 @@ function linesOf({ name, file, of, definition }: AgentView): string[] {
   const { instructions, description, ...rest } = definition;
   const fields = Object.entries(rest).map(([field, value]) => {
     const text = Array.isArray(value) ? value.join(", ") : valueText(value);
-    return `${dim(field.padEnd(14))} ${printable(text === "" ? "none" : text)}`;
+    return `${dim(field.padEnd(14))} ${text === "" ? "none" : text}`;
   });
   return [
-    `${bold(name)} ${dim(`(${of}) ${file}`)}`,
-    ...(description === undefined ? [] : [printable(description)]),
+    `${bold(name)} ${dim(`(${of}) ${printableName(file)}`)}`,
+    ...(description === undefined ? [] : [description]),
     ...fields,
     "",
-    printable(instructions).trim(),
+    instructions.trim(),
   ];
 }

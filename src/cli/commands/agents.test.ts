@@ -278,7 +278,7 @@ describe("agents run", () => {
     write("project/.tutti/agents/greeter.md", greeter);
     write("project/s.json", script({ say: "a\u001b]0;title\u0007b\u001b[2Jc\u009bd", final: 1 }));
     const { err } = tutti(["agents", "run", "greeter", "hi", "--script", "s.json", "--state", state]);
-    assert.match(err, /a\]0;titleb\[2Jcd/);
+    assert.match(err, /a\\u001b\]0;title\\u0007b\\u001b\[2Jc\\u009bd/);
     // oxlint-disable-next-line no-control-regex
     assert.doesNotMatch(err, /[\u001b\u0007\u009b]/);
   });

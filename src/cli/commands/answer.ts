@@ -7,8 +7,7 @@ import { Answer } from "../../protocol/task/ask.ts";
 import { commandLine, interruptedStatus, withDaemon } from "../connect.ts";
 import { readOpenAsks } from "../open-asks.ts";
 import { submitAnswer } from "../submit-answer.ts";
-import { writeLine } from "../terminal/output.ts";
-import { printable } from "../terminal/printable.ts";
+import { note, writeLine } from "../terminal/screen.ts";
 import { canPrompt, prompt } from "../terminal/terminal-prompt.ts";
 import { parseAnswer, questionText } from "../terminal/question-text.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
@@ -32,7 +31,7 @@ export async function answerCommand(
     const open = await findOpen(tutti, id, options.state);
     const value = await answerFor(open, words, options);
     if (value === undefined) {
-      console.error(`\ntutti: ${id} stays open`);
+      note(`\ntutti: ${id} stays open`);
       process.exitCode = interruptedStatus;
       return;
     }
@@ -101,5 +100,5 @@ async function submit(tutti: Tutti, open: OpenAsk | OpenWait, value: unknown): P
   const outcome = await submitAnswer(tutti, open, value);
   if (outcome.accepted) return;
   const hint = outcome.code === "invalid" ? `; answer with ${hintFor(open)}` : "";
-  throw new TuttiError(codes[outcome.code], printable(`${outcome.message}${hint}`));
+  throw new TuttiError(codes[outcome.code], `${outcome.message}${hint}`);
 }

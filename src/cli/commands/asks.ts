@@ -3,7 +3,8 @@ import type { Host } from "../../host/host.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { commandLine, withReader } from "../connect.ts";
 import { describeAsk, readOpenAsks } from "../open-asks.ts";
-import { dim, writeLine } from "../terminal/output.ts";
+import { note, writeLine } from "../terminal/screen.ts";
+import { dim } from "../terminal/style.ts";
 import { writeTable } from "../terminal/table.ts";
 import { markOf } from "../terminal/task-tree.ts";
 import { duration } from "../terminal/units.ts";
@@ -26,6 +27,6 @@ export async function asksCommand(host: Host, task: TaskId | undefined, options:
         cells: [each.id, describeAsk(each), `${duration(each.deadline - now)} left`, each.task],
       })),
     );
-    console.error(dim(`answer with \`${commandLine(options.state, "answer ASK TEXT")}\``));
+    note(dim(`answer with \`${commandLine(options.state, "answer ASK TEXT")}\``));
   });
 }

@@ -2,7 +2,7 @@
 import type { Host } from "../../host/host.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { stateFolder } from "../state-folder.ts";
-import { writeLine } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
 import { counted } from "../terminal/units.ts";
 
 export interface CancelOptions {

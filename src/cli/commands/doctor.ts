@@ -2,8 +2,8 @@
 import type { Host } from "../../host/host.ts";
 import type { Finding } from "../../host/project.ts";
 import { errorTable } from "../../protocol/error.ts";
-import { bold, dim, paint, writeLine } from "../terminal/output.ts";
-import { printable } from "../terminal/printable.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { bold, dim, paint } from "../terminal/style.ts";
 import { stateFolder } from "../state-folder.ts";
 
 export interface DoctorOptions {
@@ -27,7 +27,7 @@ export async function doctorCommand(host: Host, options: DoctorOptions): Promise
   if (options.json === true) return writeLine(JSON.stringify({ ok: failed === undefined, findings }));
   const width = Math.max(0, ...findings.map(({ what }) => what.length));
   for (const { what, state, said, todo } of findings) {
-    await writeLine(`${marks[state]} ${bold(what.padEnd(width))}  ${printable(said)}`);
-    if (todo !== undefined) await writeLine(`${" ".repeat(width + 7)}${dim(printable(todo))}`);
+    await writeLine(`${marks[state]} ${bold(what.padEnd(width))}  ${said}`);
+    if (todo !== undefined) await writeLine(`${" ".repeat(width + 7)}${dim(todo)}`);
   }
 }

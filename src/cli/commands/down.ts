@@ -1,6 +1,6 @@
 // `tutti down`: stops the daemon; unfinished tasks go on at the next start.
 import type { Host } from "../../host/host.ts";
-import { writeLine } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
 import { stateFolder } from "../state-folder.ts";
 
 export interface DownOptions {

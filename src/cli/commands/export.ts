@@ -3,7 +3,7 @@ import type { Host } from "../../host/host.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { allEvents } from "../all-events.ts";
 import { withReader } from "../connect.ts";
-import { writeLine } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
 
 export interface ExportOptions {
   readonly state?: string;

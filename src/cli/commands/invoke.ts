@@ -8,8 +8,9 @@ import { describeIssues } from "../../protocol/lenient-read.ts";
 import { commandLine, withDaemon, withTutti } from "../connect.ts";
 import { followRun } from "../follow-run.ts";
 import { readText } from "../input.ts";
-import { dim, warn, writeLine } from "../terminal/output.ts";
-import { printable } from "../terminal/printable.ts";
+import { warn } from "../terminal/output.ts";
+import { note, writeLine } from "../terminal/screen.ts";
+import { dim } from "../terminal/style.ts";
 import { showProgress } from "../terminal/progress.ts";
 import { totalsLine } from "../terminal/run-cost.ts";
 import { markOf } from "../terminal/task-tree.ts";
@@ -32,7 +33,7 @@ export async function invokeCommand(host: Host, file: string, options: InvokeOpt
     const { task, existed, warnings } = await tutti.invoke(text, startOptions(options));
     setTask(task);
     for (const warning of warnings) warn(warning);
-    if (existed) console.error(dim(`going on with ${task}, which was not finished; --new starts another`));
+    if (existed) note(dim(`going on with ${task}, which was not finished; --new starts another`));
     const quiet = options.quiet === true || options.json === true;
     const display = quiet ? undefined : showProgress();
     const finished = await followRun(tutti, { task, display, live: false, state: options.state });
@@ -68,7 +69,7 @@ async function printStarted(
   if (json === true) return writeLine(JSON.stringify({ task, existed, url }));
   await writeLine(task);
   const status = existed ? "it was not finished and goes on; --new starts another" : "started";
-  console.error(dim(`${status}; follow it with \`${commandLine(state, `logs -f ${task}`)}\``));
+  note(dim(`${status}; follow it with \`${commandLine(state, `logs -f ${task}`)}\``));
 }
 
 async function print(finished: FinishedTree, options: InvokeOptions): Promise<void> {
@@ -78,14 +79,14 @@ async function print(finished: FinishedTree, options: InvokeOptions): Promise<vo
     await writeLine(JSON.stringify({ task: tree.task, status, result: content, rehearsal: tree.rehearsal }));
   } else {
     for (const line of resultLines(finished)) await writeLine(line);
-    if (options.quiet !== true) console.error(dim(totalsLine(tree, Date.now())));
+    if (options.quiet !== true) note(dim(totalsLine(tree, Date.now())));
   }
   if (!succeeded(result)) process.exitCode = errorTable.task_failed.exit;
 }
 
 function resultLines({ tree, result }: FinishedTree): string[] {
   const { data } = InvocationResult.safeParse(result.content);
-  if (data === undefined) return [`${markOf(result.status)} ${printable(resultText(result.content))}`];
+  if (data === undefined) return [`${markOf(result.status)} ${resultText(result.content)}`];
   if (data.kind === "scalar") return [resultLine(data.result)];
   if (data.kind === "vector") return data.results.map(resultLine);
   return data.task_ids.flatMap((id) => {
@@ -97,7 +98,7 @@ function resultLines({ tree, result }: FinishedTree): string[] {
 }
 
 function resultLine({ status, task_id, content }: AgentResult): string {
-  return `${markOf(status)} ${dim(task_id)} ${printable(resultText(content))}`;
+  return `${markOf(status)} ${dim(task_id)} ${resultText(content)}`;
 }
 
 /** True when the invocation completed and every task it waited for did. */

@@ -4,7 +4,9 @@ import { type KeyRole, NewKey } from "../../protocol/api/service.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { issuesOf } from "../../protocol/lenient-read.ts";
 import { withDaemon } from "../connect.ts";
-import { dim, warn, writeLine } from "../terminal/output.ts";
+import { warn } from "../terminal/output.ts";
+import { note, writeLine } from "../terminal/screen.ts";
+import { dim } from "../terminal/style.ts";
 
 export interface KeysAddOptions {
   readonly state?: string;
@@ -23,6 +25,6 @@ export async function keysAddCommand(host: Host, name: string, options: KeysAddO
     if (options.json === true) return writeLine(JSON.stringify(made));
     await writeLine(made.key);
     warn("the key is shown only now; keep it where only its user can read it");
-    console.error(dim(`${made.id}, ${made.role}; send it as \`Authorization: Bearer KEY\``));
+    note(dim(`${made.id}, ${made.role}; send it as \`Authorization: Bearer KEY\``));
   });
 }

@@ -1,7 +1,7 @@
 // `tutti keys list`: lists the API keys of the daemon.
 import type { Host } from "../../host/host.ts";
 import { withDaemon } from "../connect.ts";
-import { writeLine } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
 import { writeTable } from "../terminal/table.ts";
 import { duration } from "../terminal/units.ts";
 

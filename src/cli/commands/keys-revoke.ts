@@ -1,7 +1,7 @@
 // `tutti keys revoke`: revokes an API key.
 import type { Host } from "../../host/host.ts";
 import { withDaemon } from "../connect.ts";
-import { writeLine } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
 
 export interface KeysRevokeOptions {
   readonly state?: string;

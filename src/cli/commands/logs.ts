@@ -10,7 +10,8 @@ import { commandLine, withReader } from "../connect.ts";
 import { listTasks } from "../list-tasks.ts";
 import { stateFolder } from "../state-folder.ts";
 import { eventLine } from "../terminal/event-line.ts";
-import { dim, writeLine } from "../terminal/output.ts";
+import { note, writeLine } from "../terminal/screen.ts";
+import { dim } from "../terminal/style.ts";
 
 export interface LogsOptions {
   readonly state?: string;
@@ -53,7 +54,7 @@ async function startDaemon(host: Host, { state, json }: LogsOptions): Promise<vo
     const { daemon, existed } = await host.startDaemon({ state: stateFolder(state), from: process.cwd() });
     if (existed || json === true) return;
     const started = `it was unfinished and no process worked on it: started a daemon at ${daemon.url}`;
-    console.error(dim(`${started}; \`${commandLine(state, "down")}\` ends it`));
+    note(dim(`${started}; \`${commandLine(state, "down")}\` ends it`));
   } catch (thrown) {
     // Another process has begun to work on the folder in the meantime.
     if (!(thrown instanceof TuttiError) || thrown.code !== "locked") throw thrown;

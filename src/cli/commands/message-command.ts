@@ -4,7 +4,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { withDaemon } from "../connect.ts";
 import { readText } from "../input.ts";
-import { writeLine } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
 
 export interface MessageOptions {
   readonly state?: string;

@@ -2,8 +2,9 @@
 import type { Host } from "../../host/host.ts";
 import type { ModelView } from "../../protocol/api/catalog.ts";
 import { stateFolder } from "../state-folder.ts";
-import { bold, dim, paint, warn, writeLine } from "../terminal/output.ts";
-import { printable } from "../terminal/printable.ts";
+import { warn } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { bold, dim, paint } from "../terminal/style.ts";
 
 export interface ModelsOptions {
   readonly cwd?: string;
@@ -41,7 +42,7 @@ function lineOf(view: ModelView, width: number): string {
     ...(view.aliases.length === 0 ? [] : [`also ${view.aliases.join(", ")}`]),
   ].filter((note) => note !== "");
   const name = view.default ? bold(view.model.padEnd(width)) : view.model.padEnd(width);
-  return `${mark} ${name}  ${dim(printable(notes.join(", ")))}${view.default ? " default" : ""}`;
+  return `${mark} ${name}  ${dim(notes.join(", "))}${view.default ? " default" : ""}`;
 }
 
 function keyNote({ key, key_env }: ModelView): string {

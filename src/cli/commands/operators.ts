@@ -1,7 +1,7 @@
 // `tutti operators`: lists the operators that have joined.
 import type { Host } from "../../host/host.ts";
-import { paint, writeLine } from "../terminal/output.ts";
-import { printable } from "../terminal/printable.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { paint } from "../terminal/style.ts";
 import { withDaemon } from "../connect.ts";
 import { writeTable } from "../terminal/table.ts";
 import { duration } from "../terminal/units.ts";
@@ -22,7 +22,7 @@ export async function operatorsCommand(host: Host, options: OperatorsOptions): P
         mark: connected ? paint("green", "●") : paint("dim", "○"),
         cells: [
           sid,
-          printable(roles.join(", ")),
+          roles.join(", "),
           connected ? "connected" : `seen ${duration(now - last_seen)} ago`,
           pending === 0 ? "" : `${pending} waiting`,
         ],

@@ -5,8 +5,9 @@ import type { ToolCallReply } from "../../protocol/toolcalls/tool-call.ts";
 import { type BatchRecord, inputOf, runBatch } from "../batch.ts";
 import { readText } from "../input.ts";
 import type { InputOptions } from "../options.ts";
-import { bold, dim, indent, writeLine } from "../terminal/output.ts";
-import { printable } from "../terminal/printable.ts";
+import { indent } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { bold, dim } from "../terminal/style.ts";
 
 export interface ParseToolcallsOptions extends InputOptions {
   readonly profile: "strict" | "tolerant";
@@ -46,30 +47,29 @@ function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-/** Without the control codes a model may have written; `--json` has every byte. */
 function show(reply: ToolCallReply): string {
   const lines = [
     ...section(
       "calls",
-      reply.calls.map((call) => `${dim(printable(call.id))} ${bold(printable(call.name))} ${json(call.args)}`),
+      reply.calls.map((call) => `${dim(call.id)} ${bold(call.name)} ${json(call.args)}`),
     ),
     ...section(
       "errors",
       reply.errors.map(
         ({ line, code, message, excerpt }) =>
-          `line ${line}: ${bold(code)}: ${printable(message)}\n${dim(indent(printable(excerpt).trimEnd()))}`,
+          `line ${line}: ${bold(code)}: ${message}\n${dim(indent(excerpt.trimEnd()))}`,
       ),
     ),
     ...section(
       "violations",
-      reply.violations.map((violation) => `${bold(violation.kind)}: ${printable(violation.message)}`),
+      reply.violations.map((violation) => `${bold(violation.kind)}: ${violation.message}`),
     ),
     ...section(
       "ignored, inside reasoning",
-      reply.ignored.map((call) => `${printable(call.name)} ${json(call.args)}`),
+      reply.ignored.map((call) => `${call.name} ${json(call.args)}`),
     ),
-    ...section("prose", reply.prose === "" ? [] : [printable(reply.prose)]),
-    ...section("reasoning", reply.reasoning === "" ? [] : [printable(reply.reasoning)]),
+    ...section("prose", reply.prose === "" ? [] : [reply.prose]),
+    ...section("reasoning", reply.reasoning === "" ? [] : [reply.reasoning]),
   ];
   return lines.length === 0 ? "nothing: the reply is empty" : lines.join("\n");
 }
@@ -80,5 +80,5 @@ function section(title: string, items: readonly string[]): string[] {
 }
 
 function json(value: unknown): string {
-  return printable(JSON.stringify(value));
+  return JSON.stringify(value);
 }

@@ -1,7 +1,7 @@
 // `tutti pause`: lets no new work begin.
 import type { Host } from "../../host/host.ts";
 import { commandLine, withDaemon } from "../connect.ts";
-import { writeLine } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
 
 export interface PauseOptions {
   readonly state?: string;

@@ -3,7 +3,8 @@ import type { Host } from "../../host/host.ts";
 import { initialPolicy } from "../../protocol/routing/default-policy.ts";
 import { encodePolicy } from "../../protocol/routing/encode-policy.ts";
 import { stateFolder } from "../state-folder.ts";
-import { warn, writeLine } from "../terminal/output.ts";
+import { warn } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
 
 export interface PolicyInitOptions {
   readonly cwd?: string;

@@ -7,8 +7,9 @@ import { readPolicy } from "../../protocol/routing/read-policy.ts";
 import { type BatchRecord, runBatch } from "../batch.ts";
 import { readText } from "../input.ts";
 import type { InputOptions } from "../options.ts";
-import { bold, dim, warn, writeLine } from "../terminal/output.ts";
-import { printable } from "../terminal/printable.ts";
+import { warn } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { bold, dim } from "../terminal/style.ts";
 
 export interface PolicyReviewOptions extends InputOptions {
   readonly policy?: string;
@@ -45,10 +46,10 @@ function linesOf({ verdict, reason, threshold, envelope }: ReviewDecision): stri
   const { from, to, review } = envelope;
   const line = (name: string, value: string): string => `${dim(name.padEnd(10))}  ${value}`;
   const optional = (name: string, value: string | undefined): string[] =>
-    value === undefined ? [] : [line(name, printable(value))];
+    value === undefined ? [] : [line(name, value)];
   return [
     line("verdict", bold(verdict)),
-    line("reason", printable(reason)),
+    line("reason", reason),
     line("needs", `a confidence of at least ${threshold}; the review has ${review.conf ?? "none"}`),
     ...optional("task", review.task),
     ...optional("from", from),

@@ -1,7 +1,7 @@
 // `tutti prune`: removes finished trees, by age or until the state is small enough.
 import type { Host } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { writeLine } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
 import { commandLine } from "../connect.ts";
 import { stateFolder } from "../state-folder.ts";
 import { counted } from "../terminal/units.ts";

@@ -1,7 +1,7 @@
 // `tutti resume`: lets work go on after a pause.
 import type { Host } from "../../host/host.ts";
 import { withDaemon } from "../connect.ts";
-import { writeLine } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
 
 export interface ResumeOptions {
   readonly state?: string;

@@ -5,7 +5,8 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { commandLine, withDaemon } from "../connect.ts";
-import { dim, writeLine } from "../terminal/output.ts";
+import { note, writeLine } from "../terminal/screen.ts";
+import { dim } from "../terminal/style.ts";
 
 export interface RetryOptions {
   readonly state?: string;
@@ -25,7 +26,7 @@ export async function retryCommand(host: Host, asked: TaskId, options: RetryOpti
     if (json === true) return writeLine(JSON.stringify({ task, retried: asked }));
     await writeLine(task);
     const what = task === asked ? "its next attempt has begun" : `started anew; ${asked} stays as it is`;
-    console.error(dim(`${what}; follow it with \`${commandLine(state, `logs -f ${task}`)}\``));
+    note(dim(`${what}; follow it with \`${commandLine(state, `logs -f ${task}`)}\``));
   });
 }
 

@@ -9,7 +9,9 @@ import { route, type RouteDecision } from "../../protocol/routing/route-handoff.
 import { type BatchRecord, runBatch } from "../batch.ts";
 import { readText } from "../input.ts";
 import type { InputOptions } from "../options.ts";
-import { bold, dim, warn, writeLine } from "../terminal/output.ts";
+import { warn } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { bold, dim } from "../terminal/style.ts";
 
 export interface RouteOptions extends InputOptions {
   readonly policy?: string;

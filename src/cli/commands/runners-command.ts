@@ -1,8 +1,9 @@
 // `tutti runners`: lists the kinds of runner that a task can have in a project.
 import type { Host } from "../../host/host.ts";
 import { stateFolder } from "../state-folder.ts";
-import { dim, warn, writeLine } from "../terminal/output.ts";
-import { printable } from "../terminal/printable.ts";
+import { warn } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { dim } from "../terminal/style.ts";
 
 export interface RunnersOptions {
   readonly cwd?: string;
@@ -22,6 +23,6 @@ export async function runnersCommand(host: Host, options: RunnersOptions): Promi
       ...(of === "project" ? ["of the project"] : []),
     ];
     const note = notes.length === 0 ? "" : ` ${dim(`(${notes.join(", ")})`)}`;
-    await writeLine(`${kind.padEnd(width)}  ${printable(description)}${note}`);
+    await writeLine(`${kind.padEnd(width)}  ${description}${note}`);
   }
 }

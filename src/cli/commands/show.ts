@@ -5,8 +5,8 @@ import type { TaskId } from "../../protocol/ids.ts";
 import { allEvents } from "../all-events.ts";
 import { withReader } from "../connect.ts";
 import { eventLine } from "../terminal/event-line.ts";
-import { bold, dim, writeLine } from "../terminal/output.ts";
-import { printable } from "../terminal/printable.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { bold, dim } from "../terminal/style.ts";
 import { totalsLine } from "../terminal/run-cost.ts";
 import { drawTree } from "../terminal/task-tree.ts";
 import { resultText } from "../terminal/value-text.ts";
@@ -27,6 +27,6 @@ export async function showCommand(host: Host, task: TaskId, options: ShowOptions
     await writeLine("");
     for (const event of events) await writeLine(eventLine(event));
     const result = tree.tasks.get(task)?.result ?? null;
-    if (result !== null) await writeLine(`\n${bold("result")} ${printable(resultText(result, { indent: 2 }))}`);
+    if (result !== null) await writeLine(`\n${bold("result")} ${resultText(result, { indent: 2 })}`);
   });
 }

@@ -2,7 +2,9 @@
 import type { Host } from "../../host/host.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { bold, dim, warn, writeLine } from "../terminal/output.ts";
+import { warn } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { bold, dim } from "../terminal/style.ts";
 import { commandLine } from "../connect.ts";
 import { stateFolder } from "../state-folder.ts";
 import { listTasks } from "../list-tasks.ts";

@@ -4,9 +4,9 @@ import type { ListedTask } from "../../protocol/api/task-shapes.ts";
 import { withReader } from "../connect.ts";
 import { listTasks } from "../list-tasks.ts";
 import { describeAsk, readOpenAsks } from "../open-asks.ts";
-import { cut, sizeOf } from "../terminal/fit.ts";
-import { dim, writeLine } from "../terminal/output.ts";
-import { printable } from "../terminal/printable.ts";
+import { cut } from "../terminal/fit.ts";
+import { standardOutput, writeLine } from "../terminal/screen.ts";
+import { dim } from "../terminal/style.ts";
 import { writeTable } from "../terminal/table.ts";
 import { markOf } from "../terminal/task-tree.ts";
 import { duration } from "../terminal/units.ts";
@@ -27,7 +27,7 @@ export async function tasksCommand(host: Host, options: TasksOptions): Promise<v
     await writeTable(
       tasks.map((task) => ({
         mark: markOf(task.status),
-        cells: [task.id, printable(task.agent), task.status, `${duration(now - task.created_at)} ago`, timeTaken(task)],
+        cells: [task.id, task.agent, task.status, `${duration(now - task.created_at)} ago`, timeTaken(task)],
       })),
     );
     const { asks, waits } = await readOpenAsks(reader);
@@ -39,7 +39,7 @@ export async function tasksCommand(host: Host, options: TasksOptions): Promise<v
 }
 
 function fitted(line: string): string {
-  return process.stdout.isTTY === true ? cut(line, sizeOf(process.stdout).columns) : line;
+  return standardOutput.isTerminal ? cut(line, standardOutput.columns) : line;
 }
 
 function timeTaken({ created_at, ended_at, open = 0 }: ListedTask): string {

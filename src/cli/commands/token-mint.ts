@@ -2,7 +2,8 @@
 import { createKeyFile, readKeyFile } from "../../files/key-file.ts";
 import { issueToken, type TokenClaims } from "../../protocol/operator/capability-token.ts";
 import { generateKey, importKey } from "../../protocol/operator/token-key.ts";
-import { warn, writeLine } from "../terminal/output.ts";
+import { warn } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
 import { parseVerb, requireKeyFile } from "../token-input.ts";
 
 export interface TokenMintOptions {

@@ -9,7 +9,8 @@ import {
 import { TuttiError } from "../../protocol/error.ts";
 import { importKey } from "../../protocol/operator/token-key.ts";
 import { readText } from "../input.ts";
-import { bold, dim, writeLine } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { bold, dim } from "../terminal/style.ts";
 import { parseVerb, requireKeyFile } from "../token-input.ts";
 
 export interface TokenVerifyOptions {

@@ -5,8 +5,9 @@ import type { Host } from "../../host/host.ts";
 import type { ConfigSettings, ConfigView } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { stateFolder } from "../state-folder.ts";
-import { bold, dim, writeLine } from "../terminal/output.ts";
-import { printable } from "../terminal/printable.ts";
+import { printableName } from "../terminal/printable.ts";
+import { writeLine } from "../terminal/screen.ts";
+import { bold, dim } from "../terminal/style.ts";
 
 export interface TrustOptions {
   readonly show?: boolean;
@@ -26,12 +27,12 @@ export async function trustCommand(host: Host, given: string | undefined, option
   if (options.revoke === true) {
     const revoked = await project.revokeTrust();
     const said = revoked ? "is no longer trusted; running tasks keep what they began with" : "was not trusted";
-    return writeLine(options.json === true ? JSON.stringify({ revoked }) : `${printable(project.folder)} ${said}`);
+    return writeLine(options.json === true ? JSON.stringify({ revoked }) : `${printableName(project.folder)} ${said}`);
   }
   const config = await project.config();
   if (config === undefined) {
     if (options.json === true) return writeLine("null");
-    return writeLine(`${printable(project.folder)} has no config, so there is nothing to trust`);
+    return writeLine(`${printableName(project.folder)} has no config, so there is nothing to trust`);
   }
   if (options.json !== true) await show(config);
   if (options.show === true) return options.json === true ? writeLine(JSON.stringify(config)) : undefined;
@@ -44,26 +45,26 @@ async function listTrusted(host: Host, state: string, { json }: TrustOptions): P
   const trusted = await host.trustedConfigs(state);
   if (json === true) return writeLine(JSON.stringify(trusted));
   for (const { folder, hash, at } of trusted) {
-    await writeLine(`${printable(folder)} ${dim(`sha256 ${hash.slice(0, 12)}, since ${new Date(at).toISOString()}`)}`);
+    await writeLine(
+      `${printableName(folder)} ${dim(`sha256 ${hash.slice(0, 12)}, since ${new Date(at).toISOString()}`)}`,
+    );
   }
   if (trusted.length === 0) await writeLine("no config is trusted");
 }
 
 async function show({ folder, file, hash, files, packages, trusted, sets }: ConfigView): Promise<void> {
-  await writeLine(`${bold(printable(file))} ${dim(trusted ? "trusted" : "not trusted")}`);
+  await writeLine(`${bold(printableName(file))} ${dim(trusted ? "trusted" : "not trusted")}`);
   await writeLine(`  sha256    ${hash}`);
-  await writeLine(`  files     ${printable(files.join(", "))} ${dim(`in ${printable(folder)}`)}`);
-  if (packages.length > 0) await writeLine(`  packages  ${printable(packages.join(", "))}`);
-  await writeLine(`  sets      ${printable(typeof sets === "string" ? sets : JSON.stringify(sets ?? null))}`);
+  await writeLine(`  files     ${files.map(printableName).join(", ")} ${dim(`in ${printableName(folder)}`)}`);
+  if (packages.length > 0) await writeLine(`  packages  ${packages.map(printableName).join(", ")}`);
+  await writeLine(`  sets      ${typeof sets === "string" ? sets : JSON.stringify(sets ?? null)}`);
 }
 
 async function tell({ tools, runners, approvals, providers, default_model }: ConfigSettings): Promise<void> {
   await writeLine("it is trusted from now on, with this content:");
   const listed = tools.map(({ name, effects }) => `${name} (${effects.join(", ")})`).join(", ");
-  await writeLine(`  tools      ${listed === "" ? "none" : printable(listed)}`);
-  await writeLine(`  runners    ${printable(runners.join(", ") || "none")}`);
-  await writeLine(`  approvals  ${printable(JSON.stringify(approvals))}`);
-  await writeLine(
-    `  models     ${printable(`default ${default_model ?? "not set"}; providers: ${providers.join(", ") || "none"}`)}`,
-  );
+  await writeLine(`  tools      ${listed === "" ? "none" : listed}`);
+  await writeLine(`  runners    ${runners.join(", ") || "none"}`);
+  await writeLine(`  approvals  ${JSON.stringify(approvals)}`);
+  await writeLine(`  models     default ${default_model ?? "not set"}; providers: ${providers.join(", ") || "none"}`);
 }

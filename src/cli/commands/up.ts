@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { Host, RunningDaemon, UpOptions } from "../../host/host.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
-import { bold, dim, writeLine } from "../terminal/output.ts";
+import { note, writeLine } from "../terminal/screen.ts";
+import { bold, dim } from "../terminal/style.ts";
 import { commandLine } from "../connect.ts";
 import { stateFolder } from "../state-folder.ts";
 
@@ -40,7 +41,7 @@ export async function upCommand(host: Host, options: UpCommandOptions): Promise<
   let printed: Promise<void> = Promise.resolve();
   await host.runDaemon(up, (daemon) => {
     printed = print(host, daemon, { how: "here", options }).catch((thrown: unknown) =>
-      console.error(`tutti: up at ${daemon.url}, but ${toTuttiError(thrown).message}`),
+      note(`tutti: up at ${daemon.url}, but ${toTuttiError(thrown).message}`),
     );
   });
   await printed;

@@ -1,6 +1,6 @@
 // `tutti version`: prints the version of the package this command belongs to.
 import { readVersion } from "../package-version.ts";
-import { writeLine } from "../terminal/output.ts";
+import { writeLine } from "../terminal/screen.ts";
 
 export interface VersionOptions {
   readonly json?: boolean;

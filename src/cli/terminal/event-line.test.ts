@@ -61,10 +61,10 @@ test("questions are shown with their id, and answers with who gave them", () => 
   assert.equal(answer({ kind: "budget", go_on: true }), "ask_1 by ada: go on");
 });
 
-test("long text is cut, line ends become spaces and control codes are removed", () => {
+test("long text is cut, line ends become spaces and control codes are escaped", () => {
   const text = textOf(completed(agent, `a\n\n${"x".repeat(500)}`));
   assert.equal(text, `a ${"x".repeat(158)}…`);
-  assert.equal(textOf(completed(agent, "a\u001b[2Jb")), "a[2Jb");
+  assert.equal(textOf(completed(agent, "a\u001b[2Jb")), "a\\u001b[2Jb");
 });
 
 test("every type of event can be shown", () => {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import { messageText } from "../../protocol/task/message.ts";
-import { bold, dim } from "./output.ts";
+import { bold, dim } from "./style.ts";
 import { printable } from "./printable.ts";
 import { counted, money } from "./units.ts";
 import { resultText, valueText } from "./value-text.ts";

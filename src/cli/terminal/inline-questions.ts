@@ -8,10 +8,10 @@ import type { TaskEvent } from "../../protocol/task/event.ts";
 import { commandLine } from "../connect.ts";
 import { submitAnswer } from "../submit-answer.ts";
 import type { Display } from "./display.ts";
-import { printable } from "./printable.ts";
 import { canPrompt, prompt } from "./terminal-prompt.ts";
 import { parseAnswer, questionText } from "./question-text.ts";
 import type { TaskListener } from "./watch-task.ts";
+import { note } from "./screen.ts";
 
 export interface AskOptions {
   /** Is paused while a question is on the screen. */
@@ -50,10 +50,10 @@ function askInline(tutti: Tutti, { display, state }: AskOptions): Questions {
 
   const submit = async (open: OpenAsk | OpenWait, text: string): Promise<void> => {
     const parsed = parseAnswer(open, text);
-    if (!parsed.ok) return console.error(`tutti: ${parsed.message}`);
+    if (!parsed.ok) return note(`tutti: ${parsed.message}`);
     const outcome = await submitAnswer(tutti, open, parsed.value);
     if (outcome.accepted || outcome.code !== "invalid") done.add(open.id);
-    if (!outcome.accepted) console.error(`tutti: ${printable(outcome.message)}`);
+    if (!outcome.accepted) note(`tutti: ${outcome.message}`);
   };
   const ask = async (open: OpenAsk | OpenWait): Promise<void> => {
     const closed = new AbortController();
@@ -66,11 +66,11 @@ function askInline(tutti: Tutti, { display, state }: AskOptions): Questions {
       });
       if (text !== undefined) return await submit(open, text);
       done.add(open.id);
-      console.error(`\ntutti: ${open.id} stays open; answer it with \`${answerCommand(open.id, state)}\``);
+      note(`\ntutti: ${open.id} stays open; answer it with \`${answerCommand(open.id, state)}\``);
     } catch (thrown) {
       if (stopped.signal.aborted) return;
-      if (closed.signal.aborted) console.error(`\ntutti: ${open.id} ${String(closed.signal.reason)}`);
-      else console.error(`tutti: ${toTuttiError(thrown).message}`);
+      if (closed.signal.aborted) note(`\ntutti: ${open.id} ${String(closed.signal.reason)}`);
+      else note(`tutti: ${toTuttiError(thrown).message}`);
     } finally {
       onScreen = undefined;
       display?.resume();
@@ -117,7 +117,7 @@ function announce({ state }: AskOptions): Questions {
     timer = undefined;
     for (const id of tree?.open.keys() ?? []) {
       if (!announced.has(id))
-        console.error(`tutti: waiting for an answer to ${id}; answer it with \`${answerCommand(id, state)}\``);
+        note(`tutti: waiting for an answer to ${id}; answer it with \`${answerCommand(id, state)}\``);
       announced.add(id);
     }
   };
@@ -135,7 +135,7 @@ function announce({ state }: AskOptions): Questions {
 function howItClosed(event: TaskEvent): string {
   switch (event.type) {
     case "ask.answered":
-      return `was answered by ${printable(event.data.by.name)}`;
+      return `was answered by ${event.data.by.name}`;
     case "ask.expired":
       return "has expired";
     case "ask.withdrawn":

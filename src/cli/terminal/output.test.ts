@@ -3,7 +3,8 @@ import { test } from "node:test";
 
 import { captureOutput } from "../../../test/support/captured-output.ts";
 import { errorTable, TuttiError } from "../../protocol/error.ts";
-import { fail, indent, paint, warn } from "./output.ts";
+import { fail, indent, warn } from "./output.ts";
+import { paint } from "./style.ts";
 
 test("an error is one line on standard error, or JSON, and sets the exit status of its code", (t) => {
   t.after(() => (process.exitCode = undefined));

@@ -1,11 +1,14 @@
-// Makes text of models and tools safe to print: without the codes that move the cursor or change the title of a terminal.
+// Text of models and tools as the screen will show it, for code that measures or cuts it before it is written.
+import { escapeControls } from "../../core/escape-controls.ts";
 
-// oxlint-disable-next-line no-control-regex -- controls are what this is about
-const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
-
-/** Keeps line ends and tabs; removes other control characters and the marks that change the direction of text. */
+/** The screen escapes by itself; only text whose length or lines matter has to be escaped earlier. */
 export function printable(text: string): string {
-  return text.replaceAll("\r\n", "\n").replaceAll(controls, "");
+  return escapeControls(text.replaceAll("\r\n", "\n"));
+}
+
+/** A name, such as that of a file: always one line. */
+export function printableName(name: string): string {
+  return escapeControls(name).replaceAll("\r\n", "\\r\\n").replaceAll("\n", "\\n").replaceAll("\t", "\\t");
 }
 
 /** The first line, cut to `maxLength` characters, and how many lines follow it. */

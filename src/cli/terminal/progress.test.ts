@@ -13,6 +13,7 @@ import {
 import { emptyTree, type FoldedTree, foldTree } from "../../core/fold-tree.ts";
 import type { Display } from "./display.ts";
 import { liveTree } from "./progress.ts";
+import { screenOver } from "./screen.ts";
 
 interface Screen {
   readonly display: Display;
@@ -25,11 +26,12 @@ interface Screen {
 function onScreen(t: TestContext): Screen {
   t.mock.timers.enable({ apis: ["setInterval", "Date"], now: 100 });
   const writes: string[] = [];
-  const screen = Object.assign(Object.create(process.stderr) as NodeJS.WriteStream, {
+  const screen = screenOver(() => ({
+    isTTY: true,
     columns: 40,
     rows: 10,
-    write: (text: string) => writes.push(text) > 0,
-  });
+    write: (text: string | Uint8Array) => writes.push(String(text)) > 0,
+  }));
   const display = liveTree(screen);
   t.after(() => display.stop());
   const tree = emptyTree(top);

@@ -37,7 +37,7 @@ test("a question cannot send control codes to the terminal or imitate our prompt
   for (const text of texts) {
     // oxlint-disable-next-line no-control-regex -- controls are what this is about
     assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
-    assert.match(text, /a\[2Jbcd/);
+    assert.match(text, /a\\u001b\[2Jb\\u009bc\\u202ed/);
   }
   const forged = questionText(ask({ question: "Read a file?\n> y\nDelete all?" }));
   assert.equal(forged, "Read a file?\n  > y\n  Delete all? [y/N]\n> ");

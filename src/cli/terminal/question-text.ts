@@ -1,7 +1,7 @@
 // The text of a question on a terminal, and the answer in what the person typed.
 import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
-import { bold, dim } from "./output.ts";
+import { bold, dim } from "./style.ts";
 import { printable } from "./printable.ts";
 
 /** A question comes from models and tools. Without control codes, and with its later lines indented, it cannot imitate our prompt. */

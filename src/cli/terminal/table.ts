@@ -1,6 +1,8 @@
 // Writes rows in columns: cut to the width of a terminal, in full when the output is piped.
-import { shorten, sizeOf } from "./fit.ts";
-import { bold, dim, writeLine } from "./output.ts";
+import { shorten } from "./fit.ts";
+import { printableName } from "./printable.ts";
+import { standardOutput, writeLine } from "./screen.ts";
+import { bold, dim } from "./style.ts";
 
 export interface Row {
   /** One character before the first cell. */
@@ -12,18 +14,19 @@ const gap = "  ";
 
 /** The first cell is an id that people copy, so it is never cut; of the others, the longest is cut first. */
 export async function writeTable(rows: readonly Row[], head?: readonly string[]): Promise<void> {
-  const all = [...(head === undefined ? [] : [head]), ...rows.map(({ cells }) => cells)];
+  const shown = rows.map(({ mark, cells }) => ({ mark, cells: cells.map(printableName) }));
+  const all = [...(head === undefined ? [] : [head]), ...shown.map(({ cells }) => cells)];
   const marked = rows.some(({ mark }) => mark !== undefined);
   const columns = Math.max(0, ...all.map((cells) => cells.length));
   const wanted = Array.from({ length: columns }, (_, at) =>
     Math.max(0, ...all.map((cells) => (cells[at] ?? "").length)),
   );
-  const room = process.stdout.isTTY === true ? sizeOf(process.stdout).columns - 1 : Infinity;
+  const room = standardOutput.isTerminal ? standardOutput.columns - 1 : Infinity;
   const widths = fitted(wanted, room - (marked ? 2 : 0) - gap.length * Math.max(0, columns - 1));
   const line = (cells: readonly string[]): string[] =>
     widths.map((width, at) => shorten(cells[at] ?? "", width).padEnd(width));
   if (head !== undefined) await writeLine(dim(`${marked ? "  " : ""}${line(head).join(gap)}`.trimEnd()));
-  for (const { mark, cells } of rows) {
+  for (const { mark, cells } of shown) {
     const [first = "", ...rest] = line(cells);
     const before = marked ? `${mark ?? " "} ` : "";
     await writeLine(`${before}${bold(first)}${rest.length === 0 ? "" : gap}${rest.join(gap)}`.trimEnd());

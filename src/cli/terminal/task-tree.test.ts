@@ -50,6 +50,6 @@ test("a tree that is too long ends with the number of tasks that are left out", 
 });
 
 test("names of agents cannot send control codes, and no tasks give no lines", () => {
-  assert.match(drawTree([view("r", null, { agent: "a\u001b[2Jb" })], { now: 0 })[0] ?? "", /^▸ a\[2Jb r/);
+  assert.match(drawTree([view("r", null, { agent: "a\u001b[2Jb" })], { now: 0 })[0] ?? "", /^▸ a\\u001b\[2Jb r/);
   assert.deepEqual(drawTree([], { now: 0 }), []);
 });

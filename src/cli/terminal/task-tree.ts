@@ -1,8 +1,8 @@
 // Draws a tree of tasks: one line per task, with its status, its agent and what it used.
 import type { TaskView } from "../../protocol/task/task-view.ts";
 import type { TaskStatus } from "../../protocol/task/task-status.ts";
-import { bold, dim, paint } from "./output.ts";
-import { printable } from "./printable.ts";
+import { printableName } from "./printable.ts";
+import { bold, dim, paint } from "./style.ts";
 import { counted, duration, money } from "./units.ts";
 
 const marks: Readonly<Record<TaskStatus, { mark: string; color: "green" | "red" | "yellow" | "blue" | "dim" }>> = {
@@ -50,5 +50,5 @@ function lineOf(view: TaskView, now: number): string {
     ...(view.attempt > 1 ? [`attempt ${view.attempt}`] : []),
     ...(view.detached ? ["detached"] : []),
   ];
-  return `${markOf(view.status)} ${bold(printable(view.agent))} ${dim(view.id)} ${view.status} ${dim(used.join(", "))}`;
+  return `${markOf(view.status)} ${bold(printableName(view.agent))} ${dim(view.id)} ${view.status} ${dim(used.join(", "))}`;
 }

@@ -1,5 +1,7 @@
-// Reads one line from the person at the terminal.
+// Reads one line from the person at the terminal, after a prompt that is made safe like everything that is written.
 import { createInterface } from "node:readline/promises";
+
+import { rendered } from "./style.ts";
 
 /** The prompt is written to standard error, since standard output is for results. */
 export function canPrompt(): boolean {
@@ -20,7 +22,7 @@ export async function prompt(text: string, { signal, onInterrupt }: PromptOption
   reader.once("close", () => closed.abort());
   if (onInterrupt !== undefined) reader.once("SIGINT", onInterrupt);
   try {
-    return await reader.question(text, {
+    return await reader.question(rendered(text, { colors: true }), {
       signal: signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]),
     });
   } catch (thrown) {

@@ -1,7 +1,7 @@
 // The lines of a transcript: what it shows of a message and of an event.
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { type CompleteMessage, messageText } from "../../protocol/task/message.ts";
-import { oneLine, printable } from "./printable.ts";
+import { oneLine } from "./printable.ts";
 import { markOf } from "./task-tree.ts";
 import { money } from "./units.ts";
 import { valueText } from "./value-text.ts";
@@ -21,7 +21,7 @@ export function messageLines(message: CompleteMessage): { readonly text: string;
     return [`← ${name} ${short(text === "" ? (data.length === 1 ? data[0] : data) : text)}`];
   });
   // The message a task begins with is shown by the line that announces the task.
-  const text = message.role === "assistant" ? printable(messageText(message)) : "";
+  const text = message.role === "assistant" ? messageText(message) : "";
   return { text, calls };
 }
 
@@ -35,7 +35,7 @@ export function eventText(event: TaskEvent): string {
     case "task.completed":
       return `${markOf("completed")} ${short(event.data.content)}`;
     case "task.failed":
-      return `${markOf("failed")} ${printable(event.data.error.message)}`;
+      return `${markOf("failed")} ${event.data.error.message}`;
     case "task.canceled":
       return `${markOf("canceled")} ${short(event.data.reason)}`;
     case "task.handed_over":

@@ -26,7 +26,7 @@ interface Shown {
 function transcript(t: TestContext): Shown {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let text = "";
-  const display = showTranscript(top, { write: (piece: string | Uint8Array) => (text += String(piece)) !== "" });
+  const display = showTranscript(top, { write: (piece) => (text += piece) !== "" });
   const tree = emptyTree(top);
   const happens = (...happenings: Happening[]): void => {
     for (const event of eventsOf(happenings)) display.update({ event }, tree);

@@ -2,8 +2,8 @@
 import type { LiveDelta, TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { Display } from "./display.ts";
-import { bold, dim } from "./output.ts";
-import { printable } from "./printable.ts";
+import { bold, dim } from "./style.ts";
+import { type Screen, standardError } from "./screen.ts";
 import { eventText, messageLines } from "./transcript-lines.ts";
 
 interface Speaker {
@@ -28,7 +28,7 @@ const holdMs = 40;
 const endings: ReadonlySet<TaskEvent["type"]> = new Set(["task.completed", "task.failed", "task.canceled"]);
 
 /** `root` is the task of the invocation; the agent that was run is the task below it. */
-export function showTranscript(root: TaskId, screen: Pick<NodeJS.WriteStream, "write"> = process.stderr): Display {
+export function showTranscript(root: TaskId, screen: Pick<Screen, "write"> = standardError): Display {
   const speakers = new Map<TaskId, Speaker>();
   const waiting: TaskEvent[] = [];
   let reply: LiveReply | undefined;
@@ -55,7 +55,7 @@ export function showTranscript(root: TaskId, screen: Pick<NodeJS.WriteStream, "w
     if (lastSpeaker === task) return;
     const speaker = speakers.get(task);
     lastSpeaker = task;
-    if (speaker !== undefined) writeLine(speaker.level, `${bold(printable(speaker.agent))}${label}`);
+    if (speaker !== undefined) writeLine(speaker.level, `${bold(speaker.agent)}${label}`);
   };
   const dropReply = (): void => {
     clearTimeout(reply?.holdTimer);
@@ -132,9 +132,8 @@ export function showTranscript(root: TaskId, screen: Pick<NodeJS.WriteStream, "w
     // With another key the call is made again, and the text of the first try does not count.
     if (reply !== undefined && reply.key !== delta.key) endLine();
     const current = reply?.key === delta.key ? reply : beginReply(delta);
-    const text = printable(delta.text);
-    current.text += text;
-    if (current.holdTimer === undefined) writeOn(levelOf(delta.task) + 1, text);
+    current.text += delta.text;
+    if (current.holdTimer === undefined) writeOn(levelOf(delta.task) + 1, delta.text);
   };
 
   return {

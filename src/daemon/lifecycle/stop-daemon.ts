@@ -1,7 +1,5 @@
 // Stops the daemon of a state folder: asks it to stop, or kills it if forced to, and waits until it has ended.
 
-import { kill } from "node:process";
-
 import { service } from "../../client/call.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { readDaemonFile } from "./daemon-file.ts";
@@ -39,7 +37,7 @@ async function killDaemon(folder: string): Promise<boolean> {
   if (file === undefined) return false;
   const daemon = processIn(file);
   if (readLockOwner(folder)?.pid !== daemon.pid || !(await isRunning(daemon))) return false;
-  kill(daemon.pid, "SIGKILL");
+  process.kill(daemon.pid, "SIGKILL");
   if (await waitForExit(daemon, closingMs)) return true;
   throw stillRunning(daemon);
 }

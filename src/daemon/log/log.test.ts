@@ -167,8 +167,8 @@ test("a pretty line is one short line without control codes", (t) => {
     n: 3,
     msg: "a\u001b[2Jb\nc",
   });
-  assert.equal(prettyLine(line), '03:04:05 warn  a [2Jb c task=tsk_1 why="two words" n=3\n');
-  assert.equal(prettyLine("no json\u001b[1m\n"), "no json [1m\n");
+  assert.equal(prettyLine(line), '03:04:05 warn  a\\u001b[2Jb c task=tsk_1 why="two words" n=3\n');
+  assert.equal(prettyLine("no json\u001b[1m\n"), "no json\\u001b[1m\n");
   const file = join(tempFolder(t), "log");
   const { log, close } = openLog({ level: "info", file, pretty: true, redact });
   log.info({ key: secret, err: new Error("broke") }, "hi");

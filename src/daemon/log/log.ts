@@ -2,6 +2,7 @@
 
 import pino, { type Logger } from "pino";
 
+import { escapeControls } from "../../core/escape-controls.ts";
 import { type LineSink, openSink } from "./line-sink.ts";
 import { prettyLine } from "./pretty-line.ts";
 
@@ -61,7 +62,8 @@ function write(
   let clean: string;
   try {
     clean = redact(line);
-    if (pretty) clean = prettyLine(clean);
+    // The line may be looked at on a terminal, also later in the file. JSON keeps its value.
+    clean = pretty ? prettyLine(clean) : escapeControls(clean);
   } catch {
     // A line that could not be redacted is not written.
     clean = `${JSON.stringify({ level: "error", time: Date.now(), msg: "a line of the log could not be written" })}\n`;

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { escapeControls } from "../../core/escape-controls.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 
 const LogLine = z.looseObject({ time: z.number(), level: z.string(), msg: z.string().default("") });
@@ -9,7 +10,7 @@ const LoggedError = z.object({ message: z.string(), stack: z.string() });
 
 const shownApart = new Set(["time", "level", "msg", "pid"]);
 
-/** A line that is not JSON of the log is returned as it is, without control codes. */
+/** A line that is not JSON of the log is returned as it is, in one line. */
 export function prettyLine(json: string): string {
   const line = LogLine.safeParse(parseJson(json));
   if (!line.success) return `${oneLine(json)}\n`;
@@ -33,7 +34,7 @@ function shown(value: unknown): string {
   return oneLine(typeof value === "string" && /[\s"=]/.test(value) ? JSON.stringify(text) : text);
 }
 
-/** Logged text may come from models and tools: codes that move the cursor or reverse the text are removed. */
+/** Logged text may come from models and tools, which could imitate further lines. */
 function oneLine(text: string): string {
-  return text.trim().replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ");
+  return escapeControls(text.trim().replaceAll(/[\r\n\t]+/g, " "));
 }

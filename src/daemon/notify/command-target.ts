@@ -1,5 +1,6 @@
 // Gives notices to a command of the user: as JSON on its input, and the main fields as environment variables.
 
+import { escapeControls } from "../../core/escape-controls.ts";
 import type { Environment } from "../../model/resolve-model.ts";
 import type { Clock } from "../../ports.ts";
 import type { Log } from "../log/log.ts";
@@ -44,6 +45,6 @@ function variablesOf({ id, kind, task, root, agent, title, text, ask, answer_wit
     TUTTI_ASK: ask?.id ?? "",
     TUTTI_ANSWER_WITH: answer_with ?? "",
   };
-  // An environment variable cannot hold a NUL.
-  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, value.replaceAll("\0", "")]));
+  // A program may print them on a terminal, and an environment variable cannot hold a NUL.
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, escapeControls(value)]));
 }

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { escapeControls } from "../../core/escape-controls.ts";
 import { idInName } from "../../store/names.ts";
 import { AskKind } from "../../protocol/task/ask.ts";
 import { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
@@ -122,11 +123,11 @@ function textOf(content: unknown): string {
   return typeof content === "string" ? content : (JSON.stringify(content) ?? "");
 }
 
-/** The text may come from models and tools, so codes that would change a terminal or a dialog are removed. */
+/** The text may come from models and tools, so what would steer a terminal or a dialog is escaped. */
 function oneLine(text: string, maxLength: number): string {
   // A result may be very long, and only its beginning is shown.
-  const beginning = text.slice(0, maxLength * 10).replaceAll(/[\p{Cc}\s\u202a-\u202e\u2066-\u2069]+/gu, " ");
-  return cut(beginning.trim(), maxLength);
+  const beginning = text.slice(0, maxLength * 10).replaceAll(/\s+/g, " ");
+  return cut(escapeControls(beginning.trim()), maxLength);
 }
 
 function cut(text: string, maxLength: number): string {

@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTick } from "node:timers/promises";
 
+import { escapeControls } from "../../core/escape-controls.ts";
 import { idInName } from "../../store/names.ts";
 import type { Environment } from "../../model/resolve-model.ts";
 import type { Clock } from "../../ports.ts";
@@ -66,7 +67,7 @@ export function startNotifier(options: NotifierOptions): Notifier {
       const notice = noticeOf(event, { store, on: config.on, redact });
       if (notice === undefined) continue;
       added = true;
-      outbox.add(notice, redact(JSON.stringify(notice)));
+      outbox.add(notice, escapeControls(redact(JSON.stringify(notice))));
     }
     if (added || seen - written >= writeEvery) writePosition();
   };

@@ -5,6 +5,7 @@ import { Socket } from "node:net";
 import { extname } from "node:path";
 
 import type { StepToolContext } from "../../agent/tools/tool.ts";
+import { escapeControls } from "../../core/escape-controls.ts";
 import { type ErrorCode, errorTable, TuttiError } from "../../protocol/error.ts";
 import type { Failure } from "../../protocol/failure.ts";
 import type { ConfigFiles } from "./config-files.ts";
@@ -123,7 +124,7 @@ export class ConfigProcess {
     });
     let last = "";
     for (const output of [child.stdout, child.stderr]) {
-      output?.on("data", (chunk: Buffer) => (last = `${last}${pass(chunk)}`.slice(-300)));
+      output?.setEncoding("utf8").on("data", (text: string) => (last = `${last}${pass(text)}`.slice(-300)));
     }
     const calls = new Map<number, PendingCall>();
     let over: TuttiError | undefined;
@@ -211,11 +212,11 @@ function keepAlive({ child }: Pick<Running, "child">, alive: boolean): void {
   }
 }
 
-/** What a config prints goes where the daemon's own complaints go, without what could steer a terminal. */
-function pass(chunk: Buffer): string {
-  const text = chunk.toString("utf8").replaceAll(/[^\P{C}\n\t]/gu, "");
-  process.stderr.write(text);
-  return text;
+/** What a config prints goes to standard error, where a terminal can only show it. */
+function pass(text: string): string {
+  const safe = escapeControls(text);
+  process.stderr.write(safe);
+  return safe;
 }
 
 function errorOf({ code, message, retry, details }: Failure): TuttiError {

@@ -1,0 +1,79 @@
+// Standard output and standard error: the only place where the command line writes, so that text from outside is always made safe.
+import { once } from "node:events";
+
+import { errorTable } from "../../protocol/error.ts";
+import { rendered } from "./style.ts";
+
+type Stream = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns" | "rows">;
+
+export interface Screen {
+  readonly isTerminal: boolean;
+  /** A terminal that does not know its size counts as 80 by 24. */
+  readonly columns: number;
+  readonly rows: number;
+  /** Colours of ours become codes on a terminal; whatever else a terminal would obey is escaped. */
+  write(text: string): boolean;
+  /** Erases the last `count` lines, to draw them again. */
+  eraseLines(count: number): void;
+}
+
+/** `stream` is called when it is needed, because opening a standard stream takes time. */
+export function screenOver(stream: () => Stream): Screen {
+  return {
+    get isTerminal() {
+      return stream().isTTY === true;
+    },
+    get columns() {
+      const { columns } = stream();
+      return columns > 0 ? columns : 80;
+    },
+    get rows() {
+      const { rows } = stream();
+      return rows > 0 ? rows : 24;
+    },
+    write: (text) => stream().write(rendered(text, { colors: stream().isTTY === true })),
+    eraseLines(count) {
+      if (count > 0) stream().write(`\r\u001b[${count}A\u001b[0J`);
+    },
+  };
+}
+
+export const standardOutput = screenOver(() => process.stdout);
+export const standardError = screenOver(() => process.stderr);
+
+/** Writes a line to standard output. Waits while the reader is slower than this command. */
+export async function writeLine(text: string): Promise<void> {
+  if (!standardOutput.write(`${text}\n`)) await drained();
+}
+
+/** Writes the exact text when standard output is a file or another program. A terminal still gets it made safe. */
+export async function writeExactLine(text: string): Promise<void> {
+  if (standardOutput.isTerminal) return writeLine(text);
+  if (!process.stdout.write(`${text}\n`)) await drained();
+}
+
+async function drained(): Promise<void> {
+  await once(process.stdout, "drain");
+}
+
+/** Writes a line to standard error. */
+export function note(text: string): void {
+  standardError.write(`${text}\n`);
+}
+
+/** A reader that goes away, as `head` does, is no error: the command ends with status 0. */
+export function exitWhenOutputCloses(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    note(`tutti: could not write the result: ${error.message}`);
+    process.exit(errorTable.io.exit);
+  });
+}
+
+/** Node writes warnings to standard error by itself. They may quote text from outside, so they are written here instead. */
+export function writeNodeWarnings(): void {
+  // There is no listener when Node was told to write no warnings.
+  if (process.listenerCount("warning") === 0) return;
+  process.removeAllListeners("warning");
+  process.on("warning", ({ name, message }) => note(`(node:${process.pid}) ${name}: ${message}`));
+}
