@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { asOrdinaryUser, giveToOrdinaryUser } from "../../../test/support/ordinary-user.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { trustProject } from "../../../test/support/trusted-project.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
@@ -515,16 +516,20 @@ describe("doctor", () => {
     assert.equal(findings(broken.out)["config"]?.state, "fail");
   });
 
-  test(
-    "fails for a state folder it may not write to",
-    { skip: process.getuid?.() === 0 && "root writes anywhere" },
-    () => {
-      const { tutti, state } = makeProject();
-      mkdirSync(state);
-      chmodSync(state, 0o500);
-      assert.equal(findings(tutti(["doctor", "--state", state, "--json"]).out)["state"]?.state, "fail");
-    },
-  );
+  test("fails for a state folder it may not write to", (t) => {
+    const folder = tempFolder(t);
+    const state = join(folder, "state");
+    mkdirSync(state);
+    chmodSync(state, 0o500);
+    giveToOrdinaryUser(folder);
+    const { status, out, err } = asOrdinaryUser({
+      folder,
+      args: ["doctor", "--state", state, "--json"],
+      loads: ["doctor", "--state", tempFolder(t), "--json"],
+    });
+    assert.equal(status, errorTable.io.exit, err);
+    assert.equal(findings(out)["state"]?.state, "fail");
+  });
 
   test("names the agents whose model lacks a key, and the definitions that are wrong", () => {
     const { tutti, write } = makeProject();

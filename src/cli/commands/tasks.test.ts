@@ -11,6 +11,7 @@ import { TaskEvent } from "../../protocol/task/event.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { RootView, TaskView } from "../../protocol/task/task-view.ts";
 import { bench, type Bench, jsonLines } from "../../../test/support/cli-process.ts";
+import { asOrdinaryUser, giveToOrdinaryUser } from "../../../test/support/ordinary-user.ts";
 
 const example = (name: string): string => join("examples", "invocations", `${name}.json`);
 const roots = (b: Bench): RootView[] => z.array(RootView).parse(JSON.parse(b.run("tasks", "--json").out));
@@ -203,12 +204,18 @@ describe("a folder that cannot be used gives one line and no stack trace", () =>
     assert.equal(b.run("tasks").status, 4);
   });
 
-  test("that cannot be written to", { skip: process.getuid?.() === 0 ? "root may write anywhere" : false }, (t) => {
+  test("that cannot be written to", (t) => {
     const b = bench(t);
     mkdirSync(b.state);
     chmodSync(b.state, 0o500);
-    const { status, err } = b.run("invoke", example("single"));
-    assert.equal(status, 6);
+    giveToOrdinaryUser(b.folder);
+    const invoke = ["invoke", example("single"), "--state"];
+    const { status, err } = asOrdinaryUser({
+      folder: b.folder,
+      args: [...invoke, b.state],
+      loads: [...invoke, join(b.folder, "other-state")],
+    });
+    assert.equal(status, 6, err);
     assert.match(err, /^tutti: [^\n]*--state[^\n]*\n$/);
   });
 });
