@@ -21,6 +21,7 @@ import { leftByKill } from "../../test/support/kill-process.ts";
 import { settle } from "../../test/support/settle.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { databaseFile } from "../store/sqlite/database.ts";
+import { fakeClock } from "./fake-clock.ts";
 
 const yes = { kind: "approval" as const, approved: true };
 const no = { kind: "approval" as const, approved: false };
@@ -210,4 +211,35 @@ test("a tree that cannot be taken over is left as it is and told; the others go 
   assert.match(left[0] ?? "", new RegExp(`^${broken} `));
   assert.equal(ran.length, 3);
   await second.stop();
+});
+
+test("only the task that ends the process is parked, whatever else was running each time", async (t) => {
+  let [deadly, ran] = [false, 0];
+  const long = (): Promise<never> => ((ran += 1), never);
+  const loops: Loops = {
+    long: (d) => d.step("long", again, long),
+    fatal: (d) => d.step("fatal", again, () => ((deadly = true), never)),
+    caller: async (d) => d.join(await d.spawn("kid", [task("fatal")])),
+  };
+  const clock = fakeClock();
+  let w = world(tempFolder(t), loops, { clock });
+  for (const agent of ["long", "caller", "long", "long"]) await started(w, agent);
+  await settle();
+  let deaths = 0;
+  for (; deaths < 20 && deadly; deaths += 1) {
+    [deadly, ran] = [false, 0];
+    w = await killed(w, t, loops);
+    for (let look = 0; look < 6 && !deadly; look += 1) {
+      await settle();
+      if (!deadly) clock.advance(2_000);
+    }
+  }
+  assert.equal(deaths, 6, "it ended the process once by itself and five times when it was resumed");
+  assert.equal(ran, 3, "the others run");
+  const raised = events(w.store).filter(({ type }) => type === "ask.raised");
+  assert.deepEqual(
+    raised.map((event) => w.store.task(event.task)?.agent),
+    ["fatal"],
+  );
+  await w.stop();
 });

@@ -11,6 +11,9 @@ import type { LiveTask } from "./live-task.ts";
 /** How often in a row a task may be under way when the process ends, until it is parked. */
 const resumeLimit = 5;
 
+/** From this many on, a task may be the one that ends the process: it is resumed when no other such task is on trial. */
+const suspectFrom = 1;
+
 /** A task of a tree that was taken over goes on, unless it was under way too often when the process ended. */
 export function resumeTask(parts: EngineParts, task: LiveTask, count: number): void {
   if (count < resumeLimit) {
@@ -20,19 +23,34 @@ export function resumeTask(parts: EngineParts, task: LiveTask, count: number): v
 }
 
 /** The loop of the task is about to begin. Resolves when that is on disk; undefined when there is nothing to record. */
-export function countResume({ store }: EngineParts, { id, resume }: LiveTask): Promise<void> | undefined {
+export function countResume(parts: EngineParts, task: LiveTask): Promise<void> | undefined {
+  const { resume } = task;
   if (resume === undefined || resume.counted) return undefined;
   resume.counted = true;
-  resume.count += 1;
+  return resume.count < suspectFrom ? count(parts, task, 1) : countInTurn(parts, task);
+}
+
+async function countInTurn(parts: EngineParts, task: LiveTask): Promise<void> {
+  // A survivor stays under way, so the next end must not count against it.
+  const onSurvived = (): void => void count(parts, task, -1)?.catch(() => undefined);
+  await parts.trials.turn(task, onSurvived);
+  if (task.result === undefined && task.tree.halted === undefined) await count(parts, task, 1);
+  else parts.trials.over(task);
+}
+
+function count({ store }: EngineParts, { id, resume }: LiveTask, change: 1 | -1): Promise<void> | undefined {
+  if (resume === undefined) return undefined;
+  resume.count += change;
   store.setResumes(id, resume.count);
   return store.committed();
 }
 
 /** The task has recorded something new. After the process ended inside one of its steps, that says little yet. */
-export function gotFurther({ store }: EngineParts, task: LiveTask): void {
+export function gotFurther({ store, trials }: EngineParts, task: LiveTask): void {
   if (task.resume === undefined || task.resume.diedInStep) return;
   task.resume = undefined;
   store.setResumes(task.id, 0);
+  trials.over(task);
 }
 
 /** The process is stopped as it should be: that is no sign against the tasks that were under way. */

@@ -24,7 +24,10 @@ export function endTask(parts: EngineParts, task: LiveTask, status: TerminalStat
   recorder.emit(task, `task.${status}`);
   task.result = result;
   store.addResult(row);
-  if (!task.fresh) store.setResumes(task.id, 0);
+  if (!task.fresh) {
+    store.setResumes(task.id, 0);
+    parts.trials.over(task);
+  }
   waits.withdrawAll(task);
   task.callOffDeadline?.();
   task.stop?.(new TuttiError("canceled", `the task ${task.name} is over`));

@@ -7,6 +7,7 @@ import type { LiveTask } from "./live-task.ts";
 import type { LiveTasks } from "./live-tasks.ts";
 import type { PauseSwitch } from "./pause-switch.ts";
 import type { Recorder } from "./recorder.ts";
+import type { ResumeTrials } from "./resume-trials.ts";
 import type { Runners } from "./runners.ts";
 import type { Slots } from "./slots.ts";
 import type { Waits } from "./waits.ts";
@@ -20,6 +21,7 @@ export interface EngineParts {
   readonly waits: Waits;
   readonly pause: PauseSwitch;
   readonly runners: Runners;
+  readonly trials: ResumeTrials;
   /** Queues the loop of a task that has none; the driver's. */
   readonly launch: (task: LiveTask) => void;
   /** Text that is being written: shown, not kept. */

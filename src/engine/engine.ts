@@ -32,6 +32,7 @@ import { resultIn } from "./outcome.ts";
 import { PauseSwitch } from "./pause-switch.ts";
 import { Recorder, type Redact } from "./recorder.ts";
 import { alignStatus, recoverTree } from "./recovery.ts";
+import { ResumeTrials } from "./resume-trials.ts";
 import { Runners } from "./runners.ts";
 import { Slots } from "./slots.ts";
 import { settledIn } from "./wait-body.ts";
@@ -103,6 +104,7 @@ export class Engine implements Tasks {
       waits: new Waits(recorder, slots),
       pause: new PauseSwitch({ store, clock, slots, tasks: () => tasks.all() }),
       runners: new Runners(options.runners, options.treeRunners),
+      trials: new ResumeTrials(clock),
       launch: (task) => this.#driver.launch(task),
       onLive: (delta) => onLive?.(delta),
     };

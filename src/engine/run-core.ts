@@ -201,6 +201,7 @@ export class RunCore {
     if (this.task.resume === undefined || this.#steps > 0 || this.#rests) return;
     this.#rests = true;
     this.parts.store.setResumes(this.task.id, 0);
+    this.parts.trials.over(this.task);
   }
 
   #countAgain(): Promise<void> | undefined {
