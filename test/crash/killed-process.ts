@@ -40,6 +40,8 @@ process.stdout.write("opened\n");
 await engine.recover();
 process.stdout.write("ready\n");
 
+const outsideWork: Promise<void>[] = [];
+
 /** Everything the outside does is tried until it is accepted; what a kill cut off is done again by the next process. */
 function outside(work: () => Promise<void>): void {
   const soon = async (): Promise<void> => {
@@ -52,7 +54,7 @@ function outside(work: () => Promise<void>): void {
       if (error.code !== "conflict" && error.code !== "not_found") throw error;
     }
   };
-  void soon();
+  outsideWork.push(soon());
 }
 
 function answerTo(id: string, kind: unknown): unknown {
@@ -121,6 +123,9 @@ const openRoots = "SELECT id, agent FROM tasks WHERE parent IS NULL AND id NOT I
 for (const row of reader.prepare(openRoots).all()) tend(Number(row["id"]), String(row["agent"]));
 
 if (mode === "finish") {
+  await engine.idle();
+  // What comes late for its task would otherwise meet an engine that has stopped.
+  await Promise.all(outsideWork);
   await engine.idle();
   await engine.stop();
   store.close();
