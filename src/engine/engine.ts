@@ -371,7 +371,7 @@ export class Engine implements Tasks {
     const body = recorder.clean(JSON.stringify(complete));
     if (options.admitted !== true) {
       this.#checkRoom();
-      countMessage(live, body.length);
+      countMessage(store, live, body.length);
     }
     store.addMail(live.id, body);
     await store.committed();
@@ -500,9 +500,10 @@ function wasPruned(): TuttiError {
   return new TuttiError("expired", message);
 }
 
-/** Throws if the task was sent more messages in this process than it may be. */
-function countMessage(task: LiveTask, bytes: number): void {
-  const used = task.messaged ?? { count: 0, bytes: 0 };
+/** Throws if the task was sent more messages than it may be, in this process and before. */
+function countMessage(store: Store, task: LiveTask, bytes: number): void {
+  // All attempts count: they are sent to the task.
+  const used = task.messaged ?? (task.fresh ? { count: 0, bytes: 0 } : store.mailSent(task.id, 0, "message"));
   const passed = passedLimit(quotas.messages, used, { count: 1, bytes });
   if (passed !== undefined) {
     const limit =

@@ -87,7 +87,7 @@ export interface LiveTask {
   stop: ((reason: unknown) => void) | undefined;
   /** Wakes whoever waits for mail. */
   onMail: Set<() => void> | undefined;
-  /** How much was sent to it from outside in this process; undefined before the first message. */
+  /** How much people and programs have sent to it; undefined before the first message in this process. */
   messaged?: Quota;
   /** The last message a run has recorded as taken, once somebody looked. */
   mailTaken: number | undefined;

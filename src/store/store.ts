@@ -91,6 +91,14 @@ export interface AnswerRow {
   readonly body: string | null;
 }
 
+/** Who sent it: a person or program, or the worker of the attempt as progress or as a question. */
+export type MailKind = "message" | "worker_event" | "worker_ask";
+
+export interface MailSent {
+  readonly count: number;
+  readonly bytes: number;
+}
+
 export interface MailRow {
   readonly id: number;
   readonly task: number;
@@ -219,6 +227,8 @@ export interface Store {
   answer(wait: number): AnswerRow | undefined;
   nextMail(task: number, after: number): MailRow | undefined;
   lastMailTaken(task: number): number | undefined;
+  /** How much mail of this kind the attempt was sent. Mail that an earlier attempt had not taken yet counts for this one. */
+  mailSent(task: number, attempt: number, kind: MailKind): MailSent;
   /** Bodies of the messages of one attempt of a task, in order. */
   messages(task: number, attempt: number): string[];
   /** Body of the last message of the task. */

@@ -40,7 +40,7 @@ export async function askForWorker(
     const unusable = schemaProblemIn(question);
     if (unusable !== undefined) return refuseWorker("bad_answer_schema", unusable);
     if (engine.refusesWork !== undefined) throw engine.refusesWork;
-    const refusal = workerQuotas.take("workerAsks", rights, [question]);
+    const refusal = workerQuotas.take("workerAsks", { store, rights, posted: [question] });
     if (refusal !== undefined) return refusal;
     const part: WorkerAskPart = { worker_ask: { attempt: claims.attempt, wait, digest, question } };
     const parts = [{ part_type: "data" as const, data: part }];

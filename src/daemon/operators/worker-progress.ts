@@ -18,7 +18,7 @@ export interface WorkAdmission {
 }
 
 export interface WorkerProgressContext {
-  readonly store: Pick<Store, "boundKey" | "bindKey">;
+  readonly store: Pick<Store, "boundKey" | "bindKey" | "mailSent">;
   /** Resolves when everything queued so far is on disk. */
   readonly committed: () => Promise<void>;
   readonly engine: Pick<Tasks, "message"> & WorkAdmission;
@@ -48,7 +48,7 @@ export function progressRecorder(context: WorkerProgressContext): RecordProgress
     if (key !== undefined && (beingPosted.has(key) || store.boundKey(key) !== undefined)) return undefined;
     // Before the key is bound: a post that is refused must not count as recorded when it comes again.
     if (engine.refusesWork !== undefined) throw engine.refusesWork;
-    const refusal = workerQuotas.take("workerEvents", rights, events);
+    const refusal = workerQuotas.take("workerEvents", { store, rights, posted: events });
     if (refusal !== undefined) return refusal;
     if (key !== undefined) {
       store.bindKey(key, { task: rights.task, content: "" });

@@ -11,6 +11,7 @@ import {
 } from "../../../test/support/operator-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { idInName } from "../../store/names.ts";
 import { WorkerQuotas } from "./worker-quota.ts";
 import type { WorkerReply } from "./worker-reply.ts";
 
@@ -42,6 +43,32 @@ test("a worker posts and asks no more than its attempt may; its result is taken 
   assert.deepEqual([await ask("a"), await ask("b"), await ask("c")], ["ok", "ok", "too_many_asks"]);
   assert.equal(outcome(await kit.workers.submit(handle, "done", {})), "ok");
   assert.equal((await kit.engine.result(task)).content, "done");
+});
+
+test("what was posted before a restart counts, and another attempt begins anew", async (t) => {
+  const limits = { workerEvents: { count: 3, bytes: 10_000 }, workerAsks: { count: 2, bytes: 10_000 } };
+  const { kit, task, handle } = await spawned(t, { workerQuotas: new WorkerQuotas(limits) });
+  const post = async (text: string): Promise<string> =>
+    outcome(await kit.workers.events(handle, { events: [{ type: "progress", text }] }));
+  const ask = async (key: string): Promise<string> =>
+    outcome(await kit.workers.ask(handle, { key, question: key, wait_ms: 0 }, signal));
+  assert.deepEqual([await post("one"), await post("two"), await ask("a")], ["ok", "ok", "ok"]);
+  await kit.engine.message(task, { name: null, role: "user", parts: [{ part_type: "text", data: '"worker_ask": 1' }] });
+  await kit.store.committed();
+  const id = idInName(kit.store.salt, task) ?? 0;
+  const restarted = new WorkerQuotas(limits);
+  const take = (name: "workerEvents" | "workerAsks", attempt: number, count: number): string | undefined => {
+    const posted = Array.from({ length: count }, () => "x");
+    return restarted.take(name, { store: kit.store, rights: { task: id, attempt }, posted })?.reason;
+  };
+  assert.equal(take("workerEvents", 1, 2), "too_many_events");
+  assert.equal(take("workerEvents", 1, 1), undefined);
+  assert.equal(take("workerAsks", 1, 2), "too_many_asks");
+  assert.equal(take("workerAsks", 1, 1), undefined);
+  assert.deepEqual(
+    [1, 2].map((attempt) => kit.store.mailSent(id, attempt, "worker_event").count),
+    [2, 0],
+  );
 });
 
 test("a post with a key that is refused for want of room is not taken for recorded when it comes again", async (t) => {

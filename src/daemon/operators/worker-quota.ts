@@ -2,14 +2,23 @@
 
 import { passedLimit, quotas, type Quota } from "../../core/quotas.ts";
 import type { LeaseRights } from "../../store/service-records.ts";
+import type { Store } from "../../store/store.ts";
 import { refuseWorker, type WorkerRefusal } from "./worker-reply.ts";
 
 export type WorkerQuotaName = "workerEvents" | "workerAsks";
 
+interface Posted {
+  readonly store: Pick<Store, "mailSent">;
+  readonly rights: Pick<LeaseRights, "task" | "attempt">;
+  readonly posted: readonly unknown[];
+}
+
 /** Counts are kept for so many attempts; then the one that was used least recently is forgotten. */
 const maxAttempts = 10_000;
 
-/** Counts what was posted to this process: after a restart, counting begins anew. */
+const mailKinds = { workerEvents: "worker_event", workerAsks: "worker_ask" } as const;
+
+/** What was posted before this process, or was forgotten, is counted from the store. */
 export class WorkerQuotas {
   readonly #used = new Map<string, Quota>();
   readonly #limits: Readonly<Record<WorkerQuotaName, Quota>>;
@@ -19,9 +28,10 @@ export class WorkerQuotas {
   }
 
   /** Counts it, or says why it is refused and counts nothing. */
-  take(name: WorkerQuotaName, { task, attempt }: LeaseRights, posted: readonly unknown[]): WorkerRefusal | undefined {
+  take(name: WorkerQuotaName, { store, rights, posted }: Posted): WorkerRefusal | undefined {
+    const { task, attempt } = rights;
     const key = `${name} ${task}.${attempt}`;
-    const used = this.#used.get(key) ?? { count: 0, bytes: 0 };
+    const used = this.#used.get(key) ?? store.mailSent(task, attempt, mailKinds[name]);
     const added = { count: posted.length, bytes: JSON.stringify(posted).length };
     const passed = passedLimit(this.#limits[name], used, added);
     if (passed === "count") return refuseWorker(name === "workerEvents" ? "too_many_events" : "too_many_asks");

@@ -11,6 +11,7 @@ import type {
   KeyBinding,
   LogRow,
   MailRow,
+  MailSent,
   ResultRow,
   ResumeCount,
   RunRow,
@@ -115,6 +116,18 @@ export const mailIn: RowReader<MailRow> = (row) => ({
   task: integer(row, "task"),
   body: text(row, "body"),
 });
+
+export const mailSentIn: RowReader<MailSent> = (row) => ({
+  count: integer(row, "count"),
+  bytes: integer(row, "bytes"),
+});
+
+/** Only workers write as the assistant. The data of a question is marked as one. */
+export const mailSentSql = `SELECT COUNT(*) AS count, IFNULL(SUM(LENGTH(body)), 0) AS bytes FROM mail
+  WHERE task = ?1
+  AND id > IFNULL((SELECT MAX(mail) FROM log WHERE run IN (SELECT id FROM runs WHERE task = ?1 AND attempt < ?2)), 0)
+  AND ?3 = CASE WHEN body ->> '$.role' <> 'assistant' THEN 'message'
+    WHEN body ->> '$.parts[0].data.worker_ask' IS NULL THEN 'worker_event' ELSE 'worker_ask' END`;
 
 export const resultIn: RowReader<ResultRow> = (row) => ({
   task: integer(row, "task"),

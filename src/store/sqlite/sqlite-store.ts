@@ -32,6 +32,7 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
   const mailAfter = one("SELECT * FROM mail WHERE task = ? AND id > ? ORDER BY id LIMIT 1", row.mailIn);
   const ofTask = "log.run IN (SELECT id FROM runs WHERE task = ?)";
   const lastAtOf = one(`SELECT MAX(at) AS value FROM log WHERE ${ofTask}`, row.numberIn);
+  const mailSent = one(row.mailSentSql, row.mailSentIn);
   const waitAt = one(
     `SELECT waits.* FROM runs JOIN waits ON waits.run = runs.id AND waits.key = ?
      WHERE runs.task = ? AND runs.attempt = ? ORDER BY waits.id DESC LIMIT 1`,
@@ -173,6 +174,7 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
     waitsOf: all("SELECT * FROM waits WHERE root = ? ORDER BY id", row.waitIn),
     answer: one("SELECT * FROM answers WHERE wait = ?", row.answerIn),
     nextMail: (task, after) => (task > tasksBefore && !mailed.has(task) ? undefined : mailAfter(task, after)),
+    mailSent: (task, attempt, kind) => mailSent(task, attempt, kind) ?? { count: 0, bytes: 0 },
     lastMailTaken: one(`SELECT MAX(mail) AS value FROM log WHERE ${ofTask}`, row.numberIn),
     lifeEvents: all(
       `SELECT type AS value FROM log WHERE ${ofTask} AND type IN (${lifeTypes}) ORDER BY id`,
