@@ -9,6 +9,7 @@ import { replacePrivateFile } from "../../files/private-file.ts";
 import { readOptionalFile } from "../../files/read-optional-file.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
+import { withShortLock } from "../../store/sqlite/short-lock.ts";
 import type { ConfigFiles } from "./config-files.ts";
 
 const Agreed = z.strictObject({ hash: z.string(), at: z.number() });
@@ -17,6 +18,7 @@ const ProjectTrust = z.strictObject({
   /** Kept so that an earlier yes, which a task has recorded, does not count after the person took it back. */
   revoked: z.array(z.string()),
 });
+type ProjectTrust = z.infer<typeof ProjectTrust>;
 const TrustFile = z.strictObject({ projects: z.record(z.string(), ProjectTrust) });
 type TrustFile = z.infer<typeof TrustFile>;
 
@@ -36,7 +38,7 @@ export interface Trust {
 /** Reads the file at every question, because a command may change it while a daemon runs. */
 export function openTrust(state: string): Trust {
   const path = join(state, "trusted.json");
-  const projectIn = ({ projects }: TrustFile, folder: string): z.infer<typeof ProjectTrust> =>
+  const projectIn = ({ projects }: TrustFile, folder: string): ProjectTrust =>
     (Object.hasOwn(projects, folder) ? projects[folder] : undefined) ?? { trusted: [], revoked: [] };
   const read = (): TrustFile => {
     const text = readOptionalFile(path);
@@ -45,27 +47,34 @@ export function openTrust(state: string): Trust {
     if (parsed.success) return parsed.data;
     throw new TuttiError("corrupt", `${path} cannot be read; remove it and trust your projects again`);
   };
-  const change = (folder: string, changed: z.infer<typeof ProjectTrust>): void => {
-    const { projects } = read();
+  /** Reads and writes under a lock: of two changes at once, neither may lose the other. */
+  const change = (folder: string, work: (before: ProjectTrust) => ProjectTrust | undefined): boolean => {
     makeFolder(state);
-    replacePrivateFile(path, `${JSON.stringify({ projects: { ...projects, [folder]: changed } }, null, 2)}\n`);
+    return withShortLock(`${path}.lock`, () => {
+      const { projects } = read();
+      const changed = work(projectIn({ projects }, folder));
+      if (changed === undefined) return false;
+      replacePrivateFile(path, `${JSON.stringify({ projects: { ...projects, [folder]: changed } }, null, 2)}\n`);
+      return true;
+    });
   };
   return {
     isTrusted: ({ folder, hash }) => projectIn(read(), folder).trusted.some((each) => each.hash === hash),
     isRevoked: ({ folder, hash }) => projectIn(read(), folder).revoked.includes(hash),
     knows: (folder) => projectIn(read(), folder).trusted.length > 0,
     record({ folder, hash }) {
-      const { trusted, revoked } = projectIn(read(), folder);
-      if (trusted.some((each) => each.hash === hash)) return;
-      const agreed = [...trusted, { hash, at: Date.now() }];
-      change(folder, { trusted: agreed, revoked: revoked.filter((each) => each !== hash) });
+      change(folder, ({ trusted, revoked }) => {
+        if (trusted.some((each) => each.hash === hash)) return undefined;
+        return {
+          trusted: [...trusted, { hash, at: Date.now() }],
+          revoked: revoked.filter((each) => each !== hash),
+        };
+      });
     },
-    revoke(folder) {
-      const { trusted, revoked } = projectIn(read(), folder);
-      if (trusted.length === 0) return false;
-      change(folder, { trusted: [], revoked: [...revoked, ...trusted.map(({ hash }) => hash)] });
-      return true;
-    },
+    revoke: (folder) =>
+      change(folder, ({ trusted, revoked }) =>
+        trusted.length === 0 ? undefined : { trusted: [], revoked: [...revoked, ...trusted.map(({ hash }) => hash)] },
+      ),
     list: () =>
       Object.entries(read().projects).flatMap(([folder, { trusted }]) => trusted.map((each) => ({ folder, ...each }))),
   };
