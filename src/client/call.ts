@@ -6,6 +6,7 @@ import { errorIn, Problem } from "../protocol/api/problem.ts";
 import type { RouteArguments, RouteResult, RouteSpec } from "../protocol/api/route-shape.ts";
 import { type RouteName, type Routes, routes } from "../protocol/api/routes.ts";
 import { parseJson } from "../protocol/json/parse-json.ts";
+import { trimEndOf } from "../protocol/trim-end.ts";
 
 export interface ServiceOptions {
   /** The address of the service, such as `http://127.0.0.1:7878`. */
@@ -106,7 +107,7 @@ function baseUrl(text: string): string {
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
     throw new TuttiError("usage", `${text} is not the address of a service; write it like http://127.0.0.1:7878`);
   }
-  return url.href.replace(/\/+$/, "");
+  return trimEndOf(url.href, "/");
 }
 
 function pathOf({ path }: RouteSpec, { params, query }: RequestParts): string {

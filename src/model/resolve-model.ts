@@ -5,6 +5,7 @@ import type { ModelFacts, ModelFormat } from "../ports.ts";
 import { limitsOf } from "./model-limits.ts";
 import type { ModelsConfig, ProviderKind, ProviderSettings } from "./models-config.ts";
 import { type Price, priceOf, priceTable } from "./prices.ts";
+import { trimEndOf } from "../protocol/trim-end.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -156,7 +157,7 @@ function keyVariables(settings: ProviderSettings | undefined, preset: Preset | u
 
 /** Other tools give Anthropic's address without the version, so it is added. */
 function apiUrl(kind: ProviderKind, base: string): string {
-  const trimmed = base.replace(/\/+$/, "");
+  const trimmed = trimEndOf(base, "/");
   return kind === "anthropic" && URL.canParse(trimmed) && new URL(trimmed).pathname === "/" ? `${trimmed}/v1` : trimmed;
 }
 

@@ -43,6 +43,25 @@ test("a pattern of plain characters matches itself and nothing else", () => {
   );
 });
 
+test("no pattern takes long, neither to read nor to match", () => {
+  const name = "a".repeat(255);
+  const path = `${"a/".repeat(2_000)}a`;
+  const begun = performance.now();
+  for (const pattern of ["*a".repeat(20) + "*b", "**/".repeat(20) + "b", "{a*,*a}".repeat(10) + "b", "*/**/*b"]) {
+    assert.equal(globMatcher(pattern)(name), false, pattern);
+    assert.equal(globMatcher(pattern)(path), false, pattern);
+  }
+  assert.ok(globMatcher("*a".repeat(20) + "*")(name));
+  const lines = ["{", "[", "*", " x"].map((piece) => piece.repeat(100_000)).join("\n");
+  assert.equal(readIgnoreFile(`${lines}\n*.log`).ignores("a.log", false), true);
+  assert.ok(performance.now() - begun < 2_000, `${performance.now() - begun} ms`);
+});
+
+test("a blank at the end of a rule counts only after a backslash", () => {
+  assert.equal(readIgnoreFile("a\\   ").ignores("a ", false), true);
+  assert.equal(readIgnoreFile("a   ").ignores("a", false), true);
+});
+
 test("the last line of an ignore file that speaks of a path decides", () => {
   const file = readIgnoreFile("# c\n*.log\r\n!keep.log\n/build/\nsub/dir\ntrailing  \n\n\\#x\n");
   assert.equal(file.ignores("a/b.log", false), true);

@@ -1,12 +1,20 @@
 // Glob patterns over paths (`*`, `?`, `[a-z]`, `{a,b}`, `**`), and the rules of an ignore file, which are such patterns.
+import { linearPattern } from "../../linear-pattern.ts";
 
 /** The path has forward slashes and does not begin with one. A pattern without a slash is matched against the last name only. */
 export function globMatcher(pattern: string): (path: string) => boolean {
+  if (pattern.length > longestPattern) throw new Error(`it is longer than ${longestPattern} characters`);
   const anchored = pattern.includes("/");
-  const source = globSource(anchored ? pattern.replace(/^\/+/, "") : pattern);
-  const regex = new RegExp(`^(?:${source})$`, "su");
+  const source = `^(?:${globSource(anchored ? pattern.replace(/^\/+/, "") : pattern)})$`;
+  // The time of backtracking grows with every star, so only patterns with few of them are left to it.
+  const few = pattern.split("*", mostStars + 2).length <= mostStars + 1;
+  const regex = few ? new RegExp(source, "su") : linearPattern(source, { dotAll: true });
   return (path) => regex.test(anchored ? path : path.slice(path.lastIndexOf("/") + 1));
 }
+
+const longestPattern = 500;
+/** As in `src/**\/*.ts`. */
+const mostStars = 3;
 
 function globSource(pattern: string): string {
   let source = "";
@@ -90,8 +98,14 @@ export function readIgnoreFile(text: string): IgnoreFile {
   };
 }
 
+/** A blank after a backslash stays. */
+function withoutBlankEnd(line: string): string {
+  const plain = line.trimEnd();
+  return plain.endsWith("\\") ? line.slice(0, plain.length + 1) : plain;
+}
+
 function ruleOf(line: string): IgnoreRule[] {
-  const trimmed = line.replace(/(?<!\\)\s+$/, "");
+  const trimmed = withoutBlankEnd(line);
   if (trimmed === "" || trimmed.startsWith("#")) return [];
   const negated = trimmed.startsWith("!");
   const body = negated ? trimmed.slice(1) : trimmed;

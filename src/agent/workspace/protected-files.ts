@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 import { TuttiError } from "../../protocol/error.ts";
 import type { ResolvedPath } from "./resolve-path.ts";
+import { trimEndOf } from "../../protocol/trim-end.ts";
 
 /** Everything in such a folder is protected, and so is a file of that name: `.git` may be one. */
 const folders = new Set([".git", ".githooks", ".tutti", ".claude", ".idea", ".husky"]);
@@ -18,12 +19,12 @@ const configName = /^tutti\.config\.[^/]*$/;
  * and spaces, streams and short names of Windows make no difference.
  */
 function foldName(name: string): string {
-  const plain = name
+  const whole = name
     .normalize("NFKC")
     .replaceAll(/\p{Cf}/gu, "")
     .toLowerCase()
-    .replace(/(?<=.):.*$/s, "")
-    .replace(/(?<=[^. ])[. ]+$/, "");
+    .replace(/(?<=.):.*$/s, "");
+  const plain = trimEndOf(whole, ". ") || whole;
   return /^git~\d+$/.test(plain) ? ".git" : plain;
 }
 

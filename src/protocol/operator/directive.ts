@@ -1,6 +1,7 @@
 // The text in a spawn frame that tells the model driving an operator what to do, word for word.
 import { TuttiError } from "../error.ts";
 import { isHandle } from "./handle.ts";
+import { trimEndOf } from "../trim-end.ts";
 
 export interface DirectiveFacts {
   readonly req_id: string;
@@ -58,5 +59,5 @@ function requireBaseUrl(text: string): string {
     const message = "base_url must be an http or https address without user, query or fragment";
     throw new TuttiError("invalid_input", message);
   }
-  return url.href.replace(/\/+$/, "");
+  return trimEndOf(url.href, "/");
 }
