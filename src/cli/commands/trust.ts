@@ -32,7 +32,9 @@ export async function trustCommand(host: Host, given: string | undefined, option
   const config = await project.config();
   if (config === undefined) {
     if (options.json === true) return writeLine("null");
-    return writeLine(`${printableName(project.folder)} has no config, so there is nothing to trust`);
+    return writeLine(
+      `${printableName(project.folder)} has no config, so there is nothing to trust; --revoke forgets one that was trusted`,
+    );
   }
   if (options.json !== true) await show(config);
   if (options.show === true) return options.json === true ? writeLine(JSON.stringify(config)) : undefined;
@@ -46,7 +48,7 @@ async function listTrusted(host: Host, state: string, { json }: TrustOptions): P
   if (json === true) return writeLine(JSON.stringify(trusted));
   for (const { folder, hash, at } of trusted) {
     await writeLine(
-      `${printableName(folder)} ${dim(`sha256 ${hash.slice(0, 12)}, since ${new Date(at).toISOString()}`)}`,
+      `${printableName(folder)} ${dim(`${hash === "none" ? "without a config" : `sha256 ${hash.slice(0, 12)}`}, since ${new Date(at).toISOString()}`)}`,
     );
   }
   if (trusted.length === 0) await writeLine("no config is trusted");

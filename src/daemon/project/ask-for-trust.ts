@@ -8,7 +8,7 @@ import type { Durable } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import type { ConfigFiles } from "./config-files.ts";
-import type { Trust } from "./trusted-configs.ts";
+import { missingConfig, type Trust } from "./trusted-configs.ts";
 
 /** Returns when the content is trusted. Throws `refused` when the answer is no, when nobody answers, and after a revocation. */
 export async function askForTrust(durable: Pick<Durable, "wait">, files: ConfigFiles, trust: Trust): Promise<void> {
@@ -29,6 +29,24 @@ export async function askForTrust(durable: Pick<Durable, "wait">, files: ConfigF
   if (!outcome.approved) throw untrusted(files, outcome.reason);
   if (trust.isRevoked(files)) throw untrusted(files, "the trust in it was revoked");
   trust.record(files);
+}
+
+/** Returns when the project may do without the config that was trusted. Throws `refused` like `askForTrust`. */
+export async function askToMiss(durable: Pick<Durable, "wait">, project: string, trust: Trust): Promise<void> {
+  if (!trust.misses(project)) return;
+  const content = missingConfig(project);
+  const question =
+    `The project ${content.folder} has no config any more, although you trusted one. ` +
+    `Its approval rules, tools and models would not count. May tasks run without it from now on?`;
+  const details = { project: content.folder, hash: content.hash };
+  const waited = await durable.wait("trust.none", { ask: { kind: "approval", question, details }, schema: Answer });
+  const outcome = approvalOutcome(waited);
+  if (!outcome.approved) throw new TuttiError("refused", `${missingProblem(content.folder)} (${outcome.reason})`);
+  trust.record(content);
+}
+
+export function missingProblem(folder: string): string {
+  return `${folder} has no config any more, although you trusted one; put it back, or run \`tutti trust --revoke\` there to do without`;
 }
 
 /** `why` is the end of a sentence. */

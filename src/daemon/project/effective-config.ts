@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import type { ModelsConfig } from "../../model/models-config.ts";
 import type { RunnerView } from "../../protocol/api/catalog.ts";
 import { builtinRunners } from "../../protocol/invocation/runner-kinds.ts";
-import { untrusted } from "./ask-for-trust.ts";
+import { missingProblem, untrusted } from "./ask-for-trust.ts";
 import { readConfigFiles } from "./config-files.ts";
 import { type Config, loadConfig } from "./project-config.ts";
 import { openTrust } from "./trusted-configs.ts";
@@ -28,8 +28,12 @@ const builtin: readonly RunnerView[] = builtinRunners.map((runner) => ({ ...runn
 export async function effectiveConfig(project: string, state: string): Promise<EffectiveConfig> {
   const user = await loadUserConfig(homedir());
   const files = readConfigFiles(project);
-  if (files === undefined) return { file: undefined, own: undefined, runners: builtin, models: user.models };
-  if (!openTrust(state).isTrusted(files)) {
+  const trust = openTrust(state);
+  if (files === undefined) {
+    const problem = trust.misses(project) ? { problem: missingProblem(project) } : {};
+    return { file: undefined, own: undefined, runners: builtin, models: user.models, ...problem };
+  }
+  if (!trust.isTrusted(files)) {
     const problem = untrusted(files, "nobody has agreed to it as it is now").message;
     return { file: files.file, own: undefined, runners: builtin, models: user.models, problem };
   }

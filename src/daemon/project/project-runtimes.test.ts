@@ -7,6 +7,7 @@ import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { trustProject } from "../../../test/support/trusted-project.ts";
 import { failsWith } from "../../../test/support/try-tool.ts";
 import { systemClock } from "../../engine/clock.ts";
+import type { Durable } from "../../ports.ts";
 import type { ModelsConfig } from "../../model/models-config.ts";
 import { openProjectRuntimes, type ProjectRuntimes } from "./project-runtimes.ts";
 
@@ -49,6 +50,31 @@ test("a config that is not trusted is not loaded, and neither is a changed one",
   write('{"approvals":{"execute":"free"}}');
   assert.equal(await runtimes.runtimeOf(project), undefined);
   assert.equal(configs.length, 1);
+});
+
+test("a config that was trusted and is gone is not the same as none: a task asks before it runs without its rules", async (t) => {
+  const { runtimes, project, write, trust } = open(t);
+  assert.ok((await runtimes.runtimeOf(project)) !== undefined, "a project that never had one needs no agreement");
+  write('{"approvals":{"execute":"refuse"}}');
+  trust();
+  rmSync(join(project, "tutti.config.json"));
+  assert.equal(await runtimes.runtimeOf(project), undefined);
+  const asked: string[] = [];
+  const resolve = async (approved: boolean): Promise<unknown> => {
+    const wait = async (_key: string, { ask }: { ask: { question: string } }) => {
+      asked.push(ask.question);
+      return { value: { kind: "approval", approved }, by: { kind: "person", name: "Ada" } };
+    };
+    const durable = { wait, rootConfig: { project, text: "{}" } } as unknown as Durable;
+    return runtimes.treeRunners.resolve(durable);
+  };
+  await assert.rejects(resolve(false), failsWith("refused", /has no config any more, although you trusted one/));
+  await resolve(true);
+  await resolve(true);
+  assert.equal(asked.length, 2, "once, when the answer is yes");
+  assert.match(asked[0] ?? "", /Its approval rules, tools and models would not count/);
+  write('{"approvals":{"execute":"refuse"}}');
+  assert.ok((await runtimes.runtimeOf(project)) !== undefined, "the config is still trusted when it comes back");
 });
 
 test("a runtime is loaded once, and again when the config has changed and is trusted", async (t) => {

@@ -16,7 +16,7 @@ import { localRunner } from "../../runner/local/runner.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import { askForConfig } from "./ask-for-config.ts";
-import { askForTrust } from "./ask-for-trust.ts";
+import { askForTrust, askToMiss } from "./ask-for-trust.ts";
 import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
 import type { ConfigProcess } from "./config-process.ts";
 import { loadConfig } from "./project-config.ts";
@@ -39,7 +39,7 @@ export interface ProjectRuntimes {
   /**
    * `project` is the folder of a project, as it is recorded in a tree; undefined stands for none, so only the user's config
    * counts. The folder must exist (`not_found`): when it is gone, a project further up must not take its place. Undefined
-   * when the project has a config that is not trusted. Throws `invalid_input` when the config cannot be used.
+   * when the project has a config that is not trusted, or has none although one was trusted. Throws `invalid_input` when the config cannot be used.
    */
   runtimeOf(project: string | undefined): Promise<ProjectRuntime | undefined>;
   readonly userConfig: () => Promise<UserConfig>;
@@ -87,18 +87,22 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
   };
   const runtimeOf = async (project: string | undefined): Promise<ProjectRuntime | undefined> => {
     const files = filesOf(project);
-    if (files !== undefined && !trust.isTrusted(files)) return undefined;
-    return load(files, project ?? "");
+    return isAgreed(files, project) ? load(files, project ?? "") : undefined;
+  };
+  const isAgreed = (files: ConfigFiles | undefined, project: string | undefined): boolean => {
+    if (files !== undefined) return trust.isTrusted(files);
+    return project === undefined || !trust.misses(project);
   };
   const resolve = async (durable: Durable): Promise<ProjectRuntime> => {
     const { project } = readInvocationConfig(durable.rootConfig);
     for (;;) {
       const found = await askForConfig(durable, async () => {
         const runtime = await runtimeOf(project);
-        return runtime === undefined ? { untrusted: filesOf(project) } : { runtime };
+        return runtime === undefined ? { files: filesOf(project) } : { runtime };
       });
       if ("runtime" in found) return found.runtime;
-      if (found.untrusted !== undefined) await askForTrust(durable, found.untrusted, trust);
+      if (found.files !== undefined) await askForTrust(durable, found.files, trust);
+      else if (project !== undefined) await askToMiss(durable, project, trust);
     }
   };
   return {

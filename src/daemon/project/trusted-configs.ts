@@ -1,5 +1,6 @@
 // Remembers which configs the person has agreed to, by project folder and content, in `trusted.json` of the state folder.
 
+import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
 import { z } from "zod";
@@ -22,16 +23,24 @@ type ProjectTrust = z.infer<typeof ProjectTrust>;
 const TrustFile = z.strictObject({ projects: z.record(z.string(), ProjectTrust) });
 type TrustFile = z.infer<typeof TrustFile>;
 
-type Content = Pick<ConfigFiles, "folder" | "hash">;
+export type ConfigContent = Pick<ConfigFiles, "folder" | "hash">;
+
+/** Stands for a project without a config. It needs an agreement where a config was trusted: its rules no longer count. */
+export function missingConfig(project: string): ConfigContent {
+  const folder = existsSync(project) ? realpathSync(project) : project;
+  return { folder, hash: "none" };
+}
 
 export interface Trust {
-  isTrusted(content: Content): boolean;
-  isRevoked(content: Content): boolean;
-  /** Whether another content of this project's config is trusted. */
+  isTrusted(content: ConfigContent): boolean;
+  isRevoked(content: ConfigContent): boolean;
+  /** Whether some content of this project's config is trusted. */
   knows(folder: string): boolean;
-  record(content: Content): void;
+  record(content: ConfigContent): void;
   /** Takes back every agreement about the folder; false when there was none. */
   revoke(folder: string): boolean;
+  /** Whether the project has no config although one was trusted, and nobody agreed to go on without. */
+  misses(project: string): boolean;
   list(): { readonly folder: string; readonly hash: string; readonly at: number }[];
 }
 
@@ -62,6 +71,11 @@ export function openTrust(state: string): Trust {
     isTrusted: ({ folder, hash }) => projectIn(read(), folder).trusted.some((each) => each.hash === hash),
     isRevoked: ({ folder, hash }) => projectIn(read(), folder).revoked.includes(hash),
     knows: (folder) => projectIn(read(), folder).trusted.length > 0,
+    misses(project) {
+      const { folder, hash } = missingConfig(project);
+      const { trusted } = projectIn(read(), folder);
+      return trusted.length > 0 && !trusted.some((each) => each.hash === hash);
+    },
     record({ folder, hash }) {
       change(folder, ({ trusted, revoked }) => {
         if (trusted.some((each) => each.hash === hash)) return undefined;
