@@ -107,3 +107,39 @@ test("rules in an invocation cannot free a call, and can refuse one", async (t) 
   assert.match(JSON.stringify(refused.result.content), /the invocation refuses a call that runs a program/);
   assert.ok(!existsSync(marker));
 });
+
+test("an agent that rewrites a package of a trusted config, or of its dependencies, gets no code run", async (t) => {
+  const { daemon, client, project, marker, code } = await scene(t);
+  const install = (name: string, manifest: object, source: string): string => {
+    const folder = join(project, "node_modules", name);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ name, version: "1.0.0", ...manifest }));
+    writeFileSync(join(folder, "index.js"), source);
+    return `node_modules/${name}/index.js`;
+  };
+  install("helper", { type: "module", dependencies: { deep: "1" } }, 'import deep from "deep"; export default deep;');
+  const deep = install("deep", {}, "module.exports = {};");
+  install("stray", {}, "module.exports = {};");
+  writeFileSync(join(project, "tutti.config.mjs"), 'import config from "helper"; export default config;');
+  trustProject(daemon.state, project);
+
+  const rewriting = scriptedAgent([write(deep, code.replace(/^import (.*) from (.*?);/, "const $1 = require($2);"))]);
+  const first = await client.invoke(rewriting, { folder: project });
+  const { result, asked } = await answerAsks(client, first.task, (ask) => !isAboutTrust(ask));
+  assert.equal(result.status, "completed", JSON.stringify(result));
+  assert.ok(!asked.some(isAboutTrust), "the packages as they were are trusted with the config");
+  assert.match(readFileSync(join(project, deep), "utf8"), /writeFileSync/);
+
+  const second = await client.invoke(scriptedAgent([]), { folder: project });
+  const next = await answerAsks(client, second.task, () => false);
+  assert.ok(next.asked.some(isAboutTrust), JSON.stringify(next));
+  assert.ok(!existsSync(marker));
+
+  // A package that nothing declares is not part of what was trusted.
+  install("deep", {}, 'module.exports = {}; require("stray");');
+  trustProject(daemon.state, project);
+  await assert.rejects(
+    client.invoke(scriptedAgent([]), { folder: project }),
+    /stray\/index\.js is not one of the files that were trusted/,
+  );
+});

@@ -1,6 +1,7 @@
 // The program of the process that runs a config: loads only the files that were agreed to, describes what the config sets, and runs its tools and runners.
 
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -90,10 +91,19 @@ function described({ name, declaration, effects, repeatable, timeoutMs }: UserTo
 
 /** Between the agreement and the loading of a file somebody may have changed it, so the content that Node runs is compared. */
 function guardLoading(trusted: ReadonlyMap<string, string>): void {
+  /** What Tutti's own code imports, such as the packages that it depends on, is not the config's. */
+  const ofTutti = new Set<string>();
+  const isOwn = (url: string): boolean => ofTutti.has(url) || url.startsWith(pathToFileURL(`${ownCode}${sep}`).href);
+  const isTrusted = (url: string): boolean => url.startsWith("file:") && trusted.has(fileURLToPath(url));
   registerHooks({
     resolve(specifier, context, next) {
       const url = ownModules.get(specifier);
-      return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
+      if (url !== undefined) return { url, shortCircuit: true };
+      const resolved = next(specifier, context);
+      const { parentURL = "" } = context;
+      // This file imports the config, which does not make the config Tutti's own.
+      if (isOwn(parentURL) && !isTrusted(resolved.url)) ofTutti.add(resolved.url);
+      return resolved;
     },
     load(url, context, next) {
       const loaded = next(url, context);
@@ -101,13 +111,16 @@ function guardLoading(trusted: ReadonlyMap<string, string>): void {
       const path = fileURLToPath(url);
       const expected = trusted.get(path);
       if (expected === undefined) {
-        if (isInstalled(path) || path.startsWith(`${ownCode}${sep}`)) return loaded;
-        const why = "only files that are imported by a literal name are";
+        if (isOwn(url)) return loaded;
+        const why = isInstalled(path)
+          ? "only packages that are imported by a literal name, and their declared dependencies, are"
+          : "only files that are imported by a literal name are";
         throw new Error(`${path} is not one of the files that were trusted with the config; ${why}`);
       }
       const { source } = loaded;
-      const bytes = typeof source === "string" ? Buffer.from(source) : ArrayBuffer.isView(source) ? source : undefined;
-      if (bytes === undefined || createHash("sha256").update(bytes).digest("hex") !== expected) {
+      const bytes =
+        typeof source === "string" ? Buffer.from(source) : ArrayBuffer.isView(source) ? source : readFileSync(path);
+      if (createHash("sha256").update(bytes).digest("hex") !== expected) {
         throw new Error(`${path} has changed since it was trusted; see \`tutti trust\``);
       }
       return loaded;

@@ -10,6 +10,7 @@ import { z } from "zod";
 
 import { isSharedFolder, strangerProblem } from "../../files/owned-path.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
+import { readPackageFiles } from "./package-files.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 
 export const configNames = ["ts", "js", "mjs", "json"].map((ending) => `tutti.config.${ending}`);
@@ -24,12 +25,14 @@ export interface ConfigFiles {
   readonly file: string;
   /** Its text, as it was hashed. */
   readonly text: string;
-  /** SHA-256 over the paths and contents of all files and the names of the packages. */
+  /** SHA-256 over the paths and contents of all files, those of the packages too. */
   readonly hash: string;
   /** Path to SHA-256, for the config and every file it imports that is not part of an installed package. */
   readonly files: ReadonlyMap<string, string>;
   /** The installed packages it imports, as `name@version`. */
   readonly packages: readonly string[];
+  /** Path to SHA-256, for every file of these packages and of those that they depend on. */
+  readonly packageFiles: ReadonlyMap<string, string>;
 }
 
 /**
@@ -47,7 +50,7 @@ export function readConfigFiles(folder: string): ConfigFiles | undefined {
   const file = realpathSync(found);
   mustBeOwn(top);
   const files = new Map<string, string>();
-  const packages = new Set<string>();
+  const packages = new Map<string, string>();
   let text = "";
   const waiting = [file];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -60,19 +63,21 @@ export function readConfigFiles(folder: string): ConfigFiles | undefined {
     for (const specifier of literalImports(content.toString("utf8"))) {
       const imported = resolveImport(specifier, path);
       if (imported === undefined) continue;
-      if ("package" in imported) packages.add(imported.package);
+      if ("package" in imported) packages.set(imported.package, imported.manifest);
       else waiting.push(imported.path);
     }
   }
-  const named = [...packages].toSorted();
-  return { folder: top, file, text, hash: hashOf(top, files, named), files, packages: named };
+  const named = [...packages.keys()].toSorted();
+  const packageFiles = readPackageFiles(packages.values());
+  const read = { folder: top, file, text, files, packages: named, packageFiles };
+  return { ...read, hash: hashOf(read) };
 }
 
-function hashOf(folder: string, files: ReadonlyMap<string, string>, packages: readonly string[]): string {
-  const listed = [...files].map(([path, hash]) => `${hash} ${relative(folder, path)}`).toSorted();
-  return createHash("sha256")
-    .update(JSON.stringify([listed, packages]))
-    .digest("hex");
+function hashOf({ folder, files, packages, packageFiles }: Omit<ConfigFiles, "hash">): string {
+  const listed = (of: ReadonlyMap<string, string>): string[] =>
+    [...of].map(([path, hash]) => `${hash} ${relative(folder, path)}`).toSorted();
+  const content = [listed(files), packages, ...(packageFiles.size === 0 ? [] : [listed(packageFiles)])];
+  return createHash("sha256").update(JSON.stringify(content)).digest("hex");
 }
 
 /** Whoever can change a folder can exchange the files in it. */
@@ -99,7 +104,7 @@ function literalImports(source: string): string[] {
   return [...found].map(([, , specifier = ""]) => specifier);
 }
 
-type Imported = { readonly path: string } | { readonly package: string };
+type Imported = { readonly path: string } | { readonly package: string; readonly manifest: string };
 
 /** Undefined for what is part of Node or of Tutti, and for what does not exist. */
 function resolveImport(specifier: string, from: string): Imported | undefined {
@@ -148,5 +153,5 @@ const PackageFile = z.object({ name: z.string(), version: z.string().default("")
 function packageAt(file: string | undefined): Imported | undefined {
   if (file === undefined) return undefined;
   const parsed = PackageFile.safeParse(parseJson(readFileSync(file, "utf8")));
-  return parsed.success ? { package: `${parsed.data.name}@${parsed.data.version}` } : undefined;
+  return parsed.success ? { package: `${parsed.data.name}@${parsed.data.version}`, manifest: file } : undefined;
 }

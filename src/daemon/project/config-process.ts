@@ -114,7 +114,7 @@ export class ConfigProcess {
   }
 
   #start(): Running {
-    const { file, files, folder } = this.#files;
+    const { file, files, packageFiles, folder } = this.#files;
     const program = new URL(`./config-child${extname(import.meta.url)}`, import.meta.url);
     const child = fork(program, [], {
       serialization: "advanced",
@@ -171,7 +171,10 @@ export class ConfigProcess {
       const how = signal === null ? `it ended with status ${code}` : `it was ended by ${signal}`;
       settle(over ?? this.#ended(last.trim() === "" ? how : `${how}: ${last.trim()}`));
     });
-    child.send({ kind: "load", file, files: Object.fromEntries(files), taken: [...this.#taken] }, () => undefined);
+    child.send(
+      { kind: "load", file, files: Object.fromEntries([...files, ...packageFiles]), taken: [...this.#taken] },
+      () => undefined,
+    );
     const running = { child, loaded, calls, end };
     keepAlive(running, false);
     return running;
