@@ -356,9 +356,9 @@ test("ten thousand children that sleep at once on two slots all wake and are joi
   assert.equal((await w.engine.result(name)).content, 10_000);
 });
 
-test("a task takes a bounded number of messages from outside; it goes on without more", async (t) => {
-  const w = world(tempFolder(t), { one: (d) => d.sleep("nap", 1_000) });
-  t.after(() => w.stop());
+test("a task takes a bounded number of messages from outside, also over a restart; it goes on without more", async (t) => {
+  const loops: Loops = { one: (d) => d.sleep("nap", 1_000) };
+  let w = world(tempFolder(t), loops);
   const name = await started(w, "one");
   const large = {
     name: null,
@@ -366,6 +366,7 @@ test("a task takes a bounded number of messages from outside; it goes on without
     parts: [{ part_type: "text" as const, data: "x".repeat(8_000_000) }],
   };
   for (let count = 0; count < 8; count += 1) await w.engine.message(name, large);
+  w = await killed(w, t, loops);
   await assert.rejects(w.engine.message(name, large), {
     code: "too_large",
     message: /takes no more; start a new task/,

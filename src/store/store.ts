@@ -92,7 +92,7 @@ export interface AnswerRow {
 }
 
 /** Who sent it: a person or program, or the worker of the attempt as progress or as a question. */
-export type MailKind = "message" | "worker_event" | "worker_ask";
+type MailKind = "message" | "worker_event" | "worker_ask";
 
 export interface MailSent {
   readonly count: number;

@@ -17,7 +17,10 @@ export interface Screen {
   eraseLines(count: number): void;
 }
 
-/** `stream` is called when it is needed, because opening a standard stream takes time. */
+/**
+ * `stream` is called when it is needed, because opening a standard stream takes time.
+ * @internal Exported for its tests only.
+ */
 export function screenOver(stream: () => Stream): Screen {
   return {
     get isTerminal() {

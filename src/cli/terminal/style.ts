@@ -1,5 +1,4 @@
 // Colours of our own, in a form that only this process can write, so that text from outside cannot contain one.
-import { randomUUID } from "node:crypto";
 import { isatty } from "node:tty";
 
 import { escapeControls } from "../../core/escape-controls.ts";
@@ -32,7 +31,7 @@ let made: Marks | undefined;
 /** Made when the first text is coloured: most commands with piped output never need them. */
 function marks(): Marks {
   if (made !== undefined) return made;
-  const begin = `\u001b${randomUUID()};`;
+  const begin = `\u001b${crypto.randomUUID()};`;
   made = { begin, pattern: new RegExp(`${begin}(\\d+)m`) };
   return made;
 }
