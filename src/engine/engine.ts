@@ -1,7 +1,6 @@
-// The engine: what the outside may do to tasks, and how trees of tasks are taken over, released and stopped.
+// The engine: what the outside may do to tasks, and how all of them are paused and stopped.
 
-import { passedLimit, quotas } from "../core/quotas.ts";
-import { toTuttiError, TuttiError } from "../protocol/error.ts";
+import { TuttiError } from "../protocol/error.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { Answerer } from "../protocol/task/ask.ts";
@@ -21,24 +20,26 @@ import type {
 import type { OpenStatus, Store } from "../store/store.ts";
 import { addRoot } from "./add-tasks.ts";
 import { answerProblem } from "./check-answer.ts";
-import { forgetResumes, resumeTask } from "./crash-guard.ts";
+import { forgetResumes } from "./crash-guard.ts";
 import { Driver } from "./driver.ts";
-import { cancelTask, watchDeadline } from "./end-task.ts";
+import { cancelTask } from "./end-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import type { LiveTask, Tree } from "./live-task.ts";
+import type { LiveTask } from "./live-task.ts";
 import { LiveTasks } from "./live-tasks.ts";
-import { idInName, taskName } from "../store/names.ts";
+import { idInName } from "../store/names.ts";
+import { countMessage } from "./message-quota.ts";
 import { resultIn } from "./outcome.ts";
 import { PauseSwitch } from "./pause-switch.ts";
 import { Recorder, type Redact } from "./recorder.ts";
-import { alignStatus, recoverTree } from "./recovery.ts";
 import { ResumeTrials } from "./resume-trials.ts";
 import { Runners } from "./runners.ts";
 import { Slots } from "./slots.ts";
+import { StartedKeys } from "./started-keys.ts";
+import { type AdoptOptions, Trees, type TreeOptions } from "./trees.ts";
 import { settledIn } from "./wait-body.ts";
 import { Waits } from "./waits.ts";
 
-export interface EngineOptions {
+export interface EngineOptions extends TreeOptions {
   readonly store: Store;
   readonly clock: Clock;
   /** Runners that are the same for all trees. */
@@ -47,12 +48,6 @@ export interface EngineOptions {
   readonly treeRunners?: TreeRunners;
   /** Tasks that run at the same time, over all trees. */
   readonly slots?: number;
-  /** Ends what an interrupted step left behind, from what it noted; awaited before its tree goes on. */
-  readonly cleanUp?: (note: unknown) => Promise<void>;
-  /** Told of each task of a recovered tree whose kind nobody here runs. */
-  readonly onParked?: (task: TaskId, kind: string) => void;
-  /** Told of each tree that could not be taken over and stays as it is on disk. */
-  readonly onLeft?: (root: TaskId, error: TuttiError) => void;
   /** Text that is being written: shown, not kept. */
   readonly onLive?: (delta: LiveDelta) => void;
   /** Takes out of every text that is recorded what must not be kept, before anybody gets it; valid JSON must stay valid. */
@@ -61,20 +56,7 @@ export interface EngineOptions {
   readonly refusesWork?: () => TuttiError | undefined;
 }
 
-export interface AdoptOptions {
-  /** When somebody last worked on the tree. */
-  readonly downSince: number;
-  /** False: the tasks are only there to be canceled; none of them goes on. */
-  readonly launch?: boolean;
-}
-
 const defaultSlots = 64;
-/** After a restart a caller sends its invocation again. For so long it finds the task that went on, even if it has ended. */
-const sentAgainMs = 60_000;
-/** How many trees are taken over until whatever else the process has to do gets its turn. */
-const treesAtOnce = 16;
-/** How long a stop waits for steps that do not listen to their signal. */
-const graceMs = 5_000;
 
 export class Engine implements Tasks {
   readonly #parts: EngineParts;
@@ -83,11 +65,9 @@ export class Engine implements Tasks {
   readonly #offCommit: () => void;
   /** Whoever waits from outside, to be told when the engine cannot go on. */
   readonly #onHalt = new Set<(reason: TuttiError) => void>();
+  readonly #trees: Trees;
+  readonly #startedKeys: StartedKeys;
   #stopped: TuttiError | undefined;
-  /** Roots of the trees that this process took over unfinished, and until when a caller may send their invocation again. */
-  readonly #takenOver = new Map<number, number>();
-  /** Started in this tick: by key, while the store cannot tell yet. */
-  readonly #starting = new Map<string, { readonly task: LiveTask; readonly content: string }>();
 
   constructor(options: EngineOptions) {
     const { store, clock, onLive } = options;
@@ -109,6 +89,8 @@ export class Engine implements Tasks {
       onLive: (delta) => onLive?.(delta),
     };
     this.#driver = new Driver(this.#parts);
+    this.#trees = new Trees(this.#parts, options, () => this.halted);
+    this.#startedKeys = new StartedKeys(this.#parts, (root) => this.#trees.isJustTakenOver(root));
     this.#offCommit = store.onCommit(() => {
       if (store.failure !== undefined) this.#halt(store.failure);
       else if (store.stalled !== undefined && this.#stopped !== undefined) store.giveUpStalled();
@@ -118,66 +100,22 @@ export class Engine implements Tasks {
   // ---- trees: taken over, released, stopped
 
   /** Takes over every unfinished tree of the store; to be called once, before anything else. Returns how many tasks go on. */
-  async recover({ launch = true }: { readonly launch?: boolean } = {}): Promise<number> {
-    const { store, clock } = this.#parts;
-    const downSince = store.lastEventAt(null) ?? clock.now();
-    const taken: Promise<number>[] = [];
-    for (const root of store.unfinishedTrees()) {
-      if (this.halted !== undefined) break;
-      taken.push(this.adopt(root, { downSince, launch }).catch((thrown: unknown) => this.#leaveTree(root, thrown)));
-      // Whoever asks something meanwhile gets an answer.
-      if (taken.length % treesAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
-    }
-    const counts = await Promise.all(taken);
-    return counts.reduce((sum, count) => sum + count, 0);
-  }
-
-  /** One tree that cannot be taken over must not stop the others: it stays as it is on disk, and that is told. */
-  #leaveTree(root: number, thrown: unknown): number {
-    if (this.halted !== undefined) throw this.halted;
-    const name = taskName(this.#parts.store.salt, root);
-    const tree = this.#parts.tasks.find(name)?.tree;
-    const error = toTuttiError(thrown);
-    if (tree !== undefined) {
-      haltTree(this.#parts, tree, error);
-      this.#parts.tasks.release(tree);
-    }
-    this.#options.onLeft?.(name, error);
-    return 0;
+  recover({ launch = true }: { readonly launch?: boolean } = {}): Promise<number> {
+    return this.#trees.recover(launch);
   }
 
   /**
    * Takes over one tree and goes on with it; returns how many of its tasks go on. A task of a kind that nobody here runs,
    * recorded perhaps by a newer version, is left as it is: failing it would be an end that never changes.
    */
-  async adopt(root: number, { downSince, launch = true }: AdoptOptions): Promise<number> {
+  async adopt(root: number, options: AdoptOptions): Promise<number> {
     this.#check();
-    const parts = this.#parts;
-    const { tasks, notes } = recoverTree(parts, root, downSince);
-    for (const task of tasks) {
-      parts.tasks.add(task);
-      watchDeadline(parts, task);
-      alignStatus(parts, task);
-    }
-    if (tasks.some((task) => task.result === undefined)) this.#takenOver.set(root, parts.clock.now() + sentAgainMs);
-    if (!launch) return 0;
-    await Promise.all(notes.map(async (note) => this.#options.cleanUp?.(note)));
-    const open = tasks.filter((task) => task.result === undefined);
-    const known = open.filter((task) => parts.runners.knows(task.kind));
-    const resumes = new Map(parts.store.resumesOf(root).map(({ task, count }) => [task, count]));
-    for (const task of known) resumeTask(parts, task, resumes.get(task.id) ?? 0);
-    for (const task of open) if (!known.includes(task)) this.#options.onParked?.(task.name, task.kind);
-    return known.length;
+    return this.#trees.adopt(root, options);
   }
 
   /** Ends the loops of one tree without recording an end, and forgets the tree: another process may take it over. */
-  async release(root: TaskId): Promise<void> {
-    const tree = this.#parts.tasks.find(root)?.tree;
-    if (tree === undefined) return;
-    haltTree(this.#parts, tree, new TuttiError("stopped", `the tree of ${root} was released; it goes on elsewhere`));
-    await this.#loopsReturned([tree]);
-    this.#parts.tasks.release(tree);
-    await this.#parts.store.committed();
+  release(root: TaskId): Promise<void> {
+    return this.#trees.release(root);
   }
 
   /**
@@ -185,13 +123,13 @@ export class Engine implements Tasks {
    * because of an error, which a task that was under way may have caused.
    */
   async stop({ failed = false }: { readonly failed?: boolean } = {}): Promise<void> {
-    const { store, tasks } = this.#parts;
+    const { store } = this.#parts;
     if (!failed && this.halted === undefined) forgetResumes(this.#parts);
     this.#stopped ??= new TuttiError("stopped", "Tutti is being stopped; the task goes on at the next start");
     this.#halt(this.#stopped);
     // Nobody was told that what waits for room is on disk, so it may be dropped. The next start goes on from what is there.
     store.giveUpStalled();
-    await this.#loopsReturned([...tasks.trees()]);
+    await this.#trees.allReturned();
     try {
       if (store.failure === undefined) await store.committed();
     } catch (thrown) {
@@ -201,23 +139,8 @@ export class Engine implements Tasks {
     }
   }
 
-  /** Resolves when the loops of the trees have returned, or have had their time. */
-  async #loopsReturned(trees: readonly Tree[]): Promise<void> {
-    const running = trees.filter((tree) => tree.loops > 0);
-    if (running.length === 0) return;
-    const returned = Promise.all(
-      running.map((tree) => new Promise<void>((resolve) => (tree.onLoopsReturned = resolve))),
-    );
-    let callOff: (() => void) | undefined;
-    const late = new Promise<void>((resolve) => {
-      callOff = this.#parts.clock.timer(graceMs, resolve);
-    });
-    await Promise.race([returned, late]);
-    callOff?.();
-  }
-
   #halt(reason: TuttiError): void {
-    for (const tree of this.#parts.tasks.trees()) haltTree(this.#parts, tree, reason);
+    this.#trees.halt(reason);
     for (const reject of this.#onHalt) reject(reason);
     this.#onHalt.clear();
   }
@@ -306,46 +229,20 @@ export class Engine implements Tasks {
     const { once } = options;
     const key = once?.key ?? options.key;
     const content = once?.content ?? "";
-    const known = key === undefined || options.anew === true ? undefined : this.#startedWith(key, once !== undefined);
+    const finished = once !== undefined;
+    const known =
+      key === undefined || options.anew === true ? undefined : this.#startedKeys.find(key, { finished, content });
     if (known !== undefined) {
-      if (known.content !== content) throw usedForOther();
       await store.committed();
-      return { task: known.task, existed: true };
+      return { task: known, existed: true };
     }
     this.#checkRoom();
     const made = addRoot(this.#parts, task);
-    if (key !== undefined) {
-      store.bindKey(key, { task: made.id, content });
-      this.#starting.set(key, { task: made, content });
-    }
+    const onDisk = key === undefined ? undefined : this.#startedKeys.bind(key, made, content);
     await store.committed();
-    if (key !== undefined && this.#starting.get(key)?.task === made) this.#starting.delete(key);
+    onDisk?.();
     this.#driver.launch(made);
     return { task: made.name, existed: false };
-  }
-
-  /**
-   * The task that was started with the key. One that is over, with all below it, counts only if `finished` does, or if it
-   * has just been taken over from the process before.
-   */
-  #startedWith(key: string, finished: boolean): { readonly task: TaskId; readonly content: string } | undefined {
-    const { store, tasks } = this.#parts;
-    const starting = this.#starting.get(key);
-    if (starting !== undefined) return { task: starting.task.name, content: starting.content };
-    const bound = store.boundKey(key);
-    if (bound === undefined) return undefined;
-    const task = taskName(store.salt, bound.task);
-    if (finished && store.task(bound.task) === undefined) throw wasPruned();
-    const justTakenOver = this.#isJustTakenOver(bound.task);
-    const counts = finished || tasks.find(task) !== undefined || justTakenOver;
-    return counts ? { task, content: bound.content } : undefined;
-  }
-
-  /** True once: whoever sent the invocation again has then found its task. */
-  #isJustTakenOver(root: number): boolean {
-    const until = this.#takenOver.get(root) ?? 0;
-    this.#takenOver.delete(root);
-    return until > this.#parts.clock.now();
   }
 
   async deliver(wait: AskId, answer: unknown, by: Answerer): Promise<Delivery> {
@@ -478,37 +375,4 @@ export class Engine implements Tasks {
     const { refusesWork } = this;
     if (refusesWork !== undefined) throw refusesWork;
   }
-}
-
-/** Ends the loops of a tree and calls off its timers; nothing of that is recorded. */
-function haltTree({ waits }: EngineParts, tree: Tree, reason: TuttiError): void {
-  tree.halted ??= reason;
-  for (const task of tree.live) {
-    waits.release(task);
-    task.callOffDeadline?.();
-    task.stop?.(reason);
-  }
-}
-
-function usedForOther(): TuttiError {
-  return new TuttiError("conflict", "this idempotency key was used for another invocation; use a new key for new work");
-}
-
-function wasPruned(): TuttiError {
-  const message =
-    "the task of this idempotency key has ended and was pruned; it is not run again, use a new key for new work";
-  return new TuttiError("expired", message);
-}
-
-/** Throws if the task was sent more messages than it may be, in this process and before. */
-function countMessage(store: Store, task: LiveTask, bytes: number): void {
-  // All attempts count: they are sent to the task.
-  const used = task.messaged ?? (task.fresh ? { count: 0, bytes: 0 } : store.mailSent(task.id, 0, "message"));
-  const passed = passedLimit(quotas.messages, used, { count: 1, bytes });
-  if (passed !== undefined) {
-    const limit =
-      passed === "count" ? `${quotas.messages.count} messages` : `${quotas.messages.bytes} bytes of messages`;
-    throw new TuttiError("too_large", `${task.name} was sent ${limit} already and takes no more; start a new task`);
-  }
-  task.messaged = { count: used.count + 1, bytes: used.bytes + bytes };
 }
