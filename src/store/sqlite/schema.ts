@@ -1,5 +1,7 @@
 // The tables, as numbered migrations: the database's user_version says how many of them it has had.
 
+import { addMissingPreviews } from "./result-preview.ts";
+
 /**
  * Append tables with an integer key: measured, that layout takes four times the rows per second of a clustered one when
  * rows have bodies; claims have none and are clustered. Rows are what costs, so a step and the event that tells of it are
@@ -151,6 +153,16 @@ INSERT INTO keys (key, task, content) SELECT 'request ' || callers.id || ' ' || 
 DELETE FROM keys WHERE key LIKE 'once %';
 `;
 
+/**
+ * What lists show, kept apart from the bodies, which may have megabytes: the beginning of each long result, and an index
+ * with everything that finds an open wait.
+ */
+const listTables = `
+CREATE TABLE result_previews (task INTEGER PRIMARY KEY, text TEXT NOT NULL);
+${addMissingPreviews};
+CREATE INDEX waits_listed ON waits (id, task, ask) WHERE settled = 0;
+`;
+
 export const migrations: readonly string[] = [
   first,
   second,
@@ -159,4 +171,5 @@ export const migrations: readonly string[] = [
   operatorRolesTable,
   resumesTable,
   rightsOfKeys,
+  listTables,
 ];

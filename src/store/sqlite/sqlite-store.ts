@@ -2,7 +2,9 @@
 import type { ServiceRecords } from "../service-records.ts";
 import { statusEvents } from "../../protocol/task/task-status.ts";
 import type { Store } from "../store.ts";
+import { resultBeginning } from "../result-beginning.ts";
 import { openDatabase, type OpenedDatabase } from "./database.ts";
+import { isLongResult } from "./result-preview.ts";
 import * as row from "./rows.ts";
 import { serviceRecordsOver } from "./sqlite-service-records.ts";
 import { readsOver } from "./statements.ts";
@@ -86,6 +88,7 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
     bindKey: (key, { task, content }) => writer.push("bindKey", [key, task, content]),
     addResult(result) {
       writer.push("addResult", [result.task, result.status, result.at, result.body]);
+      if (isLongResult(result.body)) writer.push("addPreview", [result.task, resultBeginning(result.body)]);
       writer.push("dropOpen", [result.task]);
       // Nobody reads the mail of a task that is over.
       mailed.delete(result.task);

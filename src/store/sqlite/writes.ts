@@ -18,6 +18,7 @@ export const writes = {
   dropOpen: "DELETE FROM open WHERE task = ?",
   bindKey: "INSERT OR REPLACE INTO keys (key, task, content) VALUES (?, ?, ?)",
   addResult: insert("results", 4),
+  addPreview: insert("result_previews", 2),
   addRun: insert("runs", 5),
   addLog:
     "INSERT INTO log (id, run, key, at, kind, type, input, tokens, money, body, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
