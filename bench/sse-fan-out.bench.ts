@@ -61,7 +61,7 @@ async function serve(): Promise<void> {
       told += 1;
     }
     await sleep(200);
-    const seqs = (await kit.state.feed.read({ after: began, limit: 1_000_000 })).map(({ event }) => event.seq);
+    const seqs = (await kit.state.feed.read({ after: began, limit: 1_000_000 })).events.map(({ event }) => event.seq);
     console.log(JSON.stringify({ seqs, commits }));
     commits = undefined;
   }

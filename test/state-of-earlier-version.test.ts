@@ -66,7 +66,7 @@ test("a state folder of the version before is opened, its tasks have their statu
   const byAgent = new Map(seen(folder, "SELECT agent, id FROM tasks").map((row) => [row["agent"], Number(row["id"])]));
   const statuses = async (): Promise<Record<string, string>> => {
     const view = openView(folder);
-    const rows = await view.tasks({ limit: 99 });
+    const { rows } = await view.tasks({ limit: 99 });
     view.close();
     return Object.fromEntries(rows.map((row) => [`${row.agent} ${row.id}`, row.status]));
   };

@@ -3,7 +3,7 @@ import type { Reader } from "../client/client.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
 import type { TaskId } from "../protocol/ids.ts";
 
-const pageSize = 500;
+const pageSize = 100;
 
 /** Of the task and all below it; of everything when absent. */
 export async function* allEvents(reader: Reader, task?: TaskId): AsyncGenerator<TaskEvent> {

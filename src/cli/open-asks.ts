@@ -1,7 +1,8 @@
 // What waits for an answer: questions, approvals, budget asks, and calls of tools that the client carries out itself.
 import type { Reader } from "../client/client.ts";
 import type { OpenAsk, OpenWait } from "../protocol/api/task-shapes.ts";
-import type { TaskId } from "../protocol/ids.ts";
+import { TuttiError } from "../protocol/error.ts";
+import type { AskId, TaskId } from "../protocol/ids.ts";
 import { printable } from "./terminal/printable.ts";
 
 export interface OpenAsks {
@@ -9,10 +10,28 @@ export interface OpenAsks {
   readonly waits: readonly OpenWait[];
 }
 
-/** Of the task and all below it; of every task when absent. */
+/** Of the task and all below it; of every task when absent. A list has only beginnings, so each ask is read by itself. */
 export async function readOpenAsks(reader: Reader, task?: TaskId): Promise<OpenAsks> {
-  const [asks, waits] = await Promise.all([reader.asks(task), reader.waits(task)]);
+  const [asks, waits]: [OpenAsk[], OpenWait[]] = [[], []];
+  for (const { id } of await reader.asks(task)) asks.push(...(await ifOpen(() => reader.ask(id))));
+  for (const { id } of await reader.waits(task)) waits.push(...(await ifOpen(() => reader.wait(id))));
   return { asks, waits };
+}
+
+/** Undefined when nothing of this id is open. */
+export async function findOpenAsk(reader: Reader, id: AskId): Promise<OpenAsk | OpenWait | undefined> {
+  const [ask = (await ifOpen(() => reader.wait(id)))[0]] = await ifOpen(() => reader.ask(id));
+  return ask;
+}
+
+/** Nothing when it is not open, or no longer. */
+async function ifOpen<T>(read: () => Promise<T>): Promise<T[]> {
+  try {
+    return [await read()];
+  } catch (thrown) {
+    if (thrown instanceof TuttiError && thrown.code === "not_found") return [];
+    throw thrown;
+  }
 }
 
 /** In one line. */

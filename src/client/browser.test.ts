@@ -31,7 +31,7 @@ test("the client can be bundled for a browser and works with what a browser has"
   const event = { seq: 1, at: 0, task, root: task, type: "task.resumed", data: {} };
   const { url } = await wireServer(t, (request, response) => {
     if (request.url === "/v1/keys") return sendProblem(response, { status: 403, code: "refused", detail: "not you" });
-    if (request.url?.startsWith("/v1/asks") === true) return sendJson(response, { asks: [] });
+    if (request.url?.startsWith("/v1/asks") === true) return sendJson(response, { asks: [], next: null });
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.end(`id: 1\ndata: ${JSON.stringify(event)}\n\nevent: end\ndata: {"reason":"settled","after":1}\n\n`);
   });

@@ -3,6 +3,8 @@
 import type { PolicyDecision, PolicyQuestion, ReviewDecision, ReviewQuestion } from "../protocol/api/catalog.ts";
 import type { KeyView, MadeKey, NewKey, ServiceStatus } from "../protocol/api/service.ts";
 import type {
+  ListedAsk,
+  ListedWait,
   MessagePage,
   OpenAsk,
   OpenWait,
@@ -18,7 +20,7 @@ import type { LiveDelta, TaskEvent } from "../protocol/task/event.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { OperatorInfo } from "../protocol/operator/operator-session.ts";
-import type { TaskView } from "../protocol/task/task-view.ts";
+import type { TaskSummary, TaskView } from "../protocol/task/task-view.ts";
 
 /** What following yields: an event, which is recorded and has an order, or a piece of text that is being written, which is not. */
 export type EventOrDelta = { readonly event: TaskEvent } | { readonly live: LiveDelta };
@@ -37,8 +39,8 @@ export interface FollowOptions {
 export interface Reader {
   tasks(query?: TaskListQuery): Promise<TaskPage>;
   task(task: TaskId): Promise<TaskView>;
-  /** The task and all below it, parents first. */
-  tree(task: TaskId): Promise<TaskView[]>;
+  /** The task and all below it, parents first. Only the beginnings of results are in it. */
+  tree(task: TaskId): Promise<TaskSummary[]>;
   messages(task: TaskId, page: PageQuery): Promise<MessagePage>;
   steps(task: TaskId, page: PageQuery): Promise<StepPage>;
   /** Events after `after`, in order, at most `limit`; of the task and all below it when one is named. */
@@ -49,8 +51,12 @@ export interface Reader {
   }): Promise<readonly TaskEvent[]>;
   /** Yields every event exactly once, in order, also over lost connections and restarts (invariant 9). */
   follow(options: FollowOptions): AsyncIterable<EventOrDelta>;
-  asks(task?: TaskId): Promise<readonly OpenAsk[]>;
-  waits(task?: TaskId): Promise<readonly OpenWait[]>;
+  /** What waits for an answer, the oldest first; of the task and all below it when one is named. Only beginnings of texts. */
+  asks(task?: TaskId): Promise<readonly ListedAsk[]>;
+  waits(task?: TaskId): Promise<readonly ListedWait[]>;
+  /** All of it. Throws `not_found` when it is not open. */
+  ask(ask: AskId): Promise<OpenAsk>;
+  wait(wait: AskId): Promise<OpenWait>;
   close(): Promise<void>;
 }
 

@@ -21,7 +21,7 @@ describe("requests", () => {
       if (request.url?.endsWith("/cancel") === true) return sendJson(response, { canceled: [task] });
       if (request.url?.endsWith("/message") === true) return sendJson(response, { told: true }, 202);
       if (method === "DELETE") return void response.writeHead(204).end();
-      sendJson(response, { asks: [] });
+      sendJson(response, { asks: [], next: null });
     });
     const client = httpClient({ url: `${url}/`, key });
     assert.equal(client.url, url);

@@ -9,6 +9,7 @@ import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import { describeIssues, issuesOf } from "../protocol/lenient-read.ts";
 import { type Service, service } from "./call.ts";
 import type { AnswerOutcome, Tutti } from "./client.ts";
+import { allPages } from "./all-pages.ts";
 import { follow } from "./follow-events.ts";
 import { type RetryOptions, withRetry } from "./retry.ts";
 import { readWrittenJson } from "../protocol/json/written-json.ts";
@@ -63,7 +64,11 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
     status: () => call("status", {}),
     tasks: (query = {}) => call("listTasks", { query }),
     task: (task) => call("task", { params: { task } }),
-    tree: async (task) => (await call("tree", { params: { task } })).tasks,
+    tree: (task) =>
+      allPages(async (cursor) => {
+        const { tasks, next } = await call("tree", { params: { task }, query: cursor });
+        return { items: tasks, next };
+      }),
     messages: (task, query) => call("messages", { params: { task }, query }),
     steps: (task, query) => call("steps", { params: { task }, query }),
     async events({ task, after, limit }) {
@@ -81,8 +86,18 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
       return events;
     },
     follow: followTask,
-    asks: async (task) => (await call("asks", { query: { task } })).asks,
-    waits: async (task) => (await call("waits", { query: { task } })).waits,
+    asks: (task) =>
+      allPages(async (cursor) => {
+        const { asks, next } = await call("asks", { query: { task, ...cursor } });
+        return { items: asks, next };
+      }),
+    waits: (task) =>
+      allPages(async (cursor) => {
+        const { waits, next } = await call("waits", { query: { task, ...cursor } });
+        return { items: waits, next };
+      }),
+    ask: (ask) => call("ask", { params: { ask } }),
+    wait: (wait) => call("wait", { params: { wait } }),
     async invoke(text, { folder, anew, key }) {
       mustBeJson(text);
       // Byte for byte, since the same text again must find the same invocation.
@@ -130,8 +145,16 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
     },
     route: (body) => call("route", { body }),
     review: (body) => call("review", { body }),
-    operators: async () => (await call("operators", {})).operators,
-    keys: async () => (await call("keys", {})).keys,
+    operators: () =>
+      allPages(async (cursor) => {
+        const { operators, next } = await call("operators", { query: cursor });
+        return { items: operators, next };
+      }),
+    keys: () =>
+      allPages(async (cursor) => {
+        const { keys, next } = await call("keys", { query: cursor });
+        return { items: keys, next };
+      }),
     addKey: (body) => call("addKey", { body }),
     async revokeKey(id) {
       await call("revokeKey", { params: { id } });

@@ -19,7 +19,9 @@ export { type ErrorCode, TuttiError } from "../protocol/error.ts";
 export type { PolicyDecision, PolicyQuestion } from "../protocol/api/catalog.ts";
 export type { KeyRole, KeyView, MadeKey, NewKey, ServiceStatus } from "../protocol/api/service.ts";
 export type {
+  ListedAsk,
   ListedTask,
+  ListedWait,
   MessagePage,
   OpenAsk,
   OpenWait,
@@ -36,4 +38,4 @@ export type { JoinedOperator, OperatorInfo } from "../protocol/operator/operator
 export type { WorkerAskAnswer, WorkerPrompt, WorkerRecorded } from "../protocol/operator/worker.ts";
 export type { Answer, Answerer } from "../protocol/task/ask.ts";
 export type { LiveDelta, TaskEvent } from "../protocol/task/event.ts";
-export type { TaskView } from "../protocol/task/task-view.ts";
+export type { ResultPreview, TaskSummary, TaskView } from "../protocol/task/task-view.ts";

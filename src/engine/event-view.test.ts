@@ -36,7 +36,9 @@ const go = { kind: "budget", go_on: true };
 async function viewed(w: World): Promise<TaskEvent[]> {
   const view = openView(w.folder);
   try {
-    return (await view.eventsAfter(0, 10_000)).map((event) => TaskEvent.parse(eventView(view.salt, event)));
+    return (await view.eventsAfter({ after: 0, limit: 10_000 })).rows.map((event) =>
+      TaskEvent.parse(eventView(view.salt, event)),
+    );
   } finally {
     view.close();
   }
@@ -73,7 +75,7 @@ function usedIn({ type, data }: TaskEvent): Used {
 async function recordedIn(w: World): Promise<Map<string, Used>> {
   const view = openView(w.folder);
   try {
-    const rows = await view.below(1);
+    const { rows } = await view.tree(1, { after: 0, limit: 1_000 });
     return new Map(
       rows.map(({ id, steps, tokens, money }) => [taskName(w.store.salt, id), { steps, tokens, money }] as const),
     );

@@ -26,7 +26,7 @@ import { openView } from "../store/sqlite/sqlite-view.ts";
 async function statuses(w: World): Promise<{ readonly listed: string[]; readonly told: string[] }> {
   const view = openView(w.folder);
   try {
-    const listed = (await view.tasks({ limit: 99, roots: false })).map(({ id, status }) => `${id} ${status}`);
+    const listed = (await view.tasks({ limit: 99, roots: false })).rows.map(({ id, status }) => `${id} ${status}`);
     const last = new Map<number, string>();
     for (const { task: id, type } of events(w.store)) {
       if (type === "task.created") last.set(id, "pending");

@@ -28,6 +28,8 @@ export interface UpOptions {
   readonly minFreeBytes?: number;
   /** How many connections there may be at a time. */
   readonly maxConnections?: number;
+  /** How many requests and streams one key may have in flight. */
+  readonly maxRequests?: number;
 }
 
 export interface RunningDaemon {

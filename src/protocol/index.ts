@@ -170,6 +170,7 @@ export {
 export {
   AgentList,
   AgentProblem,
+  AgentSummary,
   AgentView,
   ModelList,
   ModelView,
@@ -186,9 +187,12 @@ export { KeyList, KeyRole, KeyView, MadeKey, NewKey, ServiceStatus } from "./api
 export {
   AskList,
   EventPage,
+  ListedAsk,
   ListedTask,
+  ListedWait,
   MessagePage,
   OpenAsk,
+  OpenQuery,
   OpenWait,
   PageQuery,
   Started,
@@ -199,6 +203,7 @@ export {
   TaskOutcome,
   TaskPage,
   TaskTree,
+  TreeQuery,
   WaitList,
 } from "./api/task-shapes.ts";
 
@@ -245,7 +250,7 @@ export {
   ToolResult,
   userMessage,
 } from "./task/message.ts";
-export { RootView, TaskView } from "./task/task-view.ts";
+export { ResultPreview, RootSummary, TaskSummary, TaskView } from "./task/task-view.ts";
 export { Attempt, AttemptOutcome, maxHandovers, Task } from "./task/task.ts";
 export {
   type A2AVersion,

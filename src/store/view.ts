@@ -3,7 +3,7 @@
 import type { TaskStatus } from "../protocol/task/task-status.ts";
 import type { AnswerRow, ResultRow, StoredEvent, TaskRow, WaitRow } from "./store.ts";
 
-/** A task with what is known of it across the tables; without its record, which may be long. */
+/** A task with what is known of it across the tables; without its record and without a long result. */
 export interface TaskListing extends Omit<TaskRow, "body"> {
   readonly status: TaskStatus;
   readonly attempt: number;
@@ -12,11 +12,47 @@ export interface TaskListing extends Omit<TaskRow, "body"> {
   readonly steps: number;
   readonly tokens: number;
   readonly money: number;
+  /** The body of its result if that is short; null if it is long, and before there is one. */
   readonly result: string | null;
+  /** The beginning of a long result. */
+  readonly preview: string | null;
+  /** How long the body of its result is; null before there is one. */
+  readonly result_bytes: number | null;
 }
 
-export interface TaskFilter {
+/** Where a task stands in its tree, and whether it is over. */
+export type TaskPlace = Pick<TaskListing, "id" | "root" | "status">;
+
+/** An open wait without its body, which may be long: only the beginnings of its texts. */
+export interface WaitListing extends Omit<WaitRow, "run" | "key" | "body"> {
+  readonly question: string | null;
+  readonly label: string | null;
+  /** Of a call that the client carries out itself. */
+  readonly tool_name: string | null;
+  readonly input: string | null;
+  /** How long the body is. */
+  readonly bytes: number;
+}
+
+/** How much is read at a time. */
+export interface ReadLimits {
   readonly limit: number;
+  /** In characters. The row that reaches it is the last, so there is always at least one if there are any. */
+  readonly maxLength?: number | undefined;
+}
+
+/** What comes after a sequence. */
+export interface Page extends ReadLimits {
+  readonly after: number;
+}
+
+export interface Rows<T> {
+  readonly rows: T[];
+  /** There were more when it was read. */
+  readonly more: boolean;
+}
+
+export interface TaskFilter extends ReadLimits {
   /** The last task of the page before; those that are older follow. */
   readonly after?: number;
   readonly status?: TaskStatus;
@@ -25,6 +61,13 @@ export interface TaskFilter {
   readonly parent?: number;
   /** Roots only. */
   readonly roots?: boolean;
+}
+
+export interface WaitFilter extends Page {
+  /** Asks, or waits that are none. */
+  readonly asks: boolean;
+  /** Only of this task and all below it. */
+  readonly below?: number | undefined;
 }
 
 /** An event with the rows it points at, so that it can be shown without another read. */
@@ -38,35 +81,40 @@ export interface EventRecord extends StoredEvent {
   readonly answer?: AnswerRow;
 }
 
-/** What comes after a sequence, at most so many. */
-export interface Page {
-  readonly after: number;
-  readonly limit: number;
-}
-
 /** Reads are asynchronous, since a store may be on another machine; each sees what was committed when it was made. */
 export interface StoreView {
   readonly salt: string;
   /** How many tasks of the root's tree have not ended. */
   unfinished(root: number): Promise<number>;
+  /** Undefined when there is no such task. */
+  place(id: number): Promise<TaskPlace | undefined>;
   task(id: number): Promise<TaskListing | undefined>;
-  /** As it was recorded. */
+  /** As it was recorded, with all that it was given. */
   taskRow(id: number): Promise<TaskRow | undefined>;
+  /** The whole body of its result, however long. */
+  result(task: number): Promise<string | undefined>;
   /** Newest first. A task that is added later is newer than every cursor, so pages neither miss nor repeat one. */
-  tasks(filter: TaskFilter): Promise<TaskListing[]>;
+  tasks(filter: TaskFilter): Promise<Rows<TaskListing>>;
   /** The task and all below it, parents first. */
-  below(id: number): Promise<TaskListing[]>;
+  below(id: number): Promise<TaskPlace[]>;
+  /** A page of the task and all below it, parents first; `after` is the last task of the page before. */
+  tree(id: number, page: Page): Promise<Rows<TaskListing>>;
   wait(id: number): Promise<WaitRow | undefined>;
-  openWaits(): Promise<WaitRow[]>;
+  /** The wait if nobody has settled it and its task is not over. */
+  openWait(id: number): Promise<WaitRow | undefined>;
+  /** In the order they were opened. */
+  openWaits(filter: WaitFilter): Promise<Rows<WaitListing>>;
+  /** How many asks are open. */
+  openAsks(): Promise<number>;
   /** Of the task and all below it, in order. */
-  events(task: number, after: number, limit: number): Promise<EventRecord[]>;
+  events(task: number, page: Page): Promise<Rows<EventRecord>>;
   /** Of everything, in order. */
-  eventsAfter(after: number, limit: number): Promise<EventRecord[]>;
+  eventsAfter(page: Page): Promise<Rows<EventRecord>>;
   /** The sequence of the last event; 0 when there is none. */
   lastEvent(): Promise<number>;
   /** Outcomes of the task's own steps, of all its attempts, in order. */
-  steps(task: number, page: Page): Promise<StoredEvent[]>;
+  steps(task: number, page: Page): Promise<Rows<StoredEvent>>;
   /** What was said in the task itself, in all its attempts, in order. */
-  messages(task: number, page: Page): Promise<StoredEvent[]>;
+  messages(task: number, page: Page): Promise<Rows<StoredEvent>>;
   close(): void;
 }

@@ -54,9 +54,11 @@ export function scenarioOf(daemon: DaemonProcess): Scenario {
     },
     async asked(root) {
       const { data } = await scenario.happened(root, "ask.raised");
-      const open = (await client.asks(root)).find(({ id }) => id === data.ask.id);
-      assert.ok(open, `${data.ask.id} is open`);
-      return open;
+      assert.ok(
+        (await client.asks(root)).some(({ id }) => id === data.ask.id),
+        `${data.ask.id} is open`,
+      );
+      return client.ask(data.ask.id);
     },
     answer: (ask, value) =>
       client.answer(
@@ -68,7 +70,8 @@ export function scenarioOf(daemon: DaemonProcess): Scenario {
       await client.result(root, AbortSignal.timeout(patienceMs));
       const child = (await client.tree(root)).find(({ parent }) => parent === root);
       assert.ok(child, `${root} has a target`);
-      return `${child.status}: ${typeof child.result === "string" ? child.result : JSON.stringify(child.result)}`;
+      const { status, result } = await client.task(child.id);
+      return `${status}: ${typeof result === "string" ? result : JSON.stringify(result)}`;
     },
     async log(root) {
       const events: TaskEvent[] = [];

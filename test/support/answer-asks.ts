@@ -19,8 +19,9 @@ export async function answerAsks(
   const ended = tutti.result(task, AbortSignal.timeout(patienceMs)).then((found) => (result = found));
   ended.catch(() => undefined);
   for (const until = Date.now() + patienceMs; result === undefined && Date.now() < until; await sleep(30)) {
-    for (const ask of await tutti.asks()) {
-      if (ask.root !== task || asked.some(({ id }) => id === ask.id)) continue;
+    for (const listed of await tutti.asks()) {
+      if (listed.root !== task || asked.some(({ id }) => id === listed.id)) continue;
+      const ask = await tutti.ask(listed.id);
       asked.push(ask);
       await tutti.answer(ask.id, { kind: "approval", approved: yes(ask) }, { kind: "person", name: "test" });
     }

@@ -4,12 +4,12 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { AskList, WaitList } from "../../src/protocol/api/task-shapes.ts";
+import { OpenAsk, OpenWait } from "../../src/protocol/api/task-shapes.ts";
 import type { Bench } from "./cli-process.ts";
 
 export const example = (name: string): string => join("examples", "invocations", `${name}.json`);
 const Up = z.object({ url: z.string(), pid: z.number(), existed: z.boolean(), resumed: z.number() });
-const Open = z.object({ asks: AskList.shape.asks, waits: WaitList.shape.waits });
+const Open = z.object({ asks: z.array(OpenAsk), waits: z.array(OpenWait) });
 
 /** At a port nobody had before: a connection kept from an earlier test must not be taken for one to this daemon. */
 const anywhere = ["--port", "0"];

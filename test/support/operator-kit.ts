@@ -225,7 +225,7 @@ export async function eventOf<T extends TaskEvent["type"]>(
   const isWanted = (event: TaskEvent): event is Extract<TaskEvent, { type: T }> =>
     event.type === type && (task === undefined || event.task === task);
   return until(async () => {
-    const stored = await kit.feed.read({ after: 0, limit: 100_000 });
+    const { events: stored } = await kit.feed.read({ after: 0, limit: 100_000 });
     return stored.map(({ event }) => event).findLast(isWanted);
   }, `the event ${type}`);
 }

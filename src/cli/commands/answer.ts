@@ -5,7 +5,7 @@ import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
 import { type ErrorCode, TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import { commandLine, interruptedStatus, withDaemon } from "../connect.ts";
-import { readOpenAsks } from "../open-asks.ts";
+import { findOpenAsk } from "../open-asks.ts";
 import { submitAnswer } from "../submit-answer.ts";
 import { note, writeLine } from "../terminal/screen.ts";
 import { canPrompt, prompt } from "../terminal/terminal-prompt.ts";
@@ -41,8 +41,7 @@ export async function answerCommand(
 }
 
 async function findOpen(reader: Reader, id: string, state: string | undefined): Promise<OpenAsk | OpenWait> {
-  const { asks, waits } = await readOpenAsks(reader);
-  const found = [...asks, ...waits].find((open) => open.id === id);
+  const found = await findOpenAsk(reader, id);
   if (found !== undefined) return found;
   const list = commandLine(state, "asks");
   const message = `${id} is not open: it was answered, has expired or never existed; \`${list}\` lists what is open`;

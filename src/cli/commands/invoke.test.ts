@@ -7,13 +7,13 @@ import { describe, test } from "node:test";
 
 import { z } from "zod";
 
-import { RootView, TaskView } from "../../protocol/task/task-view.ts";
+import { RootSummary, TaskSummary } from "../../protocol/task/task-view.ts";
 import { bench, type Bench } from "../../../test/support/cli-process.ts";
 
 const bin = join(import.meta.dirname, "..", "..", "..", "bin", "tutti.js");
 const Printed = z.object({ task: z.string(), status: z.string(), result: z.unknown(), rehearsal: z.boolean() });
 const example = (name: string): string => join("examples", "invocations", `${name}.json`);
-const roots = (b: Bench): RootView[] => z.array(RootView).parse(JSON.parse(b.run("tasks", "--json").out));
+const roots = (b: Bench): RootSummary[] => z.array(RootSummary).parse(JSON.parse(b.run("tasks", "--json").out));
 
 function message(text: string): unknown {
   return { role: "user", parts: [{ part_type: "text", data: text }] };
@@ -270,7 +270,7 @@ describe("after an interruption", () => {
     assert.match(left.err, /started a daemon at http:\/\/127\.0\.0\.1:\d+; `tutti down --state/);
     assert.match(left.err, new RegExp(`follow it with \`tutti logs -f ${id} --state`));
     assert.equal((await b.start("logs", "-f", id).ended).status, 0);
-    const { tree } = z.object({ tree: z.array(TaskView) }).parse(JSON.parse(b.run("show", "--json", id).out));
+    const { tree } = z.object({ tree: z.array(TaskSummary) }).parse(JSON.parse(b.run("show", "--json", id).out));
     assert.deepEqual(
       tree.map((view) => view.status),
       ["completed", "completed", "completed"],

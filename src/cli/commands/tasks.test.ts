@@ -9,12 +9,12 @@ import { z } from "zod";
 
 import { TaskEvent } from "../../protocol/task/event.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
-import { RootView, TaskView } from "../../protocol/task/task-view.ts";
+import { RootSummary, TaskSummary } from "../../protocol/task/task-view.ts";
 import { bench, type Bench, jsonLines } from "../../../test/support/cli-process.ts";
 import { asOrdinaryUser, giveToOrdinaryUser } from "../../../test/support/ordinary-user.ts";
 
 const example = (name: string): string => join("examples", "invocations", `${name}.json`);
-const roots = (b: Bench): RootView[] => z.array(RootView).parse(JSON.parse(b.run("tasks", "--json").out));
+const roots = (b: Bench): RootSummary[] => z.array(RootSummary).parse(JSON.parse(b.run("tasks", "--json").out));
 const numberOf = (id: string): number => Number.parseInt(id.slice(id.lastIndexOf("_") + 1), 36);
 const database = (b: Bench): string => join(b.state, "tutti.db");
 
@@ -92,7 +92,7 @@ describe("export, show and logs", () => {
     const exported = b.run("export", root?.id ?? "").out;
     assert.equal(b.run("export", "--json", root?.id ?? "").out, exported);
     const records = jsonLines(exported).map((line) => z.looseObject({ record: z.enum(["task", "event"]) }).parse(line));
-    const tasks = records.flatMap(({ record, ...rest }) => (record === "task" ? [TaskView.parse(rest)] : []));
+    const tasks = records.flatMap(({ record, ...rest }) => (record === "task" ? [TaskSummary.parse(rest)] : []));
     const events = records.flatMap(({ record, ...rest }) => (record === "event" ? [TaskEvent.parse(rest)] : []));
     assert.equal(tasks.length, 3);
     assert.deepEqual(

@@ -23,6 +23,7 @@ export interface UpCommandOptions {
   readonly grace?: number;
   readonly minFree?: number;
   readonly maxConnections?: number;
+  readonly maxRequests?: number;
   readonly cwd?: string;
 }
 
@@ -64,6 +65,7 @@ function upOptions(options: UpCommandOptions): UpOptions {
     grace,
     minFree,
     maxConnections,
+    maxRequests,
   } = options;
   if ((cert === undefined) !== (key === undefined)) {
     throw new TuttiError("usage", "TLS needs both --tls-cert FILE and --tls-key FILE");
@@ -80,6 +82,7 @@ function upOptions(options: UpCommandOptions): UpOptions {
     ...(grace === undefined ? {} : { graceMs: Math.round(grace * 1_000) }),
     ...(minFree === undefined ? {} : { minFreeBytes: minFree * 1024 * 1024 }),
     ...(maxConnections === undefined ? {} : { maxConnections }),
+    ...(maxRequests === undefined ? {} : { maxRequests }),
   };
 }
 

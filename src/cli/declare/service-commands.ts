@@ -12,7 +12,15 @@ import type { PauseOptions } from "../commands/pause.ts";
 import type { ResumeOptions } from "../commands/resume.ts";
 import type { StatusOptions } from "../commands/status.ts";
 import type { UpCommandOptions } from "../commands/up.ts";
-import { connectionCount, graceSeconds, jsonOption, mebibytes, portNumber, stateOption } from "../options.ts";
+import {
+  connectionCount,
+  graceSeconds,
+  jsonOption,
+  mebibytes,
+  portNumber,
+  positiveInteger,
+  stateOption,
+} from "../options.ts";
 
 // Repeated here, so that help does not have to load every schema.
 const roles: readonly KeyRole[] = ["viewer", "operator", "admin"];
@@ -50,6 +58,12 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
       new Option("--max-connections <number>", "how many connections there may be at a time (default: 4096)").argParser(
         connectionCount,
       ),
+    )
+    .addOption(
+      new Option(
+        "--max-requests <number>",
+        "how many requests and streams one key may have in flight (default: 512)",
+      ).argParser(positiveInteger),
     )
     .option(
       "--cwd <folder>",

@@ -43,7 +43,8 @@ describe("watching a task of the service", () => {
       for (const [how, tutti] of Object.entries(clients)) {
         const { task } = await tutti.invoke(example(name), { folder: kit.folder, anew: true });
         const { tree, result } = await watchTask(tutti, { task, live: false }, []);
-        assert.deepEqual([...tree.tasks.values()].map(withoutTimes), (await tutti.tree(task)).map(withoutTimes), how);
+        const whole = await Promise.all((await tutti.tree(task)).map(({ id }) => tutti.task(id)));
+        assert.deepEqual([...tree.tasks.values()].map(withoutTimes), whole.map(withoutTimes), how);
         assert.deepEqual(result, await tutti.result(task), how);
         assert.deepEqual([isSettled(tree), tree.open.size, tree.rehearsal], [true, 0, true], how);
         const recorded = await tutti.events({ task, after: 0, limit: 10_000 });
@@ -69,8 +70,9 @@ describe("watching a task of the service", () => {
             if (!("event" in item) || first === undefined || seen.length > 0) return;
             seen.push({ ...first });
             answering = (async () => {
-              const listed = [...(await tutti.asks(task)), ...(await tutti.waits(task))];
-              assert.deepEqual(seen, listed, how);
+              const listed = [...(await tutti.asks(task)), ...(await tutti.waits(task))].map(({ id }) => id);
+              assert.deepEqual(listed, [first.id], how);
+              assert.deepEqual(first, await ("kind" in first ? tutti.ask(first.id) : tutti.wait(first.id)), how);
               await ("kind" in first ? tutti.answer(first.id, value, by) : tutti.settle(first.id, value, by));
               if (name === "ask") await tutti.cancel(task, "enough");
             })();

@@ -107,7 +107,7 @@ const endOf = (got: readonly SentEvent[]): StreamEnd | undefined => {
   return last?.event === "end" ? StreamEnd.parse(JSON.parse(last.data)) : undefined;
 };
 const stored = async (after = 0, task?: TaskId): Promise<number[]> => {
-  const events = await kit.state.feed.read({ after, limit: 100_000, ...(task === undefined ? {} : { task }) });
+  const { events } = await kit.state.feed.read({ after, limit: 100_000, ...(task === undefined ? {} : { task }) });
   return events.map(({ event }) => event.seq);
 };
 
@@ -414,7 +414,7 @@ test("invariant 9: with a store whose reads take a while, streams opened during 
   streams.push({ of: "root", reading: open(`/v1/tasks/${root}/events`, {}, at) });
   await client.sendMessage(other, "stop");
   await client.settled(other);
-  const all = (await feed.read({ after: 0, limit: 10_000 })).map(({ event }) => event);
+  const all = (await feed.read({ after: 0, limit: 10_000 })).events.map(({ event }) => event);
   const wanted = {
     all: all.map(({ seq }) => seq),
     root: all.filter((each) => each.root === root).map(({ seq }) => seq),
@@ -458,7 +458,7 @@ test("a batch larger than the buffer is read from the store: the reader gets all
     await until(async () => (await client.tree(root)).length === 6);
     await Promise.all((await client.tree(root)).map(({ id }) => client.sendMessage(id, "stop")));
     await reading;
-    const all = await feed.read({ after: 0, limit: 10_000, task: root });
+    const { events: all } = await feed.read({ after: 0, limit: 10_000, task: root });
     assert.deepEqual(
       seqs(got),
       all.map(({ event }) => event.seq),

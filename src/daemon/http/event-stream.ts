@@ -9,7 +9,6 @@ import type { TaskId } from "../../protocol/ids.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { EventFeed } from "../state/event-feed.ts";
 import { type EventBatch, sentEvents } from "./event-batch.ts";
-import { readEventPage } from "./event-page.ts";
 import { securityHeaders } from "./reply.ts";
 import { Subtree } from "./subtree.ts";
 
@@ -121,12 +120,8 @@ export class EventStream {
   /** A function of its own so that the events it read are not kept in memory while the reader takes its time. */
   async #writeStored(): Promise<{ readonly more: boolean; readonly flows: boolean }> {
     const { task } = this.request;
-    const { events, more } = await readEventPage(this.#deps.feed, {
-      after: this.#after,
-      limit: pageSize,
-      maxLength: chunkLength,
-      task,
-    });
+    const page = { after: this.#after, limit: pageSize, maxLength: chunkLength };
+    const { events, more } = await this.#deps.feed.read({ ...page, task });
     const last = events.at(-1);
     if (last === undefined || this.#phase === "ended") return { more, flows: true };
     for (const { event } of events) this.#belongs(event);

@@ -312,8 +312,8 @@ test("100 Continue is sent only when the body would be accepted", async () => {
 test("an unexpected error is a 500 without details, and is logged", async (t) => {
   const { client } = kit.state;
   const secret = "the inside of the daemon";
-  t.mock.method(client, "asks", () => Promise.reject(new Error(secret)));
-  t.mock.method(client, "waits", () => {
+  t.mock.method(client, "askPage", () => Promise.reject(new Error(secret)));
+  t.mock.method(client, "waitPage", () => {
     throw new TypeError(secret);
   });
   for (const path of ["/v1/asks", "/v1/waits"]) {
@@ -322,7 +322,7 @@ test("an unexpected error is a 500 without details, and is logged", async (t) =>
     assert.ok(!reply.text.includes(secret));
   }
   assert.equal(errors.length, 2);
-  t.mock.method(client, "asks", () => Promise.reject(new TuttiError("disk_full", "the disk is full")));
+  t.mock.method(client, "askPage", () => Promise.reject(new TuttiError("disk_full", "the disk is full")));
   assertProblem(await kit.call("/v1/asks"), 507, "disk_full");
 });
 

@@ -14,6 +14,7 @@ import type { EventStreams } from "./event-streams.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import type { AnyHandlers } from "./handler.ts";
 import { type HttpError, httpError } from "./http-error.ts";
+import type { InFlight } from "./in-flight.ts";
 import type { OriginCheck } from "./origin-check.ts";
 import { maxBodyBytes, readBody } from "./read-body.ts";
 import { readQuery } from "./read-query.ts";
@@ -33,6 +34,7 @@ export interface RequestDeps {
   readonly streams: EventStreams;
   readonly connections: Pick<Connections, "admit">;
   readonly workers: Pick<WorkerService, "whyUnknown">;
+  readonly inFlight: InFlight;
   readonly log: HttpLog;
   /** The reason why only the service itself answers yet. */
   readonly starting?: (() => TuttiError | undefined) | undefined;
@@ -101,6 +103,8 @@ async function respond(
   if (unknown !== undefined) return deps.failedAttempts.delay(request, workerError(unknown));
   if (caller.kind !== "anonymous" && !deps.connections.admit(request.socket)) return allInUse;
   if (spec.reply.type === "upgrade") return upgradeRequired;
+  const tooMany = deps.inFlight.begin(caller, response);
+  if (tooMany !== undefined) return tooMany;
   const full = deps.cannotWrite();
   if (full !== undefined && writes(route, spec)) return { cause: full, headers: ["Connection", "close"] };
 
@@ -132,6 +136,9 @@ async function respond(
     if ("error" in reply) return reply.error;
     const revoked = "stream" in reply ? revokedSince(deps.auth, caller) : undefined;
     if (revoked !== undefined) return revoked;
+    // What was done is told in any case; what was only read can be asked for again.
+    const unread = spec.method === "GET" ? deps.inFlight.refusesReply(caller) : undefined;
+    if (unread !== undefined) return unread;
     const sending = sendReply({ request, response, streams: deps.streams, status: spec.reply.status }, reply);
     if (sending !== undefined) await unlessRevoked(deps, caller, response, sending);
   } finally {

@@ -28,6 +28,8 @@ export interface AnyRequest extends RequestFacts {
 
 interface JsonReply<V> {
   readonly value: V;
+  /** The value as JSON, if it is always the same: one copy for all callers, however many do not read it. */
+  readonly encoded?: Buffer;
   /** Replaces the route's status. */
   readonly status?: number;
   /** Called after the reply was sent. */

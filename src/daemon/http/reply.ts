@@ -28,8 +28,13 @@ const lingerMs = 1_000;
 
 const jsonHead = [...securityHeaders, "Content-Type", "application/json", "Content-Length"];
 
-export function sendJson(response: ServerResponse, status: number, body: string): void {
-  response.writeHead(status, jsonHead.concat(String(Buffer.byteLength(body))));
+/** A long text is encoded once: as text it would be held twice while the caller reads. */
+const longText = 64 * 1024;
+
+export function sendJson(response: ServerResponse, status: number, body: string | Buffer): void {
+  if (typeof body === "string" && body.length > longText) return sendJson(response, status, Buffer.from(body));
+  const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+  response.writeHead(status, jsonHead.concat(String(length)));
   response.end(body);
 }
 

@@ -24,7 +24,7 @@ export function sendReply(
   if (response.destroyed) return undefined;
   if ("value" in reply) {
     if (reply.afterwards !== undefined) response.once("close", reply.afterwards);
-    sendJson(response, reply.status ?? status, JSON.stringify(reply.value));
+    sendJson(response, reply.status ?? status, reply.encoded ?? JSON.stringify(reply.value));
   } else if ("json" in reply) sendJson(response, status, reply.json);
   else if ("lines" in reply) return sendLines(request, response, reply.lines);
   else if ("stream" in reply) {

@@ -14,6 +14,7 @@ import { handleRequest, type RequestDeps } from "./handle-request.ts";
 import { allHandlers } from "./handlers/all-handlers.ts";
 import { httpError } from "./http-error.ts";
 import { trackConnections, createHttpServer, type HttpServerOptions, listen } from "./http-server.ts";
+import { InFlight, type InFlightLimits } from "./in-flight.ts";
 import { originCheck } from "./origin-check.ts";
 import { sendError } from "./reply.ts";
 import { createRouter } from "./router.ts";
@@ -29,6 +30,7 @@ export interface HttpOptions extends Omit<HttpContext, "stopping">, HttpServerOp
   readonly allowedOrigins?: readonly string[];
   readonly streamLimits?: Partial<StreamLimits>;
   readonly connectionLimits?: Partial<ConnectionLimits>;
+  readonly inFlight?: Partial<InFlightLimits>;
 }
 
 export interface RunningHttp {
@@ -79,6 +81,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     handlers: allHandlers({ ...options, stopping: stopping.signal }),
     streams,
     workers: state.workers,
+    inFlight: new InFlight(options.inFlight),
     cannotWrite: () => state.store.stalled,
     onDone: options.onDone,
   };

@@ -5,7 +5,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
-import type { StoreView, TaskListing } from "../../store/view.ts";
+import type { StoreView, TaskPlace } from "../../store/view.ts";
 
 export class Subtree {
   /** Set when the task is a root: then the `root` of an event tells whether the event belongs here. */
@@ -23,7 +23,7 @@ export class Subtree {
     return new Subtree(view.salt, rows, top.root === top.id ? task : undefined);
   }
 
-  private constructor(salt: string, rows: readonly TaskListing[], root: TaskId | undefined) {
+  private constructor(salt: string, rows: readonly TaskPlace[], root: TaskId | undefined) {
     this.root = root;
     for (const row of rows) {
       const name = taskName(salt, row.id);

@@ -16,6 +16,8 @@ export interface ListenAt extends AcceptedListening {
   /** The address at which others reach the service, when it is not the one it listens on. */
   readonly publicUrl: URL | undefined;
   readonly maxConnections?: number | undefined;
+  /** How many requests and streams one key may have in flight. */
+  readonly maxRequests?: number | undefined;
 }
 
 export interface Service {
@@ -40,7 +42,7 @@ export function lastPortOf({ records }: State): number | undefined {
 /** Listens on the first of the ports that is free. */
 export async function listenForRequests(at: ListenAt, service: Service): Promise<RunningHttp> {
   const { state, log, from, notReady, onShutdown, onDone } = service;
-  const { host, loopback, ports, tls, publicUrl, maxConnections } = at;
+  const { host, loopback, ports, tls, publicUrl, maxConnections, maxRequests } = at;
   const [port = 0, ...otherPorts] = ports;
   let http: RunningHttp;
   try {
@@ -58,6 +60,7 @@ export async function listenForRequests(at: ListenAt, service: Service): Promise
       ],
       // Behind a proxy, our own pages are served from the public URL.
       allowedOrigins: publicUrl === undefined ? [] : [publicUrl.origin],
+      ...(maxRequests === undefined ? {} : { inFlight: { requests: maxRequests } }),
       openapi: openApiDocument,
       runners: builtinRunners.map((runner) => ({ ...runner, of: "builtin" as const })),
       // Loaded only when it is needed: running tasks does not take a reader of agent definitions.

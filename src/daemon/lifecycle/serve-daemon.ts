@@ -46,7 +46,7 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
   // Options that cannot be used are refused before anything is changed.
   readListen(options);
   const tls = options.tls === undefined ? undefined : readTls(options.tls);
-  const { maxConnections } = options;
+  const { maxConnections, maxRequests } = options;
   const publicUrl = options.publicUrl === undefined ? undefined : readPublicUrl(options.publicUrl);
   let redact: (text: string) => string = redactor(collectSecrets({ env: process.env, models: ModelsConfig.parse({}) }));
   const { log, close: closeLog } = openLog({
@@ -74,7 +74,7 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
       const listen = readListen(options, lastPortOf(state));
       if (listen.warning !== undefined) log.warn({ host: listen.host }, listen.warning);
       await serve(
-        { folder, from, state, log, stop, listenAt: { ...listen, tls, publicUrl, maxConnections } },
+        { folder, from, state, log, stop, listenAt: { ...listen, tls, publicUrl, maxConnections, maxRequests } },
         (daemon) => {
           removeMarker?.();
           onUp(daemon);

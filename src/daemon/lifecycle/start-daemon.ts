@@ -127,7 +127,8 @@ function commandFile(): string {
 
 /** The daemon prints its errors as JSON, so that they can be reported here with their code. */
 function upArguments(folder: string, options: UpOptions): string[] {
-  const { from, host, port, tls, insecure, publicUrl, logLevel, graceMs, minFreeBytes, maxConnections } = options;
+  const { from, host, port, tls, insecure, publicUrl, logLevel, graceMs, minFreeBytes, maxConnections, maxRequests } =
+    options;
   const given = {
     state: folder,
     cwd: resolve(from),
@@ -140,6 +141,7 @@ function upArguments(folder: string, options: UpOptions): string[] {
     grace: graceMs === undefined ? undefined : graceMs / 1000,
     "min-free": minFreeBytes === undefined ? undefined : minFreeBytes / (1024 * 1024),
     "max-connections": maxConnections,
+    "max-requests": maxRequests,
   };
   const named = Object.entries(given).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, `${value}`],

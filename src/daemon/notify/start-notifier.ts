@@ -38,6 +38,7 @@ export interface Notifier {
 /** The setting that holds the sequence of the last event that was turned into notices. */
 const positionSetting = "notified";
 const pageSize = 500;
+const pageLength = 1024 * 1024;
 /** After so many events the position is written, even if none of them made a notice. */
 const writeEvery = 10_000;
 
@@ -90,10 +91,10 @@ export function startNotifier(options: NotifierOptions): Notifier {
     });
     while (!closed) {
       missedSome = false;
-      const events = await feed.read({ after: seen, limit: pageSize });
+      const { events, more } = await feed.read({ after: seen, limit: pageSize, maxLength: pageLength });
       if (closed) return;
       onEvents(events);
-      isUpToDate = events.length < pageSize && !missedSome;
+      isUpToDate = !more && !missedSome;
       if (isUpToDate) return;
       await nextTick();
     }

@@ -271,7 +271,7 @@ class World {
       if (state === "answered")
         assert.equal(content, kind === "hook_before" ? "ran" : kind === "ask" ? String(value) : value);
     }
-    const events = (await this.kit.feed.read({ after: 0, limit: 100_000 })).map(({ event }) => event);
+    const events = (await this.kit.feed.read({ after: 0, limit: 100_000 })).events.map(({ event }) => event);
     for (const { task, kind } of this.requests) {
       const settled = events.filter((event) => event.task === task && isSettled(event.type, kind));
       assert.equal(settled.length, kind === "spawn" ? 2 : 1, `${kind} of ${task} was settled once`);

@@ -43,7 +43,7 @@ async function failureOf(kit: Kit, task: string): Promise<{ code: string; messag
 
 async function isOver(kit: Kit, task: string): Promise<boolean> {
   await passed(kit, 0);
-  const ended = await kit.feed.read({ after: 0, limit: 10_000 });
+  const { events: ended } = await kit.feed.read({ after: 0, limit: 10_000 });
   return ended.some(({ event }) => event.task === task && /^task\.(completed|failed|canceled)$/.test(event.type));
 }
 

@@ -82,6 +82,6 @@ test("a post with a key that is refused for want of room is not taken for record
   assert.equal(outcome(await post()), "ok");
   await kit.workers.submit(handle, "done", {});
   await kit.engine.result(task);
-  const told = JSON.stringify((await kit.feed.read({ after: 0, limit: 1_000 })).map(({ event }) => event));
+  const told = JSON.stringify((await kit.feed.read({ after: 0, limit: 1_000 })).events.map(({ event }) => event));
   assert.equal(told.split("half done").length - 1, 1);
 });

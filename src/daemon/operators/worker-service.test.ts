@@ -276,7 +276,7 @@ test("progress and partial results are kept in order as messages of the task, an
   await kit.engine.message(task, { name: null, role: "user", parts: [{ part_type: "text", data: "three" }] });
   await kit.workers.submit(handle, "done", {});
   await kit.engine.result(task);
-  const stored = await kit.feed.read({ after: 0, limit: 1000 });
+  const { events: stored } = await kit.feed.read({ after: 0, limit: 1000 });
   const said = stored.flatMap(({ event }) =>
     event.type === "message.added" ? [{ role: event.data.message.role, parts: event.data.message.parts }] : [],
   );
@@ -299,7 +299,7 @@ test("a worker's question is asked once per key, polled for, and answered with t
   const raised = await eventOf(kit, "ask.raised", task);
   assert.equal(raised.data.ask.question, "coder asks: which way?");
   assert.deepEqual(kit.engine.counts(), { pending: 0, running: 0, input_required: 1 });
-  assert.equal((await kit.view.tasks({ limit: 9, status: "input_required" })).length, 1, "as the store tells it");
+  assert.equal((await kit.view.tasks({ limit: 9, status: "input_required" })).rows.length, 1, "as the store tells it");
   assert.equal(reasonOf(await ask("k!", "another question")), "key_reused");
   await peer.drop();
   kit = await killed(t, kit);

@@ -35,9 +35,9 @@ async function fed(t: Cleanup, { wrapView = (view) => view, onError }: FedOption
   let reads = 0;
   const counting: StoreView = {
     ...view,
-    eventsAfter(after, limit) {
+    eventsAfter(page) {
       reads += 1;
-      return view.eventsAfter(after, limit);
+      return view.eventsAfter(page);
     },
   };
   const feed = await openEventFeed(store, counting, onError);
@@ -98,8 +98,8 @@ class Reader {
     for (let full = true; full;) {
       const page = await this.#feed.read({ after: this.heard.at(-1) ?? 0, limit: this.#limit });
       if (this.#off !== off) return;
-      this.#take(seqs(page));
-      full = page.length === this.#limit;
+      this.#take(seqs(page.events));
+      full = page.more;
     }
     this.#held = undefined;
     this.#take(held);
@@ -143,7 +143,7 @@ test("what is queued is neither told nor read before its commit", async (t) => {
   const heard: FeedEvent[] = [];
   feed.subscribe((events) => heard.push(...events));
   happen();
-  assert.deepEqual([heard, await feed.read({ after: 0, limit: 9 }), feed.position], [[], [], 0]);
+  assert.deepEqual([heard, (await feed.read({ after: 0, limit: 9 })).events, feed.position], [[], [], 0]);
   await passedOn(f);
   assert.deepEqual([heard.length, feed.position], [1, 1]);
 });
@@ -279,9 +279,9 @@ test("a read that fails is reported and made again, also when nothing more is co
   let failures = 1;
   const wrapView = (view: StoreView): StoreView => ({
     ...view,
-    eventsAfter: async (after, limit) => {
+    eventsAfter: async (page) => {
       if (failures-- > 0) throw new Error("not reachable");
-      return view.eventsAfter(after, limit);
+      return view.eventsAfter(page);
     },
   });
   const f = await fed(t, { wrapView, onError: (error) => errors.push(error) });
@@ -307,8 +307,8 @@ test("a task's events are its own and those below it; a task that does not exist
   }
   await store.committed();
   const task = taskName(view.salt, root.id);
-  assert.deepEqual(seqs(await feed.read({ after: 0, limit: 99, task })), mine);
-  assert.deepEqual(seqs(await feed.read({ after: mine[2] ?? 0, limit: 3, task })), mine.slice(3, 6));
+  assert.deepEqual(seqs((await feed.read({ after: 0, limit: 99, task })).events), mine);
+  assert.deepEqual(seqs((await feed.read({ after: mine[2] ?? 0, limit: 3, task })).events), mine.slice(3, 6));
   assert.equal(await codeOf(feed.read({ after: 0, limit: 9, task: taskName(view.salt, 99) })), "not_found");
 });
 
@@ -318,10 +318,10 @@ test("a closed feed tells nobody, also when it is closed while it reads and the 
   const errors: unknown[] = [];
   const wrapView = (view: StoreView): StoreView => ({
     ...view,
-    async eventsAfter(after, limit) {
+    async eventsAfter(page) {
       asked.resolve();
       await reply.promise;
-      return view.eventsAfter(after, limit);
+      return view.eventsAfter(page);
     },
   });
   const f = await fed(t, { wrapView, onError: (error) => errors.push(error) });

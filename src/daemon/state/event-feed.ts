@@ -6,12 +6,18 @@ import type { TaskId } from "../../protocol/ids.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { idInName } from "../../store/names.ts";
 import type { Store } from "../../store/store.ts";
-import type { EventRecord, StoreView } from "../../store/view.ts";
+import type { EventRecord, Page, StoreView } from "../../store/view.ts";
 
 export interface FeedEvent {
   readonly event: TaskEvent;
   /** JSON of the event, made once. */
   readonly json: string;
+}
+
+export interface FeedPage {
+  readonly events: FeedEvent[];
+  /** There were more when it was read. */
+  readonly more: boolean;
 }
 
 export interface EventFeed {
@@ -20,15 +26,15 @@ export interface EventFeed {
   /** Calls `listener` in order with every event committed after now, in batches. The first may have events from before. */
   subscribe(listener: (events: readonly FeedEvent[]) => void): () => void;
   /**
-   * Stored events after `after`, at most `limit`; of the task and all below it when given. A reader that wants all events
-   * subscribes first, then reads, and drops what it was given twice.
+   * Stored events after `after`, within the limits; of the task and all below it when given. A reader that wants all
+   * events subscribes first, then reads while there are more, and drops what it was given twice.
    */
-  read(options: { readonly after: number; readonly limit: number; readonly task?: TaskId }): Promise<FeedEvent[]>;
+  read(options: Page & { readonly task?: TaskId | undefined }): Promise<FeedPage>;
   close(): void;
 }
 
 /** Events that are read and passed on at a time. */
-const pageSize = 500;
+const batch = { limit: 500, maxLength: 1024 * 1024 };
 const retryMs = 1_000;
 
 /** `onError` is told of mistakes of listeners, and of reads that failed: these are tried again. */
@@ -64,9 +70,10 @@ export async function openEventFeed(
       }
       // Whoever subscribed during the read may not have these events, so they are passed on.
     }
-    for (let full = true; full && !closed;) {
-      const rows = await view.eventsAfter(position, pageSize);
-      full = rows.length === pageSize;
+    for (let more = true; more && !closed;) {
+      const page = await view.eventsAfter({ ...batch, after: position });
+      const { rows } = page;
+      more = page.more;
       const last = rows.at(-1);
       if (last === undefined || closed) return;
       position = last.seq;
@@ -111,11 +118,11 @@ export async function openEventFeed(
       listeners.add(own);
       return () => listeners.delete(own);
     },
-    async read({ after, limit, task }) {
-      const rows = await (task === undefined
-        ? view.eventsAfter(after, limit)
-        : view.events(await idOf(view, task), after, limit));
-      return rows.map((row) => new Fed(view.salt, row));
+    async read({ task, ...page }) {
+      const { rows, more } = await (task === undefined
+        ? view.eventsAfter(page)
+        : view.events(await idOf(view, task), page));
+      return { events: rows.map((row) => new Fed(view.salt, row)), more };
     },
     close() {
       closed = true;
@@ -135,7 +142,7 @@ function raise(error: unknown): void {
 
 async function idOf(view: StoreView, task: TaskId): Promise<number> {
   const id = idInName(view.salt, task);
-  if (id === undefined || (await view.taskRow(id)) === undefined) {
+  if (id === undefined || (await view.place(id)) === undefined) {
     throw new TuttiError("not_found", `there is no task ${task}`);
   }
   return id;

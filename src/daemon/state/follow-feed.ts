@@ -5,12 +5,12 @@ import type { LiveDelta, TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 
 export interface FollowSource {
-  /** Stored events after `after`, in order; of the task and all below it when one is named. */
+  /** Some of the stored events after `after`, in order, and whether there are more; of the task and all below it when one is named. */
   read(options: {
     readonly after: number;
     readonly limit: number;
     readonly task?: TaskId;
-  }): Promise<readonly TaskEvent[]>;
+  }): Promise<{ readonly events: readonly TaskEvent[]; readonly more: boolean }>;
   /** The task and all below it, and whether all of them are over. Throws when there is no such task. */
   subtree(task: TaskId): Promise<{ readonly ids: readonly TaskId[]; readonly over: boolean }>;
   /** Calls back when there may be more. */
@@ -54,7 +54,7 @@ export async function* follow(source: FollowSource, options: FollowOptions): Asy
     while (!left()) {
       woken = false;
       for (;;) {
-        const events = await source.read({ after, limit: batch, ...(task === undefined ? {} : { task }) });
+        const { events, more } = await source.read({ after, limit: batch, ...(task === undefined ? {} : { task }) });
         if (left()) return;
         for (const event of events) {
           after = event.seq;
@@ -63,7 +63,7 @@ export async function* follow(source: FollowSource, options: FollowOptions): Asy
         }
         if (task !== undefined && !over && events.some((event) => terminal.has(event.type)))
           ({ over } = await source.subtree(task));
-        else if (events.length < batch) break;
+        else if (!more) break;
       }
       for (const live of deltas.splice(0)) if (mine === undefined || mine.has(live.task)) yield { live };
       if (over) return;

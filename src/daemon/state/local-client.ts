@@ -16,11 +16,14 @@ import type { EventFeed } from "./event-feed.ts";
 import { explainRoute, reviewBy } from "../project/explain-route.ts";
 import { follow, type FollowSource } from "./follow-feed.ts";
 import type { Keys } from "./api-keys.ts";
-import { readsOf } from "./reader.ts";
+import { type PageReads, readsOf } from "./reader.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
 import { taskRetrier } from "./retry-task.ts";
 import { invocationStarter } from "./start-invocation.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
+
+/** With lists in pages, for whoever passes them on. */
+export interface LocalTutti extends Tutti, PageReads {}
 
 export interface LocalClientDeps {
   readonly store: Store;
@@ -39,11 +42,14 @@ export interface LocalClientDeps {
   readonly close: () => Promise<void>;
 }
 
-export function localClient(deps: LocalClientDeps): Tutti {
+/** How many tasks that cannot go on the status names. */
+const mostParked = 100;
+
+export function localClient(deps: LocalClientDeps): LocalTutti {
   const { store, view, engine, feed, keys, operators } = deps;
-  const { subtree, ...reads } = readsOf(view);
+  const { subtree, eventPage, ...reads } = readsOf(view);
   const source: FollowSource = {
-    read: (options) => reads.events(options),
+    read: eventPage,
     subtree,
     onMore(listener) {
       const offFeed = feed.subscribe(listener);
@@ -83,13 +89,14 @@ export function localClient(deps: LocalClientDeps): Tutti {
         signal: signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]),
       }),
     async status() {
-      const joined = operators.list();
+      const [joined, facts] = [operators.list(), deps.facts()];
       return {
-        ...deps.facts(),
+        ...facts,
+        parked: facts.parked.slice(0, mostParked),
         paused: engine.paused,
         degraded: degradedBy(engine.refusesWork),
         tasks: engine.counts(),
-        asks: (await reads.asks()).length,
+        asks: await view.openAsks(),
         operators: { joined: joined.length, connected: joined.filter(({ connected }) => connected).length },
         seq: feed.position,
       };

@@ -3,56 +3,109 @@
 import { z } from "zod";
 
 import type { Reader } from "../../client/client.ts";
-import { askView, clientCall, eventView } from "../../engine/event-view.ts";
-import { askName, idInName, taskName } from "../../store/names.ts";
-import { contentOf, outcomeIn } from "../../engine/outcome.ts";
+import { allPages } from "../../client/all-pages.ts";
+import { askView, eventView } from "../../engine/event-view.ts";
+import { idInName, taskName } from "../../store/names.ts";
 import { messageIn } from "../../engine/recorded-message.ts";
-import { waitBodyIn } from "../../engine/wait-body.ts";
-import { type ListedTask, type OpenWait, PageQuery, TaskListQuery } from "../../protocol/api/task-shapes.ts";
+import {
+  type AskList,
+  type ListedTask,
+  OpenQuery,
+  PageQuery,
+  TaskListQuery,
+  type TaskTree,
+  TreeQuery,
+  type WaitList,
+} from "../../protocol/api/task-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import type { TaskId } from "../../protocol/ids.ts";
-import { isOperatorLabel } from "../../protocol/operator/operator-request.ts";
+import type { AskId, TaskId } from "../../protocol/ids.ts";
+import type { TaskEvent } from "../../protocol/task/event.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
-import type { TaskView } from "../../protocol/task/task-view.ts";
 import type { WaitRow } from "../../store/store.ts";
-import type { StoreView, TaskListing } from "../../store/view.ts";
+import type { Rows, StoreView, WaitListing } from "../../store/view.ts";
 import { follow, type FollowSource } from "./follow-feed.ts";
+import { listedAsk, listedWait, taskSummary, taskView, waitView } from "./row-views.ts";
 
 /** How often a state that others work on is looked at for more. */
 const pollMs = 200;
 
+/** In characters. The item that reaches it is the last of its page. */
+const pageLength = 1024 * 1024;
+
+/** Lists in pages, as the API gives them. */
+export interface PageReads {
+  treePage(task: TaskId, query?: TreeQuery): Promise<TaskTree>;
+  askPage(query?: OpenQuery): Promise<AskList>;
+  waitPage(query?: OpenQuery): Promise<WaitList>;
+}
+
 /** Reads of one store, in the shapes of the API; the process that runs the tasks and a bystander share them. */
-export interface StoreReads extends Omit<Reader, "follow" | "close"> {
+export interface StoreReads extends Omit<Reader, "follow" | "close">, PageReads {
   subtree: FollowSource["subtree"];
+  eventPage: FollowSource["read"];
 }
 
 export function readsOf(view: StoreView): StoreReads {
   const { salt } = view;
-  const missing = (task: TaskId): TuttiError => new TuttiError("not_found", `there is no task ${task}`);
   const idOf = async (task: TaskId): Promise<number> => {
     const id = idInName(salt, task);
-    if (id === undefined || (await view.task(id)) === undefined) throw missing(task);
+    if (id === undefined || (await view.place(id)) === undefined) throw missing("task", task);
     return id;
   };
-  const openOf = async (task: TaskId | undefined): Promise<WaitRow[]> => {
-    const rows = await view.openWaits();
-    if (task === undefined) return rows;
-    const mine = new Set((await view.below(await idOf(task))).map((row) => row.id));
-    return rows.filter((row) => mine.has(row.task));
+  const openPage = async (query: OpenQuery, asks: boolean): Promise<Rows<WaitListing>> => {
+    const { task, limit, cursor } = OpenQuery.parse(query);
+    const below = task === undefined ? undefined : await idOf(task);
+    return view.openWaits({ asks, below, after: Number(cursor ?? 0), limit, maxLength: pageLength });
+  };
+  const openRow = async (wait: AskId): Promise<WaitRow | undefined> => {
+    const id = idInName(salt, wait);
+    return id === undefined ? undefined : view.openWait(id);
+  };
+  const eventPage: FollowSource["read"] = async ({ task, ...page }) => {
+    const limits = { ...page, maxLength: pageLength };
+    const { rows, more } = await (task === undefined
+      ? view.eventsAfter(limits)
+      : view.events(await idOf(task), limits));
+    return { events: rows.map((event) => eventView(salt, event)), more };
+  };
+  const reads: PageReads = {
+    async treePage(task, query = {}) {
+      const { limit, cursor } = TreeQuery.parse(query);
+      const page = { after: Number(cursor ?? 0), limit, maxLength: pageLength };
+      const found = await view.tree(await idOf(task), page);
+      return { tasks: found.rows.map((row) => taskSummary(salt, row)), next: nextOf(found) };
+    },
+    async askPage(query = {}) {
+      const found = await openPage(query, true);
+      return { asks: found.rows.flatMap((row) => listedAsk(salt, row)), next: nextOf(found) };
+    },
+    async waitPage(query = {}) {
+      const found = await openPage(query, false);
+      return { waits: found.rows.flatMap((row) => listedWait(salt, row)), next: nextOf(found) };
+    },
   };
   return {
+    ...reads,
+    eventPage,
     async task(task) {
       const id = idInName(salt, task);
       const row = id === undefined ? undefined : await view.task(id);
-      if (row === undefined) throw missing(task);
-      return taskView(salt, row);
+      if (row === undefined) throw missing("task", task);
+      const isLong = row.result === null && row.result_bytes !== null;
+      const body = isLong ? await view.result(row.id) : row.result;
+      return taskView(salt, row, body ?? null);
     },
-    tree: async (task) => (await view.below(await idOf(task))).map((row) => taskView(salt, row)),
+    tree: (task) =>
+      allPages(async (at) => {
+        const { tasks, next } = await reads.treePage(task, at);
+        return { items: tasks, next };
+      }),
     async tasks(query = {}) {
       const { limit, cursor, status, agent, runner, parent, roots } = TaskListQuery.parse(query);
       const above = parent === undefined ? undefined : await idOf(parent);
-      const rows = await view.tasks({
-        limit: limit + 1,
+      const found = await view.tasks({
+        limit,
+        maxLength: pageLength,
         ...(cursor === undefined ? {} : { after: Number(cursor) }),
         ...(status === undefined ? {} : { status }),
         ...(agent === undefined ? {} : { agent }),
@@ -60,28 +113,28 @@ export function readsOf(view: StoreView): StoreReads {
         ...(above === undefined ? { roots: roots !== false } : { parent: above }),
       });
       const tasks = await Promise.all(
-        rows.slice(0, limit).map(async (row): Promise<ListedTask> => {
+        found.rows.map(async (row): Promise<ListedTask> => {
           const open = row.parent === null ? { open: await view.unfinished(row.id) } : {};
-          return { ...taskView(salt, row), ...open };
+          return { ...taskSummary(salt, row), ...open };
         }),
       );
-      return { tasks, next: rows.length > limit ? String(rows[limit - 1]?.id) : null };
+      return { tasks, next: nextOf(found) };
     },
     async messages(task, page) {
-      const { after, limit } = PageQuery.parse(page);
-      const rows = await view.messages(await idOf(task), { after, limit: limit + 1 });
-      const messages = rows.slice(0, limit).map(({ seq, attempt, run, body }) => ({
+      const limits = { ...PageQuery.parse(page), maxLength: pageLength };
+      const { rows, more } = await view.messages(await idOf(task), limits);
+      const messages = rows.map(({ seq, attempt, run, body }) => ({
         seq,
         attempt,
         run,
         message: messageIn(body ?? "null"),
       }));
-      return { messages, next: rows.length > limit ? (messages.at(-1)?.seq ?? null) : null };
+      return { messages, next: more ? (messages.at(-1)?.seq ?? null) : null };
     },
     async steps(task, page) {
-      const { after, limit } = PageQuery.parse(page);
-      const rows = await view.steps(await idOf(task), { after, limit: limit + 1 });
-      const steps = rows.slice(0, limit).map(({ seq, at, attempt, run, key, kind, tokens, money, body }) => ({
+      const limits = { ...PageQuery.parse(page), maxLength: pageLength };
+      const { rows, more } = await view.steps(await idOf(task), limits);
+      const steps = rows.map(({ seq, at, attempt, run, key, kind, tokens, money, body }) => ({
         seq,
         at,
         attempt,
@@ -92,30 +145,63 @@ export function readsOf(view: StoreView): StoreReads {
         money_micro_usd: money,
         value: JSON.parse(body ?? "null"),
       }));
-      return { steps, next: rows.length > limit ? (steps.at(-1)?.seq ?? null) : null };
+      return { steps, next: more ? (steps.at(-1)?.seq ?? null) : null };
     },
     async events({ task, after, limit }) {
-      const rows = await (task === undefined
-        ? view.eventsAfter(after, limit)
-        : view.events(await idOf(task), after, limit));
-      return rows.map((event) => eventView(salt, event));
+      const events: TaskEvent[] = [];
+      const of = task === undefined ? {} : { task };
+      for (let more = true; more && events.length < limit;) {
+        const at = events.at(-1)?.seq ?? after;
+        const page = await eventPage({ ...of, after: at, limit: limit - events.length });
+        events.push(...page.events);
+        more = page.more;
+      }
+      return events;
     },
     async subtree(task) {
       const rows = await view.below(await idOf(task));
       return { ids: rows.map(({ id }) => taskName(salt, id)), over: rows.every((row) => isTerminal(row.status)) };
     },
-    asks: async (task) => (await openOf(task)).flatMap((row) => askView(salt, row) ?? []),
-    waits: async (task) => (await openOf(task)).flatMap((row) => waitView(salt, row)),
+    asks: (task) =>
+      allPages(async (at) => {
+        const { asks, next } = await reads.askPage({ task, ...at });
+        return { items: asks, next };
+      }),
+    waits: (task) =>
+      allPages(async (at) => {
+        const { waits, next } = await reads.waitPage({ task, ...at });
+        return { items: waits, next };
+      }),
+    async ask(ask) {
+      const row = await openRow(ask);
+      const found = row === undefined ? undefined : askView(salt, row);
+      if (found === undefined) throw missing("open ask", ask);
+      return found;
+    },
+    async wait(wait) {
+      const row = await openRow(wait);
+      const found = row === undefined ? undefined : waitView(salt, row);
+      if (found === undefined) throw missing("open wait", wait);
+      return found;
+    },
   };
 }
 
 const StepOutcome = z.enum(["ok", "failed", "unknown"]);
 
+function missing(what: string, name: string): TuttiError {
+  return new TuttiError("not_found", `there is no ${what} ${name}`);
+}
+
+function nextOf({ rows, more }: Rows<{ readonly id: number }>): string | null {
+  return more ? String(rows.at(-1)?.id) : null;
+}
+
 /** Reads beside the process that runs the tasks. That process tells nobody, so a follower looks again and again. */
 export function openReader(view: StoreView): Reader {
-  const { subtree, ...reads } = readsOf(view);
+  const { subtree, eventPage, ...reads } = readsOf(view);
   const source: FollowSource = {
-    read: (options) => reads.events(options),
+    read: eventPage,
     subtree,
     onMore(listener) {
       const timer = setInterval(listener, pollMs);
@@ -123,53 +209,4 @@ export function openReader(view: StoreView): Reader {
     },
   };
   return { ...reads, follow: (options) => follow(source, options), close: async () => view.close() };
-}
-
-function taskView(salt: string, row: TaskListing): TaskView {
-  return {
-    id: taskName(salt, row.id),
-    parent: row.parent === null ? null : taskName(salt, row.parent),
-    root: taskName(salt, row.root),
-    depth: row.depth,
-    agent: row.agent,
-    runner: row.kind,
-    detached: row.detached,
-    status: row.status,
-    attempt: row.attempt,
-    run: row.run,
-    created_at: row.created_at,
-    ended_at: row.ended_at,
-    steps: row.steps,
-    tokens: row.tokens,
-    money_micro_usd: row.money,
-    result: row.result === null ? null : shownResult(row.result),
-  };
-}
-
-const Told = z.object({ message: z.unknown() });
-
-/** What the task ended with: its content, or in words why it has none. */
-function shownResult(body: string): unknown {
-  const outcome = outcomeIn({ body });
-  const told = Told.safeParse(outcome.error).data;
-  return told === undefined ? contentOf(outcome) : (told.message ?? null);
-}
-
-function waitView(salt: string, row: WaitRow): OpenWait[] {
-  if (row.ask !== null) return [];
-  const body = waitBodyIn(row);
-  const { label = "" } = body;
-  // Requests to operators are waits too, but only their operator may settle them.
-  if (isOperatorLabel(label)) return [];
-  const call = clientCall(body);
-  return [
-    {
-      id: askName(salt, row.id),
-      task: taskName(salt, row.task),
-      root: taskName(salt, row.root),
-      label,
-      ...(call === undefined ? {} : { call }),
-      deadline: row.due,
-    },
-  ];
 }

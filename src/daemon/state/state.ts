@@ -1,6 +1,5 @@
 // An opened state folder: everything that works on it, put together once and used by the in-process client and the server.
 
-import type { Tutti } from "../../client/client.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LiveDelta } from "../../protocol/task/event.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
@@ -10,6 +9,7 @@ import type { EventFeed } from "./event-feed.ts";
 import type { Keys } from "./api-keys.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
 import type { WorkerService } from "../operators/worker-service.ts";
+import type { LocalTutti } from "./local-client.ts";
 
 export interface State {
   readonly folder: string;
@@ -21,7 +21,7 @@ export interface State {
   readonly operators: OperatorHub;
   readonly workers: WorkerService;
   readonly keys: Keys;
-  readonly client: Tutti;
+  readonly client: LocalTutti;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;
   /** Text on its way, redacted. */

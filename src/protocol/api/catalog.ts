@@ -4,6 +4,7 @@ import { z } from "zod";
 import { AgentDefinition } from "../invocation/invocation-file.ts";
 import { Review } from "../routing/review.ts";
 import { queryBoolean } from "../query-boolean.ts";
+import { listQuery, nextItem } from "./list-query.ts";
 
 export const FolderQuery = z.strictObject({
   /** A folder in the project; where the service was started when absent. */
@@ -27,7 +28,20 @@ export const AgentProblem = z.strictObject({
 });
 export type AgentProblem = z.infer<typeof AgentProblem>;
 
-export const AgentList = z.strictObject({ agents: z.array(AgentView), problems: z.array(AgentProblem) });
+/** An agent in a list; `GET /v1/agents/{name}` has its definition. */
+export const AgentSummary = AgentView.omit({ definition: true }).extend({
+  /** What it is for, at most 400 characters. */
+  description: z.string().optional(),
+});
+export type AgentSummary = z.infer<typeof AgentSummary>;
+
+export const AgentsQuery = FolderQuery.extend(listQuery);
+/** `problems` are those of all files, at most 200; only the first page has them. */
+export const AgentList = z.strictObject({
+  agents: z.array(AgentSummary),
+  problems: z.array(AgentProblem),
+  next: nextItem,
+});
 export type AgentList = z.infer<typeof AgentList>;
 
 export const AgentParams = z.strictObject({ name: z.string().min(1).max(256) });
@@ -62,11 +76,11 @@ export const ModelView = z.strictObject({
 });
 export type ModelView = z.infer<typeof ModelView>;
 
-export const ModelsQuery = FolderQuery.extend({
+export const ModelsQuery = FolderQuery.extend(listQuery).extend({
   /** `true`: the providers are asked whether they are there. */
   probe: queryBoolean.optional(),
 });
-export const ModelList = z.strictObject({ models: z.array(ModelView) });
+export const ModelList = z.strictObject({ models: z.array(ModelView), next: nextItem });
 export type ModelList = z.infer<typeof ModelList>;
 
 /** TOON or JSON text, or the object itself. */

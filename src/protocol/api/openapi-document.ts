@@ -72,7 +72,7 @@ const refusals: Readonly<Record<number, string>> = {
   415: "The route does not take this type of body",
   422: "A parameter or the body does not match its schema",
   426: "This route is a WebSocket; ask for the upgrade",
-  429: "Too many failed attempts; wait as long as `Retry-After` says",
+  429: "Too many failed attempts, or this key has too much in flight; wait as long as `Retry-After` says",
   503: "The service is stopping, or cannot work now",
 };
 

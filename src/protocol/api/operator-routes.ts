@@ -19,6 +19,7 @@ import {
   WorkerResult,
   WorkerSubmitQuery,
 } from "../operator/worker.ts";
+import { ListQuery, nextItem } from "./list-query.ts";
 import { jsonBody, jsonReply, route } from "./route-shape.ts";
 
 const sessionParams = z.strictObject({ sid: OperatorSid });
@@ -38,9 +39,10 @@ export const operatorRoutes = {
     method: "GET",
     path: "/v1/operators",
     tag: "operators",
-    about: "The operators that have joined",
+    about: "The operators that have joined, in pages",
     access: "viewer",
-    reply: jsonReply(z.strictObject({ operators: z.array(OperatorInfo) })),
+    query: ListQuery,
+    reply: jsonReply(z.strictObject({ operators: z.array(OperatorInfo), next: nextItem })),
   }),
   operator: route({
     method: "GET",

@@ -1,6 +1,7 @@
 // The routes of the service itself and of its keys.
 
 import { z } from "zod";
+import { ListQuery } from "./list-query.ts";
 import { jsonBody, jsonReply, route } from "./route-shape.ts";
 import * as service from "./service.ts";
 
@@ -70,8 +71,9 @@ export const keyRoutes = {
     method: "GET",
     path: "/v1/keys",
     tag: "keys",
-    about: "All keys, also revoked ones, without the secrets themselves",
+    about: "All keys, also revoked ones, without the secrets themselves, in pages",
     access: "admin",
+    query: ListQuery,
     reply: jsonReply(service.KeyList),
   }),
   addKey: route({

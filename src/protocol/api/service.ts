@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { TaskId, Time } from "../ids.ts";
+import { nextItem } from "./list-query.ts";
 
 export const Health = z.strictObject({ ok: z.literal(true) });
 export const Readiness = z.strictObject({ ready: z.boolean(), reason: z.string().optional() });
@@ -70,5 +71,5 @@ export type NewKey = z.infer<typeof NewKey>;
 export const MadeKey = KeyView.extend({ key: z.string() });
 export type MadeKey = z.infer<typeof MadeKey>;
 
-export const KeyList = z.strictObject({ keys: z.array(KeyView) });
+export const KeyList = z.strictObject({ keys: z.array(KeyView), next: nextItem });
 export type KeyList = z.infer<typeof KeyList>;

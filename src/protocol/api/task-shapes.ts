@@ -1,19 +1,25 @@
 // The queries and bodies of the routes of invocations, tasks, asks and events.
 
 import { z } from "zod";
-import { Ask } from "../task/ask.ts";
+import { Ask, AskKind } from "../task/ask.ts";
 import { TaskEvent } from "../task/event.ts";
 import { Failure } from "../failure.ts";
 import { AskId, TaskId, Time } from "../ids.ts";
 import { AgentResult } from "../invocation/invocation-result.ts";
 import { queryBoolean } from "../query-boolean.ts";
+import { count } from "./list-query.ts";
 import { CompleteMessage } from "../task/message.ts";
 import { Ordinal } from "../task/task.ts";
 import { TaskStatus } from "../task/task-status.ts";
-import { TaskView } from "../task/task-view.ts";
+import { TaskSummary } from "../task/task-view.ts";
 
-/** A number in a query, which holds only text. */
-const count = (most: number, usual: number) => z.coerce.number<number>().int().min(1).max(most).default(usual);
+/** `next` of the page before. */
+const cursor = z
+  .string()
+  .regex(/^\d{1,15}$/, "must be the `next` of a page")
+  .optional();
+/** The cursor of the next page; null on the last. A page may end before its limit, because its length is limited too. */
+const next = z.string().nullable();
 
 export const Started = z.strictObject({
   task: TaskId,
@@ -54,11 +60,7 @@ export const WaitParams = z.strictObject({ wait: AskId });
 
 export const TaskListQuery = z.strictObject({
   limit: count(200, 50),
-  /** `next` of the page before. */
-  cursor: z
-    .string()
-    .regex(/^\d{1,15}$/, "must be the `next` of a page")
-    .optional(),
+  cursor,
   status: TaskStatus.optional(),
   agent: z.string().min(1).max(256).optional(),
   runner: z.string().min(1).max(64).optional(),
@@ -68,20 +70,18 @@ export const TaskListQuery = z.strictObject({
 });
 export type TaskListQuery = z.input<typeof TaskListQuery>;
 
-export const ListedTask = TaskView.extend({
+export const ListedTask = TaskSummary.extend({
   /** For a root: the tasks of its tree that have not ended. */
   open: z.int().nonnegative().optional(),
 });
 export type ListedTask = z.infer<typeof ListedTask>;
 
-export const TaskPage = z.strictObject({
-  tasks: z.array(ListedTask),
-  /** The cursor of the next page; null on the last. */
-  next: z.string().nullable(),
-});
+export const TaskPage = z.strictObject({ tasks: z.array(ListedTask), next });
 export type TaskPage = z.infer<typeof TaskPage>;
 
-export const TaskTree = z.strictObject({ tasks: z.array(TaskView) });
+export const TreeQuery = z.strictObject({ limit: count(1000, 200), cursor });
+export type TreeQuery = z.input<typeof TreeQuery>;
+export const TaskTree = z.strictObject({ tasks: z.array(TaskSummary), next });
 export type TaskTree = z.infer<typeof TaskTree>;
 
 export const PageQuery = z.strictObject({
@@ -169,11 +169,45 @@ export const OpenWait = z.strictObject({
 });
 export type OpenWait = z.infer<typeof OpenWait>;
 
-/** Of the task and those below it; of all when absent. */
-export const OpenQuery = z.strictObject({ task: TaskId.optional() });
-export const AskList = z.strictObject({ asks: z.array(OpenAsk) });
+/** An ask in a list: not all that a person should see to decide, which `GET /v1/asks/{ask}` has. */
+export const ListedAsk = z.strictObject({
+  id: AskId,
+  task: TaskId,
+  root: TaskId,
+  kind: AskKind,
+  /** Its beginning, at most 1000 characters. */
+  question: z.string(),
+  /** How long the whole ask is as it is stored. */
+  bytes: z.int().nonnegative(),
+  raised_at: Time,
+  deadline: Time,
+});
+export type ListedAsk = z.infer<typeof ListedAsk>;
+
+/** A wait in a list; `GET /v1/waits/{wait}` has the whole call. Texts are cut after 1000 characters. */
+export const ListedWait = z.strictObject({
+  id: AskId,
+  task: TaskId,
+  root: TaskId,
+  label: z.string(),
+  /** The call whose result is waited for, when it is that of a client's tool; its input as JSON. */
+  call: z.strictObject({ tool_name: z.string(), input_preview: z.string() }).optional(),
+  /** How long the whole wait is as it is stored. */
+  bytes: z.int().nonnegative(),
+  deadline: Time,
+});
+export type ListedWait = z.infer<typeof ListedWait>;
+
+export const OpenQuery = z.strictObject({
+  /** Only of this task and those below it. */
+  task: TaskId.optional(),
+  limit: count(200, 100),
+  cursor,
+});
+export type OpenQuery = z.input<typeof OpenQuery>;
+export const AskList = z.strictObject({ asks: z.array(ListedAsk), next });
 export type AskList = z.infer<typeof AskList>;
-export const WaitList = z.strictObject({ waits: z.array(OpenWait) });
+export const WaitList = z.strictObject({ waits: z.array(ListedWait), next });
 export type WaitList = z.infer<typeof WaitList>;
 
 export const WaitValue = z.strictObject({ value: z.unknown() });

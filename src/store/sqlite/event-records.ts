@@ -42,6 +42,12 @@ export function eventRecordsOver(
   };
 }
 
+/** About how long it is as JSON, with the rows that it points at. */
+export function recordLength({ key, body, made, result, wait, answer }: EventRecord): number {
+  const bodies = [body, made?.body, result?.body, wait?.body, answer?.body];
+  return bodies.reduce((sum, each) => sum + (each?.length ?? 0), 100 + key.length);
+}
+
 function withRow<K extends "made" | "result">(event: StoredEvent, name: K, found: EventRecord[K]): EventRecord {
   return found === undefined ? event : { ...event, [name]: found };
 }

@@ -22,6 +22,7 @@ import type {
   TaskRow,
   WaitRow,
 } from "../store.ts";
+import type { TaskPlace } from "../view.ts";
 
 type Row = Record<string, SQLOutputValue>;
 export type RowReader<T> = (row: Row) => T;
@@ -156,12 +157,6 @@ export const eventIn: RowReader<StoredEvent> = (row) => ({
   body: textOrNull(row, "body"),
 });
 
-/** A line that is perhaps no event. */
-export const lineIn: RowReader<{ readonly seq: number; readonly event: StoredEvent | undefined }> = (row) => ({
-  seq: integer(row, "seq"),
-  event: textOrNull(row, "type") === null ? undefined : eventIn(row),
-});
-
 export const spentIn: RowReader<Spent> = (row) => ({
   task: integer(row, "task"),
   tokens: integer(row, "tokens"),
@@ -175,12 +170,19 @@ export const resumeCountIn: RowReader<ResumeCount> = (row) => ({
 
 /** A single column named `value`; null, as of an empty MAX, is undefined. */
 export const numberIn: RowReader<number | undefined> = (row) => integerOrNull(row, "value") ?? undefined;
+export const idIn: RowReader<number> = (row) => integer(row, "value");
 export const textIn: RowReader<string> = (row) => text(row, "value");
 export const eventTypeIn: RowReader<EventType> = (row) => eventTypeOf(text(row, "value"));
 
 /** Of a task that may be over: the status its result or its open row has. */
 export const statusIn: RowReader<TaskStatus> = (row) =>
   TaskStatus.safeParse(row["status"]).data ?? raise(damaged("status"));
+
+export const placeIn: RowReader<TaskPlace> = (row) => ({
+  id: integer(row, "id"),
+  root: integer(row, "root"),
+  status: statusIn(row),
+});
 
 const eventTypes: ReadonlyMap<string, EventType> = new Map(
   TaskEvent.options.map(({ shape }) => [shape.type.value, shape.type.value]),
@@ -195,7 +197,7 @@ function eventTypeOrNull(row: Row): EventType | null {
   return type === null ? null : eventTypeOf(type);
 }
 
-function askKindIn(row: Row): AskKind | null {
+export function askKindIn(row: Row): AskKind | null {
   const kind = textOrNull(row, "ask");
   return kind === null ? null : (AskKind.safeParse(kind).data ?? raise(damaged("ask")));
 }

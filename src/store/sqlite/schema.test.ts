@@ -38,7 +38,7 @@ test("a database of the first version is brought up to date, and what was open i
   const view = openView(folder);
   t.after(() => view.close());
   assert.deepEqual(
-    (await view.tasks({ limit: 9 })).map((task) => [task.id, task.status]),
+    (await view.tasks({ limit: 9 })).rows.map((task) => [task.id, task.status]),
     [
       [3, "input_required"],
       [2, "running"],
@@ -46,16 +46,16 @@ test("a database of the first version is brought up to date, and what was open i
     ],
   );
   assert.deepEqual(
-    (await view.openWaits()).map((wait) => wait.key),
-    ["now"],
+    (await view.openWaits({ asks: true, after: 0, limit: 9 })).rows.map((wait) => wait.id),
+    [2],
   );
   store.dropAnswer(1);
   store.addAnswer({ wait: 2, kind: "expired", at: 3, body: null });
   store.records.putSetting("colour", "blue");
   await store.committed();
   assert.deepEqual(
-    (await view.openWaits()).map((wait) => wait.key),
-    ["old"],
+    (await view.openWaits({ asks: true, after: 0, limit: 9 })).rows.map((wait) => wait.id),
+    [1],
   );
 });
 

@@ -21,7 +21,7 @@ import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { idInName } from "../names.ts";
 import { userMessage } from "../../protocol/task/message.ts";
 import { TaskStatus } from "../../protocol/task/task-status.ts";
-import type { TaskListing } from "../view.ts";
+import type { Page, Rows, TaskListing } from "../view.ts";
 import { openStore } from "./sqlite-store.ts";
 import { openView } from "./sqlite-view.ts";
 
@@ -79,7 +79,7 @@ test("tasks are found by status, agent, runner and parent, newest first, whichev
           .toReversed()
           .slice(0, limit);
         assert.deepEqual(
-          (await view.tasks(filter)).map(({ id, status: found }) => [id, found]),
+          (await view.tasks(filter)).rows.map(({ id, status: found }) => [id, found]),
           wanted.map((each) => [each.id, each.status]),
         );
       },
@@ -102,13 +102,13 @@ test("pages of tasks neither miss nor repeat one while tasks are added and ended
   const there = Array.from({ length: 25 }, add);
   await store.committed();
   const found: number[] = [];
-  let page: TaskListing[] = await view.tasks({ limit: 4 });
+  let page: TaskListing[] = (await view.tasks({ limit: 4 })).rows;
   for (let turn = 0; page.length > 0 && turn < 20; turn += 1) {
     found.push(...page.map((each) => each.id));
     add();
     store.addResult({ task: there[turn] ?? 0, status: "completed", at: 1, body: "{}" });
     await store.committed();
-    page = await view.tasks({ limit: 4, after: found.at(-1) ?? 0 });
+    page = (await view.tasks({ limit: 4, after: found.at(-1) ?? 0 })).rows;
   }
   assert.deepEqual(found, there.toReversed());
 });
@@ -139,14 +139,14 @@ test("a task is listed with its place, its status and what it has used in all it
   const view = openView(w.folder);
   t.after(() => view.close());
   const id = idInName(view.salt, name) ?? 0;
-  const [, kid] = await view.below(id);
+  const [, kid] = (await view.tree(id, { after: 0, limit: 9 })).rows;
   assert.deepEqual(
     [(await view.task(id))?.status, kid?.status, kid?.attempt, kid?.run, kid?.steps, kid?.tokens, kid?.money],
     ["input_required", "completed", 2, 1, 8, 20, 16],
   );
   assert.deepEqual(
-    [await view.unfinished(id), await view.task(999), (await view.taskRow(id))?.kind],
-    [1, undefined, "loop"],
+    [await view.unfinished(id), await view.task(999), await view.place(id), await view.openAsks()],
+    [1, undefined, { id, root: id, status: "input_required" }, 1],
   );
   const waitAt = (attempt: number, key: string) => w.store.waitAt(id, attempt, key);
   const wait = waitAt(1, "which");
@@ -154,8 +154,8 @@ test("a task is listed with its place, its status and what it has used in all it
   await w.engine.deliver(openWaits(w)[0] ?? "", answer("x"), person);
   await w.engine.result(name);
   assert.deepEqual(
-    [(await view.task(id))?.status, await view.unfinished(id), await view.openWaits()],
-    ["completed", 0, []],
+    [(await view.task(id))?.status, await view.unfinished(id), await view.openAsks()],
+    ["completed", 0, 0],
   );
 });
 
@@ -169,24 +169,25 @@ test("invariant 9: events, steps and messages read in pages of any size are the 
   const [first = 0] = names.map((name) => idInName(view.salt, name) ?? 0);
   const kid = (await view.below(first))[1]?.id ?? 0;
   const inPages = async (
-    read: (after: number, limit: number) => Promise<{ seq: number }[]>,
-    size: number,
+    read: (page: Page) => Promise<Rows<{ seq: number }>>,
+    limits: Omit<Page, "after">,
   ): Promise<number[]> => {
     const ids: number[] = [];
     for (let turn = 0; turn < 1_000; turn += 1) {
-      const page = await read(ids.at(-1) ?? 0, size);
-      ids.push(...page.map((each) => each.seq));
-      if (page.length < size) return ids;
+      const { rows, more } = await read({ after: ids.at(-1) ?? 0, ...limits });
+      ids.push(...rows.map((each) => each.seq));
+      assert.ok(rows.length <= limits.limit && (rows.length > 0 || !more));
+      if (!more) return ids;
     }
     throw new Error("the pages do not end");
   };
   const stored = w.store.eventsAfter(0, 10_000);
   const below = new Set((await view.below(first)).map((each) => each.id));
   const reads = {
-    all: (after: number, limit: number) => view.eventsAfter(after, limit),
-    tree: (after: number, limit: number) => view.events(first, after, limit),
-    steps: (after: number, limit: number) => view.steps(kid, { after, limit }),
-    messages: (after: number, limit: number) => view.messages(kid, { after, limit }),
+    all: (page: Page) => view.eventsAfter(page),
+    tree: (page: Page) => view.events(first, page),
+    steps: (page: Page) => view.steps(kid, page),
+    messages: (page: Page) => view.messages(kid, page),
   };
   const wanted = {
     all: stored,
@@ -196,15 +197,15 @@ test("invariant 9: events, steps and messages read in pages of any size are the 
   };
   for (const name of ["all", "tree", "steps", "messages"] as const) {
     assert.deepEqual(
-      (await reads[name](0, 10_000)).map((event) => event.seq),
+      (await reads[name]({ after: 0, limit: 10_000 })).rows.map((event) => event.seq),
       wanted[name].map((event) => event.seq),
       name,
     );
-    for (const size of [1, 2, 7]) {
+    for (const limits of [{ limit: 1 }, { limit: 2 }, { limit: 7 }, { limit: 99, maxLength: 300 }]) {
       assert.deepEqual(
-        await inPages(reads[name], size),
+        await inPages(reads[name], limits),
         wanted[name].map((event) => event.seq),
-        `${name} by ${size}`,
+        `${name} by ${JSON.stringify(limits)}`,
       );
     }
   }

@@ -4,22 +4,23 @@ import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import type { TaskStatus } from "../../protocol/task/task-status.ts";
 import { TerminalStatus } from "../../protocol/task/task-status.ts";
 import type { StoredEvent } from "../store.ts";
-import type { EventRecord, Page, StoreView, TaskFilter, TaskListing } from "../view.ts";
+import type { EventRecord, Page, Rows, StoreView, TaskFilter, TaskListing } from "../view.ts";
 import { openForReading } from "./database.ts";
-import { eventRecordsOver } from "./event-records.ts";
+import { eventRecordsOver, recordLength } from "./event-records.ts";
+import { openWaitsOver } from "./open-waits.ts";
+import { listedResult } from "./result-preview.ts";
 import * as row from "./rows.ts";
-import { readsOver } from "./statements.ts";
+import { found, pageOf, readsOver } from "./statements.ts";
+import { subtree } from "./subtree-sql.ts";
 import { lastLine, stepKindList, totalsOver } from "./totals.ts";
 
 /** Attempt and run in one number. */
 const placeUnit = 2 ** 32;
 
 const listed = `tasks.id, tasks.parent, tasks.root, tasks.depth, tasks.kind, tasks.agent, tasks.detached, tasks.created_at,
-  tasks.deadline, tasks.shared, IFNULL(results.status, open.status) AS status, results.at AS ended_at, results.body AS result,
+  tasks.deadline, tasks.shared, IFNULL(results.status, open.status) AS status, results.at AS ended_at, ${listedResult},
   (SELECT attempt * ${placeUnit} + run FROM runs WHERE runs.task = tasks.id ORDER BY attempt DESC, run DESC LIMIT 1) AS place,
   ${lastLine} AS last`;
-
-const subtree = `WITH RECURSIVE below (id) AS (SELECT ? UNION ALL SELECT tasks.id FROM tasks JOIN below ON tasks.parent = below.id)`;
 
 const places = "log JOIN runs ON runs.id = log.run JOIN tasks ON tasks.id = runs.task";
 
@@ -49,97 +50,107 @@ function unfinishedWith(status: string): string {
 
 export function openView(folder: string): StoreView {
   const { database, path, salt, close } = openForReading(folder);
-  const { all, one } = readsOver(database, path);
+  const { all, each, one } = readsOver(database, path);
   const unfinished = one(
     "SELECT COUNT(*) AS value FROM tasks WHERE root = ? AND EXISTS (SELECT 1 FROM open WHERE open.task = tasks.id)",
     row.numberIn,
   );
   const totals = totalsOver(database, path);
   const recordOf = eventRecordsOver(database, path, salt);
-  const inFull = (found: Record<string, SQLOutputValue>): TaskListing => {
-    const head = row.taskHeadIn(found);
-    const result = row.textOrNull(found, "result");
-    const { steps, tokens, money } = totals(head.id, row.integer(found, "last"));
-    const place = row.integerOrNull(found, "place") ?? 0;
+  const inFull = (read: Record<string, SQLOutputValue>): TaskListing => {
+    const head = row.taskHeadIn(read);
+    const { steps, tokens, money } = totals(head.id, row.integer(read, "last"));
+    const place = row.integerOrNull(read, "place") ?? 0;
     return {
       ...head,
-      status: row.statusIn(found),
+      status: row.statusIn(read),
       attempt: Math.floor(place / placeUnit),
       run: place % placeUnit,
-      ended_at: row.integerOrNull(found, "ended_at"),
+      ended_at: row.integerOrNull(read, "ended_at"),
       steps,
       tokens,
       money,
-      result,
+      result: row.textOrNull(read, "result"),
+      preview: row.textOrNull(read, "preview"),
+      result_bytes: row.integerOrNull(read, "result_bytes"),
     };
   };
   /** One statement for each combination of conditions, made when it is first asked for. */
-  const lists = new Map<string, (...values: SQLInputValue[]) => TaskListing[]>();
-  const list = (filter: TaskFilter): TaskListing[] => {
+  const lists = new Map<string, (...values: SQLInputValue[]) => Iterable<TaskListing>>();
+  const list = (filter: TaskFilter): Rows<TaskListing> => {
     const { sql, values } = conditions(filter);
     let find = lists.get(sql);
-    if (find === undefined) lists.set(sql, (find = all(sql, inFull)));
-    return find(...values, filter.limit);
+    if (find === undefined) lists.set(sql, (find = each(sql, inFull)));
+    return pageOf(find(...values, filter.limit + 1), filter, listingLength);
   };
-  const linesOf = (condition: string): ((task: number, page: Page) => StoredEvent[]) => {
+  // Lines are first found by their ids and then read one by one: a sort would read the bodies of all that it sorts.
+  const event = one(`SELECT ${row.eventColumns} FROM ${places} WHERE log.id = ? AND log.type IS NOT NULL`, row.eventIn);
+  const linesOf = (condition: string): ((task: number, page: Page) => Rows<StoredEvent>) => {
     // The index holds run and id, so that of the lines before the page only entries of the index are read.
     const find = all(
-      `SELECT ${row.eventColumns} FROM runs JOIN tasks ON tasks.id = runs.task JOIN log INDEXED BY log_key ON log.run = runs.id
+      `SELECT log.id AS value FROM runs JOIN log INDEXED BY log_key ON log.run = runs.id
        WHERE runs.task = ? AND log.id > ? AND ${condition} ORDER BY log.id LIMIT ?`,
-      row.eventIn,
+      row.idIn,
     );
-    return (task, { after, limit }) => find(task, after, limit);
+    return (task, page) => pageOf(found(find(task, page.after, page.limit + 1), event), page, recordLength);
   };
-  const lineOfTree = all(
-    `${subtree}, picked (id) AS (
-       SELECT log.id FROM below JOIN runs ON runs.task = below.id JOIN log INDEXED BY log_key ON log.run = runs.id
-       WHERE log.id > ? ORDER BY log.id LIMIT ?)
-     SELECT ${row.eventColumns} FROM picked CROSS JOIN ${places.replace("log JOIN", "log ON log.id = picked.id JOIN")}
-     ORDER BY log.id`,
-    row.lineIn,
+  const linesOfTree = all(
+    `${subtree} SELECT log.id AS value
+     FROM below JOIN runs ON runs.task = below.id JOIN log INDEXED BY log_key ON log.run = runs.id
+     WHERE log.id > ? ORDER BY log.id LIMIT ?`,
+    row.idIn,
   );
-  const ofTree = (task: number, after: number, limit: number): EventRecord[] => {
-    const events: EventRecord[] = [];
-    for (let at = after; events.length < limit;) {
-      const lines = lineOfTree(task, at, limit);
-      for (const line of lines)
-        if (line.event !== undefined && events.length < limit) events.push(recordOf(line.event));
-      if (lines.length < limit) break;
-      at = lines.at(-1)?.seq ?? at;
+  /** Some lines are no events, so it reads on until there are enough. */
+  const eventsOfTree = function* (task: number, { after, limit }: Page): Generator<StoredEvent> {
+    for (let at = after; ;) {
+      const ids = linesOfTree(task, at, limit);
+      yield* found(ids, event);
+      at = ids.at(-1) ?? at;
+      if (ids.length < limit) return;
     }
-    return events;
   };
   const last = one("SELECT id AS value FROM log WHERE type IS NOT NULL ORDER BY id DESC LIMIT 1", row.numberIn);
   const task = one(`SELECT ${listed} FROM ${anyTask} WHERE tasks.id = ?`, inFull);
   const taskRow = one("SELECT * FROM tasks WHERE id = ?", row.taskIn);
-  const below = all(
-    `${subtree} SELECT ${listed} FROM ${anyTask} WHERE tasks.id IN (SELECT id FROM below) ORDER BY tasks.id`,
-    inFull,
-  );
+  const result = one("SELECT body AS value FROM results WHERE task = ?", row.textIn);
+  const placed = "tasks.id, tasks.root, IFNULL(results.status, open.status) AS status";
+  const place = one(`SELECT ${placed} FROM ${anyTask} WHERE tasks.id = ?`, row.placeIn);
+  const inSubtree = "tasks.id IN (SELECT id FROM below)";
+  const below = all(`${subtree} SELECT ${placed} FROM ${anyTask} WHERE ${inSubtree} ORDER BY tasks.id`, row.placeIn);
+  const idsBelow = all(`${subtree} SELECT id AS value FROM below WHERE id > ? ORDER BY id LIMIT ?`, row.idIn);
   const wait = one("SELECT * FROM waits WHERE id = ?", row.waitIn);
-  const openWaits = all(row.openWaitsSql, row.waitIn);
-  const eventsAfter = all(
+  const eventsAfter = each(
     `SELECT ${row.eventColumns} FROM ${places} WHERE log.id > ? AND log.type IS NOT NULL ORDER BY log.id LIMIT ?`,
-    (found) => recordOf(row.eventIn(found)),
+    row.eventIn,
   );
+  const records = (events: Iterable<StoredEvent>, page: Page): Rows<EventRecord> =>
+    pageOf(Iterator.from(events).map(recordOf), page, recordLength);
   const steps = linesOf(`log.kind IN (${stepKindList}) AND log.type IS NOT NULL`);
   const messages = linesOf("log.type = 'message.added'");
   return {
     salt,
     unfinished: async (root) => unfinished(root) ?? 0,
     tasks: async (filter) => list(filter),
+    place: async (id) => place(id),
     task: async (id) => task(id),
     taskRow: async (id) => taskRow(id),
+    result: async (of) => result(of),
     below: async (id) => below(id),
+    tree: async (id, page) => pageOf(found(idsBelow(id, page.after, page.limit + 1), task), page, listingLength),
     wait: async (id) => wait(id),
-    openWaits: async () => openWaits(),
-    events: async (of, after, limit) => ofTree(of, after, limit),
-    eventsAfter: async (after, limit) => eventsAfter(after, limit),
+    ...openWaitsOver(database, path),
+    events: async (of, page) => records(eventsOfTree(of, { ...page, limit: page.limit + 1 }), page),
+    eventsAfter: async (page) => records(eventsAfter(page.after, page.limit + 1), page),
     lastEvent: async () => last() ?? 0,
     steps: async (of, page) => steps(of, page),
     messages: async (of, page) => messages(of, page),
     close,
   };
+}
+
+/** About how long it is as JSON. */
+function listingLength({ kind, agent, result, preview }: TaskListing): number {
+  return 400 + kind.length + agent.length + (result?.length ?? 0) + (preview?.length ?? 0);
 }
 
 function conditions(filter: TaskFilter): { readonly sql: string; readonly values: SQLInputValue[] } {

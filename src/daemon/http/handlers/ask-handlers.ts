@@ -10,11 +10,13 @@ import { type HttpError, httpError } from "../http-error.ts";
 
 export function askHandlers({
   state: { client },
-}: HttpContext): Pick<Handlers, "asks" | "answer" | "waits" | "settleWait"> {
+}: HttpContext): Pick<Handlers, "asks" | "ask" | "answer" | "waits" | "wait" | "settleWait"> {
   return {
-    asks: async ({ query }) => ({ value: { asks: [...(await client.asks(query.task))] } }),
+    asks: async ({ query }) => ({ value: await client.askPage(query) }),
+    ask: async ({ params }) => ({ value: await client.ask(params.ask) }),
     answer: async ({ params, body, caller }) => replyOf(await client.answer(params.ask, body, answererOf(caller))),
-    waits: async ({ query }) => ({ value: { waits: [...(await client.waits(query.task))] } }),
+    waits: async ({ query }) => ({ value: await client.waitPage(query) }),
+    wait: async ({ params }) => ({ value: await client.wait(params.wait) }),
     settleWait: async ({ params, body, caller }) =>
       replyOf(await client.settle(params.wait, body.value, answererOf(caller))),
   };

@@ -3,14 +3,23 @@
 import { isAbsolute } from "node:path";
 
 import type { Project } from "../../../host/project.ts";
-import type { ModelView } from "../../../protocol/api/catalog.ts";
+import type { AgentSummary, AgentView, ModelView } from "../../../protocol/api/catalog.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import type { Caller } from "../authorize.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
+import { listPage } from "../list-page.ts";
 
 type CatalogProject = Pick<Project, "agents" | "models" | "runners">;
 type CatalogRoute = "agents" | "agent" | "runners" | "models" | "route" | "review";
+
+const mostProblems = 200;
+const descriptionLength = 400;
+
+function summaryOf({ definition, ...agent }: AgentView): AgentSummary {
+  const { description } = definition;
+  return { ...agent, ...(description === undefined ? {} : { description: description.slice(0, descriptionLength) }) };
+}
 
 export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRoute> {
   const projectAt = async (folder: string | undefined, caller: Caller): Promise<CatalogProject> => {
@@ -24,7 +33,9 @@ export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRou
   return {
     async agents({ query, caller }) {
       const { agents, problems } = await (await projectAt(query.folder, caller)).agents();
-      return { value: { agents: [...agents], problems: [...problems] } };
+      const { items, next } = listPage(agents.map(summaryOf), query, ({ name }) => name);
+      const told = query.cursor === undefined ? problems.slice(0, mostProblems) : [];
+      return { value: { agents: items, problems: told, next } };
     },
     async agent({ params, query, caller }) {
       const { agents } = await (await projectAt(query.folder, caller)).agents();
@@ -46,7 +57,8 @@ export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRou
         query.folder === undefined
           ? await context.models({ probe })
           : await trustedModels(await projectAt(query.folder, caller), probe);
-      return { value: { models: models.map((model) => ({ ...model, aliases: [...model.aliases] })) } };
+      const { items, next } = listPage(models, query, ({ model }) => model);
+      return { value: { models: items.map((model) => ({ ...model, aliases: [...model.aliases] })), next } };
     },
     route: async ({ body }) => ({ value: await context.state.client.route(body) }),
     review: async ({ body }) => ({ value: await context.state.client.review(body) }),

@@ -1,13 +1,16 @@
 // Answers with events: a page of JSON, or a stream for a caller that accepts server-sent events.
 
+import { TuttiError } from "../../../protocol/error.ts";
 import type { TaskId } from "../../../protocol/ids.ts";
+import { idInName } from "../../../store/names.ts";
 import type { Caller } from "../authorize.ts";
 import type { HttpContext } from "../context.ts";
-import { readEventPage } from "../event-page.ts";
 import type { StreamRequest } from "../event-stream.ts";
 import type { Handlers } from "../handler.ts";
 import { type HttpError, httpError } from "../http-error.ts";
-import { maxPageLength } from "../size-limited-page.ts";
+
+/** In characters. The event that reaches it is the last of its page. */
+const pageLength = 1024 * 1024;
 
 interface EventsRequest {
   readonly caller: Caller;
@@ -18,7 +21,12 @@ interface EventsRequest {
 }
 
 export function eventHandlers({ state }: HttpContext): Pick<Handlers, "events" | "taskEvents"> {
-  const { client, feed, view } = state;
+  const { feed, view } = state;
+  const mustExist = async (task: TaskId): Promise<void> => {
+    const id = idInName(view.salt, task);
+    const place = id === undefined ? undefined : await view.place(id);
+    if (place === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
+  };
 
   const stream = async (request: EventsRequest): Promise<{ error: HttpError } | { stream: StreamRequest }> => {
     const { caller, task, query, lastEventId } = request;
@@ -37,14 +45,13 @@ export function eventHandlers({ state }: HttpContext): Pick<Handlers, "events" |
   };
 
   const page = async ({ task, query: { after, limit } }: EventsRequest): Promise<{ json: string }> => {
-    const { events, more } = await readEventPage(feed, { after, limit, maxLength: maxPageLength, task });
+    const { events, more } = await feed.read({ after, limit, maxLength: pageLength, task });
     const next = more ? (events.at(-1)?.event.seq ?? null) : null;
     return { json: `{"events":[${events.map(({ json }) => json).join(",")}],"next":${next}}` };
   };
 
   const answer = async (request: EventsRequest) => {
-    // Throws `not_found` when there is no such task.
-    if (request.task !== undefined) await client.task(request.task);
+    if (request.task !== undefined) await mustExist(request.task);
     return request.wantsStream ? stream(request) : page(request);
   };
 

@@ -11,7 +11,7 @@ import { Answer } from "../../../protocol/task/ask.ts";
 import { TaskEvent } from "../../../protocol/task/event.ts";
 import { named, single } from "../../../protocol/invocation/invocation-builders.ts";
 import { workerRefusals } from "../../../protocol/operator/worker.ts";
-import { TaskView } from "../../../protocol/task/task-view.ts";
+import { TaskSummary } from "../../../protocol/task/task-view.ts";
 import { type CallInit, type Kit, openKit, type Replied } from "../../../../test/support/http-kit.ts";
 
 let kit: Kit;
@@ -114,7 +114,7 @@ test("an export has one line for every task and every event of the subtree", asy
     .map((line): { record: string } => JSON.parse(line));
   const rest = (line: object): unknown =>
     Object.fromEntries(Object.entries(line).filter(([name]) => name !== "record"));
-  const tasks = lines.filter(({ record }) => record === "task").map((line) => TaskView.parse(rest(line)));
+  const tasks = lines.filter(({ record }) => record === "task").map((line) => TaskSummary.parse(rest(line)));
   const events = lines.filter(({ record }) => record === "event").map((line) => TaskEvent.parse(rest(line)));
   assert.deepEqual(
     tasks.map(({ id }) => id),
@@ -122,7 +122,7 @@ test("an export has one line for every task and every event of the subtree", asy
   );
   assert.deepEqual(
     events,
-    (await kit.state.feed.read({ after: 0, limit: 1_000, task })).map(({ event }) => event),
+    (await kit.state.feed.read({ after: 0, limit: 1_000, task })).events.map(({ event }) => event),
   );
 });
 
@@ -139,7 +139,7 @@ test("a page of long events ends before its limit and says where the next one be
     after = page.next;
   }
   assert.ok(pages > 1);
-  const all = (await kit.state.feed.read({ after: first, limit: 1_000 })).map(({ event }) => event.seq);
+  const all = (await kit.state.feed.read({ after: first, limit: 1_000 })).events.map(({ event }) => event.seq);
   assert.deepEqual(seen, all);
   const client = httpClient({ url: kit.http.url, key: kit.key });
   const events = await client.events({ after: first, limit: 1_000 });
@@ -224,6 +224,7 @@ test("an ask is listed and answered in the name of the key; the first answer win
     .object({ asks: z.array(z.object({ id: z.string() })) })
     .parse((await good("asks", `/v1/asks?task=${task}`)).body).asks;
   const at = `/v1/asks/${asks[0]?.id}`;
+  await good("ask", at);
   assert.equal((await kit.call(at, { json: { kind: "question", value: "?" } })).status, 422);
   const { key } = await kit.keys.add({ name: "ana", role: "operator" });
   const headers = { authorization: `Bearer ${key}` };
@@ -231,7 +232,7 @@ test("an ask is listed and answered in the name of the key; the first answer win
   assert.equal((await kit.call(at, { json: { kind: "approval", approved: false } })).status, 409);
   assert.equal((await kit.call("/v1/asks/ask_none_1", { json: { kind: "approval", approved: false } })).status, 404);
   await kit.state.engine.result(task);
-  const events = (await kit.state.feed.read({ after: 0, limit: 1_000, task })).map(({ event }) => event);
+  const events = (await kit.state.feed.read({ after: 0, limit: 1_000, task })).events.map(({ event }) => event);
   const answered = events.find((event) => event.type === "ask.answered");
   assert.deepEqual(answered?.data.by, { kind: "person", name: "ana" });
   assert.equal((await kit.call("/v1/asks?task=tsk_none")).status, 404);
@@ -245,8 +246,10 @@ test("a call of a client's tool is listed and settled; a result that does not fi
       .parse((await good("waits", "/v1/waits")).body).waits;
   let waits = await open();
   for (let turn = 0; turn < 100 && waits.length === 0; turn += 1) waits = await open();
-  assert.deepEqual(waits[0]?.call, { tool_name: "weather", input: { city: "Graz" } });
+  assert.deepEqual(waits[0]?.call, { tool_name: "weather", input_preview: '{"city":"Graz"}' });
   const at = `/v1/waits/${waits[0]?.id}`;
+  const whole = z.object({ call: z.unknown() }).parse((await good("wait", at)).body);
+  assert.deepEqual(whole.call, { tool_name: "weather", input: { city: "Graz" } });
   assert.equal((await kit.call(at, { json: { value: "no" } })).status, 422);
   assert.equal(
     (await kit.call(`/v1/asks/${waits[0]?.id}`, { json: { kind: "approval", approved: true } })).status,
@@ -254,6 +257,7 @@ test("a call of a client's tool is listed and settled; a result that does not fi
   );
   await good("settleWait", at, { json: { value: { n: 7 } } });
   assert.equal((await kit.call(at, { json: { value: { n: 8 } } })).status, 409);
+  assert.equal((await kit.call(at)).status, 404, "it is not open any more");
   assert.deepEqual((await kit.state.engine.result(task)).content, { n: 7 });
 });
 

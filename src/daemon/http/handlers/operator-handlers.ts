@@ -4,6 +4,7 @@ import { TuttiError } from "../../../protocol/error.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { httpError } from "../http-error.ts";
+import { listPage } from "../list-page.ts";
 
 type OperatorRoute = "joinOperator" | "operators" | "operator" | "leaveOperator" | "ticket" | "operatorSocket";
 
@@ -16,7 +17,10 @@ export function operatorHandlers({ state: { operators } }: HttpContext): Pick<Ha
       const message = `these names belong to other operators: ${conflicts.join(", ")}; leave them out, or end those sessions`;
       return { error: httpError("conflict", message, { extra: { error: "roles conflict", conflicts } }) };
     },
-    operators: () => ({ value: { operators: [...operators.list()] } }),
+    operators({ query }) {
+      const { items, next } = listPage(operators.list(), query, ({ sid }) => sid);
+      return { value: { operators: items, next } };
+    },
     operator({ params }) {
       const found = operators.info(params.sid);
       if (found === undefined) throw noOperator(params.sid);

@@ -3,11 +3,13 @@
 import { toTuttiError } from "../../../protocol/error.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
+import { listPage } from "../list-page.ts";
 
 type ServiceRoute = "health" | "ready" | "openapi" | "status" | "pause" | "resume" | "shutdown";
 
 export function serviceHandlers(context: HttpContext): Pick<Handlers, ServiceRoute> {
   const { state, stopping } = context;
+  let openapi: Buffer | undefined;
   return {
     health: () => ({ value: { ok: true } }),
     ready() {
@@ -16,7 +18,11 @@ export function serviceHandlers(context: HttpContext): Pick<Handlers, ServiceRou
         : (context.notReady?.() ?? context.starting?.() ?? state.store.failure ?? state.engine.refusesWork);
       return cause === undefined ? { value: { ready: true } } : { error: { cause, status: 503 } };
     },
-    openapi: () => ({ value: { ...Object(context.openapi()) } }),
+    openapi() {
+      const value = { ...Object(context.openapi()) };
+      openapi ??= Buffer.from(JSON.stringify(value));
+      return { value, encoded: openapi };
+    },
     status: async () => ({ value: await state.client.status() }),
     async pause() {
       await state.client.pause();
@@ -35,7 +41,10 @@ export function serviceHandlers(context: HttpContext): Pick<Handlers, ServiceRou
 
 export function keyHandlers({ state: { keys } }: HttpContext): Pick<Handlers, "keys" | "addKey" | "revokeKey"> {
   return {
-    keys: () => ({ value: { keys: keys.list() } }),
+    keys({ query }) {
+      const { items, next } = listPage(keys.list(), query, ({ id }) => id);
+      return { value: { keys: items, next } };
+    },
     addKey: async ({ body }) => ({ value: await keys.add(body) }),
     async revokeKey({ params }) {
       await keys.revoke(params.id);

@@ -3,6 +3,8 @@
 import { isAbsolute } from "node:path";
 
 import { idInName } from "../../../store/names.ts";
+import type { TaskPlace } from "../../../store/view.ts";
+import { TuttiError } from "../../../protocol/error.ts";
 import type { TaskId } from "../../../protocol/ids.ts";
 import type { AgentResult } from "../../../protocol/invocation/invocation-result.ts";
 import { readInvocationFile } from "../../../protocol/invocation/invocation-file.ts";
@@ -11,7 +13,6 @@ import type { HttpContext } from "../context.ts";
 import { exportLines } from "../export-lines.ts";
 import type { Handlers } from "../handler.ts";
 import { type HttpError, httpError } from "../http-error.ts";
-import { sizeLimitedPage } from "../size-limited-page.ts";
 import { TimeoutSignal } from "../timeout-signal.ts";
 
 type TaskRoute =
@@ -30,12 +31,16 @@ type TaskRoute =
 export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
   const { state } = context;
   const { client, view } = state;
-  const isSettled = async (task: TaskId): Promise<boolean> => {
+  const placeOf = async (task: TaskId): Promise<TaskPlace> => {
     const id = idInName(view.salt, task);
-    const row = id === undefined ? undefined : await view.taskRow(id);
-    if (row === undefined) return true;
-    if (row.root === row.id) return (await view.unfinished(row.id)) === 0;
-    return (await view.below(row.id)).every(({ status }) => isTerminal(status));
+    const place = id === undefined ? undefined : await view.place(id);
+    if (place === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
+    return place;
+  };
+  const isSettled = async (task: TaskId): Promise<boolean> => {
+    const { id, root } = await placeOf(task);
+    if (root === id) return (await view.unfinished(id)) === 0;
+    return (await view.below(id)).every(({ status }) => isTerminal(status));
   };
   const ended = async (task: TaskId, result: AgentResult) => ({
     value: { ended: true as const, settled: await isSettled(task), result },
@@ -55,25 +60,13 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
     },
     listTasks: async ({ query }) => ({ value: await client.tasks(query) }),
     task: async ({ params }) => ({ value: await client.task(params.task) }),
-    tree: async ({ params }) => ({ value: { tasks: await client.tree(params.task) } }),
-    async messages({ params, query }) {
-      const { items, next } = await sizeLimitedPage(async (request) => {
-        const page = await client.messages(params.task, request);
-        return { items: page.messages, next: page.next };
-      }, query);
-      return { value: { messages: items, next } };
-    },
-    async steps({ params, query }) {
-      const { items, next } = await sizeLimitedPage(async (request) => {
-        const page = await client.steps(params.task, request);
-        return { items: page.steps, next: page.next };
-      }, query);
-      return { value: { steps: items, next } };
-    },
+    tree: async ({ params, query }) => ({ value: await client.treePage(params.task, query) }),
+    messages: async ({ params, query }) => ({ value: await client.messages(params.task, query) }),
+    steps: async ({ params, query }) => ({ value: await client.steps(params.task, query) }),
     async result(request) {
       const { task } = request.params;
       const { wait_ms } = request.query;
-      const { status } = await client.task(task);
+      const { status } = await placeOf(task);
       if (isTerminal(status)) return ended(task, await client.result(task));
       if (wait_ms === 0) return { value: { ended: false, status }, status: 202 };
       const timeout = new TimeoutSignal(request.signal, wait_ms);
@@ -81,7 +74,7 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
         return await ended(task, await client.result(task, timeout.signal));
       } catch (thrown) {
         if (!timeout.timedOut) throw thrown;
-        const now = await client.task(task);
+        const now = await placeOf(task);
         return { value: { ended: false, status: now.status }, status: 202 };
       } finally {
         timeout.clear();
@@ -89,8 +82,8 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
     },
     async exportTask({ params }) {
       const { task } = params;
-      const tree = await client.tree(task);
-      return { lines: exportLines(tree, state.feed, { task, until: await view.lastEvent() }) };
+      await placeOf(task);
+      return { lines: exportLines(client, state.feed, { task, until: await view.lastEvent() }) };
     },
     async cancel({ params, body }) {
       return { value: { canceled: [...(await client.cancel(params.task, body.reason))] } };
