@@ -223,6 +223,8 @@ export interface Store {
   waitAt(task: number, attempt: number, key: string): WaitRow | undefined;
   /** Of tasks that are not over, in the order they were opened. */
   openWaits(): WaitRow[];
+  /** Their ids alone: the waits themselves may be long. */
+  openWaitIds(): number[];
   waitsOf(root: number): WaitRow[];
   answer(wait: number): AnswerRow | undefined;
   nextMail(task: number, after: number): MailRow | undefined;

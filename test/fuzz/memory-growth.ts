@@ -40,7 +40,7 @@ export function watchMemory(pid: number): MemoryWatch {
   };
 }
 
-function residentBytes(pid: number): number | undefined {
+export function residentBytes(pid: number): number | undefined {
   try {
     const kilobytes =
       process.platform === "linux"

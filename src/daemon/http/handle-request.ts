@@ -140,6 +140,7 @@ async function respond(
     const unread = spec.method === "GET" ? deps.inFlight.refusesReply(caller) : undefined;
     if (unread !== undefined) return unread;
     const sending = sendReply({ request, response, streams: deps.streams, status: spec.reply.status }, reply);
+    deps.inFlight.replied(caller, response);
     if (sending !== undefined) await unlessRevoked(deps, caller, response, sending);
   } finally {
     active.end();

@@ -77,7 +77,7 @@ export class OperatorHub {
     this.#hookAfter = { ...options, ...parts };
     // Subscribing and reading happen in the same tick, so that no wait is missed: later ones come as events.
     const unsubscribe = feed.subscribe((events) => events.forEach(({ event }) => this.#onEvent(event)));
-    for (const row of store.openWaits()) this.#router.open(row.id);
+    for (const wait of store.openWaitIds()) this.#router.open(wait);
     this.#stops = [unsubscribe, startHousekeeping({ ...options, ...parts })];
   }
 

@@ -103,9 +103,6 @@ export const waitIn: RowReader<WaitRow> = (row) => ({
   body: text(row, "body"),
 });
 
-export const openWaitsSql = `SELECT waits.* FROM waits INDEXED BY waits_open JOIN open ON open.task = waits.task
-  WHERE waits.settled = 0 ORDER BY waits.id`;
-
 export const answerIn: RowReader<AnswerRow> = (row) => {
   const kind = text(row, "kind");
   if (kind !== "answered" && kind !== "expired" && kind !== "withdrawn") throw damaged("kind");

@@ -173,7 +173,8 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
     wait: one("SELECT * FROM waits WHERE run = ? AND key = ?", row.waitIn),
     waitById: one("SELECT * FROM waits WHERE id = ?", row.waitIn),
     waitAt: (task, attempt, key) => waitAt(key, task, attempt),
-    openWaits: all(row.openWaitsSql, row.waitIn),
+    openWaits: all(openWaits("waits.*"), row.waitIn),
+    openWaitIds: all(openWaits("waits.id AS value"), row.idIn),
     waitsOf: all("SELECT * FROM waits WHERE root = ? ORDER BY id", row.waitIn),
     answer: one("SELECT * FROM answers WHERE wait = ?", row.answerIn),
     nextMail: (task, after) => (task > tasksBefore && !mailed.has(task) ? undefined : mailAfter(task, after)),
@@ -247,4 +248,10 @@ function countersOf(database: OpenedDatabase["database"]): Record<Counter, numbe
     waits: last("waits"),
     mail: last("mail"),
   };
+}
+
+/** In the order they were opened. */
+function openWaits(columns: string): string {
+  return `SELECT ${columns} FROM waits INDEXED BY waits_listed JOIN open ON open.task = waits.task
+    WHERE waits.settled = 0 ORDER BY waits.id`;
 }
