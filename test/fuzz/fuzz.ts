@@ -16,7 +16,7 @@ const mebi = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 console.log(`statuses ${JSON.stringify(report.statuses)}`);
 console.log(`operations that did what was asked: ${report.succeeded.length} (${report.succeeded.join(" ")})`);
 console.log(
-  `memory ${mebi(memory.middle)} in the middle, ${mebi(memory.end)} at the end${memory.grew ? ": it grows" : ""}`,
+  `memory ${mebi(memory.middle)} in the middle, ${mebi(memory.end)} at the end, ${mebi(memory.most)} at the most${memory.grew ? ": it grows" : ""}`,
 );
 for (const finding of report.findings) console.log(finding);
 if (undeclared > 0) console.log(`undeclared ${undeclared}`);

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { WebSocket } from "ws";
 
+import { type LargeState, makeLargeState } from "../support/large-state.ts";
 import { type Known, known, learn } from "./known-ids.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -15,6 +16,8 @@ const upMs = 30_000;
 
 export interface DaemonWorld {
   readonly url: URL;
+  /** Tasks with large results, messages and steps. */
+  readonly large: LargeState;
   readonly pid: number;
   readonly known: Known;
   /** Resolves with how it ended, whenever that is. */
@@ -36,6 +39,14 @@ export async function daemonWorld(): Promise<DaemonWorld> {
   cpSync(join(root, "examples", "project"), project, { recursive: true });
   mkdirSync(join(project, ".tutti", "agents"), { recursive: true });
   writeFileSync(join(project, ".tutti", "agents", "reader.md"), "---\ndescription: Reads.\n---\nYou read.\n");
+  mkdirSync(state, { mode: 0o700 });
+  const kibibyte = 1024;
+  const large = await makeLargeState(state, {
+    results: 200,
+    waits: 20,
+    bytes: 256 * kibibyte,
+    rootBytes: 2048 * kibibyte,
+  });
   const { PATH, TMPDIR } = process.env;
   // Nothing of this machine's: no keys, no config, no agents.
   const env = { PATH, HOME: folder, NO_COLOR: "1", ...(TMPDIR === undefined ? {} : { TMPDIR }) };
@@ -74,8 +85,10 @@ export async function daemonWorld(): Promise<DaemonWorld> {
       invocations,
       handoff: readFileSync(join(root, "examples", "handoff.toon"), "utf8"),
     });
+    for (const task of Object.values(large)) all.tasks.add(task);
     const world: DaemonWorld = {
       url,
+      large,
       pid: pidOf(child),
       known: all,
       ended,

@@ -8,6 +8,8 @@ export interface Memory {
   readonly middle: number;
   readonly end: number;
   readonly grew: boolean;
+  /** The most seen. */
+  readonly most: number;
 }
 
 export interface MemoryWatch {
@@ -35,7 +37,7 @@ export function watchMemory(pid: number): MemoryWatch {
       const part = (from: number, to: number): number =>
         Math.min(...samples.slice(Math.floor(samples.length * from), Math.ceil(samples.length * to)));
       const [middle, end] = samples.length < 10 ? [0, 0] : [part(0.3, 0.5), part(0.8, 1)];
-      return { middle, end, grew: end - middle > room };
+      return { middle, end, grew: end - middle > room, most: Math.max(0, ...samples) };
     },
   };
 }

@@ -11,6 +11,7 @@ import { chance } from "../support/seeded-random.ts";
 import { planRaw, sendRaw } from "./raw-requests.ts";
 import { type Outcome, type Sender, sender } from "./send-request.ts";
 import { socketNoise } from "./socket-noise.ts";
+import { unreadLists } from "./unread-lists.ts";
 
 export interface FuzzOptions {
   readonly seconds: number;
@@ -36,6 +37,8 @@ export interface FuzzReport {
 const lanes = 16;
 const mostFindings = 40;
 const endMs = 30_000;
+/** What the daemon may take at the most, with a heap of 192 MiB and large results in its state. */
+const mostBytes = 512 * 2 ** 20;
 
 class Count {
   requests = 0;
@@ -85,6 +88,7 @@ export async function runFuzz({ seconds, seed }: FuzzOptions): Promise<FuzzRepor
     await Promise.all(Array.from({ length: lanes }, (_, lane) => runLane(run, seed * 1_000 + lane)));
     const held = memory.stop();
     if (held.grew) count.found("undeclared", "memory", `${held.middle} bytes in the middle, ${held.end} at the end`);
+    if (held.most > mostBytes) count.found("undeclared", "memory", `${held.most} bytes at the most`);
     stopping = true;
     if (ended === undefined) await stopIt(run);
     const { requests, server_errors, hangs, crashes, undeclared, statuses } = count;
@@ -121,6 +125,8 @@ async function runLane(run: Run, seed: number): Promise<void> {
         count.status(status);
         if (status >= 500) count.found("server_errors", raw.how, `answered with ${status}`);
       }
+    } else if (luck.oneIn(100)) {
+      await unreadLists(luck, world);
     } else if (luck.oneIn(80) && operator !== undefined) {
       const outcome = await socketNoise(luck, world.url, operator);
       if (outcome === "hang") count.found("hangs", "an operator's socket", "did not close");

@@ -1,7 +1,7 @@
 // A viewer asks for everything at once, and does not read the answers: the daemon's memory stays within a fixed bound.
 
 import assert from "node:assert/strict";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -9,6 +9,7 @@ import { DaemonProcess } from "../e2e/daemon-process.ts";
 import { type Reply, send } from "../e2e/send-json.ts";
 import { residentBytes } from "../fuzz/memory-growth.ts";
 import { type LargeState, makeLargeState } from "../support/large-state.ts";
+import { neverReads } from "../support/never-reads.ts";
 
 const mebibyte = 2 ** 20;
 /** How far above its idle memory the daemon may come: pages, unread replies, and what the collector has not collected yet. */
@@ -53,16 +54,6 @@ function watch(daemon: DaemonProcess) {
   };
 }
 
-/** A connection that asks and never reads a byte of the answer. */
-function neverReads(daemon: DaemonProcess, path: string, key: string, accept = "*/*"): Socket {
-  const { hostname, port, host } = new URL(daemon.url);
-  const socket = connect({ host: hostname, port: Number(port) });
-  socket.on("error", () => undefined);
-  socket.pause();
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\nAccept: ${accept}\r\n\r\n`);
-  return socket;
-}
-
 const codeIn = ({ status, json }: Reply): unknown[] => [status, (json as { code?: unknown }).code];
 
 test("a viewer that asks for every list at once, and never reads, costs the daemon a fixed amount of memory", async (t) => {
@@ -102,9 +93,9 @@ test("a viewer that asks for every list at once, and never reads, costs the daem
   const sockets: Socket[] = [];
   t.after(() => sockets.forEach((socket) => socket.destroy()));
   for (let turn = 0; turn < 12; turn += 1) {
-    for (const path of [...lists, ...whole]) sockets.push(neverReads(daemon, path, viewer.key));
+    for (const path of [...lists, ...whole]) sockets.push(neverReads(daemon.url, { path, key: viewer.key }));
     for (const path of ["/v1/events", `/v1/tasks/${root}/events`]) {
-      sockets.push(neverReads(daemon, path, viewer.key, "text/event-stream"));
+      sockets.push(neverReads(daemon.url, { path, key: viewer.key, accept: "text/event-stream" }));
     }
     await sleep(50);
   }
@@ -131,7 +122,9 @@ test("one key may have only so many requests in flight; then it is told to wait,
   await daemon.up();
   const client = daemon.client();
   const viewer = await client.addKey({ name: "looks", role: "viewer" });
-  const sockets = Array.from({ length: 4 }, () => neverReads(daemon, "/v1/events", viewer.key, "text/event-stream"));
+  const sockets = Array.from({ length: 4 }, () =>
+    neverReads(daemon.url, { path: "/v1/events", key: viewer.key, accept: "text/event-stream" }),
+  );
   t.after(() => sockets.forEach((socket) => socket.destroy()));
   const ask = async (): Promise<number> => (await fetched()).status;
   const fetched = (): Promise<Response> =>

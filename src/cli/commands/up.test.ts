@@ -7,12 +7,12 @@ import { describe, test } from "node:test";
 import { z } from "zod";
 
 import { ServiceStatus } from "../../protocol/api/service.ts";
-import { TaskView } from "../../protocol/task/task-view.ts";
+import { TaskSummary } from "../../protocol/task/task-view.ts";
 import { example, openIn, up, waiting } from "../../../test/support/cli-daemon.ts";
 import { bench, type Bench, type Ended } from "../../../test/support/cli-process.ts";
 
-const treeOf = (b: Bench, task: string): TaskView[] =>
-  z.object({ tree: z.array(TaskView) }).parse(JSON.parse(b.run("show", "--json", task).out)).tree;
+const treeOf = (b: Bench, task: string): TaskSummary[] =>
+  z.object({ tree: z.array(TaskSummary) }).parse(JSON.parse(b.run("show", "--json", task).out)).tree;
 
 const failsWith = ({ status, err }: Ended, wanted: number, says: RegExp): void => {
   assert.equal(status, wanted, err);
@@ -224,7 +224,7 @@ describe("a task", () => {
       canceled: [task, child],
     });
     assert.deepEqual(
-      treeOf(b, task).map(({ status, result }) => [status, result]),
+      treeOf(b, task).map(({ status, result_preview }) => [status, result_preview?.text]),
       [
         ["canceled", "no party"],
         ["canceled", "no party"],
