@@ -32,7 +32,7 @@ export interface DaemonWorld {
 /** The heap is kept small, so that a leak shows early and garbage does not look like one. */
 const nodeFlags = ["--max-old-space-size=192", "--max-semi-space-size=4"];
 
-export async function daemonWorld(): Promise<DaemonWorld> {
+export async function daemonWorld(largeResults: number): Promise<DaemonWorld> {
   const folder = mkdtempSync(join(tmpdir(), "tutti-fuzz-"));
   const state = join(folder, "state");
   const project = join(folder, "project");
@@ -42,8 +42,8 @@ export async function daemonWorld(): Promise<DaemonWorld> {
   mkdirSync(state, { mode: 0o700 });
   const kibibyte = 1024;
   const large = await makeLargeState(state, {
-    results: 200,
-    waits: 20,
+    results: largeResults,
+    waits: 10,
     bytes: 256 * kibibyte,
     rootBytes: 2048 * kibibyte,
   });

@@ -16,6 +16,8 @@ import { unreadLists } from "./unread-lists.ts";
 export interface FuzzOptions {
   readonly seconds: number;
   readonly seed: number;
+  /** How many large results the state has. */
+  readonly largeResults?: number;
 }
 
 export interface FuzzReport {
@@ -70,8 +72,8 @@ interface Run {
   readonly over: () => boolean;
 }
 
-export async function runFuzz({ seconds, seed }: FuzzOptions): Promise<FuzzReport> {
-  const world = await daemonWorld();
+export async function runFuzz({ seconds, seed, largeResults = 200 }: FuzzOptions): Promise<FuzzReport> {
+  const world = await daemonWorld(largeResults);
   const count = new Count();
   const send = sender(world.url, lanes);
   let ended: string | undefined;
@@ -125,7 +127,7 @@ async function runLane(run: Run, seed: number): Promise<void> {
         count.status(status);
         if (status >= 500) count.found("server_errors", raw.how, `answered with ${status}`);
       }
-    } else if (luck.oneIn(100)) {
+    } else if (luck.oneIn(200)) {
       await unreadLists(luck, world);
     } else if (luck.oneIn(80) && operator !== undefined) {
       const outcome = await socketNoise(luck, world.url, operator);

@@ -75,7 +75,7 @@ test("a task that kills the daemon is parked after the fifth resume, asks, and t
   const started = await scenarioOf(daemon).start(killing(daemon.folder));
   assert.equal(await untilItStays(daemon, 8), 6, "one death of its own, five when it was resumed");
   const { client } = scenarioOf(daemon);
-  const asks = await client.asks(started);
+  const asks = await Promise.all((await client.asks(started)).map(({ id }) => client.ask(id)));
   assert.equal(asks.length, 1, "its caller is not asked about");
   assert.ok(JSON.stringify(asks).includes('"agent":"killer"'), JSON.stringify(asks));
   for (const { id, kind, question } of asks) {
