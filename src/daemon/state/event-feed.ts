@@ -14,7 +14,7 @@ export interface FeedEvent {
   readonly json: string;
 }
 
-export interface FeedPage {
+interface FeedPage {
   readonly events: FeedEvent[];
   /** There were more when it was read. */
   readonly more: boolean;

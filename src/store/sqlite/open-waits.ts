@@ -3,8 +3,9 @@
 import type { DatabaseSync } from "node:sqlite";
 
 import type { StoreView, WaitFilter, WaitListing } from "../view.ts";
+import { found, pageOf } from "./page-rows.ts";
 import * as row from "./rows.ts";
-import { found, pageOf, readsOver } from "./statements.ts";
+import { readsOver } from "./statements.ts";
 import { subtree } from "./subtree-sql.ts";
 
 /** In characters. */

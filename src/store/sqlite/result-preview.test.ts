@@ -2,15 +2,12 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 
-import fc from "fast-check";
-
 import { taskRow } from "../../../test/support/task-row.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { databaseFile } from "./database.ts";
 import { migrations } from "./schema.ts";
 import { openStore } from "./sqlite-store.ts";
 import { openView } from "./sqlite-view.ts";
-import { pageOf } from "./statements.ts";
 
 const long = "é".repeat(50_000);
 const nested = JSON.parse(`${"[".repeat(2_000)}"deep${"x".repeat(5_000)}"${"]".repeat(2_000)}`);
@@ -75,34 +72,5 @@ test("results of a state folder of the version before get their beginnings too",
   assert.deepEqual(
     texts.map(({ text }) => String(text).slice(0, 100)),
     [long, `{"list":["${long}`, long, long, `{"content":${"[".repeat(400)}`].map((text) => text.slice(0, 100)),
-  );
-});
-
-test("consecutive pages have every row once, stay within the limits, and only the last has no more", () => {
-  const anyLengths = fc.array(fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 500, max: 3_000 })), {
-    maxLength: 300,
-  });
-  fc.assert(
-    fc.property(
-      anyLengths,
-      fc.integer({ min: 1, max: 250 }),
-      fc.integer({ min: 1, max: 4_000 }),
-      (lengths, limit, maxLength) => {
-        const seen: number[] = [];
-        for (let more = true; more;) {
-          let taken = 0;
-          const rest = Iterator.from(lengths.slice(seen.length)).map((length) => ((taken += 1), length));
-          const page = pageOf(rest, { limit, maxLength }, (length) => length);
-          assert.ok(page.rows.length <= limit && taken <= page.rows.length + 1);
-          assert.ok(page.rows.slice(0, -1).reduce((sum, length) => sum + length, 0) < maxLength);
-          assert.ok(page.rows.length > 0 || !page.more);
-          seen.push(...page.rows);
-          ({ more } = page);
-          assert.equal(more, seen.length < lengths.length);
-        }
-        assert.deepEqual(seen, lengths);
-      },
-    ),
-    { numRuns: 200 },
   );
 });

@@ -9,8 +9,9 @@ import { openForReading } from "./database.ts";
 import { eventRecordsOver, recordLength } from "./event-records.ts";
 import { openWaitsOver } from "./open-waits.ts";
 import { listedResult } from "./result-preview.ts";
+import { found, pageOf } from "./page-rows.ts";
 import * as row from "./rows.ts";
-import { found, pageOf, readsOver } from "./statements.ts";
+import { readsOver } from "./statements.ts";
 import { subtree } from "./subtree-sql.ts";
 import { lastLine, stepKindList, totalsOver } from "./totals.ts";
 
