@@ -103,7 +103,10 @@ async function respond(
   if (unknown !== undefined) return deps.failedAttempts.delay(request, workerError(unknown));
   if (caller.kind !== "anonymous" && !deps.connections.admit(request.socket)) return allInUse;
   if (spec.reply.type === "upgrade") return upgradeRequired;
-  const tooMany = deps.inFlight.begin(caller, response);
+  // Nobody would be told when a response that is closed already is over.
+  if (response.destroyed) return undefined;
+  const load = deps.inFlight.of(caller);
+  const tooMany = load?.begin(response);
   if (tooMany !== undefined) return tooMany;
   const full = deps.cannotWrite();
   if (full !== undefined && writes(route, spec)) return { cause: full, headers: ["Connection", "close"] };
@@ -137,10 +140,10 @@ async function respond(
     const revoked = "stream" in reply ? revokedSince(deps.auth, caller) : undefined;
     if (revoked !== undefined) return revoked;
     // What was done is told in any case; what was only read can be asked for again.
-    const unread = spec.method === "GET" ? deps.inFlight.refusesReply(caller) : undefined;
+    const unread = spec.method === "GET" ? load?.refusesReply() : undefined;
     if (unread !== undefined) return unread;
     const sending = sendReply({ request, response, streams: deps.streams, status: spec.reply.status }, reply);
-    deps.inFlight.replied(caller, response);
+    load?.replied(response);
     if (sending !== undefined) await unlessRevoked(deps, caller, response, sending);
   } finally {
     active.end();

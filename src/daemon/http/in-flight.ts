@@ -14,66 +14,69 @@ export interface InFlightLimits {
 
 const defaultLimits: InFlightLimits = { requests: 512, unreadBytes: 32 * 1024 * 1024 };
 
-interface Load {
-  requests: number;
-  /** Responses of which something may not be read yet. Most are read at once and are never in it. */
-  readonly unread: Set<ServerResponse>;
-}
-
 /** Each operator session and each worker's token has a count of its own, as each key has. Public routes are not counted. */
 export class InFlight {
   readonly #limits: InFlightLimits;
-  readonly #loads = new Map<string, Load>();
+  readonly #loads = new Map<string, CallerLoad>();
 
   constructor(limits: Partial<InFlightLimits> = {}) {
     this.#limits = { ...defaultLimits, ...limits };
   }
 
-  /** Counts the request until its response is closed, or returns why it may not begin. */
-  begin(caller: Caller, response: ServerResponse): HttpError | undefined {
+  /** Undefined for a caller that is not counted. */
+  of(caller: Caller): CallerLoad | undefined {
     const name = nameOf(caller);
     if (name === undefined) return undefined;
-    const load = this.#loads.get(name) ?? { requests: 0, unread: new Set() };
-    const refusal = this.#tooMany(load) ?? this.#tooMuchUnread(load);
+    const known = this.#loads.get(name);
+    if (known !== undefined) return known;
+    const load = new CallerLoad(this.#limits, () => this.#loads.delete(name));
+    this.#loads.set(name, load);
+    return load;
+  }
+}
+
+class CallerLoad {
+  readonly #limits: InFlightLimits;
+  readonly #onIdle: () => void;
+  /** Responses of which something may not be read yet. Most are read at once and are never in it. */
+  readonly #unread = new Set<ServerResponse>();
+  #requests = 0;
+
+  constructor(limits: InFlightLimits, onIdle: () => void) {
+    this.#limits = limits;
+    this.#onIdle = onIdle;
+  }
+
+  /** Counts the request until its response is closed, or returns why it may not begin. */
+  begin(response: ServerResponse): HttpError | undefined {
+    const refusal = this.#tooMany() ?? this.refusesReply();
     if (refusal !== undefined) return refusal;
-    if (load.requests === 0) this.#loads.set(name, load);
-    load.requests += 1;
-    response.once("close", () => {
-      load.unread.delete(response);
-      load.requests -= 1;
-      if (load.requests === 0) this.#loads.delete(name);
+    this.#requests += 1;
+    response.on("close", () => {
+      this.#unread.delete(response);
+      this.#requests -= 1;
+      if (this.#requests === 0) this.#onIdle();
     });
     return undefined;
   }
 
   /** Why no reply may be made now; for requests that have waited since they began. */
-  refusesReply(caller: Caller): HttpError | undefined {
-    const load = this.#loadOf(caller);
-    return load === undefined ? undefined : this.#tooMuchUnread(load);
+  refusesReply(): HttpError | undefined {
+    let bytes = 0;
+    for (const { writableLength } of this.#unread) bytes += writableLength;
+    if (bytes < this.#limits.unreadBytes) return undefined;
+    return httpError("slow_down", `${bytes} bytes of replies to this key are not read yet; read them first`);
   }
 
   /** To be called when the reply, or the first part of it, was written. */
-  replied(caller: Caller, response: ServerResponse): void {
-    if (response.writableEnded && response.writableLength === 0) return;
-    this.#loadOf(caller)?.unread.add(response);
+  replied(response: ServerResponse): void {
+    if (!response.writableEnded || response.writableLength > 0) this.#unread.add(response);
   }
 
-  #loadOf(caller: Caller): Load | undefined {
-    const name = nameOf(caller);
-    return name === undefined ? undefined : this.#loads.get(name);
-  }
-
-  #tooMany({ requests }: Load): HttpError | undefined {
-    if (requests < this.#limits.requests) return undefined;
-    const message = `${requests} requests of this key are in flight, which is the limit; wait until some have ended`;
+  #tooMany(): HttpError | undefined {
+    if (this.#requests < this.#limits.requests) return undefined;
+    const message = `${this.#requests} requests of this key are in flight, which is the limit; wait until some have ended`;
     return httpError("slow_down", message);
-  }
-
-  #tooMuchUnread({ unread }: Load): HttpError | undefined {
-    let bytes = 0;
-    for (const { writableLength } of unread) bytes += writableLength;
-    if (bytes < this.#limits.unreadBytes) return undefined;
-    return httpError("slow_down", `${bytes} bytes of replies to this key are not read yet; read them first`);
   }
 }
 
