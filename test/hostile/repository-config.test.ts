@@ -16,6 +16,9 @@ import { until } from "../support/wait-until.ts";
 const bin = join(import.meta.dirname, "..", "..", "bin", "tutti.js");
 
 test("commands that look or administer execute nothing of the folder they are called in", (t) => {
+  // Before the folder is removed: a daemon whose state is gone cannot be found any more.
+  let stopDaemon = (): void => undefined;
+  t.after(() => stopDaemon());
   const folder = tempFolder(t);
   const [project, state, marker] = [join(folder, "project"), join(folder, "state"), join(folder, "ran")];
   mkdirSync(join(project, ".git"), { recursive: true });
@@ -27,7 +30,7 @@ test("commands that look or administer execute nothing of the folder they are ca
     const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], options);
     return { status, said: stdout + stderr };
   };
-  t.after(() => tutti("down", "--force", "--state", state));
+  stopDaemon = () => void tutti("down", "--force", "--state", state);
   const looking = [
     ["doctor", "--state", state],
     ["models", "--offline", "--state", state],
