@@ -1,21 +1,29 @@
 #!/usr/bin/env node
-// Starts the command line, or says which Node it needs. Plain, old JavaScript: it must load on any Node.
+// Starts the command line on a Node that is new enough: this one, or the one that was installed with Tutti. Plain, old JavaScript: it must load on any Node.
 var needed = [24, 12];
 var have = process.versions.node.split(".").map(Number);
-if (have[0] < needed[0] || (have[0] === needed[0] && have[1] < needed[1])) {
-  console.error(
-    "tutti: needs Node " +
-      needed.join(".") +
-      " or newer, this is " +
-      process.version +
-      " (" +
-      process.execPath +
-      "). Install a newer Node, or run `npx tutti` inside the clone after `npm ci`.",
-  );
-  process.exitCode = 2;
-} else {
-  import("./start.js").catch(function (error) {
-    console.error("tutti: could not start: " + (error && error.stack ? error.stack : error));
-    process.exitCode = 1;
+var oldNode = have[0] < needed[0] || (have[0] === needed[0] && have[1] < needed[1]);
+
+var started = oldNode ? import("./installed-node.js").then(runInstalled) : import("./start.js");
+started.catch(function (error) {
+  console.error("tutti: could not start: " + (error && error.stack ? error.stack : error));
+  process.exitCode = 1;
+});
+
+function runInstalled(installed) {
+  return installed.runOnInstalledNode().then(function (problem) {
+    if (problem === undefined) return;
+    console.error(
+      "tutti: needs Node " +
+        needed.join(".") +
+        " or newer, and this is " +
+        process.version +
+        " (" +
+        process.execPath +
+        "). The Node that comes with Tutti cannot be used: " +
+        problem +
+        ". Install a newer Node, or install Tutti again without leaving out optional dependencies.",
+    );
+    process.exitCode = 2;
   });
 }

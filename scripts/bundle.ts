@@ -14,8 +14,8 @@ export const commandEntries = {
   "config-child": "src/daemon/project/config-child.ts",
 };
 
-/** Model providers stay packages of their own: most runs load none of them, no run more than one or two. So do those of the daemon. */
-const external = ["@ai-sdk/*", "pino", "ws"];
+/** Packages of the daemon that load files of their own. Everything else goes in, so that the package installs on old versions of Node without warnings. */
+const external = ["pino", "ws"];
 
 /** Packages written as CommonJS ask for Node's own modules through `require`, which an ES module has only if it makes it. */
 const requireBanner =
@@ -44,12 +44,16 @@ function licensesOf(inputs: readonly string[]): string {
   const packages = inputs.flatMap((input) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []);
   return [...new Set(packages)]
     .toSorted()
-    .map((name) => {
-      const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].find((each) =>
-        existsSync(join(root, "node_modules", name, each)),
-      );
-      if (file === undefined) throw new Error(`${name} is bundled and has no licence file`);
-      return `${name}\n\n${readFileSync(join(root, "node_modules", name, file), "utf8").trim()}\n`;
-    })
+    .map((name) => `${name}\n\n${licenseOf(name).trim()}\n`)
     .join("\n----\n\n");
+}
+
+/** Packages whose archive lacks a licence file, with a package of the same repository whose file holds for both. */
+const sameLicense = new Map([["@ai-sdk/provider-utils", "@ai-sdk/provider"]]);
+
+function licenseOf(name: string): string {
+  const folder = join(root, "node_modules", sameLicense.get(name) ?? name);
+  const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].find((each) => existsSync(join(folder, each)));
+  if (file === undefined) throw new Error(`${name} is bundled and has no licence file`);
+  return readFileSync(join(folder, file), "utf8");
 }

@@ -1,10 +1,13 @@
 // The package as a user gets it: packed, installed into an empty folder, run there.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+
+import { modelServer } from "./support/model-server.ts";
 
 const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "tutti-package-"));
@@ -12,7 +15,6 @@ const run = (command: string, args: readonly string[], cwd: string): string =>
   execFileSync(command, args, { cwd, encoding: "utf8", timeout: 300_000, stdio: ["ignore", "pipe", "inherit"] });
 
 before(() => {
-  run("npm", ["run", "build"], root);
   run("npm", ["pack", "--pack-destination", folder], root);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "empty", private: true, type: "module" }));
   const tarball = readdirSync(folder).find((file) => file.endsWith(".tgz"));
@@ -34,6 +36,25 @@ test("the installed command routes a handoff", () => {
 test("the installed command is linked as a bin and shows its help", () => {
   const said = run(join("node_modules", ".bin", "tutti"), ["--help"], folder);
   assert.match(said, /parse the reply of a model/);
+});
+
+test("the installed command has the four model providers in its bundle", async (t) => {
+  for (const kind of ["anthropic", "openai", "google", "openai-compatible"] as const) {
+    const server = await modelServer(t, kind, [{ reply: { text: [`said over ${kind}`] } }]);
+    const home = join(folder, `home-${kind}`);
+    mkdirSync(join(home, ".tutti"), { recursive: true, mode: 0o700 });
+    const here = { kind, base_url: `${server.origin}/v1`, key_env: "HERE_KEY" };
+    const models = { default: "here/m", providers: { here }, prices: { "here/m": { input: 1, output: 1 } } };
+    writeFileSync(join(home, ".tutti", "tutti.config.json"), JSON.stringify({ models }));
+    const agents = join(folder, ".tutti", "agents");
+    mkdirSync(agents, { recursive: true });
+    writeFileSync(join(agents, "plain.md"), "---\ndescription: Speaks.\ntools: []\n---\nSpeak.\n");
+    const bin = join("node_modules", "tutti", "bin", "tutti.js");
+    const args = [bin, "agents", "run", "plain", "Go on"];
+    const env = { ...process.env, HOME: home, HERE_KEY: "key-1234567890" };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, env, timeout: 60_000 });
+    assert.equal(stdout.trim(), `said over ${kind}`);
+  }
 });
 
 test("the installed command runs an invocation whose agent searches files in a thread of its own", () => {
