@@ -411,20 +411,28 @@ describe("the config", () => {
     assert.match(out, /HEY/);
   });
 
-  test("can import tutti, although the project has not installed it", () => {
+  const shouting = `import { defineTool } from "tutti"; import { z } from "zod";
+    const input = z.object({ text: z.string() });
+    export default { tools: [defineTool({ name: "shout", description: "Shouts.", input, effects: ["read"],
+      run: ({ text }) => text.toUpperCase() })] };`;
+
+  test("can import tutti and zod, although the project has installed neither", () => {
     const { tutti, write, project, env } = makeProject();
-    write(
-      "project/tutti.config.mjs",
-      `import { defineTool } from "tutti";
-       const parameters = { type: "object", properties: { city: { type: "string" } } };
-       const input = { "~standard": { version: 1, vendor: "own", validate: (value) => ({ value }) } };
-       export default { tools: [defineTool({ name: "weather", description: "Tells.", input, parameters, effects: ["read"], run: () => "sun" })] };`,
-    );
+    write("project/tutti.config.mjs", shouting);
     assert.match(tutti(["doctor"]).out, /warn config +.*is not used/);
     trustProject(join(env.HOME, ".tutti"), project);
     const { status, out } = tutti(["doctor"]);
     assert.equal(status, 0, out);
     assert.match(out, /ok +config +.*tutti\.config\.mjs/);
+  });
+
+  test("gets the zod of its project where there is one", () => {
+    const { tutti, write } = makeProject();
+    write("project/tutti.config.mjs", shouting);
+    const manifest = { name: "zod", version: "0.0.1", type: "module", exports: "./index.js" };
+    write("project/node_modules/zod/package.json", JSON.stringify(manifest));
+    write("project/node_modules/zod/index.js", "export const z = undefined; throw new Error('the zod of the project')");
+    assert.match(tutti(["trust"]).err, /the zod of the project/);
   });
 
   test("with an invalid tool is refused with the file and the tool", () => {

@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
 import { readUserTools, type UserTool } from "../../agent/tools/user-tools.ts";
+import { errno } from "../../core/errno.ts";
 import { thrownMessage, toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { toFailure } from "../../protocol/failure.ts";
 import { describeIssues } from "../../protocol/lenient-read.ts";
@@ -99,8 +100,13 @@ function guardLoading(trusted: ReadonlyMap<string, string>): void {
     resolve(specifier, context, next) {
       const url = ownModules.get(specifier);
       if (url !== undefined) return { url, shortCircuit: true };
-      const resolved = next(specifier, context);
       const { parentURL = "" } = context;
+      const resolved = orOwnZod(specifier, () => next(specifier, context));
+      if (resolved === undefined) {
+        const own = next(specifier, { ...context, parentURL: import.meta.url });
+        ofTutti.add(own.url);
+        return own;
+      }
       // This file imports the config, which does not make the config Tutti's own.
       if (isOwn(parentURL) && !isTrusted(resolved.url)) ofTutti.add(resolved.url);
       return resolved;
@@ -126,6 +132,18 @@ function guardLoading(trusted: ReadonlyMap<string, string>): void {
       return loaded;
     },
   });
+}
+
+/** Undefined for zod where the project has none: then the config gets the one that Tutti uses, wherever the config lies. */
+function orOwnZod<T>(specifier: string, resolve: () => T): T | undefined {
+  try {
+    return resolve();
+  } catch (thrown) {
+    const code = errno(thrown);
+    const missing = code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND";
+    if (missing && /^zod(?:\/|$)/.test(specifier)) return undefined;
+    throw thrown;
+  }
 }
 
 async function call({ id, of, name, input, key, roots }: Call): Promise<void> {
