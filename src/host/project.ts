@@ -15,6 +15,8 @@ export interface RunRequest {
   readonly model?: string | undefined;
   /** A rehearsal script, JSON. */
   readonly script?: string | undefined;
+  /** Plays a built-in script when no model is set up and no script is given. */
+  readonly rehearse: boolean;
 }
 
 export interface PreparedRun {

@@ -39,7 +39,9 @@ export async function agentsRunCommand(
   const project = await host.openProject(folder, { state: stateFolder(options.state) });
   const script = options.script === undefined ? undefined : await readText(options.script, options.limit);
   const text = prompt === "-" ? await readText("-", options.limit) : prompt;
-  const run = await project.prepareRun({ agent: name, prompt: text, folder, model: options.model, script });
+  // A program that reads JSON could take the built-in rehearsal for a result, so it gets an error.
+  const rehearse = options.json !== true;
+  const run = await project.prepareRun({ agent: name, prompt: text, folder, model: options.model, script, rehearse });
   if (run.problem !== undefined) warn(run.problem);
   await withTutti(host, { state: options.state }, async ({ tutti, setTask }) => {
     const { task, existed, warnings } = await tutti.invoke(run.text, { folder, anew: options.new === true });

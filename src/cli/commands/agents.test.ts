@@ -177,6 +177,43 @@ describe("agents run", () => {
     assert.match(err, /rehearsal: a script was played, no model was called\n$/);
   });
 
+  test("without a model, a new agent is rehearsed: real tools list the folder and read a file, and the result says so", () => {
+    const { tutti, write } = makeProject();
+    assert.equal(tutti(["agents", "new", "reviewer"]).status, 0);
+    const alone = tutti(["agents", "run", "reviewer", "What is here?"]);
+    assert.equal(alone.status, 0, alone.err);
+    assert.match(alone.err, /^tsk_\S+ rehearsal\/script: a rehearsal, no model is called\n/);
+    assert.match(alone.err, /→ list \{"path":"\."\}[^]*→ read \{"path":"\.tutti\/agents\/reviewer\.md"\}/);
+    assert.match(
+      alone.out,
+      /^This was a rehearsal: no model was called.*`read` read \S+reviewer\.md\.\n.*ANTHROPIC_API_KEY/,
+    );
+    write("project/a.bin", "x");
+    write("project/notes.txt", "Three trumpets.\n");
+    assert.match(tutti(["agents", "run", "reviewer", "And now?"]).err, /→ read \{"path":"notes\.txt"\}/);
+  });
+
+  test("without a model, a rehearsal ends also for agents without tools and with an output schema", () => {
+    const { tutti, write } = makeProject();
+    write("project/.tutti/agents/idle.md", "---\ndescription: d\ntools: []\n---\nb");
+    write(
+      "project/.tutti/agents/lister.md",
+      "---\ndescription: d\ntools: list\noutput_schema: { type: object }\n---\nb",
+    );
+    assert.match(tutti(["agents", "run", "idle", "Go"]).out, /^This was a rehearsal: .* not have the tool `list`/);
+    const lister = tutti(["agents", "run", "lister", "Go"]);
+    assert.equal(lister.status, errorTable.task_failed.exit);
+    assert.match(lister.err, /cannot make the result that output_schema asks for/);
+  });
+
+  test("without a model, a program that asks for JSON gets an error and no rehearsal", () => {
+    const { tutti } = makeProject();
+    tutti(["agents", "new", "reviewer"]);
+    const { status, out, err } = tutti(["agents", "run", "reviewer", "Go", "--json"]);
+    assert.deepEqual([status, out], [errorTable.invalid_input.exit, ""]);
+    assert.match(err, /reviewer has no model/);
+  });
+
   test("--json prints task, status, result, cost and whether it was a rehearsal, and nothing else", () => {
     const { tutti, write, state } = makeProject();
     write("project/.tutti/agents/greeter.md", greeter);

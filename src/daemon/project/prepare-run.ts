@@ -1,11 +1,14 @@
 // Prepares the run of one agent: an invocation with the agent's definition, its model and the folder it works in.
 
 import { realpath, stat } from "node:fs/promises";
+import { isAbsolute, relative } from "node:path";
 
 import type { LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
 import { missingAgent } from "../../agent/definition/missing-agent.ts";
 import { agentRun } from "../../agent/delegation/single-agent.ts";
+import { isRehearsalName } from "../../core/rehearsal-name.ts";
 import type { PreparedRun, RunRequest } from "../../host/project.ts";
+import { builtInScript } from "../../model/rehearsal/built-in-script.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
 import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
@@ -20,28 +23,42 @@ export async function prepareRun(
 ): Promise<PreparedRun> {
   const { agent: name, prompt } = request;
   if (prompt.trim() === "") throw new TuttiError("usage", "the prompt is blank; say what the agent is to do");
-  if (!loaded.agents.some((agent) => agent.name === name)) throw missingAgent(loaded, name);
+  const asked = loaded.agents.find((agent) => agent.name === name);
+  if (asked === undefined) throw missingAgent(loaded, name);
   const { models, problem } = await effectiveConfig(project, state);
   const names = modelNames(models);
   const script = request.script === undefined ? undefined : readScript(request.script);
   const definitions = new Map(loaded.agents.map((agent) => [agent.name, agent.definition]));
+  // Whoever gives a script wants it played, unless they also name a model.
+  const fallback = script === undefined ? names.fallback : names.rehearsal;
+  // A config that is not used yet may set a model; it is looked up when the task runs.
+  const byConfig = problem !== undefined && script === undefined && isRehearsalName(fallback);
+  const folder = await existingFolder(request.folder);
   const file = agentRun(definitions, {
     agent: name,
     prompt,
-    folder: await existingFolder(request.folder),
+    folder,
     model: request.model,
-    // Whoever gives a script wants it played, unless they also name a model.
-    defaultModel: script === undefined ? names.fallback : names.rehearsal,
+    defaultModel: byConfig ? undefined : fallback,
     resolve: names.resolve,
     script,
   });
-  const model = file.agents[name]?.model ?? file.model ?? names.rehearsal;
+  const model = file.agents[name]?.model ?? file.model ?? (byConfig ? "the config's model" : names.rehearsal);
+  const rehearsal = isRehearsalName(model);
+  const bare = rehearsal && script === undefined && asked.definition.runner === undefined;
+  const played = bare && request.rehearse ? builtInScript(asked.definition, within(folder, asked.file)) : script;
   return {
-    text: JSON.stringify(file),
+    text: JSON.stringify(played === undefined ? file : { ...file, script: played }),
     model,
-    rehearsal: model.startsWith("rehearsal/"),
+    rehearsal,
     problem,
   };
+}
+
+function within(folder: string, file: string): string | undefined {
+  const path = relative(folder, file);
+  // Double braces would be placeholders in a script.
+  return path.startsWith("..") || path.includes("{{") || isAbsolute(path) ? undefined : path;
 }
 
 async function existingFolder(path: string): Promise<string> {
