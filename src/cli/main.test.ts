@@ -1,7 +1,7 @@
 // The command line as real processes: help, usage errors, batches, and the commands for the protocols.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -36,10 +36,10 @@ const lines = (text: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line));
 
 describe("help", () => {
-  test("without a command, every command and its examples are shown", () => {
+  test("without a command, a short page says what to do first and where to read on", () => {
     const { status, out } = tutti([]);
     assert.equal(status, 0);
-    for (const example of examples) assert.ok(out.includes(example.run.split("\n")[0] ?? ""), example.run);
+    assert.match(out, /^Start here\n {2}tutti agents new [^]*^Read on\n {2}tutti --help/m);
   });
 
   test("every command has an example", () => {
@@ -62,9 +62,11 @@ describe("help", () => {
     assert.deepEqual(commands.toSorted(), [...wanted].toSorted());
   });
 
-  test("every command has --json", () => {
-    for (const command of new Set(examples.map((example) => example.command))) {
-      assert.match(tutti([...command.split(" "), "--help"]).out, /^ {2}--json /m, command);
+  test("every command has --json and shows its examples in its help", () => {
+    for (const [command, own] of Map.groupBy(examples, (example) => example.command)) {
+      const { out } = tutti([...command.split(" "), "--help"]);
+      assert.match(out, /^ {2}--json /m, command);
+      for (const { run } of own) assert.ok(out.includes(run), run);
     }
     assert.match(JSON.parse(tutti(["version", "--json"]).out).version, /^\d+\.\d+\.\d+/);
   });
@@ -90,24 +92,10 @@ describe("help", () => {
   });
 
   test("every error code has an exit status that the help explains", () => {
-    const { out } = tutti([]);
+    const { out } = tutti(["--help"]);
     const explained = new Set([...out.matchAll(/(?:^|[,:] ?)(\d) /gm)].map((found) => Number(found[1])));
     for (const { exit } of Object.values(errorTable))
       assert.ok(explained.has(exit), `exit status ${exit} is not in the help`);
-  });
-});
-
-describe("the launcher", () => {
-  test("says which Node it needs when an older one runs it", () => {
-    const text = readFileSync(bin, "utf8");
-    const pretend = join(folder, "old.cjs");
-    writeFileSync(
-      pretend,
-      `Object.defineProperty(process.versions, "node", { value: "20.1.0" });\n${text.replace(/^#!.*\n/, "")}`,
-    );
-    const child = spawnSync(process.execPath, [pretend], { encoding: "utf8" });
-    assert.equal(child.status, 2);
-    assert.match(child.stderr, /needs Node 24\.12 or newer/);
   });
 });
 

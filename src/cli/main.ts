@@ -10,6 +10,7 @@ import { declareRecordCommands } from "./declare/record-commands.ts";
 import { declareServiceCommands } from "./declare/service-commands.ts";
 import { declareTaskCommands } from "./declare/task-commands.ts";
 import { examples, exitStatuses } from "./examples.ts";
+import { firstPage } from "./first-page.ts";
 import { fail, indent } from "./terminal/output.ts";
 import {
   exitWhenOutputCloses,
@@ -18,7 +19,6 @@ import {
   writeLine,
   writeNodeWarnings,
 } from "./terminal/screen.ts";
-import { bold, dim } from "./terminal/style.ts";
 
 /** `host` gives the commands access to state folders and projects; only commands that need it load it. */
 export async function main(args: readonly string[], host: () => Promise<Host>): Promise<void> {
@@ -27,7 +27,7 @@ export async function main(args: readonly string[], host: () => Promise<Host>): 
   reportUnhandledErrors(args);
   const program = buildProgram(host);
   try {
-    if (args.length === 0) await writeLine(overview(program));
+    if (args.length === 0) await writeLine(firstPage(standardOutput.columns));
     else if (args[0] === "--version" || args[0] === "-V") await program.parseAsync(["version"], { from: "user" });
     else await program.parseAsync(args, { from: "user" });
   } catch (thrown) {
@@ -95,9 +95,4 @@ function addErrorsAndExamples(command: Command, path: string): void {
   if (own.length > 0 && path !== "tutti") {
     command.addHelpText("after", `\nExamples:\n${own.map((example) => indent(example.run)).join("\n\n")}`);
   }
-}
-
-function overview(program: Command): string {
-  const texts = examples.map((example) => `${bold(example.about)}\n${indent(example.run)}`);
-  return `${program.helpInformation()}\n${dim("An example of each command. To try them in a clone of the repository, run `npm ci` and write `npx tutti`:")}\n\n${texts.join("\n\n")}\n\n${exitStatuses}`;
 }
