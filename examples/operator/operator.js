@@ -1,5 +1,5 @@
 // An operator: it joins Tutti, agrees to every task, and launches worker.js for each task that it is given.
-// Run it (Node 22 or newer): TUTTI_KEY="$(cat ~/.tutti/admin.key)" npx node operator.js http://127.0.0.1:7878 builder session.json
+// Run it (Node 22 or newer): TUTTI_KEY="$(cat ~/.tutti/admin.key)" node operator.js http://127.0.0.1:7878 builder session.json
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
