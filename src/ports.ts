@@ -66,6 +66,8 @@ export interface StepContext {
   note(value: unknown): Promise<void>;
   /** Text on its way: shown, not kept. */
   live(channel: "text" | "reasoning" | "tool", text: string): void;
+  /** Tutti is being stopped, and the step has only the grace time left. */
+  readonly stopping?: boolean;
   /** The time in milliseconds since 1970. Only a step may read it: its outcome is recorded, so a restart sees the same time. */
   now(): number;
 }

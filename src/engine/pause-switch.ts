@@ -62,6 +62,11 @@ export class PauseSwitch {
     return this.#pauses.since !== null;
   }
 
+  /** Tutti is being stopped, and steps under way are given time to finish. */
+  get isStopping(): boolean {
+    return this.#draining;
+  }
+
   async begin(): Promise<void> {
     const { store, clock, slots, tasks } = this.#deps;
     if (!this.isOn) {

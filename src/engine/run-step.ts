@@ -1,5 +1,7 @@
 // A step: a body that runs once, with a claim before it when it may not be repeated, and its outcome recorded after it.
 
+import { z } from "zod";
+
 import { Answer } from "../protocol/task/ask.ts";
 import { jsonCopy } from "../core/json-copy.ts";
 import type { Usage } from "../protocol/task/budget.ts";
@@ -76,7 +78,9 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
   const { key, input, options } = step;
   const { store, recorder } = core.parts;
   let started = step.noted !== null;
+  let lastNote: string | null = null;
   const noteStart = (note: string | null): void => {
+    lastNote = note;
     if (started) store.noteStepStart(core.info.id, key, note ?? "null");
     else store.addStepStart({ run: core.info.id, key, input, note });
     started = true;
@@ -99,6 +103,8 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
     outcome = options.schema.parse(copy === undefined || text !== whole ? JSON.parse(text) : copy);
   } catch (thrown) {
     const failure = toFailure(toTuttiError(thrown));
+    if (failure.code === "stopped" && !core.hasEnded && core.parts.pause.isStopping) await untilHalted(core);
+    if (core.halted?.code === "stopped" && started && !options.repeatable) noteStart(stoppedNote(lastNote));
     // Cut off or of unknown outcome: what was held is booked, since it may have been used.
     const used = core.hasEnded || failure.retry === "unknown" ? options.reserve : undefined;
     settle(core, options, used ?? nothingUsed);
@@ -112,6 +118,18 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
   core.check();
   core.record(key, { kind: "ok", input, body: text, used, event: options.event ?? "step.finished" });
   return outcome;
+}
+
+/** Gives the slot back and waits until the stop ends the run. The step has no outcome, so the next start decides about it. */
+async function untilHalted(core: RunCore): Promise<void> {
+  await core.resting(() => new Promise<void>(() => undefined)).catch(() => undefined);
+}
+
+const StoppedNote = z.object({ stopped: z.literal(true) });
+
+/** What the body noted, and that it was Tutti's own stop that cut the step off. */
+function stoppedNote(note: string | null): string {
+  return JSON.stringify({ ...Object(JSON.parse(note ?? "null")), stopped: true });
 }
 
 function recordFailure(
@@ -161,6 +179,10 @@ class Context implements StepContext {
   get noted(): unknown {
     const { noted } = this.#options;
     return noted === null ? undefined : JSON.parse(noted);
+  }
+
+  get stopping(): boolean {
+    return this.#core.parts.pause.isStopping;
   }
 
   now(): number {
@@ -229,7 +251,9 @@ function earlierNote<T>(core: RunCore, key: string, input: number, options: Step
   if (start !== undefined && !options.repeatable) {
     const failure: Failure = {
       code: "outcome_unknown",
-      message: `the process ended while ${key} was under way; it may have happened, and it is not done a second time`,
+      message: wasStopped(start.note)
+        ? `Tutti was stopped while ${key} was under way, and ended it; part of it may have happened, and it is not done a second time`
+        : `the process ended while ${key} was under way; it may have happened, and it is not done a second time`,
       retry: "unknown",
     };
     core.record(key, { kind: "unknown", input, body: JSON.stringify(failure), event: "step.finished" });
@@ -237,6 +261,10 @@ function earlierNote<T>(core: RunCore, key: string, input: number, options: Step
   }
   if (core.isResuming && options.reserve !== undefined) presumeSent(core, key, options.reserve);
   return start === undefined ? null : (start.note ?? "null");
+}
+
+function wasStopped(note: string | null): boolean {
+  return StoppedNote.safeParse(JSON.parse(note ?? "null")).success;
 }
 
 /**

@@ -55,16 +55,21 @@ const driver = `
       if (then === "cancel") await engine.cancel(task, "enough");
       if (then === "retry") await engine.retry(task);
       if (then === "stop") await engine.stop();
+      if (then === "drain") {
+        const draining = engine.drain(30_000);
+        process.kill(Number((await import("node:fs")).readFileSync(root + "/pid", "utf8")), "SIGTERM");
+        await draining;
+      }
       say({ did: then });
     }
-    if (then !== "stop") say(await engine.result(task));
+    if (then !== "stop" && then !== "drain") say(await engine.result(task));
   }
   await engine.stop();
   store.close();
   lock.release();
 `;
 
-type Then = "run" | "cancel" | "retry" | "stop";
+type Then = "run" | "cancel" | "retry" | "stop" | "drain";
 
 function start(root: string, config: Record<string, unknown> | null, then: Then = "run"): ChildProcess {
   const args = ["--input-type=module", "-e", driver, JSON.stringify([root, config, then])];
@@ -194,7 +199,20 @@ describe("a command and the end of the engine", { concurrency: 3 }, () => {
     assert.equal(await isThere(Number(await written(join(root, "pid")))), false);
     await killChild(child);
     const result = await restarted(root, config);
-    assert.equal(Failure.parse(result.content).code, "outcome_unknown");
+    const { code, message } = Failure.parse(result.content);
+    assert.equal(code, "outcome_unknown");
+    assert.match(message, /^Tutti was stopped while run was under way, and ended it; .*: echo/);
+  });
+
+  test("a signal that a service manager sends to Tutti and to the command is a stop, not a failure of the command", async () => {
+    const root = place();
+    const config = { shell: "if [ -e pid ]; then echo again; else echo $$ > pid; exec sleep 60; fi", repeatable: true };
+    const child = start(root, config, "drain");
+    assert.deepEqual(await firstLine(child), { did: "drain" });
+    await killChild(child);
+    const result = await restarted(root, config);
+    assert.equal(result.status, "completed", JSON.stringify(result.content));
+    assert.equal(CommandResult.parse(result.content).stdout, "again\n");
   });
 
   test("invariants 1 and 3: killed at any instant, a command has run at most once and nothing of it is left", async () => {

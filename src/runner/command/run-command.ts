@@ -14,6 +14,13 @@ import { liveOutput } from "./live-output.ts";
 
 /** How long to wait after the exit for output that comes through another process, such as `| tee`. */
 const drainMs = 500;
+/**
+ * How long to wait, after a signal from outside ended a command, for the news that Tutti is being stopped: a service
+ * manager sends the same signal to both, and the command may be the first to react.
+ */
+const stopNewsMs = 200;
+/** The signals that service managers and terminals send to every process of a service. */
+const stopSignals: ReadonlySet<string> = new Set(["SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"]);
 
 interface CommandOptions {
   readonly config: CommandConfig;
@@ -73,6 +80,7 @@ async function watch(
   const ended = endedOrAborted(held, context.signal);
   const timed_out = !(await within(ended, config.timeout_ms));
   const duration_ms = Math.round(performance.now() - began);
+  if (!timed_out && !context.signal.aborted) await awaitStopNews(held, context.signal);
   const wasStopped = timed_out || context.signal.aborted;
   if (!wasStopped) await within(held.closed, drainMs);
   const found = await endAll(held, config.grace_ms);
@@ -81,6 +89,9 @@ async function watch(
   live.end();
   context.signal.throwIfAborted();
   const { code, signal } = await held.exited;
+  if (!timed_out && signal !== null && stopSignals.has(signal) && context.stopping === true) {
+    throw new TuttiError("stopped", `the command was ended by ${signal} while Tutti was being stopped`);
+  }
   return {
     exit_code: code,
     signal,
@@ -91,6 +102,12 @@ async function watch(
     duration_ms,
     leftovers: wasStopped ? 0 : found,
   };
+}
+
+async function awaitStopNews(held: HeldProcess, aborted: AbortSignal): Promise<void> {
+  const { signal } = await held.exited;
+  if (signal === null || !stopSignals.has(signal)) return;
+  await within(new Promise<void>((resolve) => aborted.addEventListener("abort", () => resolve())), stopNewsMs);
 }
 
 function endedOrAborted(held: HeldProcess, signal: AbortSignal): Promise<void> {
