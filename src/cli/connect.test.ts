@@ -39,11 +39,11 @@ function world({ running = false, connectError, localError, successor = false }:
     };
     return parts as unknown as Tutti;
   };
-  const stopAsked = Promise.withResolvers<void>();
+  const stopAsked = Promise.withResolvers<TuttiError | undefined>();
   const state: World = {
     calls,
     running,
-    askToStop: stopAsked.resolve,
+    askToStop: () => stopAsked.resolve(undefined),
     host: {
       openReader: () => (calls.push("read"), client("reader")),
       openLocal: async () => {

@@ -170,7 +170,11 @@ async function untilInterrupted(
   };
   process.once("SIGINT", interrupt);
   process.once("SIGTERM", interrupt);
-  void session.stopAsked.then(interrupt);
+  let gone: TuttiError | undefined;
+  void session.stopAsked.then((error) => {
+    gone = error;
+    interrupt();
+  });
   let successor: RunningDaemon | undefined;
   try {
     await work();
@@ -181,6 +185,7 @@ async function untilInterrupted(
     process.off("SIGTERM", interrupt);
     successor = await session.close();
   }
+  if (gone !== undefined) throw gone;
   // After the work: the last thing it draws on a terminal would overwrite this line.
   if (interrupted)
     note(`\ntutti: ${farewell(session, successor, commandLine(options.state, `logs -f ${task() ?? ""}`))}`);

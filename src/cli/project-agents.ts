@@ -4,6 +4,7 @@ import { relative } from "node:path";
 import type { Host } from "../host/host.ts";
 import type { ProjectAgents } from "../host/project.ts";
 import type { AgentProblem } from "../protocol/api/catalog.ts";
+import { givenFolder } from "./given-folder.ts";
 import { printableName } from "./terminal/printable.ts";
 import { paint } from "./terminal/style.ts";
 import { stateFolder } from "./state-folder.ts";
@@ -14,8 +15,8 @@ export interface AgentsOptions {
   readonly json?: boolean;
 }
 
-export async function loadAgents(host: Host, { cwd = process.cwd() }: AgentsOptions): Promise<ProjectAgents> {
-  const project = await host.openProject(cwd, { state: stateFolder(undefined) });
+export async function loadAgents(host: Host, { cwd }: AgentsOptions): Promise<ProjectAgents> {
+  const project = await host.openProject(givenFolder(cwd), { state: stateFolder(undefined) });
   return project.agents();
 }
 

@@ -14,6 +14,9 @@ test("the folder is the one given, then the one in the environment, then one in 
   process.env["TUTTI_STATE"] = "/from/environment";
   assert.equal(stateFolder("given"), resolve("given"));
   assert.equal(stateFolder(undefined), "/from/environment");
+  process.env["TUTTI_STATE"] = "";
+  assert.equal(stateFolder(undefined), join(homedir(), ".tutti"), "an empty variable is not set");
+  assert.throws(() => stateFolder(""), { code: "usage" });
   delete process.env["TUTTI_STATE"];
   assert.equal(stateFolder(undefined), join(homedir(), ".tutti"));
 });

@@ -57,6 +57,8 @@ export interface Reader {
   /** All of it. Throws `not_found` when it is not open. */
   ask(ask: AskId): Promise<OpenAsk>;
   wait(wait: AskId): Promise<OpenWait>;
+  /** Whether there is a pause, so that no new work begins. */
+  paused(): Promise<boolean>;
   close(): Promise<void>;
 }
 

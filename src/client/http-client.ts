@@ -98,6 +98,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
       }),
     ask: (ask) => call("ask", { params: { ask } }),
     wait: (wait) => call("wait", { params: { wait } }),
+    paused: async () => (await call("status", {})).paused,
     async invoke(text, { folder, anew, key }) {
       mustBeJson(text);
       // Byte for byte, since the same text again must find the same invocation.

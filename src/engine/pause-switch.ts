@@ -7,7 +7,7 @@ import type { Store } from "../store/store.ts";
 import { type LiveTask, stopClock } from "./live-task.ts";
 import type { Slots } from "./slots.ts";
 
-const settingName = "paused";
+export const pauseSetting = "paused";
 /** Pauses that are remembered; past that the two oldest count as one. */
 const remembered = 1_000;
 
@@ -22,7 +22,7 @@ const Pauses = z.object({
 type Pauses = z.infer<typeof Pauses>;
 
 export function pausesIn(store: Pick<Store, "setting">): Pauses {
-  const kept = store.setting(settingName);
+  const kept = store.setting(pauseSetting);
   return kept === undefined ? { since: null, past: [] } : Pauses.parse(JSON.parse(kept));
 }
 
@@ -105,7 +105,7 @@ export class PauseSwitch {
 
   #keep(pauses: Pauses): void {
     this.#pauses = pauses;
-    this.#deps.store.putSetting(settingName, JSON.stringify(pauses));
+    this.#deps.store.putSetting(pauseSetting, JSON.stringify(pauses));
   }
 
   /** Those that ended before the oldest task was made are of no use to anybody. */

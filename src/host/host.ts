@@ -1,6 +1,7 @@
 // The interface of the machine that the command line runs on: state folders, the daemon's process, projects.
 
 import type { Reader, Tutti } from "../client/client.ts";
+import type { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { Project, TrustedConfig } from "./project.ts";
 
@@ -44,8 +45,8 @@ export interface RunningDaemon {
 /** Work on a state folder in this process, which serves other commands meanwhile. */
 export interface LocalWork {
   readonly tutti: Tutti;
-  /** Resolves when another process asks this one to stop, as `tutti down` does. */
-  readonly stopAsked: Promise<void>;
+  /** Resolves when another process asks this one to stop, as `tutti down` does; with the error when the folder is gone. */
+  readonly stopAsked: Promise<TuttiError | undefined>;
   /** Stops the work here. Returns the daemon that goes on with it, if others gave work to this process that is unfinished. */
   close(): Promise<RunningDaemon | undefined>;
 }

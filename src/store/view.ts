@@ -84,6 +84,8 @@ export interface EventRecord extends StoredEvent {
 /** Reads are asynchronous, since a store may be on another machine; each sees what was committed when it was made. */
 export interface StoreView {
   readonly salt: string;
+  /** A setting of the service; undefined when it was never set. */
+  setting(name: string): Promise<string | undefined>;
   /** How many tasks of the root's tree have not ended. */
   unfinished(root: number): Promise<number>;
   /** Undefined when there is no such task. */

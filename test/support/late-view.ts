@@ -20,6 +20,7 @@ export function lateView(view: StoreView): StoreView {
   };
   return {
     salt: view.salt,
+    setting: (name) => late(() => view.setting(name)),
     unfinished: (root) => late(() => view.unfinished(root)),
     place: (id) => late(() => view.place(id)),
     task: (id) => late(() => view.task(id)),

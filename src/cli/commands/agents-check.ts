@@ -5,6 +5,7 @@ import { errorTable } from "../../protocol/error.ts";
 import { type AgentsOptions, countErrors, loadAgents, problemLine } from "../project-agents.ts";
 import { writeLine } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
+import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { counted } from "../terminal/units.ts";
 
@@ -18,7 +19,7 @@ export async function agentsCheckCommand(host: Host, options: AgentsCheckOptions
 }
 
 async function checkOnChange(host: Host, options: AgentsCheckOptions): Promise<void> {
-  const project = await host.openProject(options.cwd ?? process.cwd(), { state: stateFolder(undefined) });
+  const project = await host.openProject(givenFolder(options.cwd), { state: stateFolder(undefined) });
   // Reports are queued, so that their lines do not mix.
   let reported: Promise<void> = Promise.resolve();
   const onChange = (agents: ProjectAgents): void => {

@@ -1,12 +1,10 @@
 // `tutti agents run`: runs one agent on one prompt, with a live transcript, and prints its result.
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
-
 import type { Host } from "../../host/host.ts";
-import { errorTable, TuttiError } from "../../protocol/error.ts";
+import { errorTable } from "../../protocol/error.ts";
 import { type AgentResult, InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import { withTutti } from "../connect.ts";
 import { followRun } from "../follow-run.ts";
+import { givenFolder } from "../given-folder.ts";
 import { readText } from "../input.ts";
 import { warn } from "../terminal/output.ts";
 import { note, writeExactLine, writeLine } from "../terminal/screen.ts";
@@ -34,8 +32,7 @@ export async function agentsRunCommand(
   { name, prompt }: { readonly name: string; readonly prompt: string },
   options: AgentsRunOptions,
 ): Promise<void> {
-  const folder = resolve(options.cwd ?? ".");
-  mustBeFolder(folder, options.cwd ?? folder);
+  const folder = givenFolder(options.cwd);
   const project = await host.openProject(folder, { state: stateFolder(options.state) });
   const script = options.script === undefined ? undefined : await readText(options.script, options.limit);
   const text = prompt === "-" ? await readText("-", options.limit) : prompt;
@@ -57,13 +54,6 @@ export async function agentsRunCommand(
     const { tree, result } = await followRun(tutti, { task, display, live: !quiet, state: options.state });
     await print(agentResult(result), { task, cost: runCost(tree), options });
   });
-}
-
-/** Checked first, since a folder that does not exist would look like a project without agents. */
-function mustBeFolder(folder: string, given: string): void {
-  const found = statSync(folder, { throwIfNoEntry: false });
-  if (found === undefined) throw new TuttiError("not_found", `there is no folder ${given}`);
-  if (!found.isDirectory()) throw new TuttiError("invalid_input", `${given} is a file; name a folder`);
 }
 
 /** The agent's own result, or that of the invocation when the agent could not be started. */

@@ -2,6 +2,7 @@
 import type { Host } from "../../host/host.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { commandLine, withReader } from "../connect.ts";
+import { pauseText } from "../pause-notice.ts";
 import { describeAsk, readOpenAsks } from "../open-asks.ts";
 import { note, writeLine } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
@@ -27,6 +28,7 @@ export async function asksCommand(host: Host, task: TaskId | undefined, options:
         cells: [each.id, describeAsk(each), `${duration(each.deadline - now)} left`, each.task],
       })),
     );
+    if (await reader.paused()) await writeLine(pauseText(options.state));
     note(dim(`answer with \`${commandLine(options.state, "answer ASK TEXT")}\``));
   });
 }

@@ -4,6 +4,7 @@ import type { Finding } from "../../host/project.ts";
 import { errorTable } from "../../protocol/error.ts";
 import { writeLine } from "../terminal/screen.ts";
 import { bold, dim, paint } from "../terminal/style.ts";
+import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 
 export interface DoctorOptions {
@@ -20,7 +21,7 @@ const marks: Readonly<Record<Finding["state"], string>> = {
 
 /** Warnings do not change the exit status; a failed check does. */
 export async function doctorCommand(host: Host, options: DoctorOptions): Promise<void> {
-  const project = await host.openProject(options.cwd ?? process.cwd(), { state: stateFolder(options.state) });
+  const project = await host.openProject(givenFolder(options.cwd), { state: stateFolder(options.state) });
   const findings = await project.doctor();
   const failed = findings.find((finding) => finding.state === "fail");
   if (failed !== undefined) process.exitCode = errorTable[failed.code ?? "io"].exit;

@@ -7,6 +7,7 @@ import { type AgentResult, InvocationResult } from "../../protocol/invocation/in
 import { describeIssues } from "../../protocol/lenient-read.ts";
 import { commandLine, withDaemon, withTutti } from "../connect.ts";
 import { followRun } from "../follow-run.ts";
+import { pauseText } from "../pause-notice.ts";
 import { readText } from "../input.ts";
 import { warn } from "../terminal/output.ts";
 import { note, writeLine } from "../terminal/screen.ts";
@@ -52,6 +53,7 @@ async function invokeDetached(host: Host, text: string, options: InvokeOptions):
     const { task, existed, warnings } = await tutti.invoke(text, startOptions(options));
     for (const warning of warnings) warn(warning);
     await printStarted(tutti, { task, existed }, options);
+    if (await tutti.paused()) warn(pauseText(options.state));
   });
 }
 

@@ -1,6 +1,7 @@
 // `tutti models`: lists the models, with price, key, and tool-call format.
 import type { Host } from "../../host/host.ts";
 import type { ModelView } from "../../protocol/api/catalog.ts";
+import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { warn } from "../terminal/output.ts";
 import { writeLine } from "../terminal/screen.ts";
@@ -16,7 +17,7 @@ export interface ModelsOptions {
 const perMillion = 1_000_000;
 
 export async function modelsCommand(host: Host, options: ModelsOptions): Promise<void> {
-  const project = await host.openProject(options.cwd ?? process.cwd(), { state: stateFolder(options.state) });
+  const project = await host.openProject(givenFolder(options.cwd), { state: stateFolder(options.state) });
   const { models, problem } = await project.models({ probe: options.offline !== true });
   if (problem !== undefined) warn(problem);
   if (options.json === true) return writeLine(JSON.stringify(models));

@@ -2,6 +2,7 @@
 import type { Host } from "../../host/host.ts";
 import { initialPolicy } from "../../protocol/routing/default-policy.ts";
 import { encodePolicy } from "../../protocol/routing/encode-policy.ts";
+import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { warn } from "../terminal/output.ts";
 import { writeLine } from "../terminal/screen.ts";
@@ -18,11 +19,8 @@ export async function policyInitCommand(host: Host, options: PolicyInitOptions):
   await writeLine(options.json === true ? JSON.stringify(policy) : encodePolicy(policy).trimEnd());
 }
 
-async function defaultModel(
-  host: Host,
-  { cwd = process.cwd(), state }: PolicyInitOptions,
-): Promise<string | undefined> {
-  const project = await host.openProject(cwd, { state: stateFolder(state) });
+async function defaultModel(host: Host, { cwd, state }: PolicyInitOptions): Promise<string | undefined> {
+  const project = await host.openProject(givenFolder(cwd), { state: stateFolder(state) });
   const { models, problem } = await project.models({ probe: false });
   if (problem !== undefined) warn(problem);
   return models.find((model) => model.default)?.model;

@@ -5,6 +5,8 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { commandLine, withDaemon } from "../connect.ts";
+import { pauseText } from "../pause-notice.ts";
+import { warn } from "../terminal/output.ts";
 import { note, writeLine } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 
@@ -27,6 +29,7 @@ export async function retryCommand(host: Host, asked: TaskId, options: RetryOpti
     await writeLine(task);
     const what = task === asked ? "its next attempt has begun" : `started anew; ${asked} stays as it is`;
     note(dim(`${what}; follow it with \`${commandLine(state, `logs -f ${task}`)}\``));
+    if (await tutti.paused()) warn(pauseText(state));
   });
 }
 

@@ -1,5 +1,6 @@
 // `tutti runners`: lists the kinds of runner that a task can have in a project.
 import type { Host } from "../../host/host.ts";
+import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { warn } from "../terminal/output.ts";
 import { writeLine } from "../terminal/screen.ts";
@@ -12,7 +13,7 @@ export interface RunnersOptions {
 }
 
 export async function runnersCommand(host: Host, options: RunnersOptions): Promise<void> {
-  const project = await host.openProject(options.cwd ?? process.cwd(), { state: stateFolder(options.state) });
+  const project = await host.openProject(givenFolder(options.cwd), { state: stateFolder(options.state) });
   const { runners, problem } = await project.runners();
   if (problem !== undefined) warn(problem);
   if (options.json === true) return writeLine(JSON.stringify(runners));

@@ -1,9 +1,10 @@
 // `tutti show`: shows one task: its tree, what it cost, every event, and the result.
-import { emptyTree, foldTree } from "../../core/fold-tree.ts";
+import { emptyTree, foldTree, isSettled } from "../../core/fold-tree.ts";
 import type { Host } from "../../host/host.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { allEvents } from "../all-events.ts";
 import { withReader } from "../connect.ts";
+import { pauseText } from "../pause-notice.ts";
 import { eventLine } from "../terminal/event-line.ts";
 import { writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
@@ -24,6 +25,7 @@ export async function showCommand(host: Host, task: TaskId, options: ShowOptions
     const now = Date.now();
     await writeLine(drawTree([...tree.tasks.values()], { now }).join("\n"));
     await writeLine(dim(totalsLine(tree, now)));
+    if (!isSettled(tree) && (await reader.paused())) await writeLine(pauseText(options.state));
     await writeLine("");
     for (const event of events) await writeLine(eventLine(event));
     const result = tree.tasks.get(task)?.result ?? null;

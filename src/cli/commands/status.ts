@@ -15,7 +15,7 @@ export interface StatusOptions {
   readonly json?: boolean;
 }
 
-type OpenWork = Pick<ServiceStatus, "tasks" | "asks">;
+type OpenWork = Pick<ServiceStatus, "tasks" | "asks" | "paused">;
 
 export async function statusCommand(host: Host, options: StatusOptions): Promise<void> {
   const folder = stateFolder(options.state);
@@ -25,12 +25,12 @@ export async function statusCommand(host: Host, options: StatusOptions): Promise
     const status = await tutti.status();
     const command = (await host.findDaemon(folder))?.command === true;
     if (options.json === true) return await writeLine(JSON.stringify({ running: true, command, ...status }));
-    const { url, pid, version, started_at, operators, paused, degraded, parked } = status;
+    const { url, pid, version, started_at, operators, degraded, parked } = status;
     const since = duration(Date.now() - started_at);
     await writeLine(`${bold("running")} at ${bold(url ?? "")} ${dim(`(process ${pid}, ${version}, for ${since})`)}`);
     if (command) await writeLine(line("by", "a command, which serves others until its own work is done"));
     await writeLine(line("state", folder));
-    await writeLine(line("work", `${workLine(status)}${paused ? "; paused, nothing new begins" : ""}`));
+    await writeLine(line("work", workLine(status)));
     await writeLine(line("operators", `${operators.joined} joined, ${operators.connected} connected`));
     if (degraded !== null) warn(`no new work is taken: ${degraded.message}`);
     for (const { task, runner, reason } of parked) {
@@ -45,7 +45,7 @@ async function showNotRunning(host: Host, folder: string, options: StatusOptions
   const worker = await host.findOwner(folder);
   const work = await readOpenWork(host, folder);
   if (options.json === true) {
-    const none = { tasks: null, asks: null };
+    const none = { tasks: null, asks: null, paused: null };
     return writeLine(JSON.stringify({ running: false, state: folder, worker: worker ?? null, ...(work ?? none) }));
   }
   await writeLine(`${bold("not running")}; start it with \`${commandLine(options.state, "up")}\``);
@@ -66,7 +66,7 @@ async function readOpenWork(host: Host, folder: string): Promise<OpenWork | unde
         running: await count("running"),
         input_required: await count("input_required"),
       };
-      return { tasks, asks: (await reader.asks()).length };
+      return { tasks, asks: (await reader.asks()).length, paused: await reader.paused() };
     } finally {
       await reader.close();
     }
@@ -76,9 +76,9 @@ async function readOpenWork(host: Host, folder: string): Promise<OpenWork | unde
   }
 }
 
-function workLine({ tasks: { pending, running, input_required }, asks }: OpenWork): string {
+function workLine({ tasks: { pending, running, input_required }, asks, paused }: OpenWork): string {
   const waiting = asks === 0 ? "" : `, ${counted(asks, "question")} open`;
-  return `${running} running, ${pending} pending, ${input_required} waiting for input${waiting}`;
+  return `${running} running, ${pending} pending, ${input_required} waiting for input${waiting}${paused ? "; paused, nothing new begins until `tutti resume`" : ""}`;
 }
 
 function line(name: string, text: string): string {

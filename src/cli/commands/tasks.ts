@@ -1,7 +1,9 @@
 // `tutti tasks`: lists the trees, newest first, and what waits for an answer.
 import type { Host } from "../../host/host.ts";
 import type { ListedTask } from "../../protocol/api/task-shapes.ts";
+import { isTerminal } from "../../protocol/task/task-status.ts";
 import { withReader } from "../connect.ts";
+import { pauseText } from "../pause-notice.ts";
 import { listTasks } from "../list-tasks.ts";
 import { describeAsk, readOpenAsks } from "../open-asks.ts";
 import { cut } from "../terminal/fit.ts";
@@ -34,8 +36,13 @@ export async function tasksCommand(host: Host, options: TasksOptions): Promise<v
     const lines = [...asks, ...waits].map(
       (open) => `${markOf("input_required")} ${open.id}  ${describeAsk(open)} ${dim(open.task)}`,
     );
+    if (tasks.some(isUnfinished) && (await reader.paused())) lines.push(pauseText(options.state));
     if (lines.length > 0) await writeLine(["", ...lines.map(fitted)].join("\n"));
   });
+}
+
+function isUnfinished({ status, open = 0 }: ListedTask): boolean {
+  return !isTerminal(status) || open > 0;
 }
 
 function fitted(line: string): string {

@@ -1,9 +1,8 @@
 // `tutti trust`: shows what the config of a project consists of, and records that it may be used.
-import { resolve } from "node:path";
-
 import type { Host } from "../../host/host.ts";
 import type { ConfigSettings, ConfigView } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { printableName } from "../terminal/printable.ts";
 import { writeLine } from "../terminal/screen.ts";
@@ -23,7 +22,7 @@ export async function trustCommand(host: Host, given: string | undefined, option
     throw new TuttiError("usage", "give one of --show, --list and --revoke");
   }
   if (options.list === true) return listTrusted(host, state, options);
-  const project = await host.openProject(resolve(given ?? "."), { state });
+  const project = await host.openProject(givenFolder(given), { state });
   if (options.revoke === true) {
     const revoked = await project.revokeTrust();
     const said = revoked ? "is no longer trusted; running tasks keep what they began with" : "was not trusted";

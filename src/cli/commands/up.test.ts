@@ -37,6 +37,46 @@ describe("up and down", () => {
     assert.ok(!existsSync(join(b.state, "daemon.json")));
   });
 
+  test("up with another port than that of the running daemon says so, and options that change nothing are named", (t) => {
+    const b = bench(t);
+    const { url, pid } = up(b);
+    const { port } = new URL(url);
+    const other = port === "7999" ? "7998" : "7999";
+    for (const args of [
+      ["--port", other],
+      ["--port", other, "--detach"],
+    ]) {
+      failsWith(
+        b.run("up", ...args),
+        7,
+        new RegExp(`process ${pid}, runs already at ${url}, on port ${port}, not ${other}; `),
+      );
+    }
+    assert.equal(b.run("up", "--port", port).status, 0);
+    assert.match(b.run("up", "--min-free", "1").err, /keeps its own --min-free; to change that, stop it/);
+  });
+
+  test("work that waits because of a pause is said to, wherever it is shown", async (t) => {
+    const b = bench(t);
+    up(b);
+    b.run("pause");
+    const [task = ""] = b.run("invoke", "--detach", "--new", example("single")).out.split("\n");
+    const says = /paused: nothing new begins until `tutti resume/;
+    const shown = [["tasks"], ["show", task], ["invoke", "--detach", example("single")]];
+    for (const args of shown) {
+      const { out, err } = b.run(...args);
+      assert.match(out + err, says, args.join(" "));
+    }
+    assert.match(b.run("up").out, /paused, nothing new begins until `tutti resume`/);
+    const waits = b.start("invoke", example("single"));
+    await waits.said(says);
+    b.run("down");
+    for (const args of [["tasks"], ["show", task]]) assert.match(b.run(...args).out, says, "without a daemon, too");
+    assert.match(b.run("status").out, /paused/);
+    waits.child.kill("SIGKILL");
+    await waits.ended;
+  });
+
   test("up --detach returns when the daemon answers; down stops it, and says when there is none", (t) => {
     const b = bench(t);
     const first = up(b);

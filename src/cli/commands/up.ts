@@ -4,9 +4,11 @@ import { join } from "node:path";
 import type { Host, RunningDaemon, UpOptions } from "../../host/host.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
+import { warn } from "../terminal/output.ts";
 import { note, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 import { commandLine } from "../connect.ts";
+import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 
 export interface UpCommandOptions {
@@ -33,10 +35,11 @@ export async function upCommand(host: Host, options: UpCommandOptions): Promise<
   const up = upOptions(options);
   const found = await host.findDaemon(up.state);
   if (found?.command === true) throw servedByCommand(up.state, found);
-  if (found !== undefined) return print(host, found, { how: "already", options });
+  if (found !== undefined) return printFound(host, found, options);
   if (options.detach === true) {
     const { daemon, existed } = await host.startDaemon(up);
-    return print(host, daemon, { how: existed ? "already" : "detached", options });
+    if (existed) return printFound(host, daemon, options);
+    return print(host, daemon, { how: "detached", options });
   }
   // Printed while the daemon already runs; a failure to print must not end it.
   let printed: Promise<void> = Promise.resolve();
@@ -52,6 +55,42 @@ function servedByCommand(folder: string, { pid, url }: RunningDaemon): TuttiErro
   const message = `a command, process ${pid}, works on ${folder} and serves others at ${url} until its work is done; the daemon can be started then`;
   return new TuttiError("locked", message, { details: { pid, url } });
 }
+
+/** A daemon that listens elsewhere than it was asked to is not the one that the person wants. */
+async function printFound(host: Host, daemon: RunningDaemon, options: UpCommandOptions): Promise<void> {
+  const { port, protocol } = new URL(daemon.url);
+  const actualPort = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+  const wrong = [
+    ...(options.port === undefined || options.port === 0 || options.port === actualPort
+      ? []
+      : [`on port ${actualPort}, not ${options.port}`]),
+    ...(options.tlsCert === undefined || protocol === "https:" ? [] : ["without TLS"]),
+  ];
+  const stop = `stop it with \`${commandLine(options.state, "down")}\` first`;
+  if (wrong.length > 0) {
+    const message = `a daemon, process ${daemon.pid}, runs already at ${daemon.url}, ${wrong.join(" and ")}; use it there, or ${stop}`;
+    throw new TuttiError("conflict", message, { details: { url: daemon.url, pid: daemon.pid } });
+  }
+  const ignored = Object.entries(startOnly).flatMap(([name, option]) =>
+    Object.entries(options).some(([key, value]) => key === name && value !== undefined) ? [option] : [],
+  );
+  if (ignored.length > 0)
+    warn(`the daemon runs already and keeps its own ${ignored.join(", ")}; to change that, ${stop}`);
+  return print(host, daemon, { how: "already", options });
+}
+
+/** Options that take effect only when a daemon starts, and that a daemon which runs does not tell. */
+const startOnly = {
+  host: "--host",
+  tlsCert: "--tls-cert",
+  insecure: "--insecure",
+  publicUrl: "--public-url",
+  logLevel: "--log-level",
+  grace: "--grace",
+  minFree: "--min-free",
+  maxConnections: "--max-connections",
+  cwd: "--cwd",
+};
 
 function upOptions(options: UpCommandOptions): UpOptions {
   const {
@@ -72,7 +111,7 @@ function upOptions(options: UpCommandOptions): UpOptions {
   }
   return {
     state: stateFolder(options.state),
-    from: options.cwd ?? process.cwd(),
+    from: givenFolder(options.cwd),
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }),
@@ -121,7 +160,7 @@ function workText(status: ServiceStatus | undefined): string {
   const parts = [
     resumed === 0 ? `${open} unfinished tasks` : `${open} unfinished tasks, ${resumed} of them resumed`,
     ...(asks === 0 ? [] : [`${asks} waiting for an answer`]),
-    ...(paused ? ["paused"] : []),
+    ...(paused ? ["paused, nothing new begins until `tutti resume`"] : []),
   ];
   return open === 0 && !paused ? "nothing to do yet" : parts.join("; ");
 }

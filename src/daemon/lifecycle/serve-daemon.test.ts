@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -43,6 +43,15 @@ test("daemon.json exists while the daemon listens, and is removed when it stops"
   assert.equal(await ended, 0);
   assert.equal(existsSync(join(state, "daemon.json")), false);
   takeLock(state).release();
+});
+
+test("a daemon whose state folder was removed says so and ends", async (t) => {
+  const { state, up } = upScene(t);
+  const { ended, said } = await up();
+  rmSync(state, { recursive: true });
+  assert.equal(await ended, 6);
+  assert.match(said(), /the state folder .* was removed while it was in use/);
+  assert.equal(existsSync(state), false);
 });
 
 test("a stop lets the step under way finish, is not ready meanwhile, and nothing is left to do again", async (t) => {

@@ -23,6 +23,7 @@ import { type AcceptedListening, decideListening } from "./listen-rules.ts";
 import { ownProcess } from "./process-identity.ts";
 import { writeStartupMarker } from "./startup-marker.ts";
 import { listenForStop, type StopReason, type StopTrigger } from "./stop-trigger.ts";
+import { watchStateFolder } from "./watch-state-folder.ts";
 import { readTls } from "./tls-files.ts";
 
 /** How long closing may take after the grace time. Then the process exits, which loses nothing that was acknowledged. */
@@ -111,6 +112,7 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
     if (error !== undefined) stop.stop({ why: "store", graceMs: 0, error });
   });
   const stopWatching = logRefusals(state, log);
+  const stopLooking = watchStateFolder(folder, (error) => stop.stop({ why: "state folder", graceMs: 0, error }));
   await state.keys.ensureAdmin(adminKeyFile(folder));
   let stopping: StopReason | undefined | void;
   const http = await listenForRequests(listenAt, {
@@ -140,6 +142,7 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
   } finally {
     unsubscribe();
     stopWatching();
+    stopLooking();
     await notifier?.close();
     // While the port is still ours: a program that gets it next must not be taken for this daemon.
     removeDaemonFile(folder, instance);

@@ -9,6 +9,7 @@ import { adminKeyFile } from "./find-daemon.ts";
 import { lastPortOf, listenForRequests } from "./listen-for-requests.ts";
 import { decideListening } from "./listen-rules.ts";
 import { ownProcess } from "./process-identity.ts";
+import { watchStateFolder } from "./watch-state-folder.ts";
 import { startDaemon } from "./start-daemon.ts";
 
 const noLog: HttpLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -21,7 +22,7 @@ export async function workHere(folder: string): Promise<LocalWork> {
   const state = await openState(folder, { resume: "later" });
   let given = false;
   let stopped = false;
-  const { promise: stopAsked, resolve: askToStop } = Promise.withResolvers<void>();
+  const { promise: stopAsked, resolve: askToStop } = Promise.withResolvers<TuttiError | undefined>();
   const from = process.cwd();
   try {
     await state.keys.ensureAdmin(adminKeyFile(folder));
@@ -36,7 +37,7 @@ export async function workHere(folder: string): Promise<LocalWork> {
         notReady: () => undefined,
         onShutdown() {
           stopped = true;
-          askToStop();
+          askToStop(undefined);
         },
         onDone(route) {
           if (route === "invoke" || route === "retry") given = true;
@@ -47,7 +48,12 @@ export async function workHere(folder: string): Promise<LocalWork> {
     const { pid, start } = await ownProcess();
     const facts = { url: http.url, instance, started_at, version, command: true };
     writeDaemonFile(folder, { pid, process_start: start, ...facts });
+    const stopLooking = watchStateFolder(folder, (error) => {
+      stopped = true;
+      askToStop(error);
+    });
     const close = async () => {
+      stopLooking();
       const { pending, running, input_required } = state.engine.counts();
       const isLeft = given && !stopped && pending + running + input_required > 0;
       removeDaemonFile(folder, instance);

@@ -17,6 +17,7 @@ import {
   TreeQuery,
   type WaitList,
 } from "../../protocol/api/task-shapes.ts";
+import { pauseSetting, pausesIn } from "../../engine/pause-switch.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { AskId, TaskId } from "../../protocol/ids.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
@@ -183,6 +184,10 @@ export function readsOf(view: StoreView): StoreReads {
       const found = row === undefined ? undefined : waitView(salt, row);
       if (found === undefined) throw missing("open wait", wait);
       return found;
+    },
+    async paused() {
+      const kept = await view.setting(pauseSetting);
+      return pausesIn({ setting: () => kept }).since !== null;
     },
   };
 }

@@ -168,6 +168,9 @@ export const resumeCountIn: RowReader<ResumeCount> = (row) => ({
 /** A single column named `value`; null, as of an empty MAX, is undefined. */
 export const numberIn: RowReader<number | undefined> = (row) => integerOrNull(row, "value") ?? undefined;
 export const idIn: RowReader<number> = (row) => integer(row, "value");
+/** The key of a setting in the table of facts about the database. */
+export const settingKey = (name: string): string => `setting_${name}`;
+
 export const textIn: RowReader<string> = (row) => text(row, "value");
 export const eventTypeIn: RowReader<EventType> = (row) => eventTypeOf(text(row, "value"));
 

@@ -12,14 +12,13 @@ import type {
   SentRow,
   TicketRow,
 } from "../service-records.ts";
-import { damaged, integer, integerOrNull, type RowReader, text, textIn, textOrNull } from "./rows.ts";
+import { damaged, integer, integerOrNull, type RowReader, text, settingKey, textIn, textOrNull } from "./rows.ts";
 import { readsOver } from "./statements.ts";
 import type { Writer } from "./writer.ts";
 
 export function serviceRecordsOver(database: DatabaseSync, path: string, writer: Writer): ServiceRecords {
   const { all, one } = readsOver(database, path);
   const setting = one("SELECT value FROM meta WHERE key = ?", textIn);
-  const settingKey = (name: string): string => `setting_${name}`;
 
   return {
     keys: all("SELECT * FROM api_keys ORDER BY created_at, id", keyIn),

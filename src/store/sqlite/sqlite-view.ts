@@ -111,6 +111,7 @@ export function openView(folder: string): StoreView {
     }
   };
   const last = one("SELECT id AS value FROM log WHERE type IS NOT NULL ORDER BY id DESC LIMIT 1", row.numberIn);
+  const setting = one("SELECT value FROM meta WHERE key = ?", row.textIn);
   const task = one(`SELECT ${listed} FROM ${anyTask} WHERE tasks.id = ?`, inFull);
   const taskRow = one("SELECT * FROM tasks WHERE id = ?", row.taskIn);
   const result = one("SELECT body AS value FROM results WHERE task = ?", row.textIn);
@@ -130,6 +131,7 @@ export function openView(folder: string): StoreView {
   const messages = linesOf("log.type = 'message.added'");
   return {
     salt,
+    setting: async (name) => setting(row.settingKey(name)),
     unfinished: async (root) => unfinished(root) ?? 0,
     tasks: async (filter) => list(filter),
     place: async (id) => place(id),
