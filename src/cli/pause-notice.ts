@@ -11,7 +11,7 @@ const silentMs = 2_000;
 
 export interface PauseWatch {
   /** The run goes on: something of it was heard. */
-  heard(): void;
+  readonly heard: () => void;
   stop(): void;
 }
 
@@ -35,5 +35,5 @@ export function watchForPause(reader: Pick<Reader, "paused">, tell: (paused: boo
   };
   const timer = setInterval(() => void look(), silentMs / 2);
   timer.unref();
-  return { heard: () => (lastHeard = Date.now()), stop: () => clearInterval(timer) };
+  return { heard: () => void (lastHeard = Date.now()), stop: () => clearInterval(timer) };
 }
