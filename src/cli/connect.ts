@@ -46,6 +46,8 @@ async function connectIfPossible(host: Host, folder: string): Promise<Tutti | un
 
 export interface Connection {
   readonly tutti: Tutti;
+  /** This process does the work itself. */
+  readonly isLocal: boolean;
   /** Names the task of this command, so that a person who leaves is told how to follow it. */
   readonly setTask: (task: TaskId) => void;
 }
@@ -64,7 +66,7 @@ export async function withTutti(
   if (session.isLocal) await warnOfParked(tutti);
   let task: TaskId | undefined;
   await untilInterrupted(session, options, {
-    work: () => work({ tutti, setTask: (started) => (task = started) }),
+    work: () => work({ tutti, isLocal: session.isLocal, setTask: (started) => (task = started) }),
     task: () => task,
   });
 }

@@ -45,6 +45,17 @@ export const examples: readonly Example[] = [
     run: "tutti models --offline",
   },
   {
+    command: "models login",
+    about:
+      "Keep the key of a provider in the state folder, from a file or a password manager; without a pipe, you are asked",
+    run: "echo a-key | tutti models login openrouter --state state",
+  },
+  {
+    command: "models logout",
+    about: "Remove that key",
+    run: "tutti models logout openrouter --state state",
+  },
+  {
     command: "runners",
     about: "List the kinds of runner that a task can have",
     run: "tutti runners",

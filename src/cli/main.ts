@@ -49,6 +49,8 @@ function buildProgram(host: () => Promise<Host>): Command {
   const program = new Command("tutti")
     .description("Runs trees of AI agents that delegate work to each other. A crash or a restart loses nothing.")
     .helpOption("-h, --help", "show help, with examples")
+    // An option belongs to the command it follows: `models login` has options that `models` has, too.
+    .enablePositionalOptions()
     .addHelpText("after", `\n${exitStatuses}`);
   program.commandsGroup("Agents and models:");
   declareAgentCommands(program, host);

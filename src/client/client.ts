@@ -1,7 +1,7 @@
 // The interface of Tutti for every front: reading tasks and working with them, in process or over HTTP.
 
 import type { PolicyDecision, PolicyQuestion, ReviewDecision, ReviewQuestion } from "../protocol/api/catalog.ts";
-import type { KeyView, MadeKey, NewKey, ServiceStatus } from "../protocol/api/service.ts";
+import type { KeyView, MadeKey, NewKey, ServiceSetup, ServiceStatus } from "../protocol/api/service.ts";
 import type {
   ListedAsk,
   ListedWait,
@@ -72,6 +72,8 @@ export interface Tutti extends Reader {
   /** Where the daemon is; undefined when this process does the work itself. */
   readonly url: string | undefined;
   status(): Promise<ServiceStatus>;
+  /** What the process that does the work has to work with; with the config of the project at `folder` when one is named. */
+  setup(options?: { readonly folder?: string }): Promise<ServiceSetup>;
   /** Starts the invocation in `text`. While it is unfinished, the same text gives the same task, unless `anew` is set. */
   invoke(
     text: string,

@@ -62,6 +62,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
   return {
     url: remote.url,
     status: () => call("status", {}),
+    setup: (query = {}) => call("setup", { query }),
     tasks: (query = {}) => call("listTasks", { query }),
     task: (task) => call("task", { params: { task } }),
     tree: (task) =>

@@ -32,6 +32,8 @@ export const localHost: Host = {
       lock.release();
     }
   },
+  storedKeys: async (folder) => (await import("./secrets/provider-keys.ts")).openProviderKeys(folder),
+  setup: async (options) => (await import("./project/describe-setup.ts")).describeSetup(options),
   openProject: async (from, options) => (await import("./project/open-project.ts")).openProject(from, options),
   trustedConfigs: async (folder) => (await import("./project/trusted-configs.ts")).openTrust(folder).list(),
 };

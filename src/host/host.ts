@@ -1,6 +1,7 @@
 // The interface of the machine that the command line runs on: state folders, the daemon's process, projects.
 
 import type { Reader, Tutti } from "../client/client.ts";
+import type { ServiceSetup } from "../protocol/api/service.ts";
 import type { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { Project, TrustedConfig } from "./project.ts";
@@ -51,6 +52,16 @@ export interface LocalWork {
   close(): Promise<RunningDaemon | undefined>;
 }
 
+/** Keys of model providers that are kept in the state folder. They are never given back, only used. */
+export interface StoredKeys {
+  /** The providers that have a key. */
+  list(): string[];
+  /** Replaces the key of the provider. */
+  put(provider: string, key: string): void;
+  /** False when there was none. */
+  remove(provider: string): boolean;
+}
+
 /** `bin/` passes the implementation to the command line, so that the command line never imports the daemon. */
 export interface Host {
   /** Reads the state folder itself, also while another process works on it. Throws `not_found` when there is no state. */
@@ -73,6 +84,9 @@ export interface Host {
   stopDaemon(folder: string, options: { readonly graceMs?: number; readonly force?: boolean }): Promise<boolean>;
   /** Removes finished trees: those that ended before `endedBefore`, then the oldest until the database is small enough. */
   prune(folder: string, options: { readonly endedBefore?: number; readonly maxBytes?: number }): Pruned;
+  storedKeys(folder: string): Promise<StoredKeys>;
+  /** What this process would have to work with, as `Tutti.setup` tells it of the process that does the work. */
+  setup(options: { readonly state: string; readonly folder: string }): Promise<ServiceSetup>;
   /** `folder` is a folder in the project; `state` is the state folder, which knows what configs are trusted. */
   openProject(folder: string, options: { readonly state: string }): Promise<Project>;
   /** The contents of configs that the person has trusted. */

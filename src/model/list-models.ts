@@ -4,6 +4,7 @@ import type { Clock, ModelFormat } from "../ports.ts";
 import { type Price, priceTable, pricesAsOf } from "./prices.ts";
 import { type Probe, probeProvider } from "./probe-provider.ts";
 import {
+  type KeyOrigin,
   type ModelSetup,
   providerNames,
   type ResolvedProvider,
@@ -20,6 +21,7 @@ export interface ModelListing {
   readonly configured: boolean;
   /** The environment variables that may hold the key; empty when none is needed. */
   readonly keyEnv: readonly string[];
+  readonly keyFrom: KeyOrigin | undefined;
   /** Absent when the provider was not probed. */
   readonly probe?: Probe;
   /** Null when the price is unknown; then, under a money limit, a person is asked before the first call. */
@@ -67,6 +69,7 @@ export async function listModels(setup: ModelSetup, clock: Clock, options: ListO
       provider: model.provider.name,
       configured: isConfigured(model.provider),
       keyEnv: model.provider.keyEnv,
+      keyFrom: model.provider.keyFrom,
       ...(probe === undefined ? {} : { probe }),
       price: model.price,
       pricesAsOf,

@@ -44,12 +44,13 @@ async function loadProvider({ name, kind, baseUrl, key, settings }: ResolvedProv
   }
 }
 
-/** Each provider is created once. */
+/** Each provider is created once for each key and address. */
 export function providerLoader(): (model: ResolvedModel) => Promise<LanguageModel> {
   const made = new Map<string, Promise<MakeModel>>();
   return async ({ provider, id }) => {
-    const make = made.get(provider.name) ?? loadProvider(provider);
-    made.set(provider.name, make);
+    const access = JSON.stringify([provider.name, provider.baseUrl, provider.key ?? null]);
+    const make = made.get(access) ?? loadProvider(provider);
+    made.set(access, make);
     return (await make)(id);
   };
 }

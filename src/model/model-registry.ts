@@ -14,6 +14,7 @@ export interface ModelsOptions {
   /** As the user wrote it; it is checked here. */
   readonly config?: unknown;
   readonly env: Environment;
+  readonly storedKey?: ModelSetup["storedKey"];
   readonly prices?: Readonly<Record<string, Price>>;
   readonly clock: Clock;
   /** Used to spread waits; `Math.random` when absent. */
@@ -31,6 +32,7 @@ export function models(options: ModelsOptions): Models {
   const setup: ModelSetup = {
     config: readConfig(options.config ?? {}),
     env: options.env,
+    storedKey: options.storedKey,
     ...(options.prices === undefined ? {} : { prices: options.prices }),
   };
   const call = modelCaller({ clock: options.clock, random: options.random ?? Math.random });

@@ -12,9 +12,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface ModelSetup {
   readonly config: ModelsConfig;
   readonly env: Environment;
+  /** A key that is kept for the provider; used when the environment has none. */
+  readonly storedKey?: ((provider: string) => string | undefined) | undefined;
   /** Takes precedence over all other prices. */
   readonly prices?: Readonly<Record<string, Price>>;
 }
+
+/** `login`: it was kept with `tutti models login`. */
+export type KeyOrigin = { readonly from: "environment"; readonly variable: string } | { readonly from: "login" };
 
 export interface ResolvedProvider {
   readonly name: string;
@@ -23,6 +28,8 @@ export interface ResolvedProvider {
   /** The environment variables that may hold the key, in order; empty when none is needed. */
   readonly keyEnv: readonly string[];
   readonly key: string | undefined;
+  /** Where the key comes from; undefined when there is none. */
+  readonly keyFrom: KeyOrigin | undefined;
   readonly settings: ProviderSettings;
 }
 
@@ -131,7 +138,7 @@ function formatOf(own: "auto" | ModelFormat | undefined, provider: ResolvedProvi
   return provider.kind === "openai-compatible" ? "fenced" : "native";
 }
 
-export function resolveProvider({ config, env }: ModelSetup, name: string): ResolvedProvider {
+export function resolveProvider({ config, env, storedKey }: ModelSetup, name: string): ResolvedProvider {
   const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
   const settings = Object.hasOwn(config.providers, name) ? config.providers[name] : undefined;
   if (preset === undefined && settings === undefined) {
@@ -146,8 +153,27 @@ export function resolveProvider({ config, env }: ModelSetup, name: string): Reso
   if (kind === undefined) throw new TuttiError("invalid_input", `the provider ${name} needs a kind in the config`);
   if (base === undefined) throw new TuttiError("invalid_input", `the provider ${name} needs a base_url in the config`);
   const keyEnv = keyVariables(settings, preset);
-  const key = keyEnv.map((variable) => env[variable]?.trim()).find((value) => value !== undefined && value !== "");
-  return { name, kind, baseUrl: apiUrl(kind, base), keyEnv, key, settings: settings ?? {} };
+  return {
+    name,
+    kind,
+    baseUrl: apiUrl(kind, base),
+    keyEnv,
+    ...findKey(name, keyEnv, { env, storedKey }),
+    settings: settings ?? {},
+  };
+}
+
+function findKey(
+  name: string,
+  keyEnv: readonly string[],
+  { env, storedKey }: Pick<ModelSetup, "env" | "storedKey">,
+): Pick<ResolvedProvider, "key" | "keyFrom"> {
+  for (const variable of keyEnv) {
+    const key = env[variable]?.trim() ?? "";
+    if (key !== "") return { key, keyFrom: { from: "environment", variable } };
+  }
+  const stored = keyEnv.length === 0 ? undefined : storedKey?.(name);
+  return { key: stored, keyFrom: stored === undefined ? undefined : { from: "login" } };
 }
 
 function keyVariables(settings: ProviderSettings | undefined, preset: Preset | undefined): readonly string[] {
@@ -164,7 +190,11 @@ function apiUrl(kind: ProviderKind, base: string): string {
 export function requireKey({ name, key, keyEnv }: ResolvedProvider): void {
   if (keyEnv.length === 0 || key !== undefined) return;
   const variables = keyEnv.join(" or ");
-  throw new TuttiError("refused", `${name} needs a key: set ${variables} and start again`, {
-    details: { provider: name, key_env: [...keyEnv] },
-  });
+  throw new TuttiError(
+    "refused",
+    `${name} needs a key: keep one with \`tutti models login ${name}\`, or set ${variables} where Tutti is started`,
+    {
+      details: { provider: name, key_env: [...keyEnv] },
+    },
+  );
 }

@@ -21,6 +21,8 @@ import { Leases } from "../../src/daemon/operators/leases.ts";
 import { openSigningKey } from "../../src/daemon/operators/signing-key.ts";
 import { WorkerQuotas } from "../../src/daemon/operators/worker-quota.ts";
 import { workerService } from "../../src/daemon/operators/worker-service.ts";
+import { describeSetup } from "../../src/daemon/project/describe-setup.ts";
+import { openProviderKeys } from "../../src/daemon/secrets/provider-keys.ts";
 import { openProjectRuntimes } from "../../src/daemon/project/project-runtimes.ts";
 import type { State } from "../../src/daemon/state/state.ts";
 import { type HttpOptions, type RunningHttp, startHttp } from "../../src/daemon/http/start-http.ts";
@@ -78,7 +80,12 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
   const committed = (): Promise<void> => store.committed();
   const keys = new Keys({ records, committed });
   const key = await keys.ensureAdmin(join(folder, "admin.key"));
-  const runtimes = openProjectRuntimes({ state: folder, clock: systemClock, onModels() {} });
+  const runtimes = openProjectRuntimes({
+    state: folder,
+    clock: systemClock,
+    onModels() {},
+    providerKeys: openProviderKeys(folder),
+  });
   const listeners = new Set<(delta: LiveDelta) => void>();
   const live = (delta: LiveDelta): void => listeners.forEach((listener) => listener(delta));
   const onLive: State["onLive"] = (listener) => {
@@ -124,6 +131,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
       keys,
       operators,
       onLive,
+      setup: (at) => describeSetup({ state: folder, ...at }),
       facts: () => ({ ...facts, url, state: folder, resumed: 0, starting: false, parked: [] }),
       close: async () => {},
     }),

@@ -5,6 +5,7 @@ import { type AgentResult, InvocationResult } from "../../protocol/invocation/in
 import { withTutti } from "../connect.ts";
 import { followRun } from "../follow-run.ts";
 import { givenFolder } from "../given-folder.ts";
+import { checkKeyFor, warnOfMissingKey } from "../missing-keys.ts";
 import { readText } from "../input.ts";
 import { warn } from "../terminal/output.ts";
 import { note, writeExactLine, writeLine } from "../terminal/screen.ts";
@@ -40,7 +41,8 @@ export async function agentsRunCommand(
   const rehearse = options.json !== true;
   const run = await project.prepareRun({ agent: name, prompt: text, folder, model: options.model, script, rehearse });
   if (run.problem !== undefined) warn(run.problem);
-  await withTutti(host, { state: options.state }, async ({ tutti, setTask }) => {
+  await withTutti(host, { state: options.state }, async ({ tutti, isLocal, setTask }) => {
+    if (!isLocal && !run.rehearsal) await checkKeyFor(run.model, tutti, { folder, state: options.state });
     const { task, existed, warnings } = await tutti.invoke(run.text, { folder, anew: options.new === true });
     setTask(task);
     for (const warning of warnings) warn(warning);
@@ -52,7 +54,10 @@ export async function agentsRunCommand(
     const quiet = options.quiet === true || options.json === true;
     const display = quiet ? undefined : showTranscript(task);
     const { tree, result } = await followRun(tutti, { task, display, live: !quiet, state: options.state });
-    await print(agentResult(result), { task, cost: runCost(tree), options });
+    const outcome = agentResult(result);
+    await print(outcome, { task, cost: runCost(tree), options });
+    if (!isLocal && outcome.status !== "completed")
+      await warnOfMissingKey(tutti, JSON.stringify(result), options.state);
   });
 }
 

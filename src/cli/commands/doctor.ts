@@ -1,9 +1,10 @@
 // `tutti doctor`: checks what Tutti needs here, and says what to do about what is missing.
 import type { Host } from "../../host/host.ts";
 import type { Finding } from "../../host/project.ts";
-import { errorTable } from "../../protocol/error.ts";
+import { errorTable, toTuttiError } from "../../protocol/error.ts";
 import { writeLine } from "../terminal/screen.ts";
 import { bold, dim, paint } from "../terminal/style.ts";
+import { daemonFindings } from "../daemon-findings.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 
@@ -22,7 +23,7 @@ const marks: Readonly<Record<Finding["state"], string>> = {
 /** Warnings do not change the exit status; a failed check does. */
 export async function doctorCommand(host: Host, options: DoctorOptions): Promise<void> {
   const project = await host.openProject(givenFolder(options.cwd), { state: stateFolder(options.state) });
-  const findings = await project.doctor();
+  const findings = [...(await project.doctor()), ...(await askDaemon(host, options))];
   const failed = findings.find((finding) => finding.state === "fail");
   if (failed !== undefined) process.exitCode = errorTable[failed.code ?? "io"].exit;
   if (options.json === true) return writeLine(JSON.stringify({ ok: failed === undefined, findings }));
@@ -30,5 +31,26 @@ export async function doctorCommand(host: Host, options: DoctorOptions): Promise
   for (const { what, state, said, todo } of findings) {
     await writeLine(`${marks[state]} ${bold(what.padEnd(width))}  ${said}`);
     if (todo !== undefined) await writeLine(`${" ".repeat(width + 7)}${dim(todo)}`);
+  }
+}
+
+/** A daemon that does not answer is told by the check of the state folder. */
+async function askDaemon(host: Host, options: DoctorOptions): Promise<Finding[]> {
+  const state = stateFolder(options.state);
+  const folder = givenFolder(options.cwd);
+  let tutti;
+  try {
+    tutti = await host.connect(state);
+  } catch {
+    return [];
+  }
+  if (tutti === undefined) return [];
+  try {
+    const [daemon, here] = [await tutti.setup({ folder }), await host.setup({ state, folder })];
+    return daemonFindings({ daemon, here, url: tutti.url ?? "", state: options.state });
+  } catch (thrown) {
+    return [{ what: "daemon", state: "warn", said: `it does not tell what it has: ${toTuttiError(thrown).message}` }];
+  } finally {
+    await tutti.close();
   }
 }

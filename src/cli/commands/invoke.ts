@@ -7,6 +7,7 @@ import { type AgentResult, InvocationResult } from "../../protocol/invocation/in
 import { describeIssues } from "../../protocol/lenient-read.ts";
 import { commandLine, withDaemon, withTutti } from "../connect.ts";
 import { followRun } from "../follow-run.ts";
+import { warnOfMissingKey } from "../missing-keys.ts";
 import { pauseText } from "../pause-notice.ts";
 import { readText } from "../input.ts";
 import { warn } from "../terminal/output.ts";
@@ -30,7 +31,7 @@ export interface InvokeOptions {
 export async function invokeCommand(host: Host, file: string, options: InvokeOptions): Promise<void> {
   const text = await readText(file, options.limit);
   if (options.detach === true) return invokeDetached(host, text, options);
-  await withTutti(host, options, async ({ tutti, setTask }) => {
+  await withTutti(host, options, async ({ tutti, isLocal, setTask }) => {
     const { task, existed, warnings } = await tutti.invoke(text, startOptions(options));
     setTask(task);
     for (const warning of warnings) warn(warning);
@@ -39,6 +40,9 @@ export async function invokeCommand(host: Host, file: string, options: InvokeOpt
     const display = quiet ? undefined : showProgress();
     const finished = await followRun(tutti, { task, display, live: false, state: options.state });
     await print(finished, options);
+    if (!isLocal && !succeeded(finished.result)) {
+      await warnOfMissingKey(tutti, JSON.stringify(finished.result), options.state);
+    }
   });
 }
 

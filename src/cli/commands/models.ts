@@ -2,6 +2,7 @@
 import type { Host } from "../../host/host.ts";
 import type { ModelView } from "../../protocol/api/catalog.ts";
 import { givenFolder } from "../given-folder.ts";
+import { missingKeys, missingKeyText } from "../missing-keys.ts";
 import { stateFolder } from "../state-folder.ts";
 import { warn } from "../terminal/output.ts";
 import { writeLine } from "../terminal/screen.ts";
@@ -23,6 +24,7 @@ export async function modelsCommand(host: Host, options: ModelsOptions): Promise
   if (options.json === true) return writeLine(JSON.stringify(models));
   const width = Math.max(0, ...models.map(({ model }) => model.length));
   for (const model of models) await writeLine(lineOf(model, width));
+  await warnOfDaemonKeys(host, options);
   await writeLine(
     dim("prices are in US dollars per million tokens, input/output; use these names for `model:` in an agent"),
   );
@@ -46,7 +48,19 @@ function lineOf(view: ModelView, width: number): string {
   return `${mark} ${name}  ${dim(notes.join(", "))}${view.default ? " default" : ""}`;
 }
 
-function keyNote({ key, key_env }: ModelView): string {
+function keyNote({ key, key_env, key_from, provider }: ModelView): string {
   if (key_env === null) return "";
-  return key ? "key set" : `no key: set ${key_env}`;
+  if (!key) return `no key: \`tutti models login ${provider}\`, or set ${key_env}`;
+  return key_from === "login" ? "key from `tutti models login`" : `key from the environment`;
+}
+
+/** The list above is about this shell; the daemon has the environment that it was started with. */
+async function warnOfDaemonKeys(host: Host, { state }: ModelsOptions): Promise<void> {
+  const tutti = await host.connect(stateFolder(state)).catch(() => undefined);
+  try {
+    const setup = await tutti?.setup().catch(() => undefined);
+    for (const missing of setup === undefined ? [] : missingKeys(setup)) warn(missingKeyText(missing, state));
+  } finally {
+    await tutti?.close();
+  }
 }

@@ -7,6 +7,8 @@ import type { AgentsNewOptions } from "../commands/agents-new.ts";
 import type { AgentsRunOptions } from "../commands/agents-run.ts";
 import type { DoctorOptions } from "../commands/doctor.ts";
 import type { ModelsOptions } from "../commands/models.ts";
+import type { ModelsLoginOptions } from "../commands/models-login.ts";
+import type { ModelsLogoutOptions } from "../commands/models-logout.ts";
 import type { RunnersOptions } from "../commands/runners-command.ts";
 import type { TrustOptions } from "../commands/trust.ts";
 import { jsonOption, limitOption, projectOption, stateOption } from "../options.ts";
@@ -79,8 +81,10 @@ function declareRun(agents: Command, host: () => Promise<Host>): void {
 }
 
 function declareModels(program: Command, host: () => Promise<Host>): void {
-  program
+  const models = program
     .command("models")
+    // So that options after `login` are those of `login`.
+    .enablePositionalOptions()
     .description("list the models you can use: price, API key, whether they can be reached, tool-call format")
     .option("--offline", "do not ask the providers whether they can be reached")
     .addOption(projectOption())
@@ -89,6 +93,27 @@ function declareModels(program: Command, host: () => Promise<Host>): void {
     .action(async (options: ModelsOptions) => {
       const { modelsCommand } = await import("../commands/models.ts");
       await modelsCommand(await host(), options);
+    });
+  models
+    .command("login")
+    .argument("<provider>", "the provider, such as anthropic, openai, google or openrouter")
+    .description("keep the key of a provider in a private file of the state folder; it is read without being shown")
+    .addOption(projectOption())
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (provider: string, options: ModelsLoginOptions) => {
+      const { modelsLoginCommand } = await import("../commands/models-login.ts");
+      await modelsLoginCommand(await host(), provider, options);
+    });
+  models
+    .command("logout")
+    .argument("<provider>", "the provider")
+    .description("remove the key of a provider that `tutti models login` kept")
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (provider: string, options: ModelsLogoutOptions) => {
+      const { modelsLogoutCommand } = await import("../commands/models-logout.ts");
+      await modelsLogoutCommand(await host(), provider, options);
     });
   program
     .command("runners")

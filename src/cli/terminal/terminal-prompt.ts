@@ -1,6 +1,8 @@
 // Reads one line from the person at the terminal, after a prompt that is made safe like everything that is written.
 import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
 
+import { note, standardError } from "./screen.ts";
 import { rendered } from "./style.ts";
 
 /** The prompt is written to standard error, since standard output is for results. */
@@ -31,5 +33,25 @@ export async function prompt(text: string, { signal, onInterrupt }: PromptOption
     throw thrown;
   } finally {
     reader.close();
+  }
+}
+
+/** What is typed is not shown. Undefined when the person types Ctrl-C or Ctrl-D. */
+export async function promptSecret(text: string): Promise<string | undefined> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 });
+  // Only now: from here on the terminal shows nothing of what is typed.
+  standardError.write(text);
+  const closed = new AbortController();
+  reader.once("close", () => closed.abort());
+  try {
+    return await reader.question("", { signal: closed.signal });
+  } catch (thrown) {
+    if (closed.signal.aborted) return undefined;
+    throw thrown;
+  } finally {
+    reader.close();
+    // The line break that the person typed was not shown either.
+    note("");
   }
 }

@@ -66,7 +66,7 @@ export async function listenForRequests(at: ListenAt, service: Service): Promise
       // Loaded only when it is needed: running tasks does not take a reader of agent definitions.
       project: async (folder) =>
         (await import("../project/open-project.ts")).openProject(folder, { state: state.folder }),
-      models: async (options) => (await import("../project/open-project.ts")).userModels(options),
+      models: async (options) => (await import("../project/open-project.ts")).userModels(state.folder, options),
       starting: () =>
         state.isStarting() ? new TuttiError("busy", "the service is starting; ask again soon") : undefined,
       notReady,

@@ -5,15 +5,20 @@ import type { Finding } from "../../host/project.ts";
 import type { ModelsConfig } from "../../model/models-config.ts";
 import { requireKey, resolveModel } from "../../model/resolve-model.ts";
 import { toTuttiError } from "../../protocol/error.ts";
+import type { KeySources } from "../secrets/provider-keys.ts";
 import { modelNames } from "./project-models.ts";
 
 /** No finding without a config: that it cannot be loaded is a finding of its own. */
-export async function checkModels(config: ModelsConfig | undefined, { agents }: LoadedDefinitions): Promise<Finding[]> {
+export async function checkModels(
+  config: ModelsConfig | undefined,
+  keys: KeySources,
+  { agents }: LoadedDefinitions,
+): Promise<Finding[]> {
   if (config === undefined) return [];
   const what = "models";
   let names;
   try {
-    names = modelNames(config);
+    names = modelNames(config, keys);
   } catch (thrown) {
     return [{ what, state: "warn", said: toTuttiError(thrown).message, todo: "correct `models` in the config" }];
   }
@@ -22,7 +27,7 @@ export async function checkModels(config: ModelsConfig | undefined, { agents }: 
   const problemOf = (name: string): string | undefined => {
     try {
       const model = resolve(name);
-      if (!model.startsWith("rehearsal/")) requireKey(resolveModel({ config, env: process.env }, model).provider);
+      if (!model.startsWith("rehearsal/")) requireKey(resolveModel({ config, ...keys }, model).provider);
       return undefined;
     } catch (thrown) {
       return toTuttiError(thrown).message;
@@ -39,6 +44,6 @@ export async function checkModels(config: ModelsConfig | undefined, { agents }: 
   }
   if (!fallback.startsWith("rehearsal/")) return [{ what, state: "ok", said: `default ${fallback}` }, ...findings];
   const todo =
-    "set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or a default in tutti.config; see `tutti models`";
+    "keep a key with `tutti models login anthropic` (or openai, google, openrouter), or set a default in tutti.config; see `tutti models`";
   return [{ what, state: "warn", said: "no model is set up, so agents are rehearsed from scripts", todo }, ...findings];
 }

@@ -8,6 +8,7 @@ import type { Project } from "../../host/project.ts";
 import type { ModelView } from "../../protocol/api/catalog.ts";
 import { definitionFolders, loadDefinitions, type LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
 import { watchDefinitions } from "../../agent/definition/watch-folders.ts";
+import { keySources } from "../secrets/provider-keys.ts";
 import { createAgentFile } from "./create-agent-file.ts";
 import { withRunnerProblems } from "./definition-runners.ts";
 import { prepareRun } from "./prepare-run.ts";
@@ -38,7 +39,7 @@ export function openProject(from: string, { state }: { readonly state: string })
     prepareRun: async (request) => prepareRun({ project: folder, state }, await agents(), request),
     async models({ probe }) {
       const { models, problem } = await effectiveConfig(folder, state);
-      return { models: await listModels(models, { probe }), problem };
+      return { models: await listModels(models, keySources(state), { probe }), problem };
     },
     async runners() {
       const { runners, problem } = await effectiveConfig(folder, state);
@@ -52,6 +53,6 @@ export function openProject(from: string, { state }: { readonly state: string })
 }
 
 /** The models that the user has in every folder. */
-export async function userModels({ probe }: { readonly probe: boolean }): Promise<ModelView[]> {
-  return listModels((await loadUserConfig(homedir())).models, { probe });
+export async function userModels(state: string, { probe }: { readonly probe: boolean }): Promise<ModelView[]> {
+  return listModels((await loadUserConfig(homedir())).models, keySources(state), { probe });
 }

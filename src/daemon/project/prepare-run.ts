@@ -13,6 +13,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
 import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
 import { effectiveConfig } from "./effective-config.ts";
+import { keySources } from "../secrets/provider-keys.ts";
 import { modelNames } from "./project-models.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
 
@@ -26,7 +27,7 @@ export async function prepareRun(
   const asked = loaded.agents.find((agent) => agent.name === name);
   if (asked === undefined) throw missingAgent(loaded, name);
   const { models, problem } = await effectiveConfig(project, state);
-  const names = modelNames(models);
+  const names = modelNames(models, keySources(state));
   const script = request.script === undefined ? undefined : readScript(request.script);
   const definitions = new Map(loaded.agents.map((agent) => [agent.name, agent.definition]));
   // Whoever gives a script wants it played, unless they also name a model.

@@ -5,6 +5,7 @@ import type { ModelListing } from "../../model/list-models.ts";
 import type { ModelsConfig } from "../../model/models-config.ts";
 import { models } from "../../model/model-registry.ts";
 import type { ModelView } from "../../protocol/api/catalog.ts";
+import type { KeySources } from "../secrets/provider-keys.ts";
 import { canonicalName, resolveModel, resolveProvider, shortNames } from "../../model/resolve-model.ts";
 
 /** The model that plays a script; also the default when no provider is set up. */
@@ -21,10 +22,10 @@ export interface ModelNames {
   readonly resolve: (name: string) => string;
 }
 
-export function modelNames(config: ModelsConfig, env: NodeJS.ProcessEnv = process.env): ModelNames {
+export function modelNames(config: ModelsConfig, keys: KeySources): ModelNames {
   const resolve = (name: string): string => canonicalName(config, name);
   const withKey = preferred.find((name) => {
-    const provider = resolveProvider({ config, env }, name.slice(0, name.indexOf("/")));
+    const provider = resolveProvider({ config, ...keys }, name.slice(0, name.indexOf("/")));
     return provider.key !== undefined;
   });
   return { rehearsal, fallback: resolve(config.default ?? withKey ?? rehearsal), resolve };
@@ -34,10 +35,13 @@ export function modelNames(config: ModelsConfig, env: NodeJS.ProcessEnv = proces
 const probeMs = 5_000;
 
 /** The rehearsal model, all models that are set up, and the default model of every provider without a key. */
-export async function listModels(config: ModelsConfig, { probe }: { readonly probe: boolean }): Promise<ModelView[]> {
-  const { env } = process;
-  const { fallback, resolve } = modelNames(config, env);
-  const all = models({ config, env, clock: systemClock });
+export async function listModels(
+  config: ModelsConfig,
+  keys: KeySources,
+  { probe }: { readonly probe: boolean },
+): Promise<ModelView[]> {
+  const { fallback, resolve } = modelNames(config, keys);
+  const all = models({ config, ...keys, clock: systemClock });
   const signal = AbortSignal.timeout(2 * probeMs);
   const listed = await all.list(probe ? { probe: { timeoutMs: probeMs, signal } } : {});
   const found = listed.map((listing) => viewOf(listing, fallback));
@@ -46,8 +50,16 @@ export async function listModels(config: ModelsConfig, { probe }: { readonly pro
     (name) => name !== rehearsal && !found.some((view) => view.model === name),
   );
   const others = named.map((name): ModelView => {
-    const { provider, price, format } = resolveModel({ config, env }, name);
-    const listing = { name, aliases: [], provider: provider.name, keyEnv: provider.keyEnv, price, format };
+    const { provider, price, format } = resolveModel({ config, ...keys }, name);
+    const listing = {
+      name,
+      aliases: [],
+      provider: provider.name,
+      keyEnv: provider.keyEnv,
+      keyFrom: provider.keyFrom,
+      price,
+      format,
+    };
     return viewOf({ ...listing, configured: provider.key !== undefined || provider.keyEnv.length === 0 }, fallback);
   });
   const views = [rehearsalView(fallback), ...found, ...others];
@@ -59,11 +71,11 @@ export async function listModels(config: ModelsConfig, { probe }: { readonly pro
 
 type Listed = Pick<
   ModelListing,
-  "name" | "aliases" | "provider" | "configured" | "keyEnv" | "price" | "format" | "probe"
+  "name" | "aliases" | "provider" | "configured" | "keyEnv" | "keyFrom" | "price" | "format" | "probe"
 >;
 
 function viewOf(listing: Listed, fallback: string): ModelView {
-  const { name, aliases, provider, configured, keyEnv, probe, price, format } = listing;
+  const { name, aliases, provider, configured, keyEnv, keyFrom, probe, price, format } = listing;
   return {
     model: name,
     aliases: [...aliases],
@@ -71,6 +83,7 @@ function viewOf(listing: Listed, fallback: string): ModelView {
     provider,
     key_env: keyEnv.length === 0 ? null : keyEnv.join(" or "),
     key: configured,
+    key_from: keyFrom?.from ?? null,
     ...(probe === undefined ? {} : { reachable: { ok: probe.reachable, said: probe.problem ?? "" } }),
     format,
     price: price === null ? null : { input_micro_usd: price.input, output_micro_usd: price.output },
@@ -85,6 +98,7 @@ function rehearsalView(fallback: string): ModelView {
     provider: "rehearsal",
     key_env: null,
     key: true,
+    key_from: null,
     format: "native",
     price: { input_micro_usd: 0, output_micro_usd: 0 },
   };

@@ -9,6 +9,7 @@ import { failsWith } from "../../../test/support/try-tool.ts";
 import { systemClock } from "../../engine/clock.ts";
 import type { Durable } from "../../ports.ts";
 import type { ModelsConfig } from "../../model/models-config.ts";
+import { openProviderKeys } from "../secrets/provider-keys.ts";
 import { openProjectRuntimes, type ProjectRuntimes } from "./project-runtimes.ts";
 
 interface Opened {
@@ -33,6 +34,7 @@ function open(t: TestContext): Opened {
     state,
     home,
     clock: systemClock,
+    providerKeys: openProviderKeys(state),
     onModels: (models) => configs.push(models),
     onWarning: (message) => warnings.push(message),
   });

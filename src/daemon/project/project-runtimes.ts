@@ -15,6 +15,7 @@ import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { localRunner } from "../../runner/local/runner.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
+import type { ProviderKeys } from "../secrets/provider-keys.ts";
 import { askForConfig } from "./ask-for-config.ts";
 import { askForTrust, askToMiss } from "./ask-for-trust.ts";
 import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
@@ -58,6 +59,8 @@ export interface ProjectRuntimesOptions {
   /** Called with the models of every config that is loaded, before anything of it is used. */
   readonly onModels: (models: ModelsConfig) => void;
   readonly onWarning?: (message: string) => void;
+  /** The keys that the person keeps for providers. */
+  readonly providerKeys: ProviderKeys;
 }
 
 interface Cached {
@@ -72,7 +75,8 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
   const userConfig = cachedUserConfig(options.home ?? homedir());
   const load = async (files: ConfigFiles | undefined, folder: string): Promise<ProjectRuntime> => {
     const user = await userConfig();
-    const version = `${files?.hash ?? ""} ${user.version}`;
+    // A login or a logout can change the default model.
+    const version = `${files?.hash ?? ""} ${user.version} ${options.providerKeys.list().join()}`;
     const cached = cache.get(folder);
     if (cached?.version === version) return cached.runtime;
     const runtime = loadRuntime(files, user, options);
@@ -133,18 +137,19 @@ function filesOf(project: string | undefined): ConfigFiles | undefined {
 async function loadRuntime(
   files: ConfigFiles | undefined,
   user: UserConfig,
-  { state, clock, onModels, onWarning }: ProjectRuntimesOptions,
+  { state, clock, onModels, onWarning, providerKeys }: ProjectRuntimesOptions,
 ): Promise<ProjectRuntime> {
   const loaded = await loadConfig(files);
   const { file, config, process: running } = loaded;
   if (config.notifications !== undefined) onWarning?.(ignoredNotifications(file));
   const merged = mergeModels(user.models, config.models);
   onModels(merged);
-  const registry = models({ config: merged, env: process.env, clock });
+  const sources = { env: process.env, storedKey: providerKeys.get };
+  const registry = models({ config: merged, ...sources, clock });
   const environment = await buildEnvironment(loaded, {
     state,
     userRules: user.approvals,
-    defaultModel: modelNames(merged).fallback,
+    defaultModel: modelNames(merged, sources).fallback,
   });
   return {
     environment,

@@ -10,6 +10,7 @@ import type { Finding } from "../../host/project.ts";
 import { toTuttiError } from "../../protocol/error.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { findDaemon } from "../lifecycle/find-daemon.ts";
+import { keySources } from "../secrets/provider-keys.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkModels } from "./check-models.ts";
 import { checkSandbox } from "./check-sandbox.ts";
@@ -35,7 +36,7 @@ export async function runDoctor({ project, state, agents }: DoctorSubject): Prom
     await checkState(state),
     ...checkDatabase(state),
     ...config,
-    ...(await checkModels(loaded?.models, definitions)),
+    ...(await checkModels(loaded?.models, keySources(state), definitions)),
     checkAgents(definitions),
     await checkGit(),
     await checkSandbox(),

@@ -39,6 +39,7 @@ export interface LocalClientDeps {
     ServiceStatus,
     "instance" | "version" | "url" | "pid" | "state" | "started_at" | "starting" | "resumed" | "parked"
   >;
+  readonly setup: Tutti["setup"];
   readonly close: () => Promise<void>;
 }
 
@@ -117,6 +118,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     sendMessage: (task, text) => engine.message(task, userMessage(text)),
     pause: () => engine.pause(),
     resume: () => engine.resume(),
+    setup: deps.setup,
     route: async (question) => explainRoute(question),
     review: async (question) => reviewBy(question),
     operators: async () => operators.list(),

@@ -31,6 +31,7 @@ import { WorkerQuotas } from "../operators/worker-quota.ts";
 import { workerService } from "../operators/worker-service.ts";
 import { SecretKeeper } from "../secrets/secret-keeper.ts";
 import { collectSecrets } from "../secrets/collect-secrets.ts";
+import { openProviderKeys, type ProviderKeys } from "../secrets/provider-keys.ts";
 import { openProjectRuntimes } from "../project/project-runtimes.ts";
 import type { State } from "./state.ts";
 import { version } from "../version.ts";
@@ -52,9 +53,11 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
   const { log = noLog, minFreeBytes, resume = "now" } = options;
   const clock = systemClock;
   const secrets = new SecretKeeper();
+  const providerKeys = openProviderKeys(folder, (secret) => secrets.add([secret]));
   const runtimes = openProjectRuntimes({
     state: folder,
     clock,
+    providerKeys,
     onModels: (models) => secrets.add(collectSecrets({ env: process.env, models })),
     onWarning: (message) => log.warn({}, message),
   });
@@ -63,6 +66,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const { models, notifications } = await runtimes.userConfig();
     const variables = notifications.webhook === undefined ? [] : [notifications.webhook.secret_env];
     secrets.add(collectSecrets({ env: process.env, models, variables }));
+    redactStored(providerKeys, log);
   }
   refuseSharedFolder(folder);
   makeFolder(folder);
@@ -146,6 +150,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
         keys,
         operators,
         onLive: live.on,
+        setup: async (at) => (await import("../project/describe-setup.ts")).describeSetup({ state: folder, ...at }),
         facts: () => ({ ...facts, url, starting, resumed, parked }),
         close: () => close(0),
       }),
@@ -158,6 +163,17 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
   } catch (thrown) {
     for (const shut of opened) shut();
     throw thrown;
+  }
+}
+
+/** A key that cannot be read is not used either; whoever needs it gets the error. */
+function redactStored(keys: ProviderKeys, log: ServiceLog): void {
+  for (const provider of keys.list()) {
+    try {
+      keys.get(provider);
+    } catch (thrown) {
+      log.warn({ err: thrown }, `the key of ${provider} cannot be used`);
+    }
   }
 }
 

@@ -68,6 +68,8 @@ export const ModelView = z.strictObject({
   /** The variable that holds the key; null when none is needed. */
   key_env: z.string().nullable(),
   key: z.boolean(),
+  /** Where the key comes from: the environment, or `tutti models login`; null when there is none or none is needed. */
+  key_from: z.enum(["environment", "login"]).nullable(),
   /** Absent when it was not asked. */
   reachable: z.strictObject({ ok: z.boolean(), said: z.string() }).optional(),
   format: z.enum(["native", "fenced"]),

@@ -1,6 +1,7 @@
 // The routes of the service itself and of its keys.
 
 import { z } from "zod";
+import { FolderQuery } from "./catalog.ts";
 import { ListQuery } from "./list-query.ts";
 import { jsonBody, jsonReply, route } from "./route-shape.ts";
 import * as service from "./service.ts";
@@ -38,6 +39,16 @@ export const serviceRoutes = {
     about: "What the service is and what it is doing",
     access: "viewer",
     reply: jsonReply(service.ServiceStatus),
+  }),
+  setup: route({
+    method: "GET",
+    path: "/v1/setup",
+    tag: "service",
+    about: "What the process has to work with: version, sandbox, default model, and for which providers it has a key",
+    access: "viewer",
+    query: FolderQuery,
+    reply: jsonReply(service.ServiceSetup),
+    refuses: [404],
   }),
   pause: route({
     method: "POST",

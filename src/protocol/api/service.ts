@@ -35,6 +35,28 @@ export const ServiceStatus = z.strictObject({
 });
 export type ServiceStatus = z.infer<typeof ServiceStatus>;
 
+const ProviderSetup = z.strictObject({
+  provider: z.string(),
+  /** The variables that may hold its key, in order. */
+  key_env: z.array(z.string()),
+  /** Where the process finds the key; null when it has none. The key itself is never told. */
+  key_from: z.enum(["environment", "login"]).nullable(),
+});
+export type ProviderSetup = z.infer<typeof ProviderSetup>;
+
+export const ServiceSetup = z.strictObject({
+  version: z.string(),
+  /** The version of Node. */
+  node: z.string(),
+  platform: z.string(),
+  sandbox: z.strictObject({ confined: z.boolean(), said: z.string() }),
+  /** The model of agents that name none. */
+  default_model: z.string(),
+  /** The providers that need a key. */
+  providers: z.array(ProviderSetup),
+});
+export type ServiceSetup = z.infer<typeof ServiceSetup>;
+
 export const Paused = z.strictObject({ paused: z.boolean() });
 
 export const Shutdown = z.strictObject({

@@ -1,11 +1,10 @@
 // Answers what there is to work with: agents, runners, models, and what the routing policy would decide.
 
-import { isAbsolute } from "node:path";
-
 import type { Project } from "../../../host/project.ts";
 import type { AgentSummary, AgentView, ModelView } from "../../../protocol/api/catalog.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import type { Caller } from "../authorize.ts";
+import { mayChooseFolder, mustBeOperator } from "../chosen-folder.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { listPage } from "../list-page.ts";
@@ -24,10 +23,7 @@ function summaryOf({ definition, ...agent }: AgentView): AgentSummary {
 export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRoute> {
   const projectAt = async (folder: string | undefined, caller: Caller): Promise<CatalogProject> => {
     if (folder === undefined) return context.project(context.from);
-    if (!isAbsolute(folder)) {
-      throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
-    }
-    mustBeOperator(caller, "choose a folder");
+    mayChooseFolder(folder, caller);
     return context.project(folder);
   };
   return {
@@ -70,9 +66,4 @@ async function trustedModels(project: Pick<Project, "models">, probe: boolean): 
   const { models, problem } = await project.models({ probe: false });
   if (problem !== undefined) throw new TuttiError("refused", problem);
   return probe ? (await project.models({ probe })).models : models;
-}
-
-function mustBeOperator(caller: Caller, what: string): void {
-  if (caller.kind === "key" && caller.role !== "viewer") return;
-  throw new TuttiError("refused", `a viewer may not ${what}; use a key with the role operator`);
 }

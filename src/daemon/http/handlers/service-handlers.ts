@@ -1,11 +1,12 @@
 // Answers about the service itself: health, readiness, status; pauses and stops it; manages its keys.
 
 import { toTuttiError } from "../../../protocol/error.ts";
+import { mayChooseFolder } from "../chosen-folder.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { listPage } from "../list-page.ts";
 
-type ServiceRoute = "health" | "ready" | "openapi" | "status" | "pause" | "resume" | "shutdown";
+type ServiceRoute = "health" | "ready" | "openapi" | "status" | "setup" | "pause" | "resume" | "shutdown";
 
 export function serviceHandlers(context: HttpContext): Pick<Handlers, ServiceRoute> {
   const { state, stopping } = context;
@@ -24,6 +25,10 @@ export function serviceHandlers(context: HttpContext): Pick<Handlers, ServiceRou
       return { value, encoded: openapi };
     },
     status: async () => ({ value: await state.client.status() }),
+    async setup({ query, caller }) {
+      mayChooseFolder(query.folder, caller);
+      return { value: await state.client.setup(query.folder === undefined ? {} : { folder: query.folder }) };
+    },
     async pause() {
       await state.client.pause();
       return { value: { paused: true } };
