@@ -3,6 +3,7 @@ import type { Reader, Tutti } from "../client/client.ts";
 import type { Host, LocalWork, RunningDaemon } from "../host/host.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
+import { targetFlags } from "./remote/declare-target.ts";
 import { stateFolder } from "./state-folder.ts";
 import { warn } from "./terminal/output.ts";
 import { note } from "./terminal/screen.ts";
@@ -38,7 +39,12 @@ async function connectIfPossible(host: Host, folder: string): Promise<Tutti | un
   try {
     return await host.connect(folder);
   } catch (thrown) {
-    if (!(thrown instanceof TuttiError) || !["unreachable", "unauthorized"].includes(thrown.code)) throw thrown;
+    if (
+      host.remote !== undefined ||
+      !(thrown instanceof TuttiError) ||
+      !["unreachable", "unauthorized"].includes(thrown.code)
+    )
+      throw thrown;
     warn(`${thrown.message}; what follows is read from ${folder}`);
     return undefined;
   }
@@ -146,9 +152,9 @@ async function connectToNew(host: Host, folder: string, { check, json, state }: 
   throw new TuttiError("unreachable", `the daemon at ${daemon.url} has ended; ${folder}/daemon.log says why`);
 }
 
-/** A command for the person to type, with `--state` if this command was given one. */
+/** A command for the person to type, with the same `--state`, `--url` or `--context` as this one. */
 export function commandLine(state: string | undefined, command: string): string {
-  return `tutti ${command.trim()}${state === undefined ? "" : ` --state ${state}`}`;
+  return `tutti ${command.trim()}${state === undefined ? "" : ` --state ${state}`}${targetFlags(process.argv)}`;
 }
 
 interface Interruptible {

@@ -30,9 +30,12 @@ export function daemonFindings({ daemon, here, url, state }: Compared): Finding[
     const said = `its default model is ${daemon.default_model}, in this shell it would be ${here.default_model}`;
     differences.push({ what, state: "warn", said });
   }
-  const keys = daemon.providers.flatMap(({ provider, key_from }) =>
-    key_from === null ? [] : [`${provider} (${key_from})`],
-  );
-  const said = `${url}, version ${daemon.version}, node ${daemon.node}, keys: ${keys.join(", ") || "none"}, ${daemon.sandbox.confined ? "programs are confined" : "programs are not confined"}`;
-  return [{ what, state: "ok", said }, ...differences];
+  return [setupFinding(daemon, url), ...differences];
+}
+
+export function setupFinding({ version, node, providers, sandbox, default_model }: ServiceSetup, url: string): Finding {
+  const keys = providers.flatMap(({ provider, key_from }) => (key_from === null ? [] : [`${provider} (${key_from})`]));
+  const confined = sandbox.confined ? "programs are confined" : "programs are not confined";
+  const said = `${url}, version ${version}, node ${node}, default model ${default_model}, keys: ${keys.join(", ") || "none"}, ${confined}`;
+  return { what: "daemon", state: "ok", said };
 }

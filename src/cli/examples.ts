@@ -171,6 +171,26 @@ export const examples: readonly Example[] = [
     run: "tutti operators --state state",
   },
   {
+    command: "context add",
+    about: "Name a daemon on another machine; its API key is piped in here, otherwise you are asked for it",
+    run: "echo tk_a-key | tutti context add work --url https://tutti.example:7878",
+  },
+  {
+    command: "context list",
+    about: "List the daemons that have a name",
+    run: "tutti context list",
+  },
+  {
+    command: "context use",
+    about: "Work with that daemon; `local` goes back to this machine",
+    run: "tutti context use work",
+  },
+  {
+    command: "context remove",
+    about: "Forget that daemon and its key",
+    run: "tutti context remove work",
+  },
+  {
     command: "down",
     about: "Stop the daemon; unfinished tasks go on at the next start",
     run: "tutti down --state state",

@@ -15,6 +15,7 @@ test("every command with --cwd refuses a folder that is not there", () => {
     ["agents", "check", "--watch"],
     ["agents", "new", "a"],
     ["agents", "run", "a", "hello"],
+    ["invoke", join("examples", "invocations", "single.json")],
     ["models", "--offline"],
     ["runners"],
     ["doctor"],

@@ -76,6 +76,8 @@ describe("help", () => {
     for (const { run } of examples) {
       const shell = spawnSync("sh", ["-c", `tutti() { "${process.execPath}" "${bin}" "$@"; }; ${run}`], {
         cwd: folder,
+        // Contexts are kept in the home folder.
+        env: { ...process.env, HOME: folder },
         encoding: "utf8",
         timeout: 60_000,
       });

@@ -5,10 +5,13 @@ import type { Host } from "../host/host.ts";
 import { errorTable, toTuttiError } from "../protocol/error.ts";
 import { declareAboutCommands } from "./declare/about-commands.ts";
 import { declareAgentCommands } from "./declare/agent-commands.ts";
+import { declareContextCommands } from "./declare/context-commands.ts";
 import { declareProtocolCommands } from "./declare/protocol-commands.ts";
 import { declareRecordCommands } from "./declare/record-commands.ts";
 import { declareServiceCommands } from "./declare/service-commands.ts";
 import { declareTaskCommands } from "./declare/task-commands.ts";
+import { declareTarget, targetOf } from "./remote/declare-target.ts";
+import type { Target } from "./remote/target.ts";
 import { examples, exitStatuses } from "./examples.ts";
 import { firstPage } from "./first-page.ts";
 import { fail, indent } from "./terminal/output.ts";
@@ -45,7 +48,12 @@ function reportUnhandledErrors(args: readonly string[]): void {
   });
 }
 
-function buildProgram(host: () => Promise<Host>): Command {
+function buildProgram(localHost: () => Promise<Host>): Command {
+  let target: Target | undefined;
+  const host = async (): Promise<Host> =>
+    target === undefined
+      ? localHost()
+      : (await import("./remote/remote-host.ts")).remoteHost(await localHost(), target);
   const program = new Command("tutti")
     .description("Runs trees of AI agents that delegate work to each other. A crash or a restart loses nothing.")
     .helpOption("-h, --help", "show help, with examples")
@@ -59,11 +67,19 @@ function buildProgram(host: () => Promise<Host>): Command {
   declareRecordCommands(program, host);
   program.commandsGroup("The daemon:");
   declareServiceCommands(program, host);
+  declareContextCommands(program);
   program.commandsGroup("Protocols:");
   declareProtocolCommands(program, host);
   program.commandsGroup("About Tutti:");
   declareAboutCommands(program);
-  for (const command of withDescendants(program)) addErrorsAndExamples(command, pathOf(command));
+  for (const command of withDescendants(program)) {
+    const path = pathOf(command);
+    if (command !== program) declareTarget(command, path.slice("tutti ".length));
+    addErrorsAndExamples(command, path);
+  }
+  program.hook("preAction", async (_, command) => {
+    target = await targetOf(command, pathOf(command).slice("tutti ".length));
+  });
   return program;
 }
 

@@ -78,7 +78,8 @@ export interface Tutti extends Reader {
   invoke(
     text: string,
     options: {
-      readonly folder: string;
+      /** Where relative paths begin. Over HTTP it may be left out; then the paths must be absolute. */
+      readonly folder?: string | undefined;
       readonly anew?: boolean;
       /** An idempotency key: the same key of the same caller always gives the same task, finished or not. */
       readonly key?: string;

@@ -106,7 +106,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
       return call(
         "invoke",
         {
-          query: { folder, ...(anew === true ? { anew } : {}) },
+          query: { ...(folder === undefined ? {} : { folder }), ...(anew === true ? { anew } : {}) },
           headers: key === undefined ? {} : { "idempotency-key": key },
           body: undefined,
         },

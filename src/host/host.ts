@@ -64,6 +64,8 @@ export interface StoredKeys {
 
 /** `bin/` passes the implementation to the command line, so that the command line never imports the daemon. */
 export interface Host {
+  /** The daemon elsewhere that the command works with; absent when it works on this machine. */
+  readonly remote?: { readonly url: string };
   /** Reads the state folder itself, also while another process works on it. Throws `not_found` when there is no state. */
   openReader(folder: string): Reader;
   /** Works on the state folder in this process. Only one process at a time can; the others are served by it. */

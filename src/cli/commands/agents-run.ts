@@ -1,11 +1,13 @@
 // `tutti agents run`: runs one agent on one prompt, with a live transcript, and prints its result.
 import type { Host } from "../../host/host.ts";
+import type { PreparedRun, RunRequest } from "../../host/project.ts";
 import { errorTable } from "../../protocol/error.ts";
 import { type AgentResult, InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import { withTutti } from "../connect.ts";
 import { followRun } from "../follow-run.ts";
 import { givenFolder } from "../given-folder.ts";
 import { checkKeyFor, warnOfMissingKey } from "../missing-keys.ts";
+import { remoteRun } from "../remote/remote-run.ts";
 import { readText } from "../input.ts";
 import { warn } from "../terminal/output.ts";
 import { note, writeExactLine, writeLine } from "../terminal/screen.ts";
@@ -33,16 +35,17 @@ export async function agentsRunCommand(
   { name, prompt }: { readonly name: string; readonly prompt: string },
   options: AgentsRunOptions,
 ): Promise<void> {
-  const folder = givenFolder(options.cwd);
-  const project = await host.openProject(folder, { state: stateFolder(options.state) });
   const script = options.script === undefined ? undefined : await readText(options.script, options.limit);
   const text = prompt === "-" ? await readText("-", options.limit) : prompt;
   // A program that reads JSON could take the built-in rehearsal for a result, so it gets an error.
   const rehearse = options.json !== true;
-  const run = await project.prepareRun({ agent: name, prompt: text, folder, model: options.model, script, rehearse });
+  const run = await prepare(host, { agent: name, prompt: text, model: options.model, script, rehearse }, options);
+  const { folder } = run;
   if (run.problem !== undefined) warn(run.problem);
   await withTutti(host, { state: options.state }, async ({ tutti, isLocal, setTask }) => {
-    if (!isLocal && !run.rehearsal) await checkKeyFor(run.model, tutti, { folder, state: options.state });
+    if (!isLocal && !run.rehearsal && folder !== undefined && host.remote === undefined) {
+      await checkKeyFor(run.model, tutti, { folder, state: options.state });
+    }
     const { task, existed, warnings } = await tutti.invoke(run.text, { folder, anew: options.new === true });
     setTask(task);
     for (const warning of warnings) warn(warning);
@@ -56,9 +59,26 @@ export async function agentsRunCommand(
     const { tree, result } = await followRun(tutti, { task, display, live: !quiet, state: options.state });
     const outcome = agentResult(result);
     await print(outcome, { task, cost: runCost(tree), options });
-    if (!isLocal && outcome.status !== "completed")
+    if (!isLocal && host.remote === undefined && outcome.status !== "completed")
       await warnOfMissingKey(tutti, JSON.stringify(result), options.state);
   });
+}
+
+interface ReadyRun extends PreparedRun {
+  /** Where the agent works; undefined when the daemon elsewhere decides. */
+  readonly folder: string | undefined;
+}
+
+/** A daemon elsewhere looks up the agent in its own folders; here, the definitions are sent as they are now. */
+async function prepare(
+  host: Host,
+  request: Omit<RunRequest, "folder">,
+  { cwd, state }: AgentsRunOptions,
+): Promise<ReadyRun> {
+  if (host.remote !== undefined) return { ...remoteRun(request, cwd), folder: cwd };
+  const folder = givenFolder(cwd);
+  const project = await host.openProject(folder, { state: stateFolder(state) });
+  return { ...(await project.prepareRun({ ...request, folder })), folder };
 }
 
 /** The agent's own result, or that of the invocation when the agent could not be started. */

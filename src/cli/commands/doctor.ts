@@ -4,7 +4,7 @@ import type { Finding } from "../../host/project.ts";
 import { errorTable, toTuttiError } from "../../protocol/error.ts";
 import { writeLine } from "../terminal/screen.ts";
 import { bold, dim, paint } from "../terminal/style.ts";
-import { daemonFindings } from "../daemon-findings.ts";
+import { daemonFindings, setupFinding } from "../daemon-findings.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 
@@ -22,8 +22,7 @@ const marks: Readonly<Record<Finding["state"], string>> = {
 
 /** Warnings do not change the exit status; a failed check does. */
 export async function doctorCommand(host: Host, options: DoctorOptions): Promise<void> {
-  const project = await host.openProject(givenFolder(options.cwd), { state: stateFolder(options.state) });
-  const findings = [...(await project.doctor()), ...(await askDaemon(host, options))];
+  const findings = [...(await checkHere(host, options)), ...(await askDaemon(host, options))];
   const failed = findings.find((finding) => finding.state === "fail");
   if (failed !== undefined) process.exitCode = errorTable[failed.code ?? "io"].exit;
   if (options.json === true) return writeLine(JSON.stringify({ ok: failed === undefined, findings }));
@@ -34,16 +33,18 @@ export async function doctorCommand(host: Host, options: DoctorOptions): Promise
   }
 }
 
-/** A daemon that does not answer is told by the check of the state folder. */
+/** What is on this machine does not matter to a daemon elsewhere. */
+async function checkHere(host: Host, options: DoctorOptions): Promise<readonly Finding[]> {
+  if (host.remote !== undefined) return [];
+  return (await host.openProject(givenFolder(options.cwd), { state: stateFolder(options.state) })).doctor();
+}
+
 async function askDaemon(host: Host, options: DoctorOptions): Promise<Finding[]> {
+  if (host.remote !== undefined) return askRemote(host, host.remote.url);
   const state = stateFolder(options.state);
   const folder = givenFolder(options.cwd);
-  let tutti;
-  try {
-    tutti = await host.connect(state);
-  } catch {
-    return [];
-  }
+  // A daemon that does not answer is told by the check of the state folder.
+  const tutti = await host.connect(state).catch(() => undefined);
   if (tutti === undefined) return [];
   try {
     const [daemon, here] = [await tutti.setup({ folder }), await host.setup({ state, folder })];
@@ -52,5 +53,14 @@ async function askDaemon(host: Host, options: DoctorOptions): Promise<Finding[]>
     return [{ what: "daemon", state: "warn", said: `it does not tell what it has: ${toTuttiError(thrown).message}` }];
   } finally {
     await tutti.close();
+  }
+}
+
+async function askRemote(host: Host, url: string): Promise<Finding[]> {
+  const tutti = await host.connect("");
+  try {
+    return tutti === undefined ? [] : [setupFinding(await tutti.setup(), url)];
+  } finally {
+    await tutti?.close();
   }
 }

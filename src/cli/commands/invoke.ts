@@ -7,6 +7,7 @@ import { type AgentResult, InvocationResult } from "../../protocol/invocation/in
 import { describeIssues } from "../../protocol/lenient-read.ts";
 import { commandLine, withDaemon, withTutti } from "../connect.ts";
 import { followRun } from "../follow-run.ts";
+import { givenFolder } from "../given-folder.ts";
 import { warnOfMissingKey } from "../missing-keys.ts";
 import { pauseText } from "../pause-notice.ts";
 import { readText } from "../input.ts";
@@ -21,6 +22,7 @@ import type { FinishedTree } from "../terminal/watch-task.ts";
 
 export interface InvokeOptions {
   readonly state?: string;
+  readonly cwd?: string;
   readonly json?: boolean;
   readonly new?: boolean;
   readonly detach?: boolean;
@@ -30,9 +32,10 @@ export interface InvokeOptions {
 
 export async function invokeCommand(host: Host, file: string, options: InvokeOptions): Promise<void> {
   const text = await readText(file, options.limit);
+  if (host.remote === undefined) givenFolder(options.cwd);
   if (options.detach === true) return invokeDetached(host, text, options);
   await withTutti(host, options, async ({ tutti, isLocal, setTask }) => {
-    const { task, existed, warnings } = await tutti.invoke(text, startOptions(options));
+    const { task, existed, warnings } = await tutti.invoke(text, startOptions(host, options));
     setTask(task);
     for (const warning of warnings) warn(warning);
     if (existed) note(dim(`going on with ${task}, which was not finished; --new starts another`));
@@ -46,15 +49,17 @@ export async function invokeCommand(host: Host, file: string, options: InvokeOpt
   });
 }
 
-function startOptions(options: InvokeOptions): { readonly folder: string; readonly anew: boolean } {
-  return { folder: process.cwd(), anew: options.new === true };
+/** The current folder says nothing to a daemon elsewhere: without `--cwd`, paths in the invocation are absolute there. */
+function startOptions(host: Host, options: InvokeOptions): { readonly folder?: string; readonly anew: boolean } {
+  const folder = host.remote === undefined ? givenFolder(options.cwd) : options.cwd;
+  return { ...(folder === undefined ? {} : { folder }), anew: options.new === true };
 }
 
 async function invokeDetached(host: Host, text: string, options: InvokeOptions): Promise<void> {
   // Before a daemon is started for it.
   mustBeInvocation(text);
   await withDaemon(host, options, async (tutti) => {
-    const { task, existed, warnings } = await tutti.invoke(text, startOptions(options));
+    const { task, existed, warnings } = await tutti.invoke(text, startOptions(host, options));
     for (const warning of warnings) warn(warning);
     await printStarted(tutti, { task, existed }, options);
     if (await tutti.paused()) warn(pauseText(options.state));

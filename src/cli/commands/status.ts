@@ -29,7 +29,7 @@ export async function statusCommand(host: Host, options: StatusOptions): Promise
     const since = duration(Date.now() - started_at);
     await writeLine(`${bold("running")} at ${bold(url ?? "")} ${dim(`(process ${pid}, ${version}, for ${since})`)}`);
     if (command) await writeLine(line("by", "a command, which serves others until its own work is done"));
-    await writeLine(line("state", folder));
+    await writeLine(line("state", status.state));
     await writeLine(line("work", workLine(status)));
     await writeLine(line("operators", `${operators.joined} joined, ${operators.connected} connected`));
     if (degraded !== null) warn(`no new work is taken: ${degraded.message}`);

@@ -18,6 +18,7 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
       "the invocation, a JSON file, with its own agents or naming those of the project; - to read standard input",
     )
     .description("run an invocation, through the daemon if one runs; after an interruption, the same command goes on")
+    .option("--cwd <folder>", "where relative paths of the invocation begin (default: the current folder)")
     .addOption(stateOption())
     .option("--new", "start a new run even if the same invocation is unfinished")
     .option("--detach", "print the id of the task and return; the daemon does the work, and is started if need be")

@@ -35,7 +35,7 @@ async function start(
   text: string,
   options: Parameters<Tutti["invoke"]>[1],
 ): Promise<Started> {
-  const { folder, anew } = options;
+  const { folder = "", anew } = options;
   if (!isAbsolute(folder)) throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
   const reading = readInvocationFile(text);
   if (!reading.ok) {
