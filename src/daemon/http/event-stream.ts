@@ -9,7 +9,7 @@ import type { TaskId } from "../../protocol/ids.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { EventFeed } from "../state/event-feed.ts";
 import { type EventBatch, sentEvents } from "./event-batch.ts";
-import { securityHeaders } from "./reply.ts";
+import { securityHeaders } from "./security-headers.ts";
 import { Subtree } from "./subtree.ts";
 
 export interface StreamRequest {

@@ -13,9 +13,10 @@ import type { HttpLog } from "./context.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import type { AnyHandlers } from "./handler.ts";
+import { sendFrontPage, wantsHtml } from "./html-page.ts";
 import { type HttpError, httpError } from "./http-error.ts";
 import type { InFlight } from "./in-flight.ts";
-import type { OriginCheck } from "./origin-check.ts";
+import { foreignOrigin, type OriginCheck } from "./origin-check.ts";
 import { maxBodyBytes, readBody } from "./read-body.ts";
 import { readQuery } from "./read-query.ts";
 import { sendEmpty, sendError } from "./reply.ts";
@@ -79,7 +80,12 @@ async function respond(
   if ("error" in head) return head.error;
 
   const origin = deps.checkOrigin(request, head.authority);
-  if (origin.error !== undefined) return origin.error;
+  const isFrontPage = head.path === "/" && wantsHtml(request);
+  if (origin.error !== undefined && !(isFrontPage && isFollowedLink(request, origin.error))) return origin.error;
+  if (isFrontPage) {
+    sendFrontPage(response, { starting: deps.starting?.() !== undefined });
+    return undefined;
+  }
   if (origin.allowed !== undefined) allowCrossOrigin(response, origin.allowed);
 
   const match = deps.router.find(request.method ?? "", head.path);
@@ -168,6 +174,13 @@ async function unlessRevoked(
   } finally {
     off();
   }
+}
+
+/** Somebody who follows a link from another site may see the front page; that site cannot read it. */
+function isFollowedLink({ headers }: IncomingMessage, error: HttpError): boolean {
+  return (
+    error === foreignOrigin && headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document"
+  );
 }
 
 /** Fetching its prompt records that a worker has the task. */

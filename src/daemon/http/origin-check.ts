@@ -50,7 +50,7 @@ const unknownHost = httpError(
   { status: 421 },
 );
 
-const foreignOrigin = httpError(
+export const foreignOrigin = httpError(
   "refused",
   "pages of another origin may not use this service; `tutti up --public-url URL` allows one",
 );

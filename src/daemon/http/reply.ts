@@ -5,21 +5,9 @@ import type { Duplex } from "node:stream";
 
 import { problemOf, problemType } from "../../protocol/api/problem.ts";
 import { errorTable } from "../../protocol/error.ts";
+import { sendErrorPage, wantsHtml } from "./html-page.ts";
 import type { HttpError } from "./http-error.ts";
-
-/** Sent with every reply: names and values alternate. */
-export const securityHeaders: readonly string[] = [
-  "X-Content-Type-Options",
-  "nosniff",
-  "Cache-Control",
-  "no-store",
-  "Content-Security-Policy",
-  "default-src 'none'; frame-ancestors 'none'",
-  "Referrer-Policy",
-  "no-referrer",
-  "Cross-Origin-Resource-Policy",
-  "same-origin",
-];
+import { securityHeaders } from "./security-headers.ts";
 
 /** An unread body up to this length is read and dropped, so that the connection can be used again. */
 const maxDroppedBytes = 64 * 1024;
@@ -45,8 +33,12 @@ export function sendEmpty(response: ServerResponse, status: number, headers: rea
   response.end();
 }
 
+/** A person in front of a browser gets the error as a page, and everybody else as a problem document. */
 export function sendError(request: IncomingMessage, response: ServerResponse, error: HttpError): void {
   const { status, headers, body } = problemReply(error);
+  if (wantsHtml(request) && !bodyStillArrives(request)) {
+    return sendErrorPage(response, { status, message: error.cause.message, headers: extraHeaders(error, status) });
+  }
   if (!bodyStillArrives(request)) {
     response.writeHead(status, headers);
     response.end(body);
@@ -79,12 +71,18 @@ interface ProblemReply {
 }
 
 function problemReply(error: HttpError): ProblemReply {
-  const { cause, status = errorTable[cause.code].http, headers = [], extra } = error;
+  const { cause, status = errorTable[cause.code].http, extra } = error;
   const body = JSON.stringify(problemOf(cause, { status, ...(extra === undefined ? {} : { extra }) }));
   const all = [...securityHeaders, "Content-Type", problemType, "Content-Length", String(Buffer.byteLength(body))];
+  return { status, headers: [...all, ...extraHeaders(error, status)], body };
+}
+
+/** The headers that belong to an error, in whichever form it is sent. */
+function extraHeaders({ headers = [] }: HttpError, status: number): string[] {
+  const all: string[] = [];
   if (status === 401) all.push("WWW-Authenticate", 'Bearer realm="tutti"');
   if (status === 429 || status === 503) all.push("Retry-After", status === 429 ? "2" : "1");
-  return { status, headers: [...all, ...headers], body };
+  return [...all, ...headers];
 }
 
 /** True when a body that is long, or of unknown length, has not been read to its end. */

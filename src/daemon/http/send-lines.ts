@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { securityHeaders } from "./reply.ts";
+import { securityHeaders } from "./security-headers.ts";
 
 const chunkLength = 64 * 1024;
 /** How long the caller may read nothing at all before the connection is destroyed. */

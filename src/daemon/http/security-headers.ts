@@ -1,0 +1,20 @@
+// The headers that every reply has.
+
+/** Names and values alternate. `policy` says what a page may load. */
+export function headersWithPolicy(policy: string): string[] {
+  return [
+    "X-Content-Type-Options",
+    "nosniff",
+    "Cache-Control",
+    "no-store",
+    "Content-Security-Policy",
+    policy,
+    "Referrer-Policy",
+    "no-referrer",
+    "Cross-Origin-Resource-Policy",
+    "same-origin",
+  ];
+}
+
+/** For replies that are no pages. Shown as one all the same, they load nothing. */
+export const securityHeaders: readonly string[] = headersWithPolicy("default-src 'none'; frame-ancestors 'none'");
