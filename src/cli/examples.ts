@@ -15,6 +15,12 @@ export const examples: readonly Example[] = [
     run: "tutti version",
   },
   {
+    command: "completion",
+    about:
+      "Complete commands, options, tasks and agents with Tab; in bash, put `source <(tutti completion bash)` into ~/.bashrc",
+    run: "tutti completion bash",
+  },
+  {
     command: "agents run",
     about: "Run an agent that calls another one; the replies come from a script, so no model is needed",
     run: 'tutti agents run lead "What is this?" --cwd examples/project --script examples/project/script.json --state state',

@@ -71,7 +71,7 @@ function buildProgram(localHost: () => Promise<Host>): Command {
   program.commandsGroup("Protocols:");
   declareProtocolCommands(program, host);
   program.commandsGroup("About Tutti:");
-  declareAboutCommands(program);
+  declareAboutCommands(program, host);
   for (const command of withDescendants(program)) {
     const path = pathOf(command);
     if (command !== program) declareTarget(command, path.slice("tutti ".length));
