@@ -11,7 +11,7 @@ import { declareRecordCommands } from "./declare/record-commands.ts";
 import { declareServiceCommands } from "./declare/service-commands.ts";
 import { declareTaskCommands } from "./declare/task-commands.ts";
 import { declareTarget, targetOf } from "./remote/declare-target.ts";
-import type { Target } from "./remote/target.ts";
+import type { Target } from "./remote/find-target.ts";
 import { examples, exitStatuses } from "./examples.ts";
 import { firstPage } from "./first-page.ts";
 import { fail, indent } from "./terminal/output.ts";

@@ -53,7 +53,7 @@ export interface LocalWork {
 }
 
 /** Keys of model providers that are kept in the state folder. They are never given back, only used. */
-export interface StoredKeys {
+interface StoredKeys {
   /** The providers that have a key. */
   list(): string[];
   /** Replaces the key of the provider. */

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { TuttiError } from "../../protocol/error.ts";
 import { readText } from "../input.ts";
 import { checkContextName, contextsFile, readContexts, writeContexts } from "../remote/contexts.ts";
-import { checkUrl } from "../remote/target.ts";
+import { checkUrl } from "../remote/find-target.ts";
 import { writeLine } from "../terminal/screen.ts";
 import { canPrompt, promptSecret } from "../terminal/terminal-prompt.ts";
 

@@ -5,7 +5,7 @@ import { givenFolder } from "../given-folder.ts";
 import { listTasks } from "../list-tasks.ts";
 import { localName, readContexts } from "../remote/contexts.ts";
 import { remoteHost } from "../remote/remote-host.ts";
-import { findTarget, type TargetOptions } from "../remote/target.ts";
+import { findTarget, type TargetOptions } from "../remote/find-target.ts";
 import { stateFolder } from "../state-folder.ts";
 import { writeLine } from "../terminal/screen.ts";
 import type { LookedUp } from "./completion-table.ts";

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 
 import { TuttiError } from "../../protocol/error.ts";
-import type { Target, TargetOptions } from "./target.ts";
+import type { Target, TargetOptions } from "./find-target.ts";
 
 /** Commands that only use the API. */
 const remoteCommands: ReadonlySet<string> = new Set([
@@ -82,7 +82,7 @@ export async function targetOf(command: Command, name: string): Promise<Target |
 /** Loaded when it is needed, so that help and commands without a daemon start fast. */
 async function decision() {
   const [{ findTarget, namedUrl }, { readContexts }] = await Promise.all([
-    import("./target.ts"),
+    import("./find-target.ts"),
     import("./contexts.ts"),
   ]);
   return { findTarget, namedUrl, sources: { env: process.env, contexts: readContexts } };
@@ -97,5 +97,5 @@ export function targetFlags(args: readonly string[]): string {
     const found = /^(--url|--context|--key-file)(?:=(.*))?$/s.exec(arg);
     if (found !== null) flags.push(`${found[1]} ${found[2] ?? args[index + 1] ?? ""}`);
   }
-  return flags.length === 0 || flags.every((flag) => flag === "--insecure") ? "" : ` ${flags.join(" ")}`;
+  return flags.every((flag) => flag === "--insecure") ? "" : ` ${flags.join(" ")}`;
 }

@@ -3,7 +3,7 @@ import { service } from "../../client/call.ts";
 import { httpClient } from "../../client/http-client.ts";
 import type { Host } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import type { Target } from "./target.ts";
+import type { Target } from "./find-target.ts";
 
 /** How long the daemon may take to end after its grace time, and how often we look. */
 const closingMs = 20_000;
@@ -47,7 +47,7 @@ export function remoteHost(local: Host, { url, key }: Target): Host {
       }
       throw new TuttiError("busy", `the daemon at ${url} has not ended yet; wait for it`);
     },
-    setup: local.setup,
+    setup: (options) => local.setup(options),
     openReader: onlyHere,
     openLocal: onlyHere,
     cancel: onlyHere,

@@ -10,7 +10,7 @@ import { TuttiError } from "../../protocol/error.ts";
 
 export interface ProviderKeys {
   /** Undefined when none is kept. Throws `refused` when others can read the file. */
-  get(provider: string): string | undefined;
+  readonly get: (provider: string) => string | undefined;
   /** The providers that have a key here. */
   list(): string[];
   put(provider: string, key: string): void;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Contexts } from "./contexts.ts";
 import { targetFlags } from "./declare-target.ts";
-import { findTarget, type TargetOptions } from "./target.ts";
+import { findTarget, type TargetOptions } from "./find-target.ts";
 
 const contexts: Contexts = {
   contexts: {
