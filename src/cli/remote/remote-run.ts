@@ -21,7 +21,11 @@ export function remoteRun(request: Omit<RunRequest, "folder">, folder: string | 
     ...(folder === undefined ? {} : { roots: [folder] }),
   };
   const rehearsal = script !== undefined && model === undefined;
-  return { text: JSON.stringify(file), model: model ?? "with the model of the daemon", rehearsal };
+  return {
+    text: JSON.stringify(file),
+    model: model ?? (rehearsal ? "rehearsal/script" : "the model of the daemon"),
+    rehearsal,
+  };
 }
 
 /** The daemon checks what is in it. */

@@ -42,8 +42,11 @@ export function openProviderKeys(state: string, onKey?: (secret: Secret) => void
         const names = readdirSync(folder).filter((name) => name.endsWith(ending));
         return names.map((name) => name.slice(0, -ending.length)).filter((name) => providerName.test(name));
       } catch (thrown) {
-        if (thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT") return [];
-        throw thrown;
+        const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+        if (code === "ENOENT" || code === "ENOTDIR") return [];
+        throw new TuttiError("io", `${folder} cannot be read; make it readable for you, or remove it`, {
+          cause: thrown,
+        });
       }
     },
     put(provider, key) {

@@ -168,13 +168,16 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
 
 /** A key that cannot be read is not used either; whoever needs it gets the error. */
 function redactStored(keys: ProviderKeys, log: ServiceLog): void {
-  for (const provider of keys.list()) {
+  const attempt = (read: () => void): void => {
     try {
-      keys.get(provider);
+      read();
     } catch (thrown) {
-      log.warn({ err: thrown }, `the key of ${provider} cannot be used`);
+      log.warn({ err: thrown }, "a key that is kept for a provider cannot be used");
     }
-  }
+  };
+  attempt(() => {
+    for (const provider of keys.list()) attempt(() => void keys.get(provider));
+  });
 }
 
 async function closeAll(
