@@ -382,7 +382,7 @@ describe("models", () => {
     const { status, out } = tutti(["models", "--offline"]);
     assert.equal(status, 0);
     assert.match(out, /✓ rehearsal\/script .*default/);
-    assert.match(out, /– anthropic\/\S+ .*no key: set ANTHROPIC_API_KEY/);
+    assert.match(out, /– anthropic\/\S+ .*no key: `tutti models login anthropic`, or set ANTHROPIC_API_KEY/);
   });
 
   test("with a config asks the provider whether it can be reached, and shows aliases, price and format", async () => {
@@ -417,6 +417,7 @@ describe("models", () => {
       default: true,
       provider: "mine",
       key_env: null,
+      key_from: null,
       key: true,
       reachable: { ok: true, said: "" },
       format: "fenced",
