@@ -1,7 +1,13 @@
 // The client of a worker, for one task: fetch the prompt, report progress, ask, and submit the result; failed calls are repeated.
 
 import { TuttiError } from "../protocol/error.ts";
-import type { WorkerAskAnswer, WorkerEvent, WorkerPrompt, WorkerRecorded } from "../protocol/operator/worker.ts";
+import {
+  type WorkerAskState,
+  type WorkerEvent,
+  type WorkerPrompt,
+  type WorkerRecorded,
+  WorkerUsage,
+} from "../protocol/operator/worker.ts";
 import { service } from "./call.ts";
 import { withRetry } from "./retry.ts";
 
@@ -23,8 +29,10 @@ export interface WorkerClient {
   progress(text: string, options?: { readonly fraction?: number }): Promise<void>;
   /** Publishes a part of the result before the rest is ready. */
   partial(value: unknown): Promise<void>;
+  /** Reports what was used since the last report. It is settled against the budget of the task. */
+  usage(used: Partial<WorkerUsage>): Promise<void>;
   /** Waits for the answer. A question with the same key is the same question, also after a restart of the worker. */
-  ask(question: unknown, options: { readonly key: string }): Promise<Exclude<WorkerAskAnswer, { state: "waiting" }>>;
+  ask(question: unknown, options: { readonly key: string }): Promise<Exclude<WorkerAskState, { state: "waiting" }>>;
   /** Submits the result as text. */
   submit(text: string, options?: { readonly ok?: boolean }): Promise<WorkerRecorded>;
   /** Submits the result as JSON. */
@@ -58,12 +66,15 @@ export function workerClient(options: WorkerOptions): WorkerClient {
     progress: (text, { fraction } = {}) =>
       post({ type: "progress", text, ...(fraction === undefined ? {} : { fraction }) }),
     partial: (value) => post({ type: "partial", value }),
+    usage: (used) => post({ type: "usage", ...WorkerUsage.parse(used) }),
     async ask(question, { key }) {
       for (;;) {
         if (signal?.aborted === true) throw new TuttiError("canceled", "the worker was stopped");
         const body = { key, question, wait_ms: pollMs };
         const answer = await withRetry(() => call("workerAsk", { body }, { timeoutMs: pollMs + pollSlackMs }), retry);
-        if (answer.state !== "waiting") return answer;
+        bearer = answer.capability_token;
+        if (answer.state === "answered") return { state: "answered", value: answer.value };
+        if (answer.state === "expired") return { state: "expired" };
       }
     },
     submit: (text, { ok = true } = {}) => withRetry(() => call("workerSubmit", { query: { ok }, body: text }), retry),

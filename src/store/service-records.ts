@@ -107,7 +107,9 @@ export interface ServiceRecords {
 
   handle(digest: string): HandleRow | undefined;
   putHandle(row: HandleRow): void;
-  dropHandles(expiredBefore: number): void;
+  /** Those that expired before this time. */
+  expiredHandles(before: number): HandleRow[];
+  dropHandle(digest: string): void;
 
   ticket(digest: string): TicketRow | undefined;
   addTicket(row: Omit<TicketRow, "claim">): void;
@@ -121,16 +123,22 @@ export interface ServiceRecords {
   leasesOfKey(apiKey: string): LeaseRow[];
   /** Of tasks that are not over: those whose API key was revoked. */
   revokedLeases(): LeaseRow[];
-  /** An offer goes out with these rights. Changes nothing once a worker has the attempt. `apiKey`: the operator's. */
-  offerLease(rights: LeaseRights, apiKey: string): void;
+  /**
+   * An offer goes out with these rights at this time, and the rights of earlier offers that have expired become void.
+   * Changes nothing once a worker has the attempt. `apiKey`: the operator's.
+   */
+  offerLease(rights: LeaseRights, offer: { readonly apiKey: string; readonly at: number }): void;
   /** Makes the rights of the offer void. Changes nothing once a worker has the attempt. */
   voidOffer(task: number, attempt: number): void;
   /** A worker has fetched its prompt. After progress was posted it is a sign of life until `due`. Void rights change nothing. */
   recordFetch(rights: LeaseRights, times: { readonly at: number; readonly due: number }): void;
   /** Progress was posted: the worker has to be heard of again by `due`. Void rights change nothing. */
   recordProgress(rights: LeaseRights, times: { readonly at: number; readonly due: number }): void;
-  /** Never shortens the lease. Void rights change nothing. */
-  extendLease(rights: LeaseRights, due: number): void;
+  /**
+   * The worker has to be heard of again by one of these times, depending on whether it has posted progress. Never shortens
+   * the lease. Void rights change nothing.
+   */
+  extendLease(rights: LeaseRights, due: { readonly beforeProgress: number; readonly afterProgress: number }): void;
 
   notices(): NoticeRow[];
   putNotice(row: NoticeRow): void;

@@ -96,12 +96,12 @@ test("progress is kept in order and renews the token; a question of a worker wai
   assert.equal((await ask(events(renewed, "gluing"))).status, 200, "a token outlives the process that made it");
   const question = { key: "wood", question: "Which wood?", wait_ms: 0 };
   const asking: Sending = { method: "POST", path: "/v1/worker/ask", bearer: renewed, body: question };
-  assert.deepEqual((await ask(asking)).json, { state: "waiting" });
+  assert.partialDeepStrictEqual((await ask(asking)).json, { state: "waiting" });
   const open = await scenario.asked(task);
   assert.match(open.question, /Which wood\?/);
   await daemon.restartKilled();
   assert.deepEqual(await scenario.answer(open, "oak"), { accepted: true });
-  assert.deepEqual((await ask(asking)).json, { state: "answered", value: "oak" });
+  assert.partialDeepStrictEqual((await ask(asking)).json, { state: "answered", value: "oak" });
   assert.deepEqual(reasonIn(await ask({ ...asking, body: { ...question, question: "Which glue?" } })), [
     409,
     "key_reused",

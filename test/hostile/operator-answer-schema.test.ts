@@ -26,7 +26,7 @@ test("a person and an operator are told what does not fit, and the worker gets t
     required: ["count"],
     additionalProperties: false,
   };
-  assert.deepEqual((await ask("q", schema)).json, { state: "waiting" });
+  assert.partialDeepStrictEqual((await ask("q", schema)).json, { state: "waiting" });
   const open = await scenario.asked(task);
   const frame = await socket.next("ask");
 
@@ -43,9 +43,9 @@ test("a person and an operator are told what does not fit, and the worker gets t
   assert.equal((await socket.next("error")).code, "invalid_answer");
   await daemon.restartKilled();
   assert.equal((await answered({ count: -1 })).status, 422, "after a restart too");
-  assert.deepEqual((await ask("q", schema)).json, { state: "waiting" }, "the question is still open");
+  assert.partialDeepStrictEqual((await ask("q", schema)).json, { state: "waiting" }, "the question is still open");
   assert.equal((await answered({ count: 3 })).status, 200);
-  assert.deepEqual((await ask("q", schema)).json, { state: "answered", value: { count: 3 } });
+  assert.partialDeepStrictEqual((await ask("q", schema)).json, { state: "answered", value: { count: 3 } });
 
   const unusable = await ask("other", { type: "string", pattern: "(?=a)b" });
   assert.deepEqual([unusable.status, (unusable.json as { error?: unknown }).error], [422, "bad_answer_schema"]);

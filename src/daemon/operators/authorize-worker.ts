@@ -6,8 +6,10 @@ import { parseJson } from "../../protocol/json/parse-json.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { isHandle } from "../../protocol/operator/handle.ts";
 import { checkClaims, openToken, TokenClaims, type WorkerVerb } from "../../protocol/operator/capability-token.ts";
+import type { AttemptLives } from "../../protocol/operator/lease.ts";
 import type { HandleRow, LeaseRights, ServiceRecords } from "../../store/service-records.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
+import { attemptLives } from "./attempt-lives.ts";
 import type { Leases } from "./leases.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { refuseWorker, type WorkerRefusal } from "./worker-reply.ts";
@@ -17,6 +19,9 @@ export interface AuthorizedWorker {
   readonly ok: true;
   readonly claims: TokenClaims;
   readonly rights: LeaseRights;
+  readonly lives: AttemptLives;
+  /** The digest of the handle that it came with; undefined if it came with a token. */
+  readonly handle: string | undefined;
 }
 
 /** What a call wants to do. */
@@ -35,7 +40,12 @@ export interface WorkerAuthContext {
   readonly leases: Pick<Leases, "whyVoid">;
 }
 
-/** Checks form, signature, expiry, verb, task and attempt, in this order. The first check that fails is the reason. */
+/**
+ * Checks form, signature, expiry, verb, task and attempt, in this order. The first check that fails is the reason.
+ *
+ * A result is taken after the expiry too: as long as the attempt is open and was not offered again, nobody else has it, and
+ * the work would be lost without need.
+ */
 export async function authorizeWorker(
   context: WorkerAuthContext,
   bearer: string | undefined,
@@ -44,9 +54,10 @@ export async function authorizeWorker(
   const { store, clock, leases } = context;
   const found = await claimsOf(context, bearer);
   if (!found.ok) return found;
-  const { claims } = found;
+  const { claims, handle } = found;
   const { verb, task = claims.task, attempt = claims.attempt } = access;
-  const checked = checkClaims(claims, { now: clock.now(), verb, task, attempt });
+  const now = verb === "result" ? Math.min(clock.now(), claims.expires_at - 1) : clock.now();
+  const checked = checkClaims(claims, { now, verb, task, attempt });
   if (!checked.ok) return refuseWorker(checked.reason);
   const id = idInName(store.salt, claims.task);
   const last = id === undefined ? undefined : store.lastRun(id);
@@ -55,7 +66,8 @@ export async function authorizeWorker(
   const why = leases.whyVoid(rights);
   if (why === "key_revoked") return refuseWorker(why);
   if (last.attempt !== claims.attempt) return refuseWorker("wrong_attempt");
-  return why === undefined ? { ok: true, claims, rights } : refuseWorker(why);
+  if (why !== undefined) return refuseWorker(why);
+  return { ok: true, claims, rights, lives: attemptLives(store, id, claims.attempt), handle };
 }
 
 /** Why this was never the token or handle of a worker; undefined if it was. */
@@ -78,17 +90,20 @@ export function refuseEnded(
   return isOver ? refuseWorker("attempt_over") : undefined;
 }
 
+type FoundClaims = Pick<AuthorizedWorker, "ok" | "claims" | "handle">;
+
 async function claimsOf(
   { records, signingKey }: Pick<WorkerAuthContext, "records" | "signingKey">,
   bearer: string | undefined,
-): Promise<{ readonly ok: true; readonly claims: TokenClaims } | WorkerRefusal> {
+): Promise<FoundClaims | WorkerRefusal> {
   if (bearer === undefined || bearer === "") return refuseWorker("no_bearer");
   if (!isHandle(bearer)) {
     const opened = await openToken(bearer, signingKey.tokens);
-    return opened.ok ? opened : refuseWorker(opened.reason);
+    return opened.ok ? { ok: true, claims: opened.claims, handle: undefined } : refuseWorker(opened.reason);
   }
-  const row = records.handle(secretDigest(bearer));
-  return row === undefined ? refuseWorker("unknown_handle") : { ok: true, claims: storedClaims(row) };
+  const digest = secretDigest(bearer);
+  const row = records.handle(digest);
+  return row === undefined ? refuseWorker("unknown_handle") : { ok: true, claims: storedClaims(row), handle: digest };
 }
 
 function storedClaims({ claims }: HandleRow): TokenClaims {

@@ -1,7 +1,11 @@
 // What has to be done for operators now and then: pings, ending unused operator sessions, renewing offers that expired.
 
 import type { Clock } from "../../ports.ts";
-import type { ServiceRecords } from "../../store/service-records.ts";
+import { parseJson } from "../../protocol/json/parse-json.ts";
+import { TokenClaims } from "../../protocol/operator/capability-token.ts";
+import { idInName } from "../../store/names.ts";
+import type { HandleRow, ServiceRecords } from "../../store/service-records.ts";
+import type { Store } from "../../store/store.ts";
 import type { Leases } from "./leases.ts";
 import type { OperatorConnections } from "./operator-connections.ts";
 import type { OperatorSessions } from "./operator-sessions.ts";
@@ -19,7 +23,8 @@ export interface HousekeepingTimes {
 }
 
 export interface HousekeepingOptions extends HousekeepingTimes {
-  readonly records: Pick<ServiceRecords, "dropHandles">;
+  readonly records: Pick<ServiceRecords, "expiredHandles" | "dropHandle">;
+  readonly store: Pick<Store, "salt" | "task" | "result">;
   readonly clock: Clock;
   readonly leases: Leases;
   readonly log: ServiceLog;
@@ -61,14 +66,21 @@ function every(clock: Clock, ms: number, work: () => void): () => void {
   return () => cancel();
 }
 
-function hourly({ records, clock }: HousekeepingOptions): () => void {
+function hourly({ records, store, clock }: HousekeepingOptions): () => void {
   let lastAt = 0;
   return () => {
     const now = clock.now();
     if (now - lastAt < hourMs) return;
     lastAt = now;
-    records.dropHandles(now);
+    for (const handle of records.expiredHandles(now)) if (isOver(store, handle)) records.dropHandle(handle.digest);
   };
+}
+
+/** While the task is not over, its worker may still post a late result with the handle. */
+function isOver(store: HousekeepingOptions["store"], { claims }: HandleRow): boolean {
+  const task = TokenClaims.safeParse(parseJson(claims)).data?.task;
+  const id = task === undefined ? undefined : idInName(store.salt, task);
+  return id === undefined || store.task(id) === undefined || store.result(id) !== undefined;
 }
 
 /** Time in which no daemon was running does not count. */

@@ -5,6 +5,7 @@ import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { fakeClock } from "../../engine/fake-clock.ts";
 import { taskName } from "../../store/names.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
+import { defaultLives } from "../../protocol/operator/lease.ts";
 import { Leases } from "./leases.ts";
 
 const minute = 60_000;
@@ -29,7 +30,7 @@ test("a prompt fetched at one process keeps another from offering the task again
   const { open, rights } = processes(t);
   const [here, there] = [open(), open()];
   here.leases.recordOffer(rights, "key_a");
-  assert.equal(await here.leases.recordFetch(rights), undefined);
+  assert.equal(await here.leases.recordFetch(rights, defaultLives), undefined);
   assert.equal(there.leases.isTaken(1, 1), true);
   const later = { ...rights, expires_at: rights.expires_at + minute };
   there.leases.recordOffer(later, "key_a");
@@ -45,13 +46,13 @@ test("an offer taken back at one process refuses the prompt at another", async (
   here.leases.recordOffer(rights, "key_a");
   here.leases.voidOffer(1, 1);
   await here.committed();
-  assert.equal(await there.leases.recordFetch(rights), "offered_again");
+  assert.equal(await there.leases.recordFetch(rights, defaultLives), "offered_again");
   assert.equal(there.leases.isTaken(1, 1), false);
   const fresh = { ...rights, expires_at: there.leases.voidUntil(1, 1) + 1 };
   there.leases.recordOffer(fresh, "key_a");
   await there.committed();
   assert.equal(here.leases.offerStands(fresh), true);
-  assert.equal(await here.leases.recordFetch(fresh), undefined);
+  assert.equal(await here.leases.recordFetch(fresh, defaultLives), undefined);
 });
 
 test("of a fetch and a taking back in the same tick the first one counts", async (t) => {
@@ -64,7 +65,7 @@ test("of a fetch and a taking back in the same tick the first one counts", async
     const mine = { ...rights, attempt };
     leases.recordOffer(mine, "key_a");
     if (!fetchFirst) leases.voidOffer(1, attempt);
-    const fetched = leases.recordFetch(mine);
+    const fetched = leases.recordFetch(mine, defaultLives);
     if (fetchFirst) leases.voidOffer(1, attempt);
     assert.equal(await fetched, fetchFirst ? undefined : "offered_again");
     assert.equal(leases.whyVoid(mine), fetchFirst ? undefined : "offered_again");
@@ -75,7 +76,7 @@ test("a task counts as taken as soon as its worker fetches the prompt, before th
   const { open, rights } = processes(t);
   const { leases } = open();
   leases.recordOffer(rights, "key_a");
-  const fetching = leases.recordFetch(rights);
+  const fetching = leases.recordFetch(rights, defaultLives);
   assert.equal(leases.isTaken(1, 1), true);
   await fetching;
   assert.equal(leases.isTaken(1, 1), true);
@@ -84,8 +85,8 @@ test("a task counts as taken as soon as its worker fetches the prompt, before th
 test("a sign of life that is still queued counts when the lease is looked at", async (t) => {
   const { open, clock, rights } = processes(t);
   const { leases, task } = open();
-  leases.recordProgress(rights);
+  leases.recordProgress(rights, defaultLives);
   clock.advance(2 * minute);
-  leases.recordSignOfLife(rights);
+  leases.recordSignOfLife(rights, defaultLives);
   assert.equal(await leases.leaseLeft(task, 1, { acked: false }), 2 * minute);
 });

@@ -3,7 +3,7 @@
 import { idInName } from "../../store/names.ts";
 import type { Clock } from "../../ports.ts";
 import type { TaskId } from "../../protocol/ids.ts";
-import { leaseAfterProgress } from "../../protocol/operator/lease.ts";
+import { type AttemptLives, leaseAfterProgress } from "../../protocol/operator/lease.ts";
 import { defaultTokenLife } from "../../protocol/operator/capability-token.ts";
 import type { LeaseRights, LeaseRow, ServiceRecords } from "../../store/service-records.ts";
 import type { Keys } from "../state/api-keys.ts";
@@ -42,10 +42,10 @@ export class Leases {
 
   /**
    * Rights were issued to go out with an offer. After the commit, `offerStands` says whether they may be sent. They belong
-   * to the API key of the operator that gets the offer.
+   * to the API key of the operator that gets the offer. Rights of an earlier offer that have expired are void from now on.
    */
   recordOffer(rights: LeaseRights, apiKey: string): void {
-    this.#options.records.offerLease(rights, apiKey);
+    this.#options.records.offerLease(rights, { apiKey, at: this.#options.clock.now() });
   }
 
   /** The offer goes to another operator, unless a worker has taken it: two workers must not do the same attempt. */
@@ -76,21 +76,22 @@ export class Leases {
    * A worker fetches its prompt: it may work in silence until its token expires. Resolves once that is committed. If the
    * rights were made void first, it says why, and then the worker must not have the prompt.
    */
-  async recordFetch(rights: LeaseRights): Promise<"key_revoked" | "offered_again" | undefined> {
-    this.#options.records.recordFetch(rights, this.#times());
+  async recordFetch(rights: LeaseRights, lives: AttemptLives): Promise<"key_revoked" | "offered_again" | undefined> {
+    this.#options.records.recordFetch(rights, this.#times(lives));
     await this.#taken(rights);
     return this.whyVoid(rights);
   }
 
   /** A worker posted progress: from now on it has to be heard of often. */
-  recordProgress(rights: LeaseRights): void {
-    this.#options.records.recordProgress(rights, this.#times());
+  recordProgress(rights: LeaseRights, lives: AttemptLives): void {
+    this.#options.records.recordProgress(rights, this.#times(lives));
     this.#taken(rights).catch(() => undefined);
   }
 
   /** A sign of life that is no progress. It never shortens the lease. */
-  recordSignOfLife(rights: LeaseRights): void {
-    this.#options.records.extendLease(rights, this.#times().due);
+  recordSignOfLife(rights: LeaseRights, lives: AttemptLives): void {
+    const { at, due } = this.#times(lives);
+    this.#options.records.extendLease(rights, { beforeProgress: at + lives.tokenMs, afterProgress: due });
   }
 
   /** A worker has fetched its prompt or posted progress. */
@@ -125,9 +126,9 @@ export class Leases {
     return revoked_at !== null || this.#options.keys.isRevoked(api_key);
   }
 
-  #times(): { readonly at: number; readonly due: number } {
+  #times({ leaseMs }: AttemptLives): { readonly at: number; readonly due: number } {
     const at = this.#options.clock.now();
-    return { at, due: at + leaseAfterProgress };
+    return { at, due: at + leaseMs };
   }
 
   async #taken({ task, attempt }: LeaseRights): Promise<void> {

@@ -5,9 +5,10 @@ import type { Clock } from "../../ports.ts";
 import { spawnDirective } from "../../protocol/operator/directive.ts";
 import type { ServerFrame } from "../../protocol/operator/frames.ts";
 import { newHandle } from "../../protocol/operator/handle.ts";
-import { defaultTokenLife, issueToken, WorkerVerb } from "../../protocol/operator/capability-token.ts";
+import { issueToken, WorkerVerb } from "../../protocol/operator/capability-token.ts";
 import type { LeaseRights, OperatorRow, ServiceRecords } from "../../store/service-records.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
+import { attemptLives } from "./attempt-lives.ts";
 import type { Leases } from "./leases.ts";
 import type { PendingRequest } from "./session-state.ts";
 import { signRequestId } from "./signed-request-id.ts";
@@ -47,8 +48,8 @@ export async function requestFrame(
     case "hook_before":
       return { frame: { type: "hook_before", ...common, agent, attempt } };
     case "spawn": {
-      const { capability_token, worker_handle, rights } = await issueRights(context, request, api_key);
-      const facts = { req_id, task_id, agent: oneLine(agent), base_url: context.baseUrl(), worker_handle };
+      const { capability_token, worker_handle, rights, lives } = await issueRights(context, request, api_key);
+      const facts = { req_id, task_id, agent: oneLine(agent), base_url: context.baseUrl(), worker_handle, lives };
       const directive = spawnDirective(facts);
       return {
         frame: { type: "spawn", ...common, agent, attempt, capability_token, worker_handle, directive },
@@ -74,20 +75,21 @@ function questionOf(store: Store, id: number): Record<string, unknown> | undefin
 }
 
 async function issueRights(
-  { records, clock, signingKey, leases }: FrameContext,
+  { records, store, clock, signingKey, leases }: FrameContext,
   { task, taskRow, attempt, agent }: PendingRequest,
   apiKey: string,
 ) {
+  const lives = attemptLives(store, taskRow, attempt);
   const grant = { task, attempt, agent: oneLine(agent), verbs: WorkerVerb.options };
   // The rights must expire later than any that were made void, even if the clock was set back.
-  const now = Math.max(clock.now(), leases.voidUntil(taskRow, attempt) - defaultTokenLife + 1);
-  const { token, claims } = await issueToken(grant, signingKey.tokens, { now });
+  const now = Math.max(clock.now(), leases.voidUntil(taskRow, attempt) - lives.tokenMs + 1);
+  const { token, claims } = await issueToken(grant, signingKey.tokens, { now, life: lives.tokenMs });
   const { expires_at } = claims;
   const worker_handle = newHandle();
   records.putHandle({ digest: secretDigest(worker_handle), claims: JSON.stringify(claims), expires_at });
   const rights: LeaseRights = { task: taskRow, attempt, expires_at };
   leases.recordOffer(rights, apiKey);
-  return { capability_token: token, worker_handle, rights };
+  return { capability_token: token, worker_handle, rights, lives };
 }
 
 /** An agent's name comes from a file. A name of several lines must not become several lines of a directive. */

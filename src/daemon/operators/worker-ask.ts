@@ -7,7 +7,7 @@ import { storedAnswerIn, waitBodyIn } from "../../engine/wait-body.ts";
 import type { Tasks } from "../../ports.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import { WorkerAskDetails, type WorkerAskPart } from "../../protocol/operator/operator-request.ts";
-import { type WorkerAsk, type WorkerAskAnswer, WorkerQuestion } from "../../protocol/operator/worker.ts";
+import { type WorkerAsk, type WorkerAskState, WorkerQuestion } from "../../protocol/operator/worker.ts";
 import type { WaitRow } from "../../store/store.ts";
 import type { EventFeed } from "../state/event-feed.ts";
 import { type AuthorizedWorker, refuseEnded, type WorkerAuthContext } from "./authorize-worker.ts";
@@ -28,7 +28,7 @@ export async function askForWorker(
   worker: AuthorizedWorker,
   body: WorkerAsk,
   signal: AbortSignal,
-): Promise<WorkerReply<WorkerAskAnswer>> {
+): Promise<WorkerReply<WorkerAskState>> {
   const { store, clock, engine, signingKey, workerQuotas } = context;
   const { claims, rights } = worker;
   const wait = `ask.${createHash("sha256").update(body.key).digest("hex").slice(0, 32)}`;
@@ -64,11 +64,7 @@ function schemaProblemIn(question: unknown): string | undefined {
 }
 
 /** Returns undefined while the question is open. */
-function replyFrom(
-  { store }: WorkerAskContext,
-  row: WaitRow,
-  digest: string,
-): WorkerReply<WorkerAskAnswer> | undefined {
+function replyFrom({ store }: WorkerAskContext, row: WaitRow, digest: string): WorkerReply<WorkerAskState> | undefined {
   const asked = WorkerAskDetails.safeParse(waitBodyIn(row).ask?.details).data;
   if (asked?.worker.digest !== digest) return refuseWorker("key_reused");
   const answer = store.answer(row.id);

@@ -4,6 +4,7 @@ import { askName } from "../../store/names.ts";
 import type { Delivery, Tasks } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { operatorKeys, PostedResult } from "../../protocol/operator/operator-request.ts";
+import type { Usage } from "../../protocol/task/budget.ts";
 import type { WorkerRecorded } from "../../protocol/operator/worker.ts";
 import type { AuthorizedWorker } from "./authorize-worker.ts";
 import type { SigningKey } from "./signing-key.ts";
@@ -20,14 +21,14 @@ export interface WorkerResultContext {
 export async function recordResult(
   { store, engine, signingKey }: WorkerResultContext,
   { claims, rights }: AuthorizedWorker,
-  result: { readonly value: unknown; readonly ok: boolean },
+  result: { readonly value: unknown; readonly ok: boolean; readonly usage?: Usage | undefined },
 ): Promise<WorkerReply<WorkerRecorded>> {
   const row = store.waitAt(rights.task, rights.attempt, operatorKeys.result);
   if (row === undefined) return refuseWorker("attempt_over");
-  const { ok } = result;
+  const { ok, usage } = result;
   const value = result.value ?? null;
   const digest = signingKey.mac("result", stableJson({ ok, value }));
-  const posted: PostedResult = { value, ok, digest };
+  const posted: PostedResult = { value, ok, digest, ...(usage === undefined ? {} : { usage }) };
   const by = { kind: "operator" as const, name: `worker of ${claims.agent ?? claims.task}` };
   return replyTo(await engine.deliver(askName(store.salt, row.id), posted, by), digest);
 }

@@ -5,6 +5,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { operatorKeys } from "../../protocol/operator/operator-request.ts";
 import {
   submittedOk,
+  submittedUsage,
   type WorkerAsk,
   type WorkerAskAnswer,
   type WorkerEvents,
@@ -22,9 +23,11 @@ import { askForWorker, type WorkerAskContext } from "./worker-ask.ts";
 import { progressRecorder, type WorkAdmission } from "./worker-progress.ts";
 import { workerPrompt } from "./worker-prompt.ts";
 import { refuseWorker, type WorkerRefusal, type WorkerReply } from "./worker-reply.ts";
+import { type RenewContext, renewRights } from "./renew-rights.ts";
 import { recordResult } from "./worker-result.ts";
 
-export interface WorkerServiceOptions extends WorkerAskContext {
+export interface WorkerServiceOptions extends Omit<WorkerAskContext, "records"> {
+  readonly records: WorkerAskContext["records"] & RenewContext["records"];
   readonly store: Store;
   /** Resolves when everything queued so far is on disk. */
   readonly committed: () => Promise<void>;
@@ -51,13 +54,14 @@ export function workerService(options: WorkerServiceOptions): WorkerService {
       const worker = await authorizeWorker(options, bearer, { verb: "prompt", task: task_id });
       return worker.ok ? (refuseEnded(options, worker) ?? givePrompt(options, worker)) : worker;
     },
-    async result(bearer, { task_id, value, ok, attempt }) {
+    async result(bearer, { task_id, value, ok, attempt, usage }) {
       const worker = await authorizeWorker(options, bearer, { verb: "result", task: task_id, attempt });
-      return worker.ok ? recordResult(options, worker, { value, ok }) : worker;
+      return worker.ok ? recordResult(options, worker, { value, ok, usage }) : worker;
     },
     async submit(bearer, text, query) {
       const worker = await authorizeWorker(options, bearer, { verb: "result" });
-      return worker.ok ? recordResult(options, worker, { value: text.trimEnd(), ok: submittedOk(query) }) : worker;
+      const about = { ok: submittedOk(query), usage: submittedUsage(query) };
+      return worker.ok ? recordResult(options, worker, { value: text.trimEnd(), ...about }) : worker;
     },
     async events(bearer, body) {
       const worker = await authorizeWorker(options, bearer, { verb: "events" });
@@ -69,8 +73,11 @@ export function workerService(options: WorkerServiceOptions): WorkerService {
       if (!worker.ok) return worker;
       const finished = refuseFinished(options, worker);
       if (finished !== undefined) return finished;
-      options.leases.recordSignOfLife(worker.rights);
-      return refuseIfEnding(() => askForWorker(options, worker, body, signal));
+      options.leases.recordSignOfLife(worker.rights, worker.lives);
+      return refuseIfEnding(async () => {
+        const asked = await askForWorker(options, worker, body, signal);
+        return asked.ok ? { ok: true, value: { ...asked.value, ...(await renewRights(options, worker)) } } : asked;
+      });
     },
   };
 }
@@ -78,13 +85,13 @@ export function workerService(options: WorkerServiceOptions): WorkerService {
 /** That the prompt was fetched is on disk before the worker gets it: from then on no other operator is offered the task. */
 async function givePrompt(
   options: WorkerServiceOptions,
-  { claims, rights }: AuthorizedWorker,
+  { claims, rights, lives }: AuthorizedWorker,
 ): Promise<WorkerReply<WorkerPrompt>> {
   const row = options.store.task(rights.task);
   if (row === undefined) return refuseWorker("attempt_over");
-  const why = await options.leases.recordFetch(rights);
+  const why = await options.leases.recordFetch(rights, lives);
   if (why !== undefined) return refuseWorker(why);
-  const about = { task_id: claims.task, attempt: claims.attempt };
+  const about = { task_id: claims.task, attempt: claims.attempt, expires_at: rights.expires_at, lives };
   return { ok: true, value: workerPrompt(options, row, about) };
 }
 

@@ -24,6 +24,9 @@ export const parameterNotes: Readonly<Record<string, string>> = {
   probe: "`true`: ask the providers whether they can be reached",
   ok: "`false`: the work did not succeed",
   verdict: "Another spelling of `ok`; it may not contradict it",
+  input_tokens: "Tokens that the work read since the last report of usage",
+  output_tokens: "Tokens that the work wrote since the last report of usage",
+  money_micro_usd: "What the work cost since the last report of usage, in millionths of a US dollar",
   ticket: "A one-time ticket, instead of the Authorization header",
   "idempotency-key":
     "The same key again gives the task that was made with it, finished or not; with another body it is a conflict",

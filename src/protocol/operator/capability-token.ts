@@ -54,7 +54,8 @@ export interface TokenDemand {
 export const tokenRefusals = {
   malformed: "this is not a token; send it exactly as it was handed out, nothing added or left out",
   bad_signature: "the token was altered or signed with another key; use the one that was handed out here",
-  expired: "the token has expired; ask for the work to be handed out again",
+  expired:
+    "the token has expired; post the result if you have it, and otherwise ask for the work to be handed out again",
   verb_not_granted: "the token does not grant this verb; use one that does",
   wrong_task: "the token is for another task; use the one handed out with this task",
   wrong_attempt: "the token is for another attempt of this task; stop, this attempt is not yours to report on",
@@ -74,7 +75,7 @@ export interface IssuedToken {
 }
 
 export const defaultTokenLife = 30 * 60 * 1000;
-const maxTokenLife = 24 * 60 * 60 * 1000;
+export const maxTokenLife = 24 * 60 * 60 * 1000;
 /** More than the longest names can need; anything longer is refused unread. */
 export const maxTokenLength = 4096;
 const version = "tt1";

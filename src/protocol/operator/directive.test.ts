@@ -9,6 +9,7 @@ const facts = {
   agent: "scout",
   worker_handle: `wh-${"0f".repeat(16)}`,
   base_url: "http://127.0.0.1:4600/",
+  lives: { tokenMs: 45 * 60_000, leaseMs: 90_000 },
 };
 
 test("the four lines for the worker stand together, complete and alone", () => {
@@ -50,6 +51,13 @@ test("every credential route it names takes the handle it hands out", () => {
   const text = spawnDirective(facts);
   assert.match(text, /Bearer <worker_handle>/);
   assert.doesNotMatch(text, /token/i);
+});
+
+test("it says how long the handle is valid, and the route that renews it", () => {
+  const text = spawnDirective(facts);
+  for (const said of ["valid for 45 minutes", "at least every 90 seconds", "POST <base_url>/v1/worker/events"]) {
+    assert.ok(text.includes(said), said);
+  }
 });
 
 test("a fact that would add a line is refused", () => {

@@ -1,6 +1,7 @@
 // The text in a spawn frame that tells the model driving an operator what to do, word for word.
 import { TuttiError } from "../error.ts";
 import { isHandle } from "./handle.ts";
+import type { AttemptLives } from "./lease.ts";
 import { trimEndOf } from "../trim-end.ts";
 
 export interface DirectiveFacts {
@@ -10,6 +11,7 @@ export interface DirectiveFacts {
   readonly worker_handle: string;
   /** Where the worker reaches the daemon, http or https. */
   readonly base_url: string;
+  readonly lives: AttemptLives;
 }
 
 /**
@@ -17,7 +19,7 @@ export interface DirectiveFacts {
  * what to pass on and what to leave alone. Throws `invalid_input` rather than write a fact that would span lines.
  */
 export function spawnDirective(facts: DirectiveFacts): string {
-  const { req_id, task_id, agent, worker_handle } = facts;
+  const { req_id, task_id, agent, worker_handle, lives } = facts;
   for (const [name, value] of Object.entries({ req_id, task_id, agent })) requireOneLine(name, value);
   if (!isHandle(worker_handle)) throw new TuttiError("invalid_input", "worker_handle must be `wh-` and 32 hex digits");
   const baseUrl = requireBaseUrl(facts.base_url);
@@ -33,6 +35,8 @@ task_id: ${task_id}
 The worker does the rest itself. With the header "Authorization: Bearer <worker_handle>" it gets its prompt from \
 GET <base_url>/v1/worker/prompt?task_id=<task_id>, does the work, and posts the result to POST <base_url>/v1/worker/submit.
 
+The handle is valid for ${inWords(lives.tokenMs)}, and the worker may work in silence for so long. If the work may take longer, the worker renews the handle in time, as often as it needs to, with the JSON body {"events": [{"type": "progress", "text": "<what is done>"}]} to POST <base_url>/v1/worker/events. Each such post makes the handle valid for ${inWords(lives.tokenMs)} more. After the first one, the worker posts again at least every ${inWords(lives.leaseMs)} until it posts the result. The prompt says the same under "lease".
+
 - Do not fetch the prompt yourself, and do not do the work yourself.
 - Do not wrap, explain, summarise, translate or extend the four lines.
 - Launch no second worker for this request.
@@ -43,6 +47,19 @@ ${done}
 If that agent cannot be launched, or the worker fails, say so; never let another agent stand in for it. Send this frame:
 ${failed}
 `;
+}
+
+/** The largest unit that says it exactly. */
+function inWords(ms: number): string {
+  for (const [name, unit] of [
+    ["hour", 3_600_000],
+    ["minute", 60_000],
+    ["second", 1000],
+  ] as const) {
+    const count = ms / unit;
+    if (Number.isInteger(count)) return count === 1 ? `1 ${name}` : `${count} ${name}s`;
+  }
+  return `${ms} milliseconds`;
 }
 
 function requireOneLine(name: string, value: string): void {

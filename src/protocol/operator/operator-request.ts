@@ -1,5 +1,7 @@
 // What is stored with a wait on an operator: whom it is for and what it asks, so that it can be sent again after a restart.
 import { z } from "zod";
+import { Usage } from "../task/budget.ts";
+import { type AttemptLives, defaultLives } from "./lease.ts";
 import { OperatorName } from "./operator-session.ts";
 
 const about = { agent: z.string(), attempt: z.int().min(1).max(0xffff_ffff) };
@@ -7,11 +9,24 @@ const about = { agent: z.string(), attempt: z.int().min(1).max(0xffff_ffff) };
 /** The details of a wait labelled `operator.<kind>`. */
 export const OperatorRequest = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("hook_before"), operator: OperatorName, ...about }),
-  z.strictObject({ kind: z.literal("spawn"), operator: OperatorName, ...about }),
+  z.strictObject({
+    kind: z.literal("spawn"),
+    operator: OperatorName,
+    ...about,
+    /** The lives of the worker's rights; the defaults when absent. */
+    token_ms: z.int().optional(),
+    lease_ms: z.int().optional(),
+  }),
   /** Not sent to anybody: the spawned worker settles it with its result. */
   z.strictObject({ kind: z.literal("result"), ...about }),
 ]);
 export type OperatorRequest = z.infer<typeof OperatorRequest>;
+
+/** The lives of the rights that go out with a spawn. */
+export function livesOf(spawn: Extract<OperatorRequest, { kind: "spawn" }>): AttemptLives {
+  const { token_ms = defaultLives.tokenMs, lease_ms = defaultLives.leaseMs } = spawn;
+  return { tokenMs: token_ms, leaseMs: lease_ms };
+}
 
 const prefix = "operator.";
 
@@ -39,7 +54,12 @@ export const SpawnAnswer = z.strictObject({ value: z.unknown(), ok: z.boolean(),
 export type SpawnAnswer = z.infer<typeof SpawnAnswer>;
 
 /** What settles a `result`. The digest tells the same result posted again from another one. */
-export const PostedResult = z.strictObject({ value: z.unknown(), ok: z.boolean(), digest: z.string() });
+export const PostedResult = z.strictObject({
+  value: z.unknown(),
+  ok: z.boolean(),
+  digest: z.string(),
+  usage: Usage.optional(),
+});
 export type PostedResult = z.infer<typeof PostedResult>;
 
 /** A worker's question on its way to the task, as a part of a message. */
@@ -54,6 +74,10 @@ export const WorkerAskPart = z.strictObject({
   }),
 });
 export type WorkerAskPart = z.infer<typeof WorkerAskPart>;
+
+/** A worker's report of what it used, on its way to the task, as a part of a message. */
+export const WorkerUsagePart = z.strictObject({ worker_usage: Usage });
+export type WorkerUsagePart = z.infer<typeof WorkerUsagePart>;
 
 /** Tells a task, as a part of a message, that the worker of this attempt has lost its rights. */
 export const RightsEndedPart = z.strictObject({ rights_ended: z.strictObject({ attempt: z.int() }) });

@@ -24,7 +24,9 @@ test("a result is ok unless it says otherwise, and must have a value", () => {
 });
 
 test("a prompt may come without system text", () => {
-  const prompt = { task_id: "t", attempt: 1, agent: "a", prompt: "p" };
+  const lease = { expires_at: 9, token_ms: 5, lease_ms: 2, renew: "POST /v1/worker/events" };
+  const limits = { deadline: 9, tokens: 1, money_micro_usd: 1 };
+  const prompt = { task_id: "t", attempt: 1, agent: "a", prompt: "p", roots: [], limits, lease };
   assert.deepEqual(WorkerPrompt.parse(prompt), prompt);
 });
 
@@ -68,8 +70,9 @@ test("an ask has a key, so that asking again is not a second question", () => {
   assert.deepEqual(WorkerAsk.parse({ key: "k", question: "why?" }), { key: "k", question: "why?", wait_ms: 0 });
   assert.equal(WorkerAsk.safeParse({ question: "why?" }).success, false);
   assert.equal(WorkerAsk.safeParse({ key: "k", question: 1, wait_ms: 60_001 }).success, false);
-  assert.equal(WorkerAskAnswer.safeParse({ state: "answered" }).success, false);
-  assert.equal(WorkerAskAnswer.safeParse({ state: "answered", value: null }).success, true);
+  const rights = { capability_token: "tt1.x.y", expires_at: 9 };
+  assert.equal(WorkerAskAnswer.safeParse({ state: "answered", ...rights }).success, false);
+  assert.equal(WorkerAskAnswer.safeParse({ state: "answered", value: null, ...rights }).success, true);
 });
 
 test("every refusal of a token has a status a client can act on, never 400 or 500", () => {

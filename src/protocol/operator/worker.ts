@@ -1,10 +1,24 @@
 // The bodies of the worker routes (prompt, result, submit, events, ask) and the reasons for which they refuse.
 import { z } from "zod";
+import { Time } from "../ids.ts";
 import { queryBoolean } from "../query-boolean.ts";
 import { CompleteMessage } from "../task/message.ts";
 import { tokenRefusals } from "./capability-token.ts";
 
 const attempt = z.int().min(1).max(0xffff_ffff);
+
+/** So large that no honest report reaches it, and so small that the sum of all reports of an attempt stays exact. */
+const largestReport = 100_000_000_000;
+const used = z.int().min(0).max(largestReport);
+
+/** What a worker says that it has used. It is settled against the budget of its task. */
+export const WorkerUsage = z.strictObject({
+  input_tokens: used.default(0),
+  output_tokens: used.default(0),
+  /** Millionths of a US dollar; null or absent if the price is not known. */
+  money_micro_usd: used.nullable().default(null),
+});
+export type WorkerUsage = z.infer<typeof WorkerUsage>;
 
 /** GET /v1/worker/prompt */
 export const WorkerPromptQuery = z.object({ task_id: z.string().min(1) });
@@ -18,6 +32,27 @@ export const WorkerPrompt = z.object({
   prompt: z.string(),
   /** What was said before, when the task inherits a conversation; oldest first. */
   messages: z.array(CompleteMessage).optional(),
+  /** Where the work is to be done: the first of the roots. Absent if the task may touch no folder. */
+  folder: z.string().optional(),
+  /** The folders that the task may touch, with everything below them. */
+  roots: z.array(z.string()),
+  limits: z.object({
+    /** Until when a result is waited for, in Unix milliseconds. */
+    deadline: Time,
+    /** What the task and everything it shares its budget with may use in all. */
+    tokens: z.int(),
+    money_micro_usd: z.int(),
+  }),
+  lease: z.object({
+    /** Until when this token or handle is valid, in Unix milliseconds. */
+    expires_at: Time,
+    /** For how long a renewal makes it valid, and how long the worker may be silent before its first progress post. */
+    token_ms: z.int(),
+    /** How long the worker may be silent after a progress post. */
+    lease_ms: z.int(),
+    /** The method and path that renew both. */
+    renew: z.string(),
+  }),
 });
 export type WorkerPrompt = z.infer<typeof WorkerPrompt>;
 
@@ -30,6 +65,8 @@ export const WorkerResult = z.object({
   value: z.unknown(),
   ok: z.boolean().default(true),
   attempt: attempt.optional(),
+  /** What the work used since the last report of usage. */
+  usage: WorkerUsage.optional(),
 });
 export type WorkerResult = z.infer<typeof WorkerResult>;
 
@@ -41,9 +78,18 @@ export const WorkerRecorded = z.strictObject({
 });
 export type WorkerRecorded = z.infer<typeof WorkerRecorded>;
 
+const queryAmount = z.coerce.number<number>().int().min(0).max(largestReport);
+
 /** POST /v1/worker/submit: the body is the raw result; `verdict` is another spelling of `ok` and may not contradict it. */
 export const WorkerSubmitQuery = z
-  .object({ ok: queryBoolean.optional(), verdict: z.enum(["pass", "blocked"]).optional() })
+  .object({
+    ok: queryBoolean.optional(),
+    verdict: z.enum(["pass", "blocked"]).optional(),
+    /** What the work used since the last report of usage. */
+    input_tokens: queryAmount.optional(),
+    output_tokens: queryAmount.optional(),
+    money_micro_usd: queryAmount.optional(),
+  })
   .refine(
     ({ ok, verdict }) => ok === undefined || verdict === undefined || ok === (verdict === "pass"),
     "ok and verdict contradict each other; send one of them",
@@ -52,6 +98,13 @@ export type WorkerSubmitQuery = z.infer<typeof WorkerSubmitQuery>;
 
 export function submittedOk({ ok, verdict }: WorkerSubmitQuery): boolean {
   return ok !== false && verdict !== "blocked";
+}
+
+/** Undefined if the query says nothing about usage. */
+export function submittedUsage(query: WorkerSubmitQuery): WorkerUsage | undefined {
+  const { input_tokens, output_tokens, money_micro_usd } = query;
+  if (input_tokens === undefined && output_tokens === undefined && money_micro_usd === undefined) return undefined;
+  return WorkerUsage.parse({ input_tokens, output_tokens, money_micro_usd });
 }
 
 /** POST /v1/worker/events: kept in order; any accepted post renews the lease. */
@@ -64,6 +117,8 @@ export const WorkerEvent = z.discriminatedUnion("type", [
   }),
   /** A part of the result that is worth seeing before the rest. */
   z.strictObject({ type: z.literal("partial"), value: z.unknown() }),
+  /** What was used since the last report of usage. */
+  WorkerUsage.extend({ type: z.literal("usage") }),
 ]);
 export type WorkerEvent = z.infer<typeof WorkerEvent>;
 
@@ -74,13 +129,18 @@ export const WorkerEvents = z.strictObject({
 });
 export type WorkerEvents = z.infer<typeof WorkerEvents>;
 
-/** The token is a new one for the same attempt; the old one is valid until its own expiry. */
-export const WorkerEventsAccepted = z.strictObject({
-  accepted: z.int().min(1),
+/**
+ * The token is a new one for the same attempt; an older one is valid until its own expiry. A handle that the call was made
+ * with is valid until `expires_at` as well.
+ */
+const RenewedRights = z.strictObject({
   capability_token: z.string(),
   /** Unix milliseconds. */
   expires_at: z.int(),
 });
+export type RenewedRights = z.infer<typeof RenewedRights>;
+
+export const WorkerEventsAccepted = RenewedRights.extend({ accepted: z.int().min(1) });
 export type WorkerEventsAccepted = z.infer<typeof WorkerEventsAccepted>;
 
 /** A question with what helps to answer it. The answer is text unless `answer_schema` says otherwise. */
@@ -103,11 +163,17 @@ export const WorkerAsk = z.strictObject({
 export type WorkerAsk = z.infer<typeof WorkerAsk>;
 
 export const WorkerAskAnswer = z.discriminatedUnion("state", [
-  z.strictObject({ state: z.literal("waiting") }),
-  z.strictObject({ state: z.literal("answered"), value: z.unknown() }),
-  z.strictObject({ state: z.literal("expired") }),
+  RenewedRights.extend({ state: z.literal("waiting") }),
+  RenewedRights.extend({ state: z.literal("answered"), value: z.unknown() }),
+  RenewedRights.extend({ state: z.literal("expired") }),
 ]);
 export type WorkerAskAnswer = z.infer<typeof WorkerAskAnswer>;
+
+/** What became of a question, without the rights that the reply renews. */
+export type WorkerAskState =
+  | { readonly state: "waiting" }
+  | { readonly state: "answered"; readonly value: unknown }
+  | { readonly state: "expired" };
 
 /** 401: the bearer is missing or not valid; 403: not with this token; 409: another attempt or answer counts; 410: it has ended; 413: more than an attempt may post; 422: the question cannot be asked. */
 export const workerRefusals = {
@@ -131,7 +197,10 @@ export const workerRefusals = {
     status: 409,
     message: "this attempt has its result; the first one stands and this one changes nothing",
   },
-  key_reused: { status: 409, message: "this key was used for another question; use a new key for a new question" },
+  key_reused: {
+    status: 409,
+    message: "this key was used with other content, which stands; use a new key for something new",
+  },
   bad_answer_schema: {
     status: 422,
     message: "the answer_schema cannot be used; ask again under another key, with a simpler schema or without one",

@@ -2,10 +2,14 @@
 
 import { z } from "zod";
 
+import { maxTokenLife } from "../../protocol/operator/capability-token.ts";
+import { defaultLives } from "../../protocol/operator/lease.ts";
 import { anyOperator, OperatorName } from "../../protocol/operator/operator-session.ts";
 import { readRunnerConfig } from "../shared/runner-config.ts";
 
 const day = 24 * 60 * 60 * 1000;
+
+const life = z.int().min(1000).max(maxTokenLife);
 
 const OperatorConfig = z.strictObject({
   operator: OperatorName.default(anyOperator),
@@ -23,6 +27,10 @@ const OperatorConfig = z.strictObject({
     .min(0)
     .max(60 * 60 * 1000)
     .default(30_000),
+  /** How long the worker's token and handle are valid, and how long it may be silent before its first progress post. */
+  token_ms: life.default(defaultLives.tokenMs),
+  /** How long the worker may be silent after a progress post. */
+  lease_ms: life.default(defaultLives.leaseMs),
 });
 export type OperatorConfig = z.infer<typeof OperatorConfig>;
 

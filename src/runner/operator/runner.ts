@@ -7,12 +7,10 @@ import { Answer } from "../../protocol/task/ask.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { operatorKeys, operatorLabel, PostedResult, SpawnAnswer } from "../../protocol/operator/operator-request.ts";
-import { leaseAfterProgress } from "../../protocol/operator/lease.ts";
 import { spawnVerdict } from "../../protocol/operator/spawn-verdict.ts";
-import { defaultTokenLife } from "../../protocol/operator/capability-token.ts";
 import type { Durable, Runner, Selected, Source, Wait } from "../../ports.ts";
 import { type OperatorConfig, readOperatorConfig } from "./config.ts";
-import { isNotSaid, takeMail, tellsRightsEnded } from "./take-mail.ts";
+import { keepMail, settleWorkerUsage, takeMail, tellsRightsEnded } from "./take-mail.ts";
 
 export interface Leases {
   /** The milliseconds that the worker of this attempt may still be silent; zero or less when its lease is over. */
@@ -63,7 +61,7 @@ export function operatorRunner(leases: Leases): Runner {
       turn: 1,
       acked: false,
       asked: null,
-      patience: defaultTokenLife,
+      patience: config.token_ms,
       revoked: false,
     };
     // An empty step: a pause or a limit that holds new work back takes effect here, before the task is offered.
@@ -103,7 +101,14 @@ async function offerTask(durable: Durable, config: OperatorConfig): Promise<Offe
   });
   const spawn = await durable.open(operatorKeys.spawn, {
     label: operatorLabel("spawn"),
-    details: { kind: "spawn", operator: config.operator, agent, attempt },
+    details: {
+      kind: "spawn",
+      operator: config.operator,
+      agent,
+      attempt,
+      token_ms: config.token_ms,
+      lease_ms: config.lease_ms,
+    },
     within,
     schema: SpawnAnswer,
   });
@@ -138,7 +143,7 @@ async function runTurn(task: OfferedTask, state: RunState, leases: Leases): Prom
       if (picked.kind !== "message") return next;
       if (tellsRightsEnded(durable, picked.value)) return { ...next, patience: 0, revoked: true };
       await takeMail(durable, turn, picked.value);
-      return picked.value.role === "assistant" ? { ...next, patience: leaseAfterProgress } : next;
+      return picked.value.role === "assistant" ? { ...next, patience: config.lease_ms } : next;
     case 1:
       return takeResult(task, state, picked);
     case 2:
@@ -190,6 +195,7 @@ async function lastResult(task: OfferedTask): Promise<TaskEnd | undefined> {
   const { durable, result } = task;
   await durable.withdraw("closed", result);
   const found = postedIn(await durable.select("last", [{ wait: result }]));
+  if (found?.usage !== undefined) await settleWorkerUsage(durable, "used.result", found.usage);
   return found === undefined ? undefined : endWith(task, found);
 }
 
@@ -200,6 +206,7 @@ async function takeResult(task: OfferedTask, { acked }: RunState, picked: Select
     const message = `no operator's worker finished ${durable.agent} within ${config.deadline_ms} ms; is an operator connected?`;
     throw new TuttiError("deadline", message);
   }
+  if (found.usage !== undefined) await settleWorkerUsage(durable, "used.result", found.usage);
   if (found.ok && !acked && config.ack_ms > 0) {
     // The operator may know better than the worker it launched, so its answer is waited for.
     const first = await durable.select("word", [{ wait: spawn }, { after: config.ack_ms }]);
@@ -215,7 +222,7 @@ async function keepRemainingMail(durable: Durable): Promise<void> {
   for (let count = 1; ; count += 1) {
     const message = await durable.receive(`rest.${count}`, { block: false });
     if (message === undefined) return;
-    if (!isNotSaid(message)) durable.say(`rest.said.${count}`, message);
+    await keepMail(durable, `rest.${count}`, message);
   }
 }
 

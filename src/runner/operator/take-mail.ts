@@ -2,8 +2,9 @@
 
 import { Answer } from "../../protocol/task/ask.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { Usage } from "../../protocol/task/budget.ts";
 import type { CompleteMessage } from "../../protocol/task/message.ts";
-import { RightsEndedPart, WorkerAskPart } from "../../protocol/operator/operator-request.ts";
+import { RightsEndedPart, WorkerAskPart, WorkerUsagePart } from "../../protocol/operator/operator-request.ts";
 import { WorkerQuestion } from "../../protocol/operator/worker.ts";
 import type { AskSpec, Durable } from "../../ports.ts";
 
@@ -11,10 +12,7 @@ const maxQuestion = 8192;
 
 export async function takeMail(durable: Durable, turn: number, message: CompleteMessage): Promise<void> {
   const asked = message.role === "assistant" ? questionIn(message) : undefined;
-  if (asked === undefined) {
-    if (!isNotSaid(message)) durable.say(`said.${turn}`, message);
-    return;
-  }
+  if (asked === undefined) return keepMail(durable, String(turn), message);
   // A question of an earlier attempt's worker is dropped: that attempt was given up.
   if (asked.attempt !== durable.attempt) return;
   try {
@@ -25,10 +23,30 @@ export async function takeMail(durable: Durable, turn: number, message: Complete
   }
 }
 
+/** Records what a message says, when the task ends: what was said and what was used, but no question. */
+export async function keepMail(durable: Durable, key: string, message: CompleteMessage): Promise<void> {
+  const used = message.role === "assistant" ? usageIn(message) : undefined;
+  if (used !== undefined) await settleWorkerUsage(durable, `used.${key}`, used);
+  else if (!isNotSaid(message)) durable.say(`said.${key}`, message);
+}
+
+/** What a worker used is settled when it is told, because nothing could be reserved before. */
+export async function settleWorkerUsage(durable: Durable, key: string, used: Usage): Promise<void> {
+  await durable.step(key, { repeatable: true, looks: true, schema: Usage, spent: (told) => told }, () => used);
+}
+
 /** Whether the message is for the task itself and is not part of what was said. */
-export function isNotSaid(message: CompleteMessage): boolean {
+function isNotSaid(message: CompleteMessage): boolean {
   if (message.role !== "assistant") return false;
   return questionIn(message) !== undefined || rightsEndedIn(message) !== undefined;
+}
+
+function usageIn({ parts }: CompleteMessage): Usage | undefined {
+  for (const part of parts) {
+    const told = part.part_type === "data" ? WorkerUsagePart.safeParse(part.data) : undefined;
+    if (told?.success === true) return told.data.worker_usage;
+  }
+  return undefined;
 }
 
 /** Whether the message tells that the worker of this attempt has lost its rights. */

@@ -32,7 +32,7 @@ function fill(records: ServiceRecords): void {
   records.putSent(sent);
   records.putHandle(handle);
   records.addTicket(ticket);
-  records.offerLease({ task: lease.task, attempt: lease.attempt, expires_at: lease.due }, "k1");
+  records.offerLease({ task: lease.task, attempt: lease.attempt, expires_at: lease.due }, { apiKey: "k1", at: 0 });
   records.putNotice(notice);
   records.putSetting("colour", "blue");
 }
@@ -79,7 +79,8 @@ test("a row of the same key is replaced, and what is removed is gone", async (t)
   records.putNotice({ ...notice, tries: 1 });
   records.putSetting("colour", "red");
   records.putHandle({ ...handle, digest: "d4", expires_at: 51 });
-  records.dropHandles(51);
+  await store.committed();
+  for (const { digest } of records.expiredHandles(51)) records.dropHandle(digest);
   await store.committed();
   assert.deepEqual(
     [records.keys()[0]?.revoked_at, records.operators(), records.sent(sent.wait)?.at, records.setting("colour")],
@@ -164,16 +165,16 @@ test("a lease is taken once: an offer cannot be renewed or made void after its w
     const { due, fetched_at, posted_at, void_until } = records.lease(5, 1) ?? assert.fail();
     return { due, fetched_at, posted_at, void_until };
   };
-  records.offerLease(rights, "k1");
+  records.offerLease(rights, { apiKey: "k1", at: 0 });
   records.recordFetch(rights, { at: 10, due: 12 });
-  records.offerLease({ ...rights, expires_at: 200 }, "k1");
+  records.offerLease({ ...rights, expires_at: 200 }, { apiKey: "k1", at: 0 });
   records.voidOffer(5, 1);
   assert.deepEqual(await read(), { due: 100, fetched_at: 10, posted_at: null, void_until: 0 });
-  records.extendLease(rights, 20);
+  records.extendLease(rights, { beforeProgress: 20, afterProgress: 20 });
   assert.equal((await read()).due, 100, "a sign of life never shortens it");
   records.recordProgress(rights, { at: 18, due: 20 });
   assert.deepEqual(await read(), { due: 20, fetched_at: 10, posted_at: 18, void_until: 0 });
-  records.extendLease(rights, 25);
+  records.extendLease(rights, { beforeProgress: 25, afterProgress: 25 });
   records.recordFetch(rights, { at: 22, due: 24 });
   assert.deepEqual(await read(), { due: 25, fetched_at: 10, posted_at: 18, void_until: 0 });
 });
@@ -183,11 +184,11 @@ test("rights that were made void change no lease, and later rights do", async (t
   t.after(() => store.close());
   const { records } = store;
   const rights = { task: 5, attempt: 1, expires_at: 100 };
-  records.offerLease(rights, "k1");
+  records.offerLease(rights, { apiKey: "k1", at: 0 });
   records.voidOffer(5, 1);
   records.recordFetch(rights, { at: 10, due: 12 });
   records.recordProgress(rights, { at: 10, due: 12 });
-  records.extendLease(rights, 900);
+  records.extendLease(rights, { beforeProgress: 900, afterProgress: 900 });
   await store.committed();
   assert.deepEqual(records.lease(5, 1), { ...rightsRow, due: 100, void_until: 100 });
   records.recordFetch({ ...rights, expires_at: 101 }, { at: 11, due: 13 });
@@ -238,7 +239,7 @@ test("pruning takes the leases and the sent requests of the trees it removes, an
     const wait = store.addWait({ task, root: task, run, key: "w", raised_at: 1, due: 2, ask: null, body: "{}" });
     store.addAnswer({ wait, kind: "withdrawn", at: 2, body: null });
     store.records.putSent({ wait, sid: "s1", at: 1 });
-    store.records.offerLease({ task, attempt: 1, expires_at: 60 }, "k1");
+    store.records.offerLease({ task, attempt: 1, expires_at: 60 }, { apiKey: "k1", at: 0 });
   }
   store.addResult({ task: old, status: "completed", at: 5, body: "{}" });
   store.close();

@@ -53,7 +53,8 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
     removeSent: (wait, sid) => writer.push("removeSent", [wait, sid]),
     handle: one("SELECT * FROM handles WHERE digest = ?", handleIn),
     putHandle: (row) => writer.push("putHandle", [row.digest, row.claims, row.expires_at]),
-    dropHandles: (expiredBefore) => writer.push("dropHandles", [expiredBefore]),
+    expiredHandles: all("SELECT * FROM handles WHERE expires_at < ?", handleIn),
+    dropHandle: (digest) => writer.push("dropHandle", [digest]),
     ticket: one("SELECT * FROM tickets WHERE digest = ?", ticketIn),
     addTicket: (row) => writer.push("addTicket", [row.digest, row.sid, row.expires_at, row.api_key]),
     claimTicket: (digest, claim) => writer.push("claimTicket", [claim, digest]),
@@ -61,14 +62,15 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
     lease: one("SELECT * FROM leases WHERE task = ? AND attempt = ?", leaseIn),
     leasesOfKey: all(`${openLeases} WHERE leases.api_key = ?`, leaseIn),
     revokedLeases: all(`${openLeases} WHERE leases.revoked_at IS NOT NULL`, leaseIn),
-    offerLease: ({ task, attempt, expires_at }, apiKey) =>
-      writer.push("offerLease", [task, attempt, expires_at, apiKey]),
+    offerLease: ({ task, attempt, expires_at }, { apiKey, at }) =>
+      writer.push("offerLease", [task, attempt, expires_at, apiKey, at]),
     voidOffer: (task, attempt) => writer.push("voidOffer", [task, attempt]),
     recordFetch: ({ task, attempt, expires_at }, { at, due }) =>
       writer.push("recordFetch", [task, attempt, expires_at, at, due]),
     recordProgress: ({ task, attempt, expires_at }, { at, due }) =>
       writer.push("recordProgress", [task, attempt, expires_at, at, due]),
-    extendLease: ({ task, attempt, expires_at }, due) => writer.push("extendLease", [task, attempt, expires_at, due]),
+    extendLease: ({ task, attempt, expires_at }, { beforeProgress, afterProgress }) =>
+      writer.push("extendLease", [task, attempt, expires_at, beforeProgress, afterProgress]),
     notices: all("SELECT * FROM notices ORDER BY created_at, id", noticeIn),
     putNotice: (row) => writer.push("putNotice", [row.id, row.target, row.body, row.tries, row.due, row.created_at]),
     removeNotice: (id) => writer.push("removeNotice", [id]),

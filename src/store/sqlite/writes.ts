@@ -59,13 +59,14 @@ export const writes = {
     WHERE sid = excluded.sid OR sid NOT IN (SELECT sid FROM operators)`,
   removeSent: "DELETE FROM sent WHERE wait = ? AND sid = ?",
   putHandle: replace("handles", 3),
-  dropHandles: "DELETE FROM handles WHERE expires_at < ?",
+  dropHandle: "DELETE FROM handles WHERE digest = ?",
   addTicket: "INSERT INTO tickets VALUES (?, ?, ?, NULL, ?)",
   claimTicket: "UPDATE tickets SET claim = ? WHERE digest = ? AND claim IS NULL",
   trimTickets: `DELETE FROM tickets WHERE expires_at < ?
     OR digest NOT IN (SELECT digest FROM tickets ORDER BY expires_at DESC LIMIT ?)`,
-  offerLease: `INSERT INTO leases VALUES (?, ?, ?, NULL, NULL, 0, ?, NULL) ON CONFLICT (task, attempt) DO UPDATE SET
-      due = excluded.due, api_key = excluded.api_key, revoked_at = NULL
+  offerLease: `INSERT INTO leases VALUES (?1, ?2, ?3, NULL, NULL, 0, ?4, NULL) ON CONFLICT (task, attempt) DO UPDATE SET
+      due = excluded.due, api_key = excluded.api_key, revoked_at = NULL,
+      void_until = CASE WHEN due <= ?5 THEN MAX(void_until, due) ELSE void_until END
     WHERE ${untaken}`,
   voidOffer: `UPDATE leases SET void_until = due WHERE task = ? AND attempt = ? AND ${untaken}`,
   recordFetch: `INSERT INTO leases VALUES (?1, ?2, ?3, ?4, NULL, 0, '', NULL) ON CONFLICT (task, attempt) DO UPDATE SET
@@ -74,7 +75,8 @@ export const writes = {
   recordProgress: `INSERT INTO leases VALUES (?1, ?2, ?5, NULL, ?4, 0, '', NULL)
     ON CONFLICT (task, attempt) DO UPDATE SET due = ?5, posted_at = ?4 WHERE ${inForce}`,
   extendLease: `INSERT INTO leases VALUES (?1, ?2, ?4, NULL, NULL, 0, '', NULL)
-    ON CONFLICT (task, attempt) DO UPDATE SET due = MAX(due, ?4) WHERE ${inForce}`,
+    ON CONFLICT (task, attempt) DO UPDATE SET due = MAX(due, CASE WHEN posted_at IS NULL THEN ?4 ELSE ?5 END)
+    WHERE ${inForce}`,
   putNotice: replace("notices", 6),
   removeNotice: "DELETE FROM notices WHERE id = ?",
 } as const;
