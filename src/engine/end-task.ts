@@ -67,7 +67,9 @@ export function watchDeadline(parts: EngineParts, task: LiveTask): void {
       task.callOffDeadline = clock.timer(1_000, () => watchDeadline(parts, task));
       return;
     }
-    const error = new TuttiError("deadline", "the task did not end before its deadline");
+    // Once it has begun, nobody knows how much of it was done.
+    const retry = task.status === "pending" ? "safe" : "unknown";
+    const error = new TuttiError("deadline", "the task did not end before its deadline", { retry });
     parts.slots.hold(() => {
       endTask(parts, task, "failed", { error: toFailure(error) });
       for (const child of task.children ?? []) cancelTask(parts, child, "the deadline of its parent passed");

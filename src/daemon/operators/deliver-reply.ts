@@ -13,11 +13,12 @@ import type { Store, WaitRow } from "../../store/store.ts";
 import { answererOf, type OperatorSession } from "./session-state.ts";
 import { verifyRequestId } from "./signed-request-id.ts";
 import type { SigningKey } from "./signing-key.ts";
+import { reportFailure } from "./report-failure.ts";
 import { requestDetails } from "./request-details.ts";
 
 export interface ReplyContext {
   readonly store: Store;
-  readonly engine: Pick<Tasks, "deliver">;
+  readonly engine: Pick<Tasks, "deliver" | "message">;
   readonly signingKey: Pick<SigningKey, "mac">;
 }
 
@@ -30,7 +31,13 @@ export async function deliverReply(
   const { store, engine, signingKey } = context;
   const named = verifyRequestId(frame.req_id, session.row.sid, signingKey);
   const row = named === undefined ? undefined : store.waitById(named.id);
-  const matched = matchReply(requestState(context, named?.kind, row), frame);
+  const state = requestState(context, named?.kind, row);
+  if (state === "already_answered" && row !== undefined && frame.type === "spawn_ack") {
+    const report = await reportFailure(context, row, spawnAnswerIn(frame));
+    if (report === "reported") return undefined;
+    if (report === "late") return notOpen("late", frame);
+  }
+  const matched = matchReply(state, frame);
   if (!matched.ok) return matched.error;
   if (row === undefined) return undefined;
   const value = answerValue(context, row, matched.reply);
@@ -72,11 +79,13 @@ function answerValue({ store }: ReplyContext, row: WaitRow, frame: ClientFrame):
       const reason = typeof frame.reason === "string" ? { reason: frame.reason } : {};
       return { ok: frame.ok, ...reason } satisfies HookVerdict;
     }
-    case "spawn_ack": {
-      const error = typeof frame.error === "string" ? { error: frame.error } : {};
-      return { value: frame.value ?? null, ok: frame.ok, ...error } satisfies SpawnAnswer;
-    }
+    case "spawn_ack":
+      return spawnAnswerIn(frame);
   }
+}
+
+function spawnAnswerIn({ value, ok, error }: Extract<ClientFrame, { type: "spawn_ack" }>): SpawnAnswer {
+  return { value: value ?? null, ok, ...(typeof error === "string" ? { error } : {}) };
 }
 
 function invalid(frame: ClientFrame, why: string): ErrorFrame {

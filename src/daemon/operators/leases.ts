@@ -101,6 +101,13 @@ export class Leases {
     return row !== undefined && isTaken(row);
   }
 
+  /** The same once everything queued so far is committed. */
+  async hasWorker(task: TaskId, attempt: number): Promise<boolean> {
+    await this.#options.committed();
+    const id = idInName(this.#options.salt, task);
+    return id !== undefined && this.isTaken(id, attempt);
+  }
+
   /** When the rights of an offer end that no worker has taken; undefined if there is no such offer. */
   offerExpiresAt(task: number, attempt: number): number | undefined {
     const row = this.#options.records.lease(task, attempt);

@@ -83,5 +83,11 @@ export type WorkerUsagePart = z.infer<typeof WorkerUsagePart>;
 export const RightsEndedPart = z.strictObject({ rights_ended: z.strictObject({ attempt: z.int() }) });
 export type RightsEndedPart = z.infer<typeof RightsEndedPart>;
 
+/** Tells a task, as a part of a message, that its operator reports a failure after it had acknowledged the spawn. */
+export const OperatorFailedPart = z.strictObject({
+  operator_failed: z.strictObject({ attempt: z.int(), answer: SpawnAnswer }),
+});
+export type OperatorFailedPart = z.infer<typeof OperatorFailedPart>;
+
 /** The details of the ask that is made from it. */
 export const WorkerAskDetails = z.object({ worker: z.object({ digest: z.string() }) });

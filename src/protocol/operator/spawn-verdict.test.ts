@@ -15,7 +15,11 @@ test("an ack without a value does not pass an attempt that posted nothing", () =
 
 test("an ack that failed fails the attempt even after a result was posted", () => {
   for (const posted of [true, false]) {
-    assert.deepEqual(spawnVerdict(ack({ error: "lost it" }), { posted }), { outcome: "failed", reason: "lost it" });
+    const lost = spawnVerdict(ack({ error: "lost it" }), { posted });
+    assert.deepEqual(lost, { outcome: "failed", reason: "lost it", error: true });
+    const value = { found: ["a"] };
+    const failed = spawnVerdict(ack({ ok: false, value }), { posted });
+    assert.deepEqual(failed, { outcome: "failed", reason: JSON.stringify(value), error: false, value });
     assert.equal(spawnVerdict(ack({ ok: false }), { posted }).outcome, "failed");
     assert.equal(spawnVerdict(ack({ error: "" }), { posted }).outcome, "failed");
   }

@@ -10,11 +10,14 @@ import { operatorKeys, operatorLabel, PostedResult, SpawnAnswer } from "../../pr
 import { spawnVerdict } from "../../protocol/operator/spawn-verdict.ts";
 import type { Durable, Runner, Selected, Source, Wait } from "../../ports.ts";
 import { type OperatorConfig, readOperatorConfig } from "./config.ts";
-import { keepMail, settleWorkerUsage, takeMail, tellsRightsEnded } from "./take-mail.ts";
+import { endFailedWork, type FailedWork, workFailure } from "./failed-work.ts";
+import { keepMail, operatorFailureIn, settleWorkerUsage, takeMail, tellsRightsEnded } from "./take-mail.ts";
 
 export interface Leases {
   /** The milliseconds that the worker of this attempt may still be silent; zero or less when its lease is over. */
   leaseLeft(task: TaskId, attempt: number, offer: { readonly acked: boolean }): number | Promise<number>;
+  /** Whether a worker has fetched the prompt of this attempt or posted progress. */
+  hasWorker(task: TaskId, attempt: number): boolean | Promise<boolean>;
 }
 
 /** Stored with the task; the field names are part of the record. */
@@ -142,14 +145,15 @@ async function runTurn(task: OfferedTask, state: RunState, leases: Leases): Prom
     case 0:
       if (picked.kind !== "message") return next;
       if (tellsRightsEnded(durable, picked.value)) return { ...next, patience: 0, revoked: true };
+      await failIfReported(task, operatorFailureIn(durable, picked.value));
       await takeMail(durable, turn, picked.value);
       return picked.value.role === "assistant" ? { ...next, patience: config.lease_ms } : next;
     case 1:
-      return takeResult(task, state, picked);
+      return takeResult(task, state, { picked, leases });
     case 2:
       return asked === null ? next : decideAboutLease(task, state, picked);
     default:
-      return takeOperatorAnswer(task, next, picked);
+      return takeOperatorAnswer(task, next, { picked, leases });
   }
 }
 
@@ -199,22 +203,39 @@ async function lastResult(task: OfferedTask): Promise<TaskEnd | undefined> {
   return found === undefined ? undefined : endWith(task, found);
 }
 
-async function takeResult(task: OfferedTask, { acked }: RunState, picked: Selected): Promise<TaskEnd> {
+interface PickedWith {
+  readonly picked: Selected;
+  readonly leases: Leases;
+}
+
+async function takeResult(task: OfferedTask, state: RunState, { picked, leases }: PickedWith): Promise<TaskEnd> {
   const { durable, config, spawn } = task;
+  const { acked } = state;
   const found = postedIn(picked);
-  if (found === undefined) {
-    const message = `no operator's worker finished ${durable.agent} within ${config.deadline_ms} ms; is an operator connected?`;
-    throw new TuttiError("deadline", message);
-  }
+  if (found === undefined) return failAtDeadline(task, state, leases);
   if (found.usage !== undefined) await settleWorkerUsage(durable, "used.result", found.usage);
   if (found.ok && !acked && config.ack_ms > 0) {
     // The operator may know better than the worker it launched, so its answer is waited for.
     const first = await durable.select("word", [{ wait: spawn }, { after: config.ack_ms }]);
     const answer = first.kind === "wait" ? spawnAnswerIn(first) : undefined;
     const verdict = answer === undefined ? undefined : spawnVerdict(answer, { posted: true });
-    if (verdict?.outcome === "failed") throw taskFailure(task, verdict.reason);
+    if (verdict?.outcome === "failed") await fail(task, { value: found.value, ...verdict });
   }
   return endWith(task, found);
+}
+
+/** If a worker has the task, or the operator said that one will, the work may have been done (invariant 1). */
+async function failAtDeadline(task: OfferedTask, { acked }: RunState, leases: Leases): Promise<never> {
+  const { durable, config } = task;
+  const looks = { repeatable: true, looks: true, schema: z.boolean() } as const;
+  const isAtWork =
+    acked || (await durable.step("worker", looks, () => leases.hasWorker(durable.task, durable.attempt)));
+  const within = `within ${config.deadline_ms} ms`;
+  if (!isAtWork) {
+    throw new TuttiError("deadline", `no operator took ${durable.agent} up ${within}; is an operator connected?`);
+  }
+  const message = `the worker of ${durable.agent} did not post a result ${within}; check what it may have done before the task is tried again`;
+  throw new TuttiError("deadline", message, { retry: "unknown" });
 }
 
 /** Records messages that the worker was told were accepted, however the task ends. Questions are no longer asked. */
@@ -226,27 +247,33 @@ async function keepRemainingMail(durable: Durable): Promise<void> {
   }
 }
 
-function endWith(task: OfferedTask, { ok, value }: PostedResult): TaskEnd {
+async function endWith({ durable }: OfferedTask, { ok, value }: PostedResult): Promise<TaskEnd> {
   if (ok) return { content: value };
-  throw taskFailure(task, typeof value === "string" ? value : JSON.stringify(value), { value });
+  return endFailedWork(durable, { reason: typeof value === "string" ? value : JSON.stringify(value), value });
 }
 
-async function takeOperatorAnswer(task: OfferedTask, next: RunState, picked: Selected): Promise<RunState | TaskEnd> {
+async function takeOperatorAnswer(
+  task: OfferedTask,
+  next: RunState,
+  { picked, leases }: PickedWith,
+): Promise<RunState | TaskEnd> {
   const answer = spawnAnswerIn(picked);
-  const verdict = answer === undefined ? undefined : spawnVerdict(answer, { posted: false });
-  if (verdict?.outcome === "failed") throw taskFailure(task, verdict.reason);
-  if (verdict?.outcome === "value") return (await lastResult(task)) ?? { content: verdict.value };
+  if (answer === undefined) return (await lastResult(task)) ?? failAtDeadline(task, next, leases);
+  await failIfReported(task, answer);
+  const verdict = spawnVerdict(answer, { posted: false });
+  if (verdict.outcome === "value") return (await lastResult(task)) ?? { content: verdict.value };
   return { ...next, acked: true };
 }
 
-function taskFailure(
-  { durable }: OfferedTask,
-  reason: string,
-  details?: Readonly<Record<string, unknown>>,
-): TuttiError {
-  const line = reason.replaceAll(/\s+/g, " ").trim().slice(0, 2000);
-  const message = `${durable.agent} failed: ${line === "" ? "no reason was given" : line}`;
-  return new TuttiError("task_failed", message, details === undefined ? {} : { details });
+async function failIfReported(task: OfferedTask, answer: SpawnAnswer | undefined): Promise<void> {
+  const verdict = answer === undefined ? undefined : spawnVerdict(answer, { posted: false });
+  if (verdict?.outcome === "failed") await fail(task, verdict);
+}
+
+/** An operator that could not have the work done is believed. That the work did not succeed is for the senior to judge. */
+async function fail({ durable }: OfferedTask, work: FailedWork & { readonly error: boolean }): Promise<never> {
+  if (work.error) throw workFailure(durable, work);
+  return endFailedWork(durable, work);
 }
 
 /** Undefined when the wait expired or was withdrawn. A recorded value was checked when it was delivered, so parsing succeeds. */

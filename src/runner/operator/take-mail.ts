@@ -1,17 +1,25 @@
 // Handles messages to a task while its worker is at work: records progress and people's messages, and asks a worker's questions.
 
+import { z } from "zod";
+
 import { Answer } from "../../protocol/task/ask.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Usage } from "../../protocol/task/budget.ts";
 import type { CompleteMessage } from "../../protocol/task/message.ts";
-import { RightsEndedPart, WorkerAskPart, WorkerUsagePart } from "../../protocol/operator/operator-request.ts";
+import {
+  OperatorFailedPart,
+  RightsEndedPart,
+  type SpawnAnswer,
+  WorkerAskPart,
+  WorkerUsagePart,
+} from "../../protocol/operator/operator-request.ts";
 import { WorkerQuestion } from "../../protocol/operator/worker.ts";
 import type { AskSpec, Durable } from "../../ports.ts";
 
 const maxQuestion = 8192;
 
 export async function takeMail(durable: Durable, turn: number, message: CompleteMessage): Promise<void> {
-  const asked = message.role === "assistant" ? questionIn(message) : undefined;
+  const asked = message.role === "assistant" ? partIn(message, WorkerAskPart)?.worker_ask : undefined;
   if (asked === undefined) return keepMail(durable, String(turn), message);
   // A question of an earlier attempt's worker is dropped: that attempt was given up.
   if (asked.attempt !== durable.attempt) return;
@@ -25,7 +33,7 @@ export async function takeMail(durable: Durable, turn: number, message: Complete
 
 /** Records what a message says, when the task ends: what was said and what was used, but no question. */
 export async function keepMail(durable: Durable, key: string, message: CompleteMessage): Promise<void> {
-  const used = message.role === "assistant" ? usageIn(message) : undefined;
+  const used = message.role === "assistant" ? partIn(message, WorkerUsagePart)?.worker_usage : undefined;
   if (used !== undefined) await settleWorkerUsage(durable, `used.${key}`, used);
   else if (!isNotSaid(message)) durable.say(`said.${key}`, message);
 }
@@ -38,37 +46,29 @@ export async function settleWorkerUsage(durable: Durable, key: string, used: Usa
 /** Whether the message is for the task itself and is not part of what was said. */
 function isNotSaid(message: CompleteMessage): boolean {
   if (message.role !== "assistant") return false;
-  return questionIn(message) !== undefined || rightsEndedIn(message) !== undefined;
+  return partIn(message, ForTheTask) !== undefined;
 }
 
-function usageIn({ parts }: CompleteMessage): Usage | undefined {
-  for (const part of parts) {
-    const told = part.part_type === "data" ? WorkerUsagePart.safeParse(part.data) : undefined;
-    if (told?.success === true) return told.data.worker_usage;
-  }
-  return undefined;
+/** What the operator of this attempt reports after it had acknowledged the spawn; undefined if the message is no report. */
+export function operatorFailureIn({ attempt }: Durable, message: CompleteMessage): SpawnAnswer | undefined {
+  const told = message.role === "assistant" ? partIn(message, OperatorFailedPart)?.operator_failed : undefined;
+  return told?.attempt === attempt ? told.answer : undefined;
 }
 
 /** Whether the message tells that the worker of this attempt has lost its rights. */
 export function tellsRightsEnded({ attempt }: Durable, message: CompleteMessage): boolean {
-  return message.role === "assistant" && rightsEndedIn(message) === attempt;
-}
-
-/** The attempt whose worker has lost its rights. */
-function rightsEndedIn({ parts }: CompleteMessage): number | undefined {
-  for (const part of parts) {
-    const told = part.part_type === "data" ? RightsEndedPart.safeParse(part.data) : undefined;
-    if (told?.success === true) return told.data.rights_ended.attempt;
-  }
-  return undefined;
+  return message.role === "assistant" && partIn(message, RightsEndedPart)?.rights_ended.attempt === attempt;
 }
 
 type PostedQuestion = WorkerAskPart["worker_ask"];
 
-function questionIn({ parts }: CompleteMessage): PostedQuestion | undefined {
+const ForTheTask = z.union([WorkerAskPart, RightsEndedPart, OperatorFailedPart]);
+
+/** What a part of the message says, if one has this form. */
+function partIn<T>({ parts }: CompleteMessage, schema: z.ZodType<T>): T | undefined {
   for (const part of parts) {
-    const asked = part.part_type === "data" ? WorkerAskPart.safeParse(part.data) : undefined;
-    if (asked?.success === true) return asked.data.worker_ask;
+    const told = part.part_type === "data" ? schema.safeParse(part.data) : undefined;
+    if (told?.success === true) return told.data;
   }
   return undefined;
 }
