@@ -2,6 +2,8 @@
 
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 
+import { unkeptNumber } from "../../protocol/json/unkept-number.ts";
+
 export interface FrontMatter {
   /** Plain data without cycles, since YAML aliases are refused. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -83,6 +85,12 @@ function fieldsOf({ document, lines }: Parsed, warnings: FrontMatter["warnings"]
   if (alias !== undefined) {
     return { ok: false, line: lines.linePos(alias).line + firstLine - 1, message: "has an alias (*); write it out" };
   }
+  const number = unkeptNumberIn(document);
+  if (number !== undefined) {
+    const { line } = lines.linePos(number.at);
+    const message = `has the number ${number.text}, which cannot be kept as it is; put it in quotes`;
+    return { ok: false, line: line + firstLine - 1, message };
+  }
   const value: unknown = document.toJS() ?? {};
   if (!isFields(value)) return { ok: false, line: firstLine, message: "must be fields, one `name: value` per line" };
   const lineOf = (path: readonly PropertyKey[]): number => {
@@ -98,6 +106,20 @@ function aliasIn(document: Document.Parsed): number | undefined {
   visit(document, {
     Alias(_, node) {
       found = node.range?.[0] ?? 0;
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
+/** The first number that would be changed by being read. */
+function unkeptNumberIn(document: Document.Parsed): { readonly text: string; readonly at: number } | undefined {
+  let found: { readonly text: string; readonly at: number } | undefined;
+  visit(document, {
+    Scalar(_, { value, source, range }) {
+      const text = typeof value === "number" && !Number.isSafeInteger(value) ? unkeptNumber(source ?? "") : undefined;
+      if (text === undefined) return undefined;
+      found = { text, at: range?.[0] ?? 0 };
       return visit.BREAK;
     },
   });

@@ -2,6 +2,7 @@
 
 import { TuttiError } from "../../protocol/error.ts";
 import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import { readWrittenJson } from "../../protocol/json/written-json.ts";
 import { describeIssues } from "../../protocol/lenient-read.ts";
 import { type CompleteMessage, messageText, type ToolCall, userMessage } from "../../protocol/task/message.ts";
 import type { Durable, Model } from "../../ports.ts";
@@ -165,12 +166,10 @@ function answerIn(message: CompleteMessage, { checkOutput }: AgentSetup): Answer
   return { problem: { feedback, codes: ["no_result"] } };
 }
 
+/** JSON that would be changed by reading it stays text. */
 function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const read = readWrittenJson(text);
+  return read.ok ? read.value : text;
 }
 
 /** Throws when the model keeps making the same mistake or repeats the same call. */

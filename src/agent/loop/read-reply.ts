@@ -1,5 +1,6 @@
 // Reads a model's reply into text and calls, whatever format it came in, and finds what the model must correct.
 
+import { readWrittenJson } from "../../protocol/json/written-json.ts";
 import { isJsonObject, type ToolCallReply } from "../../protocol/toolcalls/tool-call.ts";
 import type { Profile } from "../../protocol/toolcalls/dialect.ts";
 import { parseToolCalls, type ToolCallOptions } from "../../protocol/toolcalls/parse-tool-calls.ts";
@@ -183,10 +184,6 @@ function nativeCalls(message: Message, prefix: string): ToolCall[] {
 /** Decodes arguments that were sent as JSON text. Text that holds no object stays as it is, and the tool refuses it. */
 function decodeArguments(input: unknown): unknown {
   if (typeof input !== "string") return input;
-  try {
-    const value: unknown = JSON.parse(input);
-    return isJsonObject(value) ? value : input;
-  } catch {
-    return input;
-  }
+  const read = readWrittenJson(input);
+  return read.ok && isJsonObject(read.value) ? read.value : input;
 }

@@ -106,6 +106,9 @@ function jsonError(read: Extract<StrictJson, { ok: false }>): HttpError {
     case "too_many_values":
       return httpError("too_large", "the body has too many values; send fewer at a time");
     case "number_out_of_range":
-      return httpError("invalid_input", "the body has a number that is too large to be kept; send it as text");
+      return httpError(
+        "invalid_input",
+        `the body has the number ${read.number}, which cannot be kept as it is; send it as text`,
+      );
   }
 }

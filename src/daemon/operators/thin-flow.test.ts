@@ -59,7 +59,7 @@ test("a worker that only waits for an answer keeps its handle by asking, and the
 test("the config says how long the rights live, and prompt, directive and renewal say the same", async (t) => {
   const config = { operator: "builder", ack_ms: 0, repeatable: true, token_ms: 90 * minute, lease_ms: 10 * minute };
   const { kit, task, handle, spawn, peer } = await spawned(t, operatorTask(config));
-  const { now } = kit.clock;
+  const now = (): number => kit.clock.now();
   assert.match(spawn.directive, /valid for 90 minutes[^]*at least every 10 minutes/);
   const fetched = await kit.workers.prompt(handle, { task_id: task });
   assert.ok(fetched.ok);

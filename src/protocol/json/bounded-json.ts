@@ -1,4 +1,6 @@
-// Reads JSON that a stranger sent: limited in length, depth and number of values, without numbers that would be stored as null.
+// Reads JSON that a stranger sent: limited in length, depth and number of values, without numbers that JavaScript cannot hold.
+
+import { unkeptNumber } from "./unkept-number.ts";
 
 export interface JsonLimits {
   /** UTF-16 code units; unlimited when absent. */
@@ -23,9 +25,15 @@ export type BoundedJson =
     }
   | {
       readonly ok: false;
-      readonly fault: JsonFault;
+      readonly fault: Exclude<JsonFault, "number_out_of_range">;
       /** What the parser says about `bad_json`. */
       readonly reason?: string;
+    }
+  | {
+      readonly ok: false;
+      readonly fault: "number_out_of_range";
+      /** As it is written. */
+      readonly number: string;
     };
 
 /** Never throws; costs at most a few linear passes over `text`, and none at all past the length limit. */
@@ -39,9 +47,11 @@ export function readBoundedJson(text: string, limits: JsonLimits): BoundedJson {
   } catch (thrown) {
     return { ok: false, fault: "bad_json", reason: thrown instanceof Error ? thrown.message : String(thrown) };
   }
-  const kept: Kept = { keys: 0, finite: true };
+  const kept: Kept = { keys: 0, exact: true };
   inspect(value, kept);
-  return kept.finite ? { ok: true, value, repeatsKey: kept.keys < keys } : { ok: false, fault: "number_out_of_range" };
+  const number = kept.exact ? undefined : unkeptNumber(text);
+  if (number !== undefined) return { ok: false, fault: "number_out_of_range", number };
+  return { ok: true, value, repeatsKey: kept.keys < keys };
 }
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
@@ -82,12 +92,14 @@ function countKeys(
 
 interface Kept {
   keys: number;
-  finite: boolean;
+  /** False if a number may have been changed: most integers from 2^53 on lose digits, and `1e999` becomes Infinity. */
+  exact: boolean;
 }
 
-/** Counts the keys the parser kept, and looks for `1e999`, which it reads as Infinity and JSON writes as null. */
+/** Counts the keys the parser kept, and looks for numbers that it may have changed. */
 function inspect(value: unknown, kept: Kept): void {
-  if (typeof value === "number") kept.finite &&= Number.isFinite(value);
+  if (typeof value === "number")
+    kept.exact &&= Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
   if (typeof value !== "object" || value === null) return;
   const isArray = Array.isArray(value);
   const items: readonly unknown[] = isArray ? value : Object.values(value);

@@ -21,7 +21,11 @@ export function readWrittenJson(text: string): WrittenJson {
       return { ok: false, isJson: true, problem: `names the key ${key} twice in one object; name each key once` };
     }
     case "number_out_of_range":
-      return { ok: false, isJson: true, problem: "has a number that is too large to be kept; write it as text" };
+      return {
+        ok: false,
+        isJson: true,
+        problem: `has the number ${read.number}, which cannot be kept as it is; write it as text`,
+      };
     case "too_deep":
     case "too_large":
     case "too_many_values":

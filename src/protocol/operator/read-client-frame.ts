@@ -18,6 +18,7 @@ export type ClientFrameRead =
 export function readClientFrame(text: string, { maxLength = maxFrameLength } = {}): ClientFrameRead {
   const read = readStrictJson(text, { maxLength, maxDepth, maxValues });
   if (!read.ok && read.fault === "duplicate_key") return refuseFrame("bad_json", duplicateKey(read.key));
+  if (!read.ok && read.fault === "number_out_of_range") return refuseFrame(read.fault, unkept(read.number));
   if (!read.ok) return refuseFrame(read.fault, textFaults[read.fault]);
   const { value } = read;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -41,10 +42,13 @@ function duplicateKey(key: string): string {
   return `the frame names the key ${JSON.stringify(key.slice(0, 60))} twice in one object; send each key once`;
 }
 
-const textFaults: Readonly<Record<JsonFault, string>> = {
+function unkept(number: string): string {
+  return `the frame holds the number ${number}, which cannot be kept as it is; send it as text`;
+}
+
+const textFaults: Readonly<Record<Exclude<JsonFault, "number_out_of_range">, string>> = {
   too_large: "the frame is too long; send large results through the worker routes",
   too_deep: `the frame nests deeper than ${maxDepth} levels; send a flatter value, or the value as text`,
   too_many_values: `the frame holds more than ${maxValues} values; send large results through the worker routes`,
   bad_json: "the frame is not JSON; send one JSON object per text frame",
-  number_out_of_range: "the frame holds a number too large to be kept; send it as text",
 };

@@ -52,7 +52,7 @@ function openJson(text: string, notes: ReadNotes): unknown {
     case "too_many_values":
       return refuse(notes, "", `has more than ${jsonLimits.maxKeys} keys`);
     case "number_out_of_range":
-      return refuse(notes, "", "holds a number that is out of range");
+      return refuse(notes, "", `holds the number ${read.number}, which cannot be kept as it is; write it as text`);
     case "too_large":
       return refuse(notes, "", "is too long");
   }

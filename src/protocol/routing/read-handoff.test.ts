@@ -207,7 +207,7 @@ test("nesting, lines and keys have bounds, and each says so", () => {
   assert.match(refusal(`{"expected_output": ${deep}}`), /nested deeper than 100 levels/);
   const many = Array.from({ length: 100_001 }, (_, key) => `"k${key}":1`);
   assert.match(refusal(`{"expected_output": {${many.join()}}}`), /more than 100000 keys/);
-  assert.match(refusal('{"expected_output": [1e999]}'), /a number that is out of range/);
+  assert.match(refusal('{"expected_output": [1e999]}'), /the number 1e999, which cannot be kept/);
   assert.match(refusal({ expected_output: JSON.parse(deep) }), /nested deeper than 64 levels/);
   assert.match(
     refusal(Array.from({ length: 70 }, (_, level) => `${"  ".repeat(level)}a:`).join("\n")),

@@ -107,12 +107,18 @@ function build(lines: readonly string[], options: { strict: boolean }, notes: Re
     const name = stack.at(-1)?.key ?? "";
     stack.push({ container, name, declared, key: name });
   };
+  const isAsWritten = numbersAsWritten(lines);
   for (const event of decodeStreamSync(lines, options)) {
     const top = stack.at(-1);
     if (event.type === "startObject") open(new Map());
     else if (event.type === "startArray") open([], event.length);
-    else if (event.type === "primitive") put(inOnePiece(event.value));
-    else if (event.type !== "key") {
+    else if (event.type === "primitive") {
+      const { value } = event;
+      if (typeof value === "number" && !isAsWritten(value)) {
+        return refuse(notes, excerpt(top?.key ?? ""), "has a number that cannot be kept as it is; put it in quotes");
+      }
+      put(inOnePiece(value));
+    } else if (event.type !== "key") {
       stack.pop();
       if (top !== undefined) put(closed(top, notes));
     } else if (top !== undefined && !Array.isArray(top.container)) {
@@ -121,6 +127,22 @@ function build(lines: readonly string[], options: { strict: boolean }, notes: Re
     }
   }
   return root;
+}
+
+/**
+ * The decoder changes most integers from 2^53 on without a word. One that was changed does not stand in the text, unless
+ * the text has numbers with an exponent.
+ */
+function numbersAsWritten(lines: readonly string[]): (value: number) => boolean {
+  let hasExponent: boolean | undefined;
+  let written: ReadonlySet<string> | undefined;
+  return (value) => {
+    if (!Number.isInteger(value) || Number.isSafeInteger(value)) return true;
+    hasExponent ??= lines.some((line) => /\d[eE][+-]?\d/.test(line));
+    if (hasExponent) return true;
+    written ??= new Set(lines.flatMap((line) => line.match(/-?\d{16,}/g) ?? []));
+    return written.has(String(value)) || written.has(BigInt(value).toString());
+  };
 }
 
 /** The decoder appends single characters, which V8 keeps as a chain. Reading one character makes it one string. */
