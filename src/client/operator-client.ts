@@ -67,10 +67,13 @@ export async function joinOperator(options: {
   readonly url: string;
   readonly key: string;
   readonly roles?: readonly string[];
+  /** The same key again gives the same operator session, for when the answer to a join was lost. */
+  readonly idempotencyKey?: string;
   readonly fetch?: typeof fetch;
 }): Promise<JoinedOperator> {
-  const { key, roles = [], ...where } = options;
-  return service({ ...where, bearer: () => key }).call("joinOperator", { body: { roles: [...roles] } });
+  const { key, roles = [], idempotencyKey, ...where } = options;
+  const headers = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
+  return service({ ...where, bearer: () => key }).call("joinOperator", { body: { roles: [...roles] }, headers });
 }
 
 /** Faults that mean the service needs no further reply to the request. */

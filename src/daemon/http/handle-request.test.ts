@@ -112,11 +112,16 @@ test("a page of another origin is refused even with a good key", async () => {
     "null",
     `https://127.0.0.1:${port}`,
     "http://127.0.0.1:1",
-    `http://localhost:${port}`,
+    `http://localhost.evil.example:${port}`,
+    "http://localhost:1",
+    "http://localhost",
     "",
   ]) {
     assert.equal((await from(origin)).status, 403, origin);
   }
+  const local = await from(`http://localhost:${port}`, "Sec-Fetch-Site: cross-site");
+  assert.equal(local.status, 200, "another loopback name of this service");
+  assert.match(local.text, /Access-Control-Allow-Origin: http:\/\/localhost:/);
   const same = (site: string) => head("GET /healthz HTTP/1.1", `Host: 127.0.0.1:${port}`, `Sec-Fetch-Site: ${site}`);
   assert.equal((await same("cross-site")).status, 403);
   assert.equal((await same("same-origin")).status, 200);

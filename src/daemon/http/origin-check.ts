@@ -23,25 +23,36 @@ const sameOrigin = {};
 
 export function originCheck(rules: OriginRules, port: number): OriginCheck {
   const scheme = rules.secure ? "https" : "http";
-  const isDefaultPort = port === (rules.secure ? 443 : 80);
-  const hosts = new Set(loopbackNames.flatMap((name) => [`${name}:${port}`, ...(isDefaultPort ? [name] : [])]));
+  const loopback = loopbackNames.map((name) => `${name}:${port}`);
+  const hosts = new Set(loopback.map(withoutDefaultPort));
   for (const name of rules.allowedHosts.map((each) => each.toLowerCase())) {
-    hosts.add(name);
-    if (!/:\d+$/.test(name)) hosts.add(`${name}:${port}`);
+    hosts.add(withoutDefaultPort(name));
+    if (!/:\d+$/.test(name)) hosts.add(withoutDefaultPort(`${name}:${port}`));
   }
-  const origins = new Set(rules.allowedOrigins.map((origin) => origin.toLowerCase()));
+  const origins = new Set(rules.allowedOrigins.map(plainOrigin));
+  // All loopback names with our port are this service, so a page that was opened under one may use another.
+  const ownOrigins = new Set(loopback.map((host) => plainOrigin(`${scheme}://${host}`)));
 
   return (request, authority) => {
-    if (!hosts.has(authority) && !hosts.has(authority.toLowerCase())) return { error: unknownHost };
+    const host = authority.toLowerCase();
+    if (!hosts.has(withoutDefaultPort(host))) return { error: unknownHost };
     const { origin, "sec-fetch-site": site } = request.headers;
-    if (origin === undefined && site === undefined) return sameOrigin;
-    if (origin !== undefined && origins.has(origin.toLowerCase())) return { allowed: origin };
-    if (site === "cross-site") return { error: foreignOrigin };
-    if (origin !== undefined && origin.toLowerCase() !== `${scheme}://${authority.toLowerCase()}`) {
-      return { error: foreignOrigin };
-    }
-    return sameOrigin;
+    if (origin === undefined) return site === "cross-site" ? { error: foreignOrigin } : sameOrigin;
+    const from = plainOrigin(origin);
+    const isHere = from === plainOrigin(`${scheme}://${host}`);
+    if (origins.has(from) || (!isHere && ownOrigins.has(from) && loopback.includes(host))) return { allowed: origin };
+    return isHere && site !== "cross-site" ? sameOrigin : { error: foreignOrigin };
   };
+}
+
+/** Clients leave the default port out, and proxies may add it. Which of the two it is depends on the proxy in front. */
+function withoutDefaultPort(host: string): string {
+  return host.replace(/:(?:80|443)$/, "");
+}
+
+/** As browsers write it: in lower case, and without the default port of its scheme. */
+function plainOrigin(origin: string): string {
+  return origin.toLowerCase().replace(/^(http:\/\/.*):80$|^(https:\/\/.*):443$/, "$1$2");
 }
 
 const unknownHost = httpError(

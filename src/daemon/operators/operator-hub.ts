@@ -81,9 +81,14 @@ export class OperatorHub {
     this.#stops = [unsubscribe, startHousekeeping({ ...options, ...parts })];
   }
 
-  /** The operator session is durable when this resolves. `apiKey` is the id of the key it joins with. */
-  async join(roles: readonly string[], apiKey: string): Promise<JoinReply> {
-    const joined = await this.#sessions.join(roles, apiKey);
+  /**
+   * The operator session is durable when this resolves. `apiKey` is the id of the key it joins with. The same idempotency
+   * key again finds the same operator session.
+   */
+  async join(roles: readonly string[], apiKey: string, once?: string): Promise<JoinReply> {
+    const joined = await (once === undefined
+      ? this.#sessions.join(roles, apiKey)
+      : this.#sessions.joinOnce(roles, apiKey, once));
     if (!joined.ok) return joined;
     const { sid, roles: given } = joined.session.row;
     this.#options.log.info({ sid, roles: given, api_key: apiKey }, "an operator joined");

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { test, type TestContext } from "node:test";
 
 import { tempFolder } from "../../../test/support/temp-folder.ts";
@@ -7,6 +8,9 @@ import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { OperatorSessions } from "./operator-sessions.ts";
 
 const keys = { isRevoked: () => false };
+const signingKey = {
+  mac: (purpose: string, text: string) => createHmac("sha256", "secret").update(`${purpose} ${text}`).digest("hex"),
+};
 
 /** Each call opens the same store once more, as another process would. */
 function processes(t: TestContext): () => OperatorSessions {
@@ -14,7 +18,13 @@ function processes(t: TestContext): () => OperatorSessions {
   return () => {
     const store = openStore(folder);
     t.after(() => store.close());
-    return new OperatorSessions({ records: store.records, committed: () => store.committed(), clock, keys });
+    return new OperatorSessions({
+      records: store.records,
+      committed: () => store.committed(),
+      clock,
+      keys,
+      signingKey,
+    });
   };
 }
 
@@ -83,7 +93,13 @@ test("an operator session that is idle at one process and was seen at another is
   const open = () => {
     const store = openStore(folder);
     t.after(() => store.close());
-    return new OperatorSessions({ records: store.records, committed: () => store.committed(), clock, keys });
+    return new OperatorSessions({
+      records: store.records,
+      committed: () => store.committed(),
+      clock,
+      keys,
+      signingKey,
+    });
   };
   const [here, there] = [open(), open()];
   const { session, sid, token } = await joined(here, "builder");
@@ -94,4 +110,22 @@ test("an operator session that is idle at one process and was seen at another is
   await joined(here);
   assert.equal(here.authenticates(sid, token), "yes");
   assert.equal(here.find("builder")?.row.sid, sid);
+});
+
+test("joining again with the same idempotency key finds the session and gives its token, also at another process", async (t) => {
+  const open = processes(t);
+  const [here, there] = [open(), open()];
+  const twice = await Promise.all([here.joinOnce(["a"], "key_1", "k"), here.joinOnce(["a"], "key_1", "k")]);
+  const again = await there.joinOnce(["a"], "key_1", "k");
+  const found = [...twice, again].map((each) => (each.ok ? [each.session.row.sid, each.token] : each.conflicts));
+  const [[sid = "", token = ""] = []] = found;
+  assert.deepEqual(found, [found[0], found[0], found[0]]);
+  assert.equal(there.authenticates(sid, token), "yes");
+  await assert.rejects(here.joinOnce(["b"], "key_1", "k"), { code: "conflict" });
+  const foreign = await here.joinOnce([], "key_2", "k");
+  assert.ok(foreign.ok && foreign.token !== token, "the key of another caller is another key");
+  const session = here.get(sid) ?? assert.fail();
+  here.remove(session);
+  const anew = await here.joinOnce(["a"], "key_1", "k");
+  assert.ok(anew.ok && anew.token !== token && anew.session.row.sid !== sid, "a token that has ended stays ended");
 });

@@ -8,6 +8,7 @@ import { anyOperator } from "../../protocol/operator/operator-session.ts";
 import type { OperatorRow, ServiceRecords } from "../../store/service-records.ts";
 import type { Keys } from "../state/api-keys.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
+import type { SigningKey } from "./signing-key.ts";
 import { newOperatorSession, type OperatorSession, spawnCount } from "./session-state.ts";
 
 const maxSessions = 10_000;
@@ -27,6 +28,7 @@ export interface OperatorSessionsOptions {
   readonly committed: () => Promise<void>;
   readonly clock: Clock;
   readonly keys: Pick<Keys, "isRevoked">;
+  readonly signingKey: Pick<SigningKey, "mac">;
 }
 
 export type JoinResult =
@@ -39,6 +41,8 @@ export class OperatorSessions {
   readonly #known = new Map<string, OperatorSession>();
   /** Removed here, until that is committed and the row can no longer be read. */
   readonly #beingRemoved = new Set<string>();
+  /** Joins with an idempotency key that are under way. */
+  readonly #joining = new Map<string, Promise<JoinResult>>();
 
   constructor(options: OperatorSessionsOptions) {
     this.#options = options;
@@ -70,6 +74,45 @@ export class OperatorSessions {
 
   /** The operator session gets all the names or none. It is durable when this resolves. */
   async join(names: readonly string[], api_key: string): Promise<JoinResult> {
+    return this.#join(names, api_key, undefined);
+  }
+
+  /** The same key again finds the operator session that joined with it, and gives the same token. */
+  async joinOnce(names: readonly string[], api_key: string, key: string): Promise<JoinResult> {
+    const once = `${api_key} ${key}`;
+    await this.#joining.get(once)?.catch(() => undefined);
+    const found = this.#joinedOnce(names, api_key, key);
+    if (found !== undefined) return found;
+    const joining = this.#joining.get(once) ?? this.#join(names, api_key, key);
+    this.#joining.set(once, joining);
+    try {
+      return await joining;
+    } finally {
+      this.#joining.delete(once);
+    }
+  }
+
+  #joinedOnce(names: readonly string[], api_key: string, key: string): JoinResult | undefined {
+    const row = this.#options.records.operators().find((each) => {
+      return each.api_key === api_key && each.digest === secretDigest(this.#tokenFor(each.sid, api_key, key));
+    });
+    if (row === undefined || this.#row(row.sid) === undefined) return undefined;
+    if (row.roles.toSorted().join("\n") !== [...new Set(names)].toSorted().join("\n")) {
+      throw new TuttiError("conflict", "this idempotency key was used to join with other roles; use a new key");
+    }
+    return {
+      ok: true,
+      session: this.#known.get(row.sid) ?? this.#adopt(row),
+      token: this.#tokenFor(row.sid, api_key, key),
+    };
+  }
+
+  /** Nothing but the digest of a token is kept, so one that can be given again is made from what the caller sends. */
+  #tokenFor(sid: string, api_key: string, key: string): string {
+    return `ot-${this.#options.signingKey.mac("operator token", `${sid} ${api_key} ${key}`).slice(0, 32)}`;
+  }
+
+  async #join(names: readonly string[], api_key: string, key: string | undefined): Promise<JoinResult> {
     const { records, committed, clock, keys } = this.#options;
     if (keys.isRevoked(api_key)) throw new TuttiError("unauthorized", "the key of this operator was revoked");
     const roles = [...new Set(names)];
@@ -78,16 +121,17 @@ export class OperatorSessions {
     }
     const taken = this.#taken(roles);
     if (taken.length > 0) return { ok: false, conflicts: taken };
-    const token = `ot-${randomBytes(16).toString("hex")}`;
+    const sid = `op-${randomUUID()}`;
+    const token = key === undefined ? `ot-${randomBytes(16).toString("hex")}` : this.#tokenFor(sid, api_key, key);
     const now = clock.now();
     const digest = secretDigest(token);
-    const row = { sid: `op-${randomUUID()}`, digest, roles, created_at: now, seen_at: now, api_key };
+    const row = { sid, digest, roles, created_at: now, seen_at: now, api_key };
     records.addOperator(row);
     await committed();
     if (this.#row(row.sid) !== undefined) return { ok: true, session: this.#adopt(row), token };
     // Somebody took one of the names first, and perhaps gave it back since.
     const conflicts = this.#taken(roles);
-    return conflicts.length > 0 ? { ok: false, conflicts } : this.join(names, api_key);
+    return conflicts.length > 0 ? { ok: false, conflicts } : this.#join(names, api_key, key);
   }
 
   /** Its names are free from now on. */

@@ -21,6 +21,7 @@ import {
 } from "../operator/worker.ts";
 import { ListQuery, nextItem } from "./list-query.ts";
 import { jsonBody, jsonReply, route } from "./route-shape.ts";
+import { IdempotencyHeaders } from "./task-shapes.ts";
 
 const sessionParams = z.strictObject({ sid: OperatorSid });
 
@@ -29,8 +30,9 @@ export const operatorRoutes = {
     method: "POST",
     path: "/v1/operators",
     tag: "operators",
-    about: "Join as an operator; the token is shown only this once",
+    about: "Join as an operator; the token is shown only this once, unless the same idempotency key comes again",
     access: "operator",
+    headers: IdempotencyHeaders,
     body: { ...jsonBody(JoinOperator), optional: true },
     reply: { type: "json", status: 200, schema: JoinedOperator },
     refuses: [409],

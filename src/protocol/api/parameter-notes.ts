@@ -29,6 +29,6 @@ export const parameterNotes: Readonly<Record<string, string>> = {
   money_micro_usd: "What the work cost since the last report of usage, in millionths of a US dollar",
   ticket: "A one-time ticket, instead of the Authorization header",
   "idempotency-key":
-    "The same key again gives the task that was made with it, finished or not; with another body it is a conflict",
+    "The same key again gives what was made with it, such as a task, finished or not; with another body it is a conflict",
   "last-event-id": "The `id` of the last event that was seen; the stream goes on after it. It wins over `after`",
 };

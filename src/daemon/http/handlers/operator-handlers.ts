@@ -10,8 +10,9 @@ type OperatorRoute = "joinOperator" | "operators" | "operator" | "leaveOperator"
 
 export function operatorHandlers({ state: { operators } }: HttpContext): Pick<Handlers, OperatorRoute> {
   return {
-    async joinOperator({ body, caller }) {
-      const joined = await operators.join(body.roles, caller.kind === "key" ? caller.id : "");
+    async joinOperator({ body, headers, caller }) {
+      const apiKey = caller.kind === "key" ? caller.id : "";
+      const joined = await operators.join(body.roles, apiKey, headers["idempotency-key"]);
       if (joined.ok) return { value: { sid: joined.sid, token: joined.token, roles: joined.roles } };
       const { conflicts } = joined;
       const message = `these names belong to other operators: ${conflicts.join(", ")}; leave them out, or end those sessions`;
