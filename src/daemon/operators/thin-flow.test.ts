@@ -136,7 +136,7 @@ test("what a worker reports to have used is settled against the budget, once, an
   const id = idInName(kit.store.salt, task) ?? assert.fail();
   const { tokens, money } = (await kit.view.task(id)) ?? assert.fail();
   assert.deepEqual({ tokens, money }, { tokens: 123, money: 7 });
-  const events = await kit.feed.read({ after: 0, limit: 1000 });
+  const { events } = await kit.feed.read({ after: 0, limit: 1000 });
   assert.deepEqual(
     events.filter(({ event }) => event.type === "message.added").map(({ event }) => event.task),
     [],
