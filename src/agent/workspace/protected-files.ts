@@ -8,11 +8,29 @@ import type { ResolvedPath } from "./resolve-path.ts";
 import { trimEndOf } from "../../protocol/trim-end.ts";
 
 /** Everything in such a folder is protected, and so is a file of that name: `.git` may be one. */
-const folders = new Set([".git", ".githooks", ".tutti", ".claude", ".idea", ".husky"]);
-const files = new Set([".mcp.json", ".envrc"]);
-const editorFiles = new Set(["tasks.json", "settings.json"]);
-const editorFolder = ".vscode";
+export const protectedFolders = [
+  ".git",
+  ".githooks",
+  ".husky",
+  ".tutti",
+  // Other agents: servers that they start and hooks that they run.
+  ".claude",
+  ".codex",
+  ".cursor",
+  ".gemini",
+  // Editors.
+  ".fleet",
+  ".idea",
+  ".zed",
+];
+/** Read when a folder is entered or opened: by shells, agents and editors. */
+export const protectedFiles = [".mcp.json", ".envrc", ".exrc", ".nvimrc", ".nvim.lua"];
+export const editorFolder = ".vscode";
+export const editorFiles = ["tasks.json", "settings.json", "mcp.json"];
+/** The file of a workspace of VS Code has the same settings and tasks as `.vscode`. */
+export const workspaceEnding = ".code-workspace";
 const configName = /^tutti\.config\.[^/]*$/;
+const names = new Set([...protectedFolders, ...protectedFiles]);
 
 /**
  * The name as the most forgiving file system reads it: case, forms of the same letter, invisible characters, trailing dots
@@ -29,11 +47,11 @@ function foldName(name: string): string {
 }
 
 /** How many of the names lead to the protected file or folder; undefined when none is protected. Looks at the names alone. */
-export function protectedDepth(names: readonly string[]): number | undefined {
-  const folded = names.map(foldName);
+export function protectedDepth(path: readonly string[]): number | undefined {
+  const folded = path.map(foldName);
   const index = folded.findIndex((name, at) => {
-    if (folders.has(name) || files.has(name) || configName.test(name)) return true;
-    return editorFiles.has(name) && folded[at - 1] === editorFolder;
+    if (names.has(name) || configName.test(name) || name.endsWith(workspaceEnding)) return true;
+    return editorFiles.includes(name) && folded[at - 1] === editorFolder;
   });
   return index === -1 ? undefined : index + 1;
 }
@@ -48,11 +66,11 @@ export async function isGitFolder(folder: string, added?: string): Promise<boole
 }
 
 /** The protected file or folder that contains the path, or would contain it once it was made; undefined when there is none. */
-export async function protectedPart({ root, names }: ResolvedPath): Promise<string | undefined> {
-  const depth = protectedDepth(names);
-  if (depth !== undefined) return join(root, ...names.slice(0, depth));
-  for (const [index, name] of names.entries()) {
-    const folder = join(root, ...names.slice(0, index));
+export async function protectedPart({ root, names: path }: ResolvedPath): Promise<string | undefined> {
+  const depth = protectedDepth(path);
+  if (depth !== undefined) return join(root, ...path.slice(0, depth));
+  for (const [index, name] of path.entries()) {
+    const folder = join(root, ...path.slice(0, index));
     if (await isGitFolder(folder, name)) return folder;
   }
   return undefined;

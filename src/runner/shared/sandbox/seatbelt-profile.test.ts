@@ -110,6 +110,10 @@ test("protected files may not be written, also when they do not exist yet, in an
     ".idea/x",
     ".husky/pre-commit",
     ".envrc",
+    ".cursor/mcp.json",
+    ".zed/tasks.json",
+    "sub/Team.Code-Workspace",
+    ".nvim.lua",
   ]) {
     assert.ok(isDenied(`${root}/${path}`), path);
   }

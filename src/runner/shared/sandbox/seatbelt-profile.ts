@@ -1,11 +1,16 @@
 // The profile with which `sandbox-exec` of macOS confines a program: it can read the machine and change only the task's folders.
 
+import {
+  editorFiles,
+  editorFolder,
+  protectedFiles,
+  protectedFolders,
+  workspaceEnding,
+} from "../../../agent/workspace/protected-files.ts";
 import type { Confinement } from "./bwrap-argv.ts";
 
 /** Written by many programs; they are devices, so nothing is kept in them. */
 const devices = ["/dev/null", "/dev/zero", "/dev/tty", "/dev/stdout", "/dev/stderr", "/dev/dtracehelper"];
-
-const protectedNames = [".git", ".githooks", ".tutti", ".claude", ".idea", ".husky", ".mcp.json", ".envrc"];
 
 export interface SeatbeltOptions extends Omit<Confinement, "cwd"> {
   /** A folder for temporary files that belongs to this run alone. */
@@ -61,9 +66,10 @@ function protectedPatterns(root: string): string[] {
   const inside = `^${escapeRegex(root === "/" ? "" : root)}/(.*/)?`;
   const pattern = (rest: string): string => `(regex ${quote(`${inside}${rest}`)})`;
   return [
-    ...protectedNames.map((name) => pattern(`${anyCase(name)}(/.*)?$`)),
+    ...[...protectedFolders, ...protectedFiles].map((name) => pattern(`${anyCase(name)}(/.*)?$`)),
     pattern(`${anyCase("tutti.config.")}[^/]*$`),
-    pattern(`${anyCase(".vscode")}/(${anyCase("tasks.json")}|${anyCase("settings.json")})$`),
+    pattern(`[^/]*${anyCase(workspaceEnding)}$`),
+    pattern(`${anyCase(editorFolder)}/(${editorFiles.map(anyCase).join("|")})$`),
   ];
 }
 
