@@ -194,6 +194,20 @@ test(
   },
 );
 
+test(
+  "a protected link that is replaced by a folder is reported, although the folder has the inode of the link",
+  { skip },
+  async (t) => {
+    // A removed inode is given away again at once, so one of a few tries meets it.
+    for (let tries = 0; tries < 5; tries += 1) {
+      const { root } = workspace(t, { "real/HEAD": "" });
+      symlinkSync("real", join(root, ".git"));
+      const outcome = await tryTool(confined, { shell: "rm .git && mkdir -p .git/hooks" }, [root]);
+      assert.partialDeepStrictEqual(outcome, { exit_code: 0, protected_files_appeared: [join(root, ".git")] });
+    }
+  },
+);
+
 test("a program that asks to change protected files may do so only after a person agreed", { skip }, async (t) => {
   const w = await world(t, {
     environment: { tools: [...builtinTools, confined], approvals: [{ from: "project", rules: generous } as const] },

@@ -1,6 +1,6 @@
 // Finds the protected files below the folders that a confined program may write to, before it runs and again afterwards.
 
-import type { Dirent } from "node:fs";
+import { type BigIntStats, constants, type Dirent } from "node:fs";
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -40,7 +40,7 @@ export async function findProtected(roots: readonly string[], offLimits: OffLimi
       return;
     }
     if (protectedDepth(names) !== undefined || (await isGitFolder(folder))) {
-      found.set(folder, `${stats.dev}:${stats.ino}`);
+      found.set(folder, identityOf(stats));
       readOnly.add(folder);
       return;
     }
@@ -53,7 +53,7 @@ export async function findProtected(roots: readonly string[], offLimits: OffLimi
         const file = await lstat(path, { bigint: true }).catch(() => undefined);
         if (file !== undefined && offLimits.holds(file)) closed.push(path);
         else if (file !== undefined && protectedDepth(below) !== undefined) {
-          found.set(path, `${file.dev}:${file.ino}`);
+          found.set(path, identityOf(file));
           const real = await realpath(path).catch(() => undefined);
           if (real !== undefined && (real === path || roots.some((root) => real.startsWith(`${root}/`))))
             readOnly.add(real);
@@ -82,6 +82,13 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
     return [];
   }
 }
+
+/** A file system gives the inode of a removed file to the next one, so the time of birth and the kind of file count too. */
+function identityOf({ dev, ino, mode, birthtimeNs }: BigIntStats): string {
+  return [dev, ino, mode & kindOfFile, birthtimeNs].join(":");
+}
+
+const kindOfFile = BigInt(constants.S_IFMT);
 
 /** The protected paths that appeared, or were put in the place of another file, between two looks. */
 export function appeared(before: ProtectedFiles, after: ProtectedFiles): string[] {
