@@ -77,17 +77,36 @@ test("a daemon.json that others can write, or that is a link, leads nowhere", as
   assert.deepEqual(stolen, []);
 });
 
-test("a folder below one that anybody can write is refused, unless that one is sticky as /tmp is", (t) => {
+test("a folder below one that others can write is refused, unless that one is sticky as /tmp is", (t) => {
   const shared = join(tempFolder(t), "shared");
   const folder = join(shared, "state");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   chmodSync(shared, 0o777);
-  assert.throws(() => refuseSharedFolder(folder), { ...refused, message: /anybody can write to/ });
+  assert.throws(() => refuseSharedFolder(folder), { ...refused, message: /others can write to/ });
+  for (const below of ["not-there-yet", "not/there/yet"]) {
+    assert.throws(() => refuseSharedFolder(join(shared, below)), { ...refused, message: /others can write to/ }, below);
+  }
   chmodSync(shared, 0o1777);
   refuseSharedFolder(folder);
   refuseSharedFolder(join(folder, "not-there-yet"));
+  refuseSharedFolder(join(shared, "not/there/yet"));
 });
+
+test(
+  "a folder below one that a group can write is refused",
+  { skip: !asRoot && "only root can choose a group" },
+  (t) => {
+    const shared = join(tempFolder(t), "shared");
+    const folder = join(shared, "state");
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chownSync(shared, 0, nobody);
+    chmodSync(shared, 0o775);
+    assert.throws(() => refuseSharedFolder(folder), { ...refused, message: /others can write to/ });
+    chmodSync(shared, 0o755);
+    refuseSharedFolder(folder);
+  },
+);
 
 test("a state folder or a daemon.json of another user is refused by name", async (t) => {
   if (!asRoot) {
