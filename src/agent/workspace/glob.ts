@@ -6,8 +6,8 @@ export function globMatcher(pattern: string): (path: string) => boolean {
   if (pattern.length > longestPattern) throw new Error(`it is longer than ${longestPattern} characters`);
   const anchored = pattern.includes("/");
   const source = `^(?:${globSource(anchored ? pattern.replace(/^\/+/, "") : pattern)})$`;
-  // The time of backtracking grows with every star, so only patterns with few of them are left to it.
-  const few = pattern.split("*", mostStars + 2).length <= mostStars + 1;
+  // The time of backtracking grows with every star and every list of alternatives, so only patterns with few are left to it.
+  const few = countUpTo(pattern, "*", mostStars) <= mostStars && countUpTo(pattern, "{", mostLists) <= mostLists;
   const regex = few ? new RegExp(source, "su") : linearPattern(source, { dotAll: true });
   return (path) => regex.test(anchored ? path : path.slice(path.lastIndexOf("/") + 1));
 }
@@ -15,6 +15,13 @@ export function globMatcher(pattern: string): (path: string) => boolean {
 const longestPattern = 500;
 /** As in `src/**\/*.ts`. */
 const mostStars = 3;
+/** As in `*.{ts,js}`. */
+const mostLists = 1;
+
+/** How often the character occurs; it is not counted further than one beyond `most`. */
+function countUpTo(text: string, character: string, most: number): number {
+  return text.split(character, most + 2).length - 1;
+}
 
 function globSource(pattern: string): string {
   let source = "";
