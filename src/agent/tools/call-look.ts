@@ -66,12 +66,9 @@ export function quoted(text: string): string {
     .join("\n");
 }
 
-/** For a call without a look of its own: its arguments exactly as the tool gets them. */
+/** For a call without a look of its own: its arguments exactly as the tool gets them, and all of them. */
 export function argumentsText(input: unknown): string {
-  const lines = (JSON.stringify(input, undefined, 2) ?? "null").split("\n");
-  return `arguments:\n${shownLines(lines)
-    .map((line) => `  | ${line}`)
-    .join("\n")}`;
+  return `arguments:\n${quoted(JSON.stringify(input, undefined, 2) ?? "null")}`;
 }
 
 export function sha256(content: string | Uint8Array): string {

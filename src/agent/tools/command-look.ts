@@ -3,7 +3,7 @@
 import type { Rights } from "../../core/rights.ts";
 import { escapeInvisible } from "../../core/escape-invisible.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { type CallLook, quoted, shownLines } from "./call-look.ts";
+import { type CallLook, quoted } from "./call-look.ts";
 import type { Command, CommandPlace, Commands } from "./run.ts";
 
 export async function lookAtCommand(commands: Commands, command: Command, rights: Rights): Promise<CallLook> {
@@ -23,7 +23,7 @@ export async function lookAtCommand(commands: Commands, command: Command, rights
     `network: ${network ? "yes" : "no"}`,
     `environment: ${escapeInvisible(place.environment.join(", "))}`,
     `ended after: ${timeoutMs / 1_000} seconds`,
-    ...(stdin === "" ? [] : ["input:", ...shownLines(stdin.split("\n")).map((line) => `  | ${line}`)]),
+    ...(stdin === "" ? [] : ["input:", quoted(stdin)]),
   ];
   return { protected: [], text: lines.join("\n"), cwd: place.cwd };
 }

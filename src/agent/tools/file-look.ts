@@ -48,7 +48,8 @@ export async function lookAtFile(path: string, context: LookContext, newText: Ne
   const lines = [
     `file: ${escapeInvisible(resolved)} (${now === undefined ? "a new file" : `exists, ${now.size} bytes`})`,
     ...(part === undefined ? [] : [protectedText(resolved, part)]),
-    ...changeLines(now, newText),
+    // A protected file is a program or a rule: one line in the middle of it is enough.
+    ...changeLines(now, newText, part === undefined ? shownLines : allLines),
   ];
   return { protected: protectedFiles, text: lines.join("\n"), file: { path: resolved, content: now?.mark ?? null } };
 }
@@ -72,7 +73,11 @@ async function contentNow(path: string, { rights, offLimits }: LookContext): Pro
   }
 }
 
-function changeLines(now: FileContent | undefined, newText: NewText): string[] {
+type Shown = (lines: readonly string[]) => string[];
+
+const allLines: Shown = (lines) => lines.map(escapeInvisible);
+
+function changeLines(now: FileContent | undefined, newText: NewText, shown: Shown): string[] {
   const before = now === undefined ? "" : now.bytes === undefined ? undefined : exactText(now.bytes);
   const change = newText(before ?? "");
   if ("problem" in change) return [`nothing will change: ${change.problem}`];
@@ -80,12 +85,12 @@ function changeLines(now: FileContent | undefined, newText: NewText): string[] {
   if (before === undefined) {
     return [
       "the old content is not text or too large to compare; the new content is:",
-      ...shownLines(unifiedDiff("", change.text)),
+      ...shown(unifiedDiff("", change.text)),
       hash,
     ];
   }
   const diff = unifiedDiff(before, change.text);
-  return diff.length === 0 ? ["the content stays the same"] : [...shownLines(diff), hash];
+  return diff.length === 0 ? ["the content stays the same"] : [...shown(diff), hash];
 }
 
 /** Fails when the file is not what the person saw. Returns its state, so that a change after this is noticed too. */
