@@ -94,6 +94,26 @@ test("a file that a trusted config imports is not executed after an agent has ch
   assert.ok(existsSync(marker));
 });
 
+test("the user's own config, which needs no trust, runs no file that an agent could have written", async (t) => {
+  const { daemon, client, project, marker, code } = await scene(t);
+  const own = join(daemon.folder, ".tutti");
+  mkdirSync(own, { mode: 0o700 });
+  const lib = join(project, "shared.mjs");
+  writeFileSync(lib, "export default {};");
+  writeFileSync(join(own, "tutti.config.mjs"), `import config from ${JSON.stringify(lib)}; export default config;`);
+  const changing = client.invoke(scriptedAgent([write("shared.mjs", code)]), { folder: project });
+  await assert.rejects(changing, /shared\.mjs lies outside of .*\.tutti, .*; move what your config imports/);
+  writeFileSync(lib, code);
+  await assert.rejects(client.invoke(scriptedAgent([]), { folder: project }), { code: "refused" });
+  assert.ok(!existsSync(marker));
+
+  writeFileSync(join(own, "shared.mjs"), code);
+  writeFileSync(join(own, "tutti.config.mjs"), 'import config from "./shared.mjs"; export default config;');
+  const { task } = await client.invoke(scriptedAgent([]), { folder: project });
+  assert.equal((await client.result(task)).status, "completed");
+  assert.ok(existsSync(marker), "what the user put there is used");
+});
+
 test("rules in an invocation cannot free a call, and can refuse one", async (t) => {
   const { client, project, marker } = await scene(t);
   const call = { tool: "run", args: { argv: ["touch", marker], network: true } };

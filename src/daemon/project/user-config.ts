@@ -1,13 +1,13 @@
 // The user's own config, `~/.tutti/tutti.config.*`: models and approvals for all projects, and who is notified.
 
-import { join } from "node:path";
+import { join, sep } from "node:path";
 
 import type { ModelsConfig } from "../../model/models-config.ts";
 import type { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import { NotifyConfig } from "../notify/notify-config.ts";
-import { readConfigFiles } from "./config-files.ts";
+import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
 import { loadConfig } from "./project-config.ts";
 
 export interface UserConfig {
@@ -20,9 +20,25 @@ export interface UserConfig {
   readonly notifications: NotifyConfig;
 }
 
-/** Nobody is asked to trust it: the files must belong to the user, and that is checked (`refused`). */
-export async function loadUserConfig(home: string): Promise<UserConfig> {
+/**
+ * Nobody is asked to trust the user's config, so no agent may be able to change it: its folder is protected in every
+ * workspace, and a file elsewhere is not. The config itself may be a link, because its name is protected everywhere.
+ */
+function readUserFiles(home: string): ConfigFiles | undefined {
   const files = readConfigFiles(join(home, ".tutti"));
+  if (files === undefined) return undefined;
+  const { folder, file } = files;
+  const outside = [...files.files.keys(), ...files.packageFiles.keys()].find(
+    (path) => path !== file && !path.startsWith(`${folder}${sep}`),
+  );
+  if (outside === undefined) return files;
+  const why = `${outside} lies outside of ${folder}, where an agent that works there could change it`;
+  throw new TuttiError("refused", `${file} is not used: ${why}; move what your config imports into ${folder}`);
+}
+
+/** The files must belong to the user, and that is checked (`refused`). */
+export async function loadUserConfig(home: string): Promise<UserConfig> {
+  const files = readUserFiles(home);
   const { file, config, tools, runners, process } = await loadConfig(files);
   process?.close();
   for (const [name, listed] of Object.entries({ tools, runners })) {
@@ -41,7 +57,7 @@ export async function loadUserConfig(home: string): Promise<UserConfig> {
 export function cachedUserConfig(home: string): () => Promise<UserConfig> {
   let known: { readonly version: string; readonly loading: Promise<UserConfig> } | undefined;
   return () => {
-    const version = readConfigFiles(join(home, ".tutti"))?.hash ?? "";
+    const version = readUserFiles(home)?.hash ?? "";
     if (known?.version === version) return known.loading;
     const loading = loadUserConfig(home);
     known = { version, loading };
