@@ -10,6 +10,9 @@ export interface InputOptions {
   readonly limit: number;
 }
 
+/** Describes the argument TASK. */
+export const taskArgument = "the id of a task, a unique beginning or the end of it, or `last` for the newest tree";
+
 export const stateOption = (): Option =>
   new Option("--state <folder>", "the state folder (default: $TUTTI_STATE, or ~/.tutti)");
 export const projectOption = (): Option =>

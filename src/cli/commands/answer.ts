@@ -5,6 +5,7 @@ import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
 import { type ErrorCode, TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import { commandLine, interruptedStatus, withDaemon } from "../connect.ts";
+import { findAsk } from "../find-id.ts";
 import { findOpenAsk } from "../open-asks.ts";
 import { submitAnswer } from "../submit-answer.ts";
 import { note, writeLine } from "../terminal/screen.ts";
@@ -20,15 +21,16 @@ export interface AnswerOptions {
 
 export async function answerCommand(
   host: Host,
-  { id, words }: { readonly id: string; readonly words: readonly string[] },
+  { id: given, words }: { readonly id: string; readonly words: readonly string[] },
   options: AnswerOptions,
 ): Promise<void> {
   if (options.jsonValue !== undefined && words.length > 0) {
     throw new TuttiError("usage", "give the answer as text or with --json-value, not both");
   }
-  const check = (reader: Reader): Promise<OpenAsk | OpenWait> => findOpen(reader, id, options.state);
+  const check = (reader: Reader): Promise<OpenAsk | OpenWait> => findOpen(reader, given, options.state);
   await withDaemon(host, { state: options.state, json: options.json, check }, async (tutti) => {
-    const open = await findOpen(tutti, id, options.state);
+    const open = await findOpen(tutti, given, options.state);
+    const { id } = open;
     const value = await answerFor(open, words, options);
     if (value === undefined) {
       note(`\ntutti: ${id} stays open`);
@@ -40,7 +42,8 @@ export async function answerCommand(
   });
 }
 
-async function findOpen(reader: Reader, id: string, state: string | undefined): Promise<OpenAsk | OpenWait> {
+async function findOpen(reader: Reader, given: string, state: string | undefined): Promise<OpenAsk | OpenWait> {
+  const id = await findAsk(reader, given);
   const found = await findOpenAsk(reader, id);
   if (found !== undefined) return found;
   const list = commandLine(state, "asks");

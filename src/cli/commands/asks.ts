@@ -1,8 +1,8 @@
 // `tutti asks`: lists what waits for an answer.
 import type { Host } from "../../host/host.ts";
-import type { TaskId } from "../../protocol/ids.ts";
 import { commandLine, withReader } from "../connect.ts";
 import { pauseText } from "../pause-notice.ts";
+import { findTask } from "../find-id.ts";
 import { describeAsk, readOpenAsks } from "../open-asks.ts";
 import { note, writeLine } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
@@ -15,8 +15,9 @@ export interface AsksOptions {
   readonly json?: boolean;
 }
 
-export async function asksCommand(host: Host, task: TaskId | undefined, options: AsksOptions): Promise<void> {
+export async function asksCommand(host: Host, given: string | undefined, options: AsksOptions): Promise<void> {
   await withReader(host, options, async (reader) => {
+    const task = given === undefined ? undefined : await findTask(reader, given);
     const { asks, waits } = await readOpenAsks(reader, task);
     if (options.json === true) return writeLine(JSON.stringify({ asks, waits }));
     const open = [...asks, ...waits];

@@ -1,6 +1,7 @@
 // `tutti cancel`: cancels a task and all below it, through the daemon, or on the state itself while there is none.
 import type { Host } from "../../host/host.ts";
 import type { TaskId } from "../../protocol/ids.ts";
+import { findTask } from "../find-id.ts";
 import { stateFolder } from "../state-folder.ts";
 import { writeLine } from "../terminal/screen.ts";
 import { counted } from "../terminal/units.ts";
@@ -11,32 +12,38 @@ export interface CancelOptions {
   readonly reason: string;
 }
 
-export async function cancelCommand(host: Host, task: TaskId, options: CancelOptions): Promise<void> {
-  const canceled = await cancel(host, task, options);
+export async function cancelCommand(host: Host, given: string, options: CancelOptions): Promise<void> {
+  const { task, canceled } = await cancel(host, given, options);
   if (options.json === true) return writeLine(JSON.stringify({ canceled }));
   await writeLine(
     canceled.length === 0
       ? `${task} is over; there was nothing to cancel`
-      : `canceled ${counted(canceled.length, "task")}`,
+      : `canceled ${counted(canceled.length, "task")}: ${task}${canceled.length > 1 ? " and all below it" : ""}`,
   );
 }
 
+interface Canceled {
+  readonly task: TaskId;
+  readonly canceled: readonly TaskId[];
+}
+
 /** Starts no daemon: that would resume the task, and it may be canceled because it ends every process that does. */
-async function cancel(host: Host, task: TaskId, { state, reason }: CancelOptions): Promise<readonly TaskId[]> {
+async function cancel(host: Host, given: string, { state, reason }: CancelOptions): Promise<Canceled> {
   const folder = stateFolder(state);
   const tutti = await host.connect(folder);
   if (tutti === undefined) {
     const reader = host.openReader(folder);
+    let task: TaskId;
     try {
-      // Throws when there is no such task.
-      await reader.task(task);
+      task = await findTask(reader, given);
     } finally {
       await reader.close();
     }
-    return host.cancel(folder, task, reason);
+    return { task, canceled: await host.cancel(folder, task, reason) };
   }
   try {
-    return await tutti.cancel(task, reason);
+    const task = await findTask(tutti, given);
+    return { task, canceled: await tutti.cancel(task, reason) };
   } finally {
     await tutti.close();
   }

@@ -7,6 +7,7 @@ import type { TaskEvent } from "../../protocol/task/event.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { allEvents } from "../all-events.ts";
 import { commandLine, withReader } from "../connect.ts";
+import { findTask } from "../find-id.ts";
 import { listTasks } from "../list-tasks.ts";
 import { stateFolder } from "../state-folder.ts";
 import { eventLine } from "../terminal/event-line.ts";
@@ -19,12 +20,12 @@ export interface LogsOptions {
   readonly follow?: boolean;
 }
 
-export async function logsCommand(host: Host, task: TaskId | undefined, options: LogsOptions): Promise<void> {
+export async function logsCommand(host: Host, given: string | undefined, options: LogsOptions): Promise<void> {
   await withReader(host, options, async (reader) => {
+    const task = given === undefined ? undefined : await findTask(reader, given);
     const print = (event: TaskEvent): Promise<void> =>
       writeLine(options.json === true ? JSON.stringify(event) : eventLine(event));
     if (options.follow !== true) {
-      if (task !== undefined) await reader.task(task);
       for await (const event of allEvents(reader, task)) await print(event);
       return;
     }

@@ -1,8 +1,8 @@
 // `tutti message`: sends a message to a task, which reads it at its next turn.
 import type { Host } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import type { TaskId } from "../../protocol/ids.ts";
 import { withDaemon } from "../connect.ts";
+import { findTask } from "../find-id.ts";
 import { readText } from "../input.ts";
 import { writeLine } from "../terminal/screen.ts";
 
@@ -14,7 +14,7 @@ export interface MessageOptions {
 
 export async function messageCommand(
   host: Host,
-  { task, words }: { readonly task: TaskId; readonly words: readonly string[] },
+  { task: given, words }: { readonly task: string; readonly words: readonly string[] },
   options: MessageOptions,
 ): Promise<void> {
   const { state, json, limit } = options;
@@ -22,7 +22,8 @@ export async function messageCommand(
   const text = typed === "-" ? await readText("-", limit) : typed;
   if (text.trim() === "")
     throw new TuttiError("usage", "the message is empty; write some text, or - for standard input");
-  await withDaemon(host, { state, json, check: (reader) => reader.task(task) }, async (tutti) => {
+  await withDaemon(host, { state, json, check: (reader) => findTask(reader, given) }, async (tutti) => {
+    const task = await findTask(tutti, given);
     await tutti.sendMessage(task, text);
     await writeLine(json === true ? JSON.stringify({ sent: true, task }) : `${task} reads it at its next turn`);
   });

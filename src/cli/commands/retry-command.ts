@@ -7,6 +7,7 @@ import { isTerminal } from "../../protocol/task/task-status.ts";
 import { commandLine, withDaemon } from "../connect.ts";
 import { pauseText } from "../pause-notice.ts";
 import { warn } from "../terminal/output.ts";
+import { findTask } from "../find-id.ts";
 import { note, writeLine } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 
@@ -16,14 +17,16 @@ export interface RetryOptions {
   readonly giveUp?: boolean;
 }
 
-export async function retryCommand(host: Host, asked: TaskId, options: RetryOptions): Promise<void> {
+export async function retryCommand(host: Host, given: string, options: RetryOptions): Promise<void> {
   const { state, json, giveUp = false } = options;
-  const check = async (reader: Reader): Promise<void> => {
+  const check = async (reader: Reader): Promise<TaskId> => {
+    const asked = await findTask(reader, given);
     const { status } = await reader.task(asked);
     if (!giveUp && !isTerminal(status)) throw notOver(asked, status);
+    return asked;
   };
   await withDaemon(host, { state, json, check }, async (tutti) => {
-    await check(tutti);
+    const asked = await check(tutti);
     const { task } = await tutti.retry(asked, { giveUp });
     if (json === true) return writeLine(JSON.stringify({ task, retried: asked }));
     await writeLine(task);

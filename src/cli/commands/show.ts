@@ -1,10 +1,10 @@
 // `tutti show`: shows one task: its tree, what it cost, every event, and the result.
 import { emptyTree, foldTree, isSettled } from "../../core/fold-tree.ts";
 import type { Host } from "../../host/host.ts";
-import type { TaskId } from "../../protocol/ids.ts";
 import { allEvents } from "../all-events.ts";
 import { withReader } from "../connect.ts";
 import { pauseText } from "../pause-notice.ts";
+import { findTask } from "../find-id.ts";
 import { eventLine } from "../terminal/event-line.ts";
 import { writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
@@ -17,8 +17,9 @@ export interface ShowOptions {
   readonly json?: boolean;
 }
 
-export async function showCommand(host: Host, task: TaskId, options: ShowOptions): Promise<void> {
+export async function showCommand(host: Host, given: string, options: ShowOptions): Promise<void> {
   await withReader(host, options, async (reader) => {
+    const task = await findTask(reader, given);
     const events = await Array.fromAsync(allEvents(reader, task));
     if (options.json === true) return writeLine(JSON.stringify({ tree: await reader.tree(task), events }));
     const tree = events.reduce(foldTree, emptyTree(task));

@@ -7,7 +7,7 @@ import type { LogsOptions } from "../commands/logs.ts";
 import type { PruneOptions } from "../commands/prune.ts";
 import type { ShowOptions } from "../commands/show.ts";
 import type { TasksOptions } from "../commands/tasks.ts";
-import { jsonLinesOption, jsonOption, positiveInteger, stateOption } from "../options.ts";
+import { jsonLinesOption, jsonOption, positiveInteger, stateOption, taskArgument } from "../options.ts";
 
 export function declareRecordCommands(program: Command, host: () => Promise<Host>): void {
   program
@@ -23,7 +23,7 @@ export function declareRecordCommands(program: Command, host: () => Promise<Host
     });
   program
     .command("show")
-    .argument("<task>", "the id of the task")
+    .argument("<task>", taskArgument)
     .description("show a task: its tree, its cost, its events and its result")
     .addOption(stateOption())
     .addOption(jsonOption())
@@ -33,7 +33,7 @@ export function declareRecordCommands(program: Command, host: () => Promise<Host
     });
   program
     .command("logs")
-    .argument("[task]", "the id of a task (default: every task)")
+    .argument("[task]", `${taskArgument} (default: every task)`)
     .description("print the events of a task and all tasks below it, or of every task")
     .addOption(stateOption())
     .option("-f, --follow", "keep printing new events until the tree has ended; without a task, until Ctrl-C")
@@ -44,7 +44,7 @@ export function declareRecordCommands(program: Command, host: () => Promise<Host
     });
   program
     .command("export")
-    .argument("<task>", "the id of the task")
+    .argument("<task>", taskArgument)
     .description("print a task, all tasks below it and their events as JSON lines")
     .addOption(stateOption())
     .addOption(jsonLinesOption())

@@ -8,7 +8,7 @@ import type { CancelOptions } from "../commands/cancel.ts";
 import type { InvokeOptions } from "../commands/invoke.ts";
 import type { RetryOptions } from "../commands/retry-command.ts";
 import type { MessageOptions } from "../commands/message-command.ts";
-import { jsonOption, limitOption, stateOption } from "../options.ts";
+import { jsonOption, limitOption, stateOption, taskArgument } from "../options.ts";
 
 export function declareTaskCommands(program: Command, host: () => Promise<Host>): void {
   program
@@ -41,7 +41,7 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
     });
   program
     .command("answer")
-    .argument("<ask>", "the id of the question")
+    .argument("<ask>", "the id of the question, a unique beginning of it, or `last` for the newest that is open")
     .argument("[text...]", "the answer: y or n, one of the choices, or text; without it, you are asked on the terminal")
     .description("answer a question, or give the result of a tool that the client runs; the first answer counts")
     .option("--json-value <json>", "the answer as JSON")
@@ -53,7 +53,7 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
     });
   program
     .command("message")
-    .argument("<task>", "the id of the task")
+    .argument("<task>", taskArgument)
     .argument("<text...>", "the message; - to read it from standard input")
     .description("send a message to a task, which reads it at its next turn")
     .addOption(stateOption())
@@ -65,7 +65,7 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
     });
   program
     .command("cancel")
-    .argument("<task>", "the id of the task")
+    .argument("<task>", taskArgument)
     .description("cancel a task and all tasks below it, also while no daemon runs")
     .option("--reason <text>", "why it is canceled", "canceled from the command line")
     .addOption(stateOption())
@@ -76,7 +76,7 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
     });
   program
     .command("retry")
-    .argument("<task>", "the id of the task")
+    .argument("<task>", taskArgument)
     .description("do the work of a task again: a root task that is over is started anew, as a new task")
     .option("--give-up", "if the task is not over, give up its attempt with all tasks below it and begin the next")
     .addOption(stateOption())
