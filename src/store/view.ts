@@ -1,6 +1,7 @@
 // What can be looked at in a store without taking its lock.
 
 import type { TaskStatus } from "../protocol/task/task-status.ts";
+import type { RequestBeginning } from "./request-beginning.ts";
 import type { AnswerRow, ResultRow, StoredEvent, TaskRow, WaitRow } from "./store.ts";
 
 /** A task with what is known of it across the tables; without its record and without a long result. */
@@ -81,6 +82,20 @@ export interface EventRecord extends StoredEvent {
   readonly answer?: AnswerRow;
 }
 
+/** What a task was asked, in bounded texts, and how the targets of its invocation ended. */
+export interface TaskRequest extends RequestBeginning {
+  readonly failed: number;
+  readonly canceled: number;
+}
+
+/** Of all tasks of a tree. */
+export interface TreeUse {
+  readonly tokens: number;
+  readonly money: number;
+  /** Open waits that an operator or its worker settles. */
+  readonly operator_requests: number;
+}
+
 /** Reads are asynchronous, since a store may be on another machine; each sees what was committed when it was made. */
 export interface StoreView {
   readonly salt: string;
@@ -90,6 +105,8 @@ export interface StoreView {
   unfinished(root: number): Promise<number>;
   /** Undefined when there is no such task. */
   place(id: number): Promise<TaskPlace | undefined>;
+  request(task: number): Promise<TaskRequest>;
+  treeOf(root: number): Promise<TreeUse>;
   task(id: number): Promise<TaskListing | undefined>;
   /** As it was recorded, with all that it was given. */
   taskRow(id: number): Promise<TaskRow | undefined>;

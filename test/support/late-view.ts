@@ -23,6 +23,8 @@ export function lateView(view: StoreView): StoreView {
     setting: (name) => late(() => view.setting(name)),
     unfinished: (root) => late(() => view.unfinished(root)),
     place: (id) => late(() => view.place(id)),
+    request: (task) => late(() => view.request(task)),
+    treeOf: (root) => late(() => view.treeOf(root)),
     task: (id) => late(() => view.task(id)),
     taskRow: (id) => late(() => view.taskRow(id)),
     result: (task) => late(() => view.result(task)),

@@ -157,7 +157,10 @@ test("a task's view says the same in a page, in its tree and alone; pages neithe
     all.map(({ id }) => id),
   );
   const [root] = (await client.tasks({ limit: 1 })).tasks;
-  const { open: unfinished, ...view } = root ?? assert.fail();
+  const { asked, tree_tokens, tree_money_micro_usd, operator_requests, ...rest } = root ?? assert.fail();
+  assert.deepEqual([asked.targets, asked.failed, asked.canceled, operator_requests], [1, 0, 0, 0]);
+  assert.ok(Number(tree_tokens) >= 0 && Number(tree_money_micro_usd) >= 0);
+  const { open: unfinished, ...view } = rest;
   assert.equal(unfinished, 0);
   const { result, ...alone } = await client.task(view.id);
   const { result_preview, ...listed } = view;

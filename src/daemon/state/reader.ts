@@ -23,7 +23,7 @@ import type { AskId, TaskId } from "../../protocol/ids.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import type { WaitRow } from "../../store/store.ts";
-import type { Rows, StoreView, WaitListing } from "../../store/view.ts";
+import type { Rows, StoreView, TaskListing, WaitListing } from "../../store/view.ts";
 import { follow, type FollowSource } from "./follow-feed.ts";
 import { listedAsk, listedWait, taskSummary, taskView, waitView } from "./row-views.ts";
 
@@ -115,8 +115,7 @@ export function readsOf(view: StoreView): StoreReads {
       });
       const tasks = await Promise.all(
         found.rows.map(async (row): Promise<ListedTask> => {
-          const open = row.parent === null ? { open: await view.unfinished(row.id) } : {};
-          return { ...taskSummary(salt, row), ...open };
+          return { ...taskSummary(salt, row), asked: await askedOf(view, row), ...(await treeOf(view, row)) };
         }),
       );
       return { tasks, next: nextOf(found) };
@@ -190,6 +189,23 @@ export function readsOf(view: StoreView): StoreReads {
       return pausesIn({ setting: () => kept }).since !== null;
     },
   };
+}
+
+async function askedOf(view: StoreView, row: TaskListing): Promise<ListedTask["asked"]> {
+  const { agents, targets, ...asked } = await view.request(row.id);
+  // Only an invocation has targets; any other task does the work itself.
+  if (targets > 0) return { agents, targets, ...asked };
+  const ends = { failed: Number(row.status === "failed"), canceled: Number(row.status === "canceled") };
+  return { ...asked, agents: [row.agent.slice(0, 64)], targets: 1, ...ends };
+}
+
+async function treeOf(view: StoreView, row: TaskListing): Promise<Partial<ListedTask>> {
+  if (row.parent !== null) return {};
+  const [open, { tokens, money, operator_requests }] = await Promise.all([
+    view.unfinished(row.id),
+    view.treeOf(row.id),
+  ]);
+  return { open, tree_tokens: tokens, tree_money_micro_usd: money, operator_requests };
 }
 
 const StepOutcome = z.enum(["ok", "failed", "unknown"]);

@@ -73,6 +73,22 @@ export type TaskListQuery = z.input<typeof TaskListQuery>;
 export const ListedTask = TaskSummary.extend({
   /** For a root: the tasks of its tree that have not ended. */
   open: z.int().nonnegative().optional(),
+  /** What was asked: of an invocation its targets, of another task that task. Texts are cut. */
+  asked: z.strictObject({
+    /** The names of the agents, each once, at most 4. */
+    agents: z.array(z.string()),
+    targets: z.int().nonnegative(),
+    /** The first line of the message, at most 200 characters; of the first target when there are several. */
+    prompt: z.string(),
+    /** Targets of the latest attempt that ended so. An invocation is completed also when its targets failed. */
+    failed: z.int().nonnegative(),
+    canceled: z.int().nonnegative(),
+  }),
+  /** For a root: what its whole tree used. */
+  tree_tokens: z.int().nonnegative().optional(),
+  tree_money_micro_usd: z.int().nonnegative().optional(),
+  /** For a root: requests to operators in its tree that are not settled. */
+  operator_requests: z.int().nonnegative().optional(),
 });
 export type ListedTask = z.infer<typeof ListedTask>;
 

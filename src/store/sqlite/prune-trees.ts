@@ -90,7 +90,7 @@ function removeTree(database: DatabaseSync, root: number): number {
       .prepare(`UPDATE keys SET pruned_at = ? WHERE key LIKE 'request %' AND task IN (${tasks})`)
       .run(Date.now(), root);
     remove(`DELETE FROM keys WHERE pruned_at IS NULL AND task IN (${tasks})`);
-    for (const table of ["mail", "results", "result_previews", "leases", "resumes", "runs"]) {
+    for (const table of ["mail", "results", "result_previews", "request_previews", "leases", "resumes", "runs"]) {
       remove(`DELETE FROM ${table} WHERE task IN (${tasks})`);
     }
     const removed = remove("DELETE FROM tasks WHERE root = ?");

@@ -1,6 +1,7 @@
 // The tables, as numbered migrations: the database's user_version says how many of them it has had.
 
 import { addMissingPreviews } from "./result-preview.ts";
+import { addMissingRequests } from "./task-requests.ts";
 
 /**
  * Append tables with an integer key: measured, that layout takes four times the rows per second of a clustered one when
@@ -163,6 +164,12 @@ ${addMissingPreviews};
 CREATE INDEX waits_listed ON waits (id, task, ask) WHERE settled = 0;
 `;
 
+/** The beginning of each long record of a task, for lists. */
+const requestPreviews = `
+CREATE TABLE request_previews (task INTEGER PRIMARY KEY, text TEXT NOT NULL);
+${addMissingRequests};
+`;
+
 export const migrations: readonly string[] = [
   first,
   second,
@@ -172,4 +179,5 @@ export const migrations: readonly string[] = [
   resumesTable,
   rightsOfKeys,
   listTables,
+  requestPreviews,
 ];

@@ -1,6 +1,7 @@
 // The embedded store: queued writes in one commit per tick, prepared reads, names made from integer ids.
 import type { ServiceRecords } from "../service-records.ts";
 import { statusEvents } from "../../protocol/task/task-status.ts";
+import { requestBeginning } from "../request-beginning.ts";
 import type { Store } from "../store.ts";
 import { resultBeginning } from "../result-beginning.ts";
 import { openDatabase, type OpenedDatabase } from "./database.ts";
@@ -8,6 +9,7 @@ import { isLongResult } from "./result-preview.ts";
 import * as row from "./rows.ts";
 import { serviceRecordsOver } from "./sqlite-service-records.ts";
 import { readsOver } from "./statements.ts";
+import { isLongRequest } from "./task-requests.ts";
 import { storageError } from "./storage-error.ts";
 import { Writer } from "./writer.ts";
 
@@ -81,6 +83,7 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
         shared,
         body,
       ]);
+      if (isLongRequest(body)) writer.push("addRequest", [id, JSON.stringify(requestBeginning(body))]);
       writer.push("addOpen", [id]);
       return id;
     },

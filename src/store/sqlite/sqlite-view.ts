@@ -13,6 +13,7 @@ import { found, pageOf } from "./page-rows.ts";
 import * as row from "./rows.ts";
 import { readsOver } from "./statements.ts";
 import { subtree } from "./subtree-sql.ts";
+import { requestsOver } from "./task-requests.ts";
 import { lastLine, stepKindList, totalsOver } from "./totals.ts";
 
 /** Attempt and run in one number. */
@@ -132,6 +133,7 @@ export function openView(folder: string): StoreView {
   return {
     salt,
     setting: async (name) => setting(row.settingKey(name)),
+    ...requestsOver(database, path),
     unfinished: async (root) => unfinished(root) ?? 0,
     tasks: async (filter) => list(filter),
     place: async (id) => place(id),

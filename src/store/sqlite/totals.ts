@@ -27,18 +27,20 @@ export const stepKindList = (["ok", "failed", "unknown"] as const).map((kind) =>
 export const lastLine = "(SELECT IFNULL(MAX(id), 0) FROM log)";
 
 interface TotalsReader {
-  /** `last`: the last line of the whole log, where that is known; a task counted up to there is not counted again. */
+  /** `task` is the root when whole trees are counted. `last`: the last line of the whole log, where that is known; a task counted up to there is not counted again. */
   (task: number, last?: number): Totals;
 }
 
+const runsOf = { task: "runs", tree: "tasks JOIN runs ON runs.task = tasks.id" };
+
 /** Lines are committed in the order of their ids, so none can turn up before one that was there when it was counted. */
-export function totalsOver(database: DatabaseSync, path: string): TotalsReader {
+export function totalsOver(database: DatabaseSync, path: string, of: "task" | "tree" = "task"): TotalsReader {
   const known = new Map<number, Counted>();
   // The index holds run and id: of lines that are counted already only its entries are read.
   const since = readsOver(database, path).one(
     `SELECT COUNT(*) FILTER (WHERE log.kind IN (${stepKindList})) AS steps, SUM(log.tokens) AS tokens,
        SUM(log.money) AS money, ${lastLine} AS through
-     FROM runs JOIN log INDEXED BY log_key ON log.run = runs.id WHERE runs.task = ? AND log.id > ?`,
+     FROM ${runsOf[of]} JOIN log INDEXED BY log_key ON log.run = runs.id WHERE ${of === "task" ? "runs.task" : "tasks.root"} = ? AND log.id > ?`,
     countedIn,
   );
   return (task, last) => {

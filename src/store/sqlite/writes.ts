@@ -13,6 +13,7 @@ const inForce = "void_until < ?3 AND revoked_at IS NULL";
 /** The values of an insert are the table's columns in their order. */
 export const writes = {
   addTask: insert("tasks", 11),
+  addRequest: insert("request_previews", 2),
   addOpen: "INSERT INTO open (task, status) VALUES (?, 'pending')",
   setStatus: "UPDATE open SET status = ? WHERE task = ?",
   dropOpen: "DELETE FROM open WHERE task = ?",
