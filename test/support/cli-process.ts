@@ -30,6 +30,8 @@ export interface Bench {
   start(...args: readonly string[]): Started;
   /** On a terminal of its own, whose keyboard is the child's standard input. */
   onTerminal(...args: readonly string[]): Started;
+  /** On a terminal that is so many columns wide. */
+  onTerminalOf(columns: number, ...args: readonly string[]): Started;
   /** Writes an invocation to a file of the folder and returns its name. */
   file(name: string, content: unknown): string;
 }
@@ -54,6 +56,10 @@ export function bench(t: Pick<TestContext, "after">): Bench {
     child.on("exit", () => running.delete(child));
     return watched(child);
   };
+  const onTerminal = (before: string, args: readonly string[]): Started => {
+    const quoted = [process.execPath, ...full(args)].map((word) => `'${word}'`).join(" ");
+    return watch("timeout", ["-s", "KILL", "30", "script", "-qec", `${before}${quoted}`, "/dev/null"]);
+  };
   return {
     folder,
     state,
@@ -63,10 +69,8 @@ export function bench(t: Pick<TestContext, "after">): Bench {
       return { status, out: stdout, err: stderr };
     },
     start: (...args) => watch(process.execPath, full(args)),
-    onTerminal(...args) {
-      const quoted = [process.execPath, ...full(args)].map((word) => `'${word}'`).join(" ");
-      return watch("timeout", ["-s", "KILL", "30", "script", "-qec", quoted, "/dev/null"]);
-    },
+    onTerminal: (...args) => onTerminal("", args),
+    onTerminalOf: (columns, ...args) => onTerminal(`stty cols ${columns} rows 50; `, args),
     file(name, content) {
       writeFileSync(join(folder, name), JSON.stringify(content));
       return name;

@@ -7,13 +7,14 @@ import { describe, test } from "node:test";
 
 import { z } from "zod";
 
-import { RootSummary, TaskSummary } from "../../protocol/task/task-view.ts";
+import { ListedTask } from "../../protocol/api/task-shapes.ts";
+import { TaskSummary } from "../../protocol/task/task-view.ts";
 import { bench, type Bench } from "../../../test/support/cli-process.ts";
 
 const bin = join(import.meta.dirname, "..", "..", "..", "bin", "tutti.js");
 const Printed = z.object({ task: z.string(), status: z.string(), result: z.unknown(), rehearsal: z.boolean() });
 const example = (name: string): string => join("examples", "invocations", `${name}.json`);
-const roots = (b: Bench): RootSummary[] => z.array(RootSummary).parse(JSON.parse(b.run("tasks", "--json").out));
+const roots = (b: Bench): ListedTask[] => z.array(ListedTask).parse(JSON.parse(b.run("tasks", "--json").out));
 
 function message(text: string): unknown {
   return { role: "user", parts: [{ part_type: "text", data: text }] };

@@ -9,12 +9,13 @@ import { z } from "zod";
 
 import { TaskEvent } from "../../protocol/task/event.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
-import { RootSummary, TaskSummary } from "../../protocol/task/task-view.ts";
+import { ListedTask } from "../../protocol/api/task-shapes.ts";
+import { TaskSummary } from "../../protocol/task/task-view.ts";
 import { bench, type Bench, jsonLines } from "../../../test/support/cli-process.ts";
 import { asOrdinaryUser, giveToOrdinaryUser } from "../../../test/support/ordinary-user.ts";
 
 const example = (name: string): string => join("examples", "invocations", `${name}.json`);
-const roots = (b: Bench): RootSummary[] => z.array(RootSummary).parse(JSON.parse(b.run("tasks", "--json").out));
+const roots = (b: Bench): ListedTask[] => z.array(ListedTask).parse(JSON.parse(b.run("tasks", "--json").out));
 const numberOf = (id: string): number => Number.parseInt(id.slice(id.lastIndexOf("_") + 1), 36);
 const database = (b: Bench): string => join(b.state, "tutti.db");
 
@@ -44,7 +45,7 @@ describe("while another process works on the folder", () => {
     const [root] = roots(b);
     const id = root?.id ?? "";
     for (const [args, says] of [
-      [["tasks"], /▸ tsk_\w+ {2}invocation {2}running .* ago\n\n\? ask_\w+ {2}question: Which colour/],
+      [["tasks"], /^\? tsk_\w+ {2}asks you: Which colour .* \(ask_\w+\) {2}planner {2}.* (?:ago|just now) {2}.*\n$/],
       [["show", id], /└─ \? planner tsk_\w+ input_required [^]*2 tasks, .* tokens, \$[^]*a rehearsal/],
       [["logs", id], /ask\.raised +ask_\w+ question: Which colour/],
       [["export", id], /"record":"task"[^]*"record":"event"/],

@@ -7,8 +7,8 @@ import { painted, rendered } from "./style.ts";
 const family = "\u{1F468}\u200D\u{1F469}\u200D\u{1F467}";
 
 test("text is shortened between visible characters, with an ellipsis", () => {
-  assert.equal(shorten(`${family}ab`, 3), `${family}ab`);
-  assert.equal(shorten(`${family}abc`, 3), `${family}a…`);
+  assert.equal(shorten(`${family}ab`, 4), `${family}ab`);
+  assert.equal(shorten(`${family}abc`, 4), `${family}a…`);
 });
 
 test("a line is cut one column before the edge, and colours of ours take no room", () => {

@@ -1,5 +1,5 @@
 // Writes rows in columns: cut to the width of a terminal, in full when the output is piped.
-import { shorten } from "./fit.ts";
+import { shorten, widthOf } from "./fit.ts";
 import { printableName } from "./printable.ts";
 import { standardOutput, writeLine } from "./screen.ts";
 import { bold, dim } from "./style.ts";
@@ -19,12 +19,15 @@ export async function writeTable(rows: readonly Row[], head?: readonly string[])
   const marked = rows.some(({ mark }) => mark !== undefined);
   const columns = Math.max(0, ...all.map((cells) => cells.length));
   const wanted = Array.from({ length: columns }, (_, at) =>
-    Math.max(0, ...all.map((cells) => (cells[at] ?? "").length)),
+    Math.max(0, ...all.map((cells) => widthOf(cells[at] ?? ""))),
   );
   const room = standardOutput.isTerminal ? standardOutput.columns - 1 : Infinity;
   const widths = fitted(wanted, room - (marked ? 2 : 0) - gap.length * Math.max(0, columns - 1));
   const line = (cells: readonly string[]): string[] =>
-    widths.map((width, at) => shorten(cells[at] ?? "", width).padEnd(width));
+    widths.map((width, at) => {
+      const shown = shorten(cells[at] ?? "", width);
+      return `${shown}${" ".repeat(Math.max(0, width - widthOf(shown)))}`;
+    });
   if (head !== undefined) await writeLine(dim(`${marked ? "  " : ""}${line(head).join(gap)}`.trimEnd()));
   for (const { mark, cells } of shown) {
     const [first = "", ...rest] = line(cells);

@@ -18,3 +18,15 @@ export function money(microUsd: number): string {
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** How long ago something was, in the largest unit that fits: "3 min ago". */
+export function age(ms: number): string {
+  const steps = [
+    [86_400_000, "d"],
+    [3_600_000, "h"],
+    [60_000, "min"],
+    [1_000, "s"],
+  ] as const;
+  const step = steps.find(([unit]) => ms >= unit);
+  return step === undefined ? "just now" : `${Math.floor(ms / step[0])} ${step[1]} ago`;
+}
