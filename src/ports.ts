@@ -3,6 +3,7 @@
 import type { Rights } from "./core/rights.ts";
 import type { Answerer, AskKind } from "./protocol/task/ask.ts";
 import type { Budget, Usage } from "./protocol/task/budget.ts";
+import type { LiveChannel } from "./protocol/task/event.ts";
 import type { RunnerConfig } from "./protocol/invocation/executor.ts";
 import type { AskId, TaskId } from "./protocol/ids.ts";
 import type { AgentResult, TaskSnapshot } from "./protocol/invocation/invocation-result.ts";
@@ -65,7 +66,7 @@ export interface StepContext {
   /** Durable when it resolves: a pid, a remote id. Given to recovery when the step was cut off. */
   note(value: unknown): Promise<void>;
   /** Text on its way: shown, not kept. */
-  live(channel: "text" | "reasoning" | "tool", text: string): void;
+  live(channel: LiveChannel, text: string): void;
   /** Tutti is being stopped, and the step has only the grace time left. */
   readonly stopping?: boolean;
   /** The time in milliseconds since 1970. Only a step may read it: its outcome is recorded, so a restart sees the same time. */
@@ -244,6 +245,15 @@ export interface ModelFacts {
   readonly maxOutputTokens: number;
 }
 
+export interface ModelRetry {
+  /** In a few words for people. */
+  readonly reason: string;
+  readonly waitMs: number;
+  /** Which try comes next, and how many there are at most. */
+  readonly next: number;
+  readonly most: number;
+}
+
 export interface ModelCallOptions {
   readonly signal: AbortSignal;
   /** Text of the reply on its way. A call that is tried again starts its text anew, after `onRetry`. */
@@ -251,7 +261,7 @@ export interface ModelCallOptions {
   readonly onReasoning?: (text: string) => void;
   /** A tool's name when its call begins, then pieces of its arguments. */
   readonly onTool?: (text: string) => void;
-  readonly onRetry?: (again: { readonly reason: string; readonly waitMs: number }) => void;
+  readonly onRetry?: (again: ModelRetry) => void;
 }
 
 /** Fails with a TuttiError whose retry verdict says whether the call may be made again. */

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import type { LiveChannel } from "../protocol/task/event.ts";
 import { Answer } from "../protocol/task/ask.ts";
 import { jsonCopy } from "../core/json-copy.ts";
 import type { Usage } from "../protocol/task/budget.ts";
@@ -161,6 +162,8 @@ interface ContextOptions {
 class Context implements StepContext {
   readonly #core: RunCore;
   readonly #options: ContextOptions;
+  /** How many characters were shown on each channel; made when something is shown. */
+  #shown: Map<LiveChannel, number> | undefined;
 
   constructor(core: RunCore, options: ContextOptions) {
     this.#core = core;
@@ -195,11 +198,16 @@ class Context implements StepContext {
     await this.#core.committed();
   }
 
-  live(channel: Parameters<StepContext["live"]>[0], text: string): void {
+  live(channel: LiveChannel, text: string): void {
     const { parts, task, info } = this.#core;
     const root = taskName(parts.store.salt, task.tree.root);
     const { attempt, run } = info;
-    parts.onLive({ task: task.name, root, attempt, run, key: this.#options.key, channel, text });
+    const shown = (this.#shown ??= new Map<LiveChannel, number>());
+    const offset = shown.get(channel) ?? 0;
+    // After a notice the text begins anew.
+    if (channel === "notice") shown.clear();
+    else shown.set(channel, offset + text.length);
+    parts.onLive({ task: task.name, root, attempt, run, key: this.#options.key, channel, offset, text });
   }
 }
 

@@ -79,12 +79,18 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
         if (counts[failure.kind] >= maxTries[failure.kind]) throw givenUp(failure.error, lost);
         const waitMs = pauseBefore(failure, counts.transient, random);
         if (waitMs > pacing.maxWaitMs) throw givenUp(failure.error, lost);
-        options.onRetry?.({ reason: failure.error.message, waitMs });
+        const [next, most] = [counts[failure.kind] + 1, maxTries[failure.kind]];
+        options.onRetry?.({ reason: reasonOf(failure), waitMs, next, most });
         // A throttled call waits in the lane, which pauses all calls.
         if (failure.kind !== "throttled") await sleep(waitMs, clock, signal);
       }
     }
   };
+}
+
+function reasonOf({ kind, error }: CallFailure): string {
+  if (kind === "throttled") return "the provider is busy";
+  return kind === "empty" ? "the reply was empty" : error.message;
 }
 
 /** A hash, since the key itself must be kept nowhere but in the request. */

@@ -66,7 +66,7 @@ test("a repeated call says so where its text is shown, and a placeholder keeps n
       estimate: () => usage,
       async call({ messages }, { onText, onRetry }) {
         onText?.("half a ");
-        onRetry?.({ reason: "the stream broke off", waitMs: 5 });
+        onRetry?.({ reason: "the stream broke off", waitMs: 4_200, next: 2, most: 3 });
         const first = messages.length === 1;
         const said = first ? '```tool\n{"name":"echo","args":{"text":"x"}}\n```' : "done";
         const message = { role: "assistant" as const, name: null, parts: [text(said)], ...(first ? marked : {}) };
@@ -76,7 +76,7 @@ test("a repeated call says so where its text is shown, and a placeholder keeps n
   });
   const result = await w.scalar(file);
   assert.equal(result.content, "done");
-  assert.match(shown.join(""), /half a \n\(asked again in 5 ms: the stream broke off\)/);
+  assert.match(shown.join(""), /half a the stream broke off; trying again in about 4 s \(2 of 3\)/);
   assert.ok(w.messages(result.task_id).every((message) => message.parts_metadata === undefined));
 });
 

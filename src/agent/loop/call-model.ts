@@ -12,6 +12,7 @@ import type {
   ModelCallOptions,
   ModelReply,
   ModelRequest,
+  ModelRetry,
   ModelTool,
   Schema,
   StepContext,
@@ -132,13 +133,24 @@ function liveReply(step: StepContext, { format, toolNames, profile }: AgentSetup
     },
     onReasoning: (text) => step.live("reasoning", text),
     onTool: (text) => step.live("tool", text),
-    onRetry({ reason, waitMs }) {
+    onRetry(again) {
       // What was shown so far belongs to a reply that broke off; the next one starts from the beginning.
       fenced = undefined;
-      step.live("text", `\n(asked again in ${waitMs} ms: ${reason})\n`);
+      step.live("notice", retryText(again));
     },
   };
   return { options, end: () => fenced?.end() };
+}
+
+function retryText({ reason, waitMs, next, most }: ModelRetry): string {
+  return `${reason}; trying again ${aboutWhen(waitMs)} (${next} of ${most})`;
+}
+
+/** Nobody needs a wait to the millisecond. */
+function aboutWhen(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 1) return "now";
+  return seconds < 90 ? `in about ${seconds} s` : `in about ${Math.round(seconds / 60)} min`;
 }
 
 function recordedReply(

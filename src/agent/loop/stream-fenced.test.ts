@@ -85,7 +85,7 @@ function streaming(replies: readonly string[], size: number): Model {
       const reply = replies[messages.filter(({ role }) => role === "assistant").length] ?? "done";
       onReasoning?.("thinking");
       onText?.("```tool\n{");
-      onRetry?.({ reason: "the stream broke off", waitMs: 5 });
+      onRetry?.({ reason: "the stream broke off", waitMs: 4_200, next: 2, most: 3 });
       for (let at = 0; at < reply.length; at += size) onText?.(reply.slice(at, at + size));
       const parts = [{ part_type: "text" as const, data: reply }];
       return { message: { role: "assistant", name: null, parts }, usage, finish: "stop" };
@@ -104,10 +104,11 @@ for (const size of [1, 5, 1000]) {
     const result = await w.scalar(solo([], { format: "fenced" }));
     assert.equal(result.content, "done");
     assert.deepEqual(w.toolResults(result.task_id), ["a\n```b"]);
-    const again = "\n(asked again in 5 ms: the stream broke off)\n";
+    const again = "the stream broke off; trying again in about 4 s (2 of 3)";
     assert.deepEqual(shown, {
       reasoning: "thinkingthinking",
-      text: `${again}Let me see.\n\n${again}done`,
+      notice: `${again}${again}`,
+      text: "Let me see.\n\ndone",
       tool: 'echo{"text":"a\\n```b"}',
     });
   });

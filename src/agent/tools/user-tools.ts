@@ -154,7 +154,7 @@ async function runTool(definition: Callable, input: unknown, { step, rights }: S
   });
   try {
     const signal = AbortSignal.any([step.signal, limit.signal]);
-    const progress = (text: string): void => step.live("tool", text);
+    const progress = (text: string): void => step.live("output", text);
     const running = (async () => definition.run(input, { signal, key: step.key, roots: rights.roots, progress }))();
     const outcome = await Promise.race([running, over]);
     return typeof outcome === "string" ? outcome : JSON.parse(JSON.stringify(outcome) ?? "null");

@@ -22,20 +22,29 @@ test("a limit that is reached is shown as one, and an unknown price as such", ()
   assert.equal(reached({ limit: "tokens", allowed: 100, wanted: 120 }), "the limit of 100 tokens is reached");
 });
 
-test("tool calls and their results are one line each; the call of final is left out", () => {
+test("tool calls and their results are readable; the call of final is left out", () => {
   const call = (tool_name: string, input: unknown): object => ({
     part_type: "tool_call",
     data: { tool_call_id: "c", tool_name, input },
   });
   const parts = [{ part_type: "text", data: "Let me see." }, call("read", { path: "x" }), call("final", 1)];
-  assert.deepEqual(linesOf(said(agent, { parts })), { text: "Let me see.", calls: ['→ read {"path":"x"}'] });
+  assert.deepEqual(linesOf(said(agent, { parts })), {
+    text: "Let me see.",
+    calls: [{ head: "→ read path: x", body: [] }],
+  });
   const result = (part: object): object => ({
     part_type: "tool_result",
     data: { tool_call_id: "c", tool_name: "read", parts: [part] },
   });
   const results = [result({ part_type: "text", data: "one\ntwo" }), result({ part_type: "data", data: { lines: 3 } })];
   const told = linesOf(said(agent, { role: "tool", parts: results }));
-  assert.deepEqual(told, { text: "", calls: ["← read one (+1 lines)", '← read {"lines":3}'] });
+  assert.deepEqual(told, {
+    text: "",
+    calls: [
+      { head: "← read", body: ["one", "two"] },
+      { head: "← read lines: 3", body: [] },
+    ],
+  });
 });
 
 test("only an agent's own text is shown, not the prompt it was given", () => {
@@ -47,7 +56,7 @@ test("a task below the agent is announced with its prompt; failed steps and atte
   assert.equal(textOf(created(helper, agent, { detached: true, prompt: "Count." })), "▸ a (in the background): Count.");
   const error = { code: "io", message: "no disk", retry: "never" };
   const step = { key: "model:1", outcome: "failed", error, tokens: 0, money_micro_usd: 0 };
-  assert.equal(textOf({ task: agent, type: "step.finished", data: step }), "model:1: no disk");
+  assert.equal(textOf({ task: agent, type: "step.finished", data: step }), "the call of the model failed: no disk");
   const ended = { outcome: "failed", reason: "it broke" };
   assert.equal(
     textOf({ task: agent, type: "attempt.ended", data: ended }),

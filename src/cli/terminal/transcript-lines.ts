@@ -1,28 +1,59 @@
 // The lines of a transcript: what it shows of a message and of an event.
 import type { TaskEvent } from "../../protocol/task/event.ts";
-import { type CompleteMessage, messageText } from "../../protocol/task/message.ts";
+import { type CompleteMessage, messageText, type ToolCall, type ToolResult } from "../../protocol/task/message.ts";
 import { oneLine } from "./printable.ts";
+import { inOneLine, readableLines } from "./readable-value.ts";
 import { markOf } from "./task-tree.ts";
 import { money } from "./units.ts";
 import { valueText } from "./value-text.ts";
 
 const maxLength = 120;
 
-/** `text` is what an agent wrote; `calls` has one line for each tool call and for each result of one. */
-export function messageLines(message: CompleteMessage): { readonly text: string; readonly calls: readonly string[] } {
-  const calls = message.parts.flatMap((part) => {
-    if (part.part_type !== "tool_call" && part.part_type !== "tool_result") return [];
+/** A tool call or a result of one. */
+export interface CallLines {
+  readonly head: string;
+  /** Stands below the head, indented. */
+  readonly body: readonly string[];
+}
+
+export interface MessageLines {
+  /** What an agent wrote, as Markdown. */
+  readonly text: string;
+  readonly calls: readonly CallLines[];
+}
+
+/** Of longer arguments and results, only `maxLines` lines are shown. */
+export function messageLines(message: CompleteMessage, { maxLines = Infinity } = {}): MessageLines {
+  const calls = message.parts.flatMap((part): CallLines[] => {
     // The argument of `final` is the result of the task, which is shown when the task ends.
-    if (part.data.tool_name === "final") return [];
-    const name = short(part.data.tool_name);
-    if (part.part_type === "tool_call") return [`→ ${name} ${short(part.data.input)}`];
-    const text = messageText(part.data);
-    const data = part.data.parts.flatMap((each) => (each.part_type === "data" ? [each.data] : []));
-    return [`← ${name} ${short(text === "" ? (data.length === 1 ? data[0] : data) : text)}`];
+    if (part.part_type === "tool_call") return part.data.tool_name === "final" ? [] : [callLines(part.data, maxLines)];
+    if (part.part_type === "tool_result")
+      return part.data.tool_name === "final" ? [] : [resultLines(part.data, maxLines)];
+    return [];
   });
   // The message a task begins with is shown by the line that announces the task.
-  const text = message.role === "assistant" ? messageText(message) : "";
-  return { text, calls };
+  return { text: message.role === "assistant" ? messageText(message) : "", calls };
+}
+
+function callLines({ tool_name, input }: ToolCall, maxLines: number): CallLines {
+  return withBody(`→ ${short(tool_name)}`, readableLines(input), maxLines);
+}
+
+function resultLines(result: ToolResult, maxLines: number): CallLines {
+  const text = messageText(result);
+  const data = result.parts.flatMap((each) => (each.part_type === "data" ? [each.data] : []));
+  const value = text === "" ? (data.length === 1 ? data[0] : data) : text;
+  return withBody(`← ${short(result.tool_name)}`, readableLines(value), maxLines);
+}
+
+/** One short line stands beside the head. */
+function withBody(head: string, lines: readonly string[], maxLines: number): CallLines {
+  const [first = ""] = lines;
+  if (lines.length === 1 && first.length <= maxLength) return { head: `${head} ${first}`.trimEnd(), body: [] };
+  const left = lines.length - maxLines;
+  // A note about one line would take as much room as the line.
+  if (left <= 1) return { head, body: lines };
+  return { head, body: [...lines.slice(0, maxLines), `… ${left} more lines`] };
 }
 
 /** Empty for an event that is not shown. */
@@ -33,7 +64,7 @@ export function eventText(event: TaskEvent): string {
         ? ""
         : `▸ ${short(event.data.agent)}${event.data.detached ? " (in the background)" : ""}: ${short(event.data.prompt ?? "")}`;
     case "task.completed":
-      return `${markOf("completed")} ${short(event.data.content)}`;
+      return `${markOf("completed")} ${short(inOneLine(event.data.content) ?? event.data.content)}`;
     case "task.failed":
       return `${markOf("failed")} ${event.data.error.message}`;
     case "task.canceled":
@@ -43,13 +74,13 @@ export function eventText(event: TaskEvent): string {
     case "attempt.ended":
       return `↻ attempt ended (${event.data.outcome}), trying again: ${short(event.data.reason)}`;
     case "ask.raised":
-      return `${markOf("input_required")} ${short(event.data.ask.question)}`;
+      return `${markOf("input_required")} ${event.data.ask.question}`;
     case "ask.answered":
-      return `answered by ${short(event.data.by.name)}: ${short(event.data.answer)}`;
+      return `answered by ${short(event.data.by.name)}: ${answerText(event.data.answer)}`;
     case "ask.expired":
       return "nobody answered in time";
     case "step.finished":
-      return event.data.error === undefined ? "" : `${short(event.data.key)}: ${short(event.data.error.message)}`;
+      return event.data.error === undefined ? "" : `${whatFailed(event.data.key)} failed: ${event.data.error.message}`;
     case "budget.reached": {
       const { limit, allowed, wanted } = event.data;
       // A money limit that is not exceeded is reached only because the price of a call is not known.
@@ -61,6 +92,17 @@ export function eventText(event: TaskEvent): string {
     default:
       return "";
   }
+}
+
+/** As the person gave it. */
+function answerText(answer: Extract<TaskEvent, { type: "ask.answered" }>["data"]["answer"]): string {
+  if (answer.kind === "question") return readableLines(answer.value).join("\n");
+  if (answer.kind === "budget") return answer.go_on ? "yes, go on" : "no";
+  return answer.approved ? "yes" : `no${answer.reason === undefined ? "" : `: ${answer.reason}`}`;
+}
+
+function whatFailed(key: string): string {
+  return key.startsWith("model") ? "the call of the model" : `the step ${short(key)}`;
 }
 
 function short(value: unknown): string {

@@ -1,108 +1,95 @@
-// Shows the run of an agent on standard error: what agents write while they write it, their tool calls, and their results.
+// Shows the run of an agent: what agents write while they write it, their tool calls, and their results.
 import type { LiveDelta, TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { Display } from "./display.ts";
-import { bold, dim } from "./style.ts";
-import { type Screen, standardError } from "./screen.ts";
+import type { MarkdownStream } from "./markdown.ts";
+import { dim } from "./style.ts";
+import { standardError } from "./screen.ts";
 import { eventText, messageLines } from "./transcript-lines.ts";
-
-interface Speaker {
-  readonly agent: string;
-  /** Levels below the agent that was run; each is indented further. */
-  readonly level: number;
-}
+import { type TranscriptScreen, transcriptWriter } from "./transcript-writer.ts";
 
 /** The reply that is being written right now. While it is on the screen, everybody else waits. */
 interface LiveReply {
   readonly task: TaskId;
   /** The step that writes it. */
   readonly key: string;
+  readonly stream: MarkdownStream;
+  /** Everything that came of it, from its beginning on. */
   text: string;
   /** Set while the reply is held back and not yet on the screen. */
   holdTimer: NodeJS.Timeout | undefined;
 }
 
+export interface Transcript extends Display {
+  /** True when this text was the last thing that the agent at the top wrote, so that it need not be printed again. */
+  endsWith(text: string): boolean;
+}
+
 /** A reply may begin before the events that precede it have arrived. It is held back this long, so that the order is right. */
 const holdMs = 40;
+/** Of longer arguments and results; `tutti show` has all of them. */
+const maxLines = 8;
 
 const endings: ReadonlySet<TaskEvent["type"]> = new Set(["task.completed", "task.failed", "task.canceled"]);
 
 /** `root` is the task of the invocation; the agent that was run is the task below it. */
-export function showTranscript(root: TaskId, screen: Pick<Screen, "write"> = standardError): Display {
-  const speakers = new Map<TaskId, Speaker>();
+export function showTranscript(root: TaskId, screen: TranscriptScreen = standardError): Transcript {
+  const writer = transcriptWriter(screen);
   const waiting: TaskEvent[] = [];
   let reply: LiveReply | undefined;
-  let lastSpeaker: TaskId | undefined;
-  let midLine = false;
+  let lastText = "";
   let paused = false;
 
-  const levelOf = (task: TaskId): number => speakers.get(task)?.level ?? 0;
-  const endLine = (): void => {
-    if (midLine) screen.write("\n");
-    midLine = false;
-  };
-  const writeLine = (level: number, text: string): void => {
-    endLine();
-    screen.write(`${indented(level, text)}\n`);
-  };
-  /** Continues the line that was begun. */
-  const writeOn = (level: number, text: string): void => {
-    if (text === "") return;
-    screen.write(midLine ? continued(level, text) : indented(level, text));
-    midLine = true;
-  };
-  const writeSpeaker = (task: TaskId, label: string): void => {
-    if (lastSpeaker === task) return;
-    const speaker = speakers.get(task);
-    lastSpeaker = task;
-    if (speaker !== undefined) writeLine(speaker.level, `${bold(speaker.agent)}${label}`);
-  };
-  const dropReply = (): void => {
+  /** Shows what is left of a reply that will not go on. */
+  const endReply = (): void => {
     clearTimeout(reply?.holdTimer);
+    if (reply?.holdTimer === undefined) writer.rows(reply?.stream.end() ?? []);
     reply = undefined;
   };
 
   /** Of a message that was shown while it was written, only the rest is missing on the screen. */
   const showMessage = ({ task, data }: Extract<TaskEvent, { type: "message.added" }>): void => {
     const { message, step } = data;
-    const level = levelOf(task) + 1;
-    const { text, calls } = messageLines(message);
+    const { text, calls } = messageLines(message, { maxLines });
     const label = message.name === "rehearsal" ? dim(" (rehearsal)") : "";
-    const wasLive = reply?.task === task && reply.key === step?.key;
-    const shown = wasLive && reply?.holdTimer === undefined ? reply?.text : undefined;
-    if (wasLive) dropReply();
-    if (shown !== undefined && (text.startsWith(shown) || shown.startsWith(text))) {
-      writeOn(level, `${text.slice(shown.length)}${label}`);
-    } else if (text !== "") {
-      writeSpeaker(task, label);
-      writeLine(level, text);
+    const live = reply?.task === task && reply.key === step?.key ? reply : undefined;
+    if (live !== undefined) {
+      clearTimeout(live.holdTimer);
+      reply = undefined;
     }
-    endLine();
-    if (calls.length > 0) writeSpeaker(task, label);
-    for (const call of calls) writeLine(level, dim(call));
+    const rest = live === undefined || live.holdTimer !== undefined ? undefined : restAfter(text, live.text);
+    if (live !== undefined && live.holdTimer === undefined) {
+      writer.rows([...live.stream.push(rest ?? ""), ...live.stream.end()]);
+    }
+    if (rest === undefined && text.trim() !== "") {
+      writer.name(task, label);
+      writer.message(task, text);
+    }
+    if (writer.levelOf(task) === 0 && message.role === "assistant") lastText = text;
+    if (calls.length > 0) writer.name(task, label);
+    for (const call of calls) writer.call(task, call);
   };
 
   const show = (event: TaskEvent): void => {
     const { task } = event;
     if (event.type === "task.created") {
-      speakers.set(task, { agent: event.data.agent, level: event.data.depth - 1 });
+      writer.setSpeaker(task, { agent: event.data.agent, level: event.data.depth - 1 });
     }
     if (event.type === "task.handed_over") {
-      speakers.set(task, { agent: event.data.to_agent, level: levelOf(task) });
-      lastSpeaker = undefined;
+      writer.setSpeaker(task, { agent: event.data.to_agent, level: writer.levelOf(task) });
     }
     if (task === root) {
-      if (event.type === "ask.raised" || event.type === "budget.reached") writeLine(0, eventText(event));
+      if (event.type === "ask.raised" || event.type === "budget.reached") writer.line(0, eventText(event));
       return;
     }
     if (event.type === "message.added") return showMessage(event);
     const endsRun = endings.has(event.type) || event.type === "task.handed_over";
     const endsStep = event.type === "step.finished" && event.data.key === reply?.key;
-    if (reply?.task === task && (endsRun || endsStep)) dropReply();
-    const level = levelOf(task);
+    if (reply?.task === task && (endsRun || endsStep)) endReply();
+    const level = writer.levelOf(task);
     // The end of the agent itself is the result, which the command prints.
     const text = level === 0 && endings.has(event.type) ? "" : eventText(event);
-    if (text !== "") writeLine(event.type === "task.created" ? level : level + 1, text);
+    if (text !== "") writer.line(event.type === "task.created" ? level : level + 1, text);
   };
 
   const showWaiting = (): void => {
@@ -115,25 +102,33 @@ export function showTranscript(root: TaskId, screen: Pick<Screen, "write"> = sta
     }
   };
   const beginReply = ({ task, key }: LiveDelta): LiveReply => {
-    dropReply();
-    const begun: LiveReply = { task, key, text: "", holdTimer: undefined };
+    endReply();
+    const begun: LiveReply = { task, key, stream: writer.begin(task), text: "", holdTimer: undefined };
     begun.holdTimer = setTimeout(() => {
       if (reply !== begun || paused) return;
       begun.holdTimer = undefined;
-      writeSpeaker(task, "");
-      writeOn(levelOf(task) + 1, begun.text);
+      writer.name(task);
+      writer.rows(begun.stream.push(begun.text));
     }, holdMs);
     reply = begun;
     return begun;
   };
+  const showNotice = ({ task, key, text }: LiveDelta): void => {
+    if (reply !== undefined && (reply.task !== task || reply.key !== key)) return;
+    endReply();
+    writer.name(task);
+    writer.line(writer.levelOf(task) + 1, dim(`↻ ${text}`));
+  };
+  /** A piece whose beginning is not on the screen is not shown: the message that follows has all of it. */
   const showDelta = (delta: LiveDelta): void => {
-    if (delta.root !== root || delta.channel !== "text" || paused) return;
-    if (reply !== undefined && reply.task !== delta.task) return;
-    // With another key the call is made again, and the text of the first try does not count.
-    if (reply !== undefined && reply.key !== delta.key) endLine();
-    const current = reply?.key === delta.key ? reply : beginReply(delta);
+    if (delta.root !== root || paused || !screen.isTerminal) return;
+    if (delta.channel === "notice") return showNotice(delta);
+    if (delta.channel !== "text" || (reply !== undefined && reply.task !== delta.task)) return;
+    const known = reply?.key === delta.key ? reply : undefined;
+    if (delta.offset !== (known?.text.length ?? 0)) return;
+    const current = known ?? beginReply(delta);
     current.text += delta.text;
-    if (current.holdTimer === undefined) writeOn(levelOf(delta.task) + 1, delta.text);
+    if (current.holdTimer === undefined) writer.rows(current.stream.push(delta.text));
   };
 
   return {
@@ -143,9 +138,7 @@ export function showTranscript(root: TaskId, screen: Pick<Screen, "write"> = sta
       showWaiting();
     },
     pause() {
-      dropReply();
       showWaiting();
-      endLine();
       paused = true;
     },
     resume() {
@@ -154,18 +147,28 @@ export function showTranscript(root: TaskId, screen: Pick<Screen, "write"> = sta
     },
     stop() {
       paused = false;
-      dropReply();
+      endReply();
       showWaiting();
-      endLine();
     },
+    endsWith: (text) => text.trim() !== "" && lastText.trim() === text.trim(),
   };
 }
 
-function indented(level: number, text: string): string {
-  return `${"  ".repeat(level)}${continued(level, text)}`;
-}
-
-/** Only the lines after the first are indented. */
-function continued(level: number, text: string): string {
-  return text.replaceAll("\n", `\n${"  ".repeat(level)}`);
+/**
+ * What of the text comes after the part that was shown; undefined when another text was shown. Spaces do not count, since
+ * the message may have others than the pieces in which it came.
+ */
+function restAfter(text: string, shown: string): string | undefined {
+  let at = 0;
+  for (const each of shown) {
+    if (/\s/.test(each)) continue;
+    while (at < text.length && /\s/.test(text.charAt(at))) at += 1;
+    // Text that was shown and is no part of the message, such as that of a call, stays on the screen.
+    if (at >= text.length) return "";
+    if (!text.startsWith(each, at)) return undefined;
+    at += each.length;
+  }
+  // Spaces right after the shown part were shown with it.
+  const spaces = /\s*$/.exec(shown)?.[0].length ?? 0;
+  return text.slice(at).replace(new RegExp(`^\\s{0,${spaces}}`), "");
 }

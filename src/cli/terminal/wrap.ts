@@ -58,7 +58,12 @@ export function rowsOf(line: string, { first, later }: Room): string[] {
       spaces += text;
       continue;
     }
-    if (width > 0 && used > 0 && used + spaces.length + width > room()) endRow();
+    // A colour that begins or ends between words: spaces look the same in every colour.
+    if (width === 0) {
+      row += text;
+      continue;
+    }
+    if (used > 0 && used + spaces.length + width > room()) endRow();
     // Only the first row keeps the spaces before its text.
     if (used === 0 && rows.length === 0) spaces = spaces.slice(0, Math.max(0, room() - leastRoom));
     row += spaces;

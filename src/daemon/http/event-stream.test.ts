@@ -218,6 +218,7 @@ test("live deltas have no id, and go only to readers that asked for them and onl
     run: 1,
     key: "k",
     channel: "text" as const,
+    offset: 0,
     text: `of ${task}`,
   });
   const all = await open(`/v1/events?live=true&after=${kit.state.feed.position}`);
@@ -353,7 +354,7 @@ test("a slow reader loses live deltas before it is shed, and learns how many", a
   const task = await start();
   const began = kit.state.feed.position;
   const slow = await slowReader(`live=true&after=${began}`);
-  const delta = { task, root: task, attempt: 1, run: 1, key: "k", channel: "text" as const, text: "y".repeat(4_000) };
+  const delta = { task, root: task, attempt: 1, run: 1, key: "k", channel: "text" as const, offset: 0, text: "y".repeat(4_000) };
   // More than the operating system buffers for a connection.
   for (let count = 0; count < 4_000; count += 1) kit.live(delta);
   await tell(task, "stop");

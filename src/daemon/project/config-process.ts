@@ -81,7 +81,7 @@ export class ConfigProcess {
         running,
         () =>
           new Promise((resolve, reject) => {
-            running.calls.set(id, { resolve, reject, progress: (text) => step.live("tool", text) });
+            running.calls.set(id, { resolve, reject, progress: (text) => step.live("output", text) });
             aborted = () => {
               send({ kind: "abort", id });
               timers.push(setTimeout(() => reject(step.signal.reason), graceMs));

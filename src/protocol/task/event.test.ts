@@ -147,7 +147,16 @@ test("a message event carries only a message that has its id and time", () => {
 });
 
 test("text on its way is no event and has no sequence", () => {
-  const delta = { task: "tsk_b", root: "tsk_a", attempt: 1, run: 1, key: "model:1", channel: "text", text: "he" };
+  const delta = {
+    task: "tsk_b",
+    root: "tsk_a",
+    attempt: 1,
+    run: 1,
+    key: "model:1",
+    channel: "text",
+    offset: 0,
+    text: "he",
+  };
   assert.deepEqual(LiveDelta.parse(delta), delta);
   assert.equal(TuttiEvent.safeParse(delta).success, false);
   assert.equal(LiveDelta.safeParse({ ...delta, seq: 1 }).success, false);

@@ -145,6 +145,13 @@ export type GoalEvent = z.infer<typeof GoalEvent>;
 export const TuttiEvent = z.discriminatedUnion("type", [TaskEvent, GoalEvent]);
 export type TuttiEvent = z.infer<typeof TuttiEvent>;
 
+/**
+ * `text` and `reasoning` of a reply, `tool` for a call that is being written, `output` of a program that runs. A `notice`
+ * is for people: the call is made again, and its text begins anew.
+ */
+export const LiveChannel = z.enum(["text", "reasoning", "tool", "output", "notice"]);
+export type LiveChannel = z.infer<typeof LiveChannel>;
+
 /** A piece of text while it is written. Not an event: it has no sequence and is not stored; the message that follows is. */
 export const LiveDelta = z.strictObject({
   task: TaskId,
@@ -153,7 +160,9 @@ export const LiveDelta = z.strictObject({
   run: Ordinal,
   /** The step that streams. */
   key: stepKey,
-  channel: z.enum(["text", "reasoning", "tool"]),
+  channel: LiveChannel,
+  /** Characters of this step and channel before the text; above 0 for a reader that missed the beginning. */
+  offset: z.int().nonnegative(),
   text: z.string(),
 });
 export type LiveDelta = z.infer<typeof LiveDelta>;

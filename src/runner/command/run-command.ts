@@ -66,7 +66,7 @@ async function watch(
   { config, stdin, context }: { config: CommandConfig; stdin: string; context: StepContext },
 ): Promise<CommandResult> {
   const kept = { stdout: keptOutput(config.max_output_bytes), stderr: keptOutput(config.max_output_bytes) };
-  const live = liveOutput((text) => context.live("tool", text));
+  const live = liveOutput((text) => context.live("output", text));
   for (const stream of ["stdout", "stderr"] as const) {
     held[stream].on("data", (chunk: Buffer) => {
       kept[stream].add(chunk);

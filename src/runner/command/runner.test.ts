@@ -225,10 +225,10 @@ test("output is shown while the command still runs", async () => {
     task({ shell: "echo first; while ! [ -e go-on ]; do sleep 0.01; done; echo second" }),
   );
   for (let look = 0; look < 500 && shown.length === before; look += 1) await sleep(10);
-  assert.deepEqual(shown.slice(before), ["tool:first\n"]);
+  assert.deepEqual(shown.slice(before), ["output:first\n"]);
   writeFileSync(join(folder, "go-on"), "");
   await engine.result(id);
-  assert.equal(shown.slice(before).join(""), "tool:first\ntool:second\n");
+  assert.equal(shown.slice(before).join(""), "output:first\noutput:second\n");
 });
 
 test("ten megabytes on each stream are kept within the limits, beginning and end", async () => {
