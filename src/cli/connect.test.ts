@@ -130,7 +130,7 @@ describe("working in the foreground", () => {
 
   test("after Ctrl-C says how to follow the work that a daemon goes on with", async (t) => {
     const text = await interrupted(t, true);
-    assert.equal(text, "\ntutti: left; the daemon goes on with it, follow it with `tutti logs -f tsk_7 --state /s`\n");
+    assert.equal(text, "\ntutti: left; the daemon goes on with it, follow it with `tutti attach tsk_7 --state /s`\n");
   });
 
   test("after Ctrl-C says how to go on with the work of this process", async (t) => {

@@ -196,7 +196,7 @@ async function untilInterrupted(
   if (gone !== undefined) throw gone;
   // After the work: the last thing it draws on a terminal would overwrite this line.
   if (interrupted)
-    note(`\ntutti: ${farewell(session, successor, commandLine(options.state, `logs -f ${task() ?? ""}`))}`);
+    note(`\ntutti: ${farewell(session, successor, commandLine(options.state, `attach ${task() ?? "last"}`))}`);
   else if (successor !== undefined && options.json !== true) {
     note(dim(`a daemon at ${successor.url} goes on with what other commands gave to this one`));
   }

@@ -44,7 +44,7 @@ test("what others gave to a command that ends is gone on with by a daemon, and t
   first.child.kill("SIGINT");
   const left = await first.ended;
   assert.equal(left.status, 130);
-  assert.match(left.err, /the daemon at http:\S+ goes on with it, follow it with `tutti logs -f tsk_/);
+  assert.match(left.err, /the daemon at http:\S+ goes on with it, follow it with `tutti attach tsk_/);
   assert.deepEqual(statusOf(b).command, false);
 
   assert.equal(b.run("answer", ask.replace(/1$/, "2"), "blue").status, 0);

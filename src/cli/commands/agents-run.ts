@@ -1,23 +1,19 @@
 // `tutti agents run`: runs one agent on one prompt, with a live transcript, and prints its result.
+import type { Tutti } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
 import type { PreparedRun, RunRequest } from "../../host/project.ts";
-import { errorTable } from "../../protocol/error.ts";
-import { type AgentResult, InvocationResult } from "../../protocol/invocation/invocation-result.ts";
-import { withTutti } from "../connect.ts";
-import { followRun } from "../follow-run.ts";
+import { withDaemon, withTutti } from "../connect.ts";
 import { givenFolder } from "../given-folder.ts";
 import { checkKeyFor, warnOfMissingKey } from "../missing-keys.ts";
+import { pauseText } from "../pause-notice.ts";
 import { remoteRun } from "../remote/remote-run.ts";
 import { readText } from "../input.ts";
-import { warn } from "../terminal/output.ts";
-import { note, writeExactLine, writeLine } from "../terminal/screen.ts";
-import { dim } from "../terminal/style.ts";
-import { type RunCost, runCost } from "../terminal/run-cost.ts";
-import { markOf } from "../terminal/task-tree.ts";
-import { showTranscript } from "../terminal/transcript.ts";
-import { duration, money } from "../terminal/units.ts";
+import { printStarted } from "../print-started.ts";
+import { showRun } from "../show-run.ts";
 import { stateFolder } from "../state-folder.ts";
-import { resultText } from "../terminal/value-text.ts";
+import { warn } from "../terminal/output.ts";
+import { note } from "../terminal/screen.ts";
+import { dim } from "../terminal/style.ts";
 
 export interface AgentsRunOptions {
   readonly cwd?: string;
@@ -26,6 +22,7 @@ export interface AgentsRunOptions {
   readonly state?: string;
   readonly new?: boolean;
   readonly quiet?: boolean;
+  readonly detach?: boolean;
   readonly json?: boolean;
   readonly limit: number;
 }
@@ -42,11 +39,23 @@ export async function agentsRunCommand(
   const run = await prepare(host, { agent: name, prompt: text, model: options.model, script, rehearse }, options);
   const { folder } = run;
   if (run.problem !== undefined) warn(run.problem);
+  const start = { folder, anew: options.new === true };
+  const checkKey = async (tutti: Tutti): Promise<void> => {
+    if (run.rehearsal || folder === undefined || host.remote !== undefined) return;
+    await checkKeyFor(run.model, tutti, { folder, state: options.state });
+  };
+  if (options.detach === true) {
+    return withDaemon(host, options, async (tutti) => {
+      await checkKey(tutti);
+      const { task, existed, warnings } = await tutti.invoke(run.text, start);
+      for (const warning of warnings) warn(warning);
+      await printStarted({ task, existed, url: tutti.url }, options);
+      if (await tutti.paused()) warn(pauseText(options.state));
+    });
+  }
   await withTutti(host, { state: options.state }, async ({ tutti, isLocal, setTask }) => {
-    if (!isLocal && !run.rehearsal && folder !== undefined && host.remote === undefined) {
-      await checkKeyFor(run.model, tutti, { folder, state: options.state });
-    }
-    const { task, existed, warnings } = await tutti.invoke(run.text, { folder, anew: options.new === true });
+    if (!isLocal) await checkKey(tutti);
+    const { task, existed, warnings } = await tutti.invoke(run.text, start);
     setTask(task);
     for (const warning of warnings) warn(warning);
     if (options.json !== true) {
@@ -54,13 +63,10 @@ export async function agentsRunCommand(
       note(dim(`${task} ${model}`));
     }
     if (existed) note(dim(`going on with ${task}, which was not finished; --new starts another`));
-    const quiet = options.quiet === true || options.json === true;
-    const display = quiet ? undefined : showTranscript(task);
-    const { tree, result } = await followRun(tutti, { task, display, live: !quiet, state: options.state });
-    const outcome = agentResult(result);
-    await print(outcome, { task, cost: runCost(tree), options });
-    if (!isLocal && host.remote === undefined && outcome.status !== "completed")
+    const result = await showRun(tutti, { task, state: options.state, quiet: options.quiet, json: options.json });
+    if (!isLocal && host.remote === undefined && result.status !== "completed") {
       await warnOfMissingKey(tutti, JSON.stringify(result), options.state);
+    }
   });
 }
 
@@ -79,37 +85,4 @@ async function prepare(
   const folder = givenFolder(cwd);
   const project = await host.openProject(folder, { state: stateFolder(state) });
   return { ...(await project.prepareRun({ ...request, folder })), folder };
-}
-
-/** The agent's own result, or that of the invocation when the agent could not be started. */
-function agentResult(result: AgentResult): AgentResult {
-  const parsed = InvocationResult.safeParse(result.content);
-  return parsed.success && parsed.data.kind === "scalar" ? parsed.data.result : result;
-}
-
-interface Finished {
-  readonly task: string;
-  readonly cost: RunCost;
-  readonly options: AgentsRunOptions;
-}
-
-async function print({ status, content }: AgentResult, { task, cost, options }: Finished): Promise<void> {
-  const ok = status === "completed";
-  if (!ok) process.exitCode = errorTable.task_failed.exit;
-  if (options.json === true) return writeLine(JSON.stringify({ task, status, result: content, ...cost }));
-  const text = resultText(content, { indent: 2 });
-  // A file or another program gets every byte of the result.
-  if (ok) await writeExactLine(text);
-  else note(`${markOf(status)} ${text}`);
-  if (options.quiet !== true) note(dim(costLine(cost)));
-  if (cost.rehearsal) note(dim("rehearsal: a script was played, no model was called"));
-}
-
-function costLine({ ms, tokens, money_micro_usd, unpriced }: RunCost): string {
-  return [
-    duration(ms),
-    `${tokens} tokens`,
-    ...(money_micro_usd > 0 ? [money(money_micro_usd)] : []),
-    ...(unpriced ? ["and calls whose price is not known"] : []),
-  ].join(", ");
 }

@@ -269,7 +269,7 @@ describe("after an interruption", () => {
     const [id = ""] = left.out.split("\n");
     assert.match(left.out, /^tsk_\w+\n$/);
     assert.match(left.err, /started a daemon at http:\/\/127\.0\.0\.1:\d+; `tutti down --state/);
-    assert.match(left.err, new RegExp(`follow it with \`tutti logs -f ${id} --state`));
+    assert.match(left.err, new RegExp(`follow it with \`tutti attach ${id} --state`));
     assert.equal((await b.start("logs", "-f", id).ended).status, 0);
     const { tree } = z.object({ tree: z.array(TaskSummary) }).parse(JSON.parse(b.run("show", "--json", id).out));
     assert.deepEqual(

@@ -1,23 +1,21 @@
 // `tutti invoke`: runs an invocation, shows its progress, asks the person what has to be asked, and prints the result.
-import type { Tutti } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
 import { errorTable, TuttiError } from "../../protocol/error.ts";
 import { readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
-import { type AgentResult, InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import { describeIssues } from "../../protocol/lenient-read.ts";
-import { commandLine, withDaemon, withTutti } from "../connect.ts";
+import { withDaemon, withTutti } from "../connect.ts";
 import { followRun } from "../follow-run.ts";
 import { givenFolder } from "../given-folder.ts";
 import { warnOfMissingKey } from "../missing-keys.ts";
 import { pauseText } from "../pause-notice.ts";
+import { printStarted } from "../print-started.ts";
 import { readText } from "../input.ts";
 import { warn } from "../terminal/output.ts";
 import { note, writeLine } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 import { showProgress } from "../terminal/progress.ts";
 import { totalsLine } from "../terminal/run-cost.ts";
-import { markOf } from "../terminal/task-tree.ts";
-import { resultText } from "../terminal/value-text.ts";
+import { resultLines, succeeded } from "../terminal/result-lines.ts";
 import type { FinishedTree } from "../terminal/watch-task.ts";
 
 export interface InvokeOptions {
@@ -61,7 +59,7 @@ async function invokeDetached(host: Host, text: string, options: InvokeOptions):
   await withDaemon(host, options, async (tutti) => {
     const { task, existed, warnings } = await tutti.invoke(text, startOptions(host, options));
     for (const warning of warnings) warn(warning);
-    await printStarted(tutti, { task, existed }, options);
+    await printStarted({ task, existed, url: tutti.url }, options);
     if (await tutti.paused()) warn(pauseText(options.state));
   });
 }
@@ -72,51 +70,14 @@ function mustBeInvocation(text: string): void {
   throw new TuttiError("invalid_input", `the invocation cannot be used: ${describeIssues(reading.issues)}`);
 }
 
-async function printStarted(
-  { url }: Tutti,
-  { task, existed }: { readonly task: string; readonly existed: boolean },
-  { json, state }: InvokeOptions,
-): Promise<void> {
-  if (json === true) return writeLine(JSON.stringify({ task, existed, url }));
-  await writeLine(task);
-  const status = existed ? "it was not finished and goes on; --new starts another" : "started";
-  note(dim(`${status}; follow it with \`${commandLine(state, `logs -f ${task}`)}\``));
-}
-
 async function print(finished: FinishedTree, options: InvokeOptions): Promise<void> {
   const { tree, result } = finished;
   if (options.json === true) {
     const { status, content } = result;
     await writeLine(JSON.stringify({ task: tree.task, status, result: content, rehearsal: tree.rehearsal }));
   } else {
-    for (const line of resultLines(finished)) await writeLine(line);
+    for (const line of resultLines(tree, result)) await writeLine(line);
     if (options.quiet !== true) note(dim(totalsLine(tree, Date.now())));
   }
   if (!succeeded(result)) process.exitCode = errorTable.task_failed.exit;
-}
-
-function resultLines({ tree, result }: FinishedTree): string[] {
-  const { data } = InvocationResult.safeParse(result.content);
-  if (data === undefined) return [`${markOf(result.status)} ${resultText(result.content)}`];
-  if (data.kind === "scalar") return [resultLine(data.result)];
-  if (data.kind === "vector") return data.results.map(resultLine);
-  return data.task_ids.flatMap((id) => {
-    const view = tree.tasks.get(id);
-    return view === undefined
-      ? []
-      : [resultLine({ task_id: id, status: view.status, content: view.result ?? view.status })];
-  });
-}
-
-function resultLine({ status, task_id, content }: AgentResult): string {
-  return `${markOf(status)} ${dim(task_id)} ${resultText(content)}`;
-}
-
-/** True when the invocation completed and every task it waited for did. */
-function succeeded(result: AgentResult): boolean {
-  if (result.status !== "completed") return false;
-  const { data } = InvocationResult.safeParse(result.content);
-  if (data === undefined || data.kind === "task_ids") return true;
-  const results = data.kind === "scalar" ? [data.result] : data.results;
-  return results.every(({ status }) => status === "completed");
 }

@@ -1,4 +1,4 @@
-// `tutti logs`: prints the events of one tree or of everything; with -f, also those that are still to come.
+// `tutti logs`: prints the events of one tree or of everything; with -f, also those to come and what programs print.
 import type { Reader } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -9,8 +9,10 @@ import { allEvents } from "../all-events.ts";
 import { commandLine, withReader } from "../connect.ts";
 import { findTask } from "../find-id.ts";
 import { listTasks } from "../list-tasks.ts";
+import { parseAge } from "../parse-age.ts";
 import { stateFolder } from "../state-folder.ts";
-import { eventLine } from "../terminal/event-line.ts";
+import { eventLine, outputLine } from "../terminal/event-line.ts";
+import { type OutputLine, outputLines } from "../terminal/output-lines.ts";
 import { note, writeLine } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 
@@ -18,22 +20,54 @@ export interface LogsOptions {
   readonly state?: string;
   readonly json?: boolean;
   readonly follow?: boolean;
+  /** Only the last so many of the recorded events. */
+  readonly lines?: number;
+  /** Only events that are at most this old. */
+  readonly since?: string;
 }
 
 export async function logsCommand(host: Host, given: string | undefined, options: LogsOptions): Promise<void> {
+  const since = options.since === undefined ? 0 : Date.now() - parseAge(options.since);
   await withReader(host, options, async (reader) => {
     const task = given === undefined ? undefined : await findTask(reader, given);
     const print = (event: TaskEvent): Promise<void> =>
       writeLine(options.json === true ? JSON.stringify(event) : eventLine(event));
-    if (options.follow !== true) {
-      for await (const event of allEvents(reader, task)) await print(event);
-      return;
-    }
+    const after = await printRecorded(allEvents(reader, task), { print, since, lines: options.lines ?? Infinity });
+    if (options.follow !== true) return;
     if ((await hasUnfinished(reader, task)) && (await isUnattended(host, options))) await startDaemon(host, options);
-    for await (const item of reader.follow(task === undefined ? {} : { task })) {
-      if ("event" in item) await print(item.event);
+    const output = outputLines();
+    const printOutput = async (lines: readonly OutputLine[]): Promise<void> => {
+      for (const line of lines) await writeLine(outputLine(line));
+    };
+    const live = options.json !== true;
+    for await (const item of reader.follow({ ...(task === undefined ? {} : { task }), after, live })) {
+      if ("live" in item) await printOutput(output.take(item.live));
+      else {
+        await printOutput(output.end(item.event));
+        await print(item.event);
+      }
     }
   });
+}
+
+interface Wanted {
+  readonly print: (event: TaskEvent) => Promise<void>;
+  readonly since: number;
+  readonly lines: number;
+}
+
+/** Returns the sequence of the last event that was read. */
+async function printRecorded(events: AsyncIterable<TaskEvent>, { print, since, lines }: Wanted): Promise<number> {
+  const last: TaskEvent[] = [];
+  let seq = 0;
+  for await (const event of events) {
+    ({ seq } = event);
+    if (event.at < since) continue;
+    if (lines === Infinity) await print(event);
+    else if (last.push(event) > lines) last.shift();
+  }
+  for (const event of last) await print(event);
+  return seq;
 }
 
 async function hasUnfinished(reader: Reader, task: TaskId | undefined): Promise<boolean> {

@@ -3,6 +3,7 @@ import type { Host } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { writeLine } from "../terminal/screen.ts";
 import { commandLine } from "../connect.ts";
+import { parseAge } from "../parse-age.ts";
 import { stateFolder } from "../state-folder.ts";
 import { counted } from "../terminal/units.ts";
 
@@ -13,7 +14,6 @@ export interface PruneOptions {
   readonly maxSize?: string;
 }
 
-const ageUnits: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const sizeUnits: Readonly<Record<string, number>> = { "": 1, k: 1_024, m: 1_048_576, g: 1_073_741_824 };
 
 export async function pruneCommand(host: Host, options: PruneOptions): Promise<void> {
@@ -39,13 +39,6 @@ export async function pruneCommand(host: Host, options: PruneOptions): Promise<v
       ? JSON.stringify(pruned)
       : `removed ${counted(trees, "finished tree")} (${counted(tasks, "task")}); the state was ${bytes_before} bytes and is ${bytes_after}`,
   );
-}
-
-function parseAge(text: string): number {
-  const found = /^(\d+(?:\.\d+)?)\s*([smhdw])$/.exec(text.trim().toLowerCase());
-  if (found === null)
-    throw new TuttiError("usage", `${text} is not an age; write a number and s, m, h, d or w, such as 30d`);
-  return Number(found[1]) * (ageUnits[found[2] ?? ""] ?? 0);
 }
 
 function parseSize(text: string): number {

@@ -31,7 +31,7 @@ export async function retryCommand(host: Host, given: string, options: RetryOpti
     if (json === true) return writeLine(JSON.stringify({ task, retried: asked }));
     await writeLine(task);
     const what = task === asked ? "its next attempt has begun" : `started anew; ${asked} stays as it is`;
-    note(dim(`${what}; follow it with \`${commandLine(state, `logs -f ${task}`)}\``));
+    note(dim(`${what}; follow it with \`${commandLine(state, `attach ${task}`)}\``));
     if (await tutti.paused()) warn(pauseText(state));
   });
 }

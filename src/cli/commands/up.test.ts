@@ -168,7 +168,7 @@ describe("with a daemon", () => {
     asking.child.kill("SIGINT");
     const { status, err } = await asking.ended;
     assert.equal(status, 130);
-    const [, task = ""] = /the daemon goes on with it, follow it with `tutti logs -f (tsk_\w+) --state/.exec(err) ?? [];
+    const [, task = ""] = /the daemon goes on with it, follow it with `tutti attach (tsk_\w+) --state/.exec(err) ?? [];
     assert.equal(b.run("answer", ask, "blue").status, 0);
     const again = b.start("invoke", example("ask"));
     await again.said(new RegExp(`going on with ${task}, which was not finished`));

@@ -71,6 +71,7 @@ function declareRun(agents: Command, host: () => Promise<Host>): void {
     .option("--script <file>", "a rehearsal script in JSON, for the model rehearsal/script")
     .addOption(stateOption())
     .option("--new", "start a new run even if the same run is unfinished")
+    .option("--detach", "print the id of the task and return; the daemon does the work, and is started if need be")
     .option("--quiet", "do not show the transcript")
     .addOption(jsonOption())
     .addOption(limitOption())

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 
 import type { Host } from "../../host/host.ts";
+import type { AttachOptions } from "../commands/attach.ts";
 import type { ExportOptions } from "../commands/export.ts";
 import type { LogsOptions } from "../commands/logs.ts";
 import type { PruneOptions } from "../commands/prune.ts";
@@ -32,11 +33,26 @@ export function declareRecordCommands(program: Command, host: () => Promise<Host
       await showCommand(await host(), task, options);
     });
   program
+    .command("attach")
+    .argument("<task>", taskArgument)
+    .description("show the run of a tree live, and answer its questions; Ctrl-C leaves, and the run goes on")
+    .addOption(stateOption())
+    .option("--last <count>", "begin with this many of the last messages, not at the beginning", positiveInteger)
+    .action(async (task: string, options: AttachOptions) => {
+      const { attachCommand } = await import("../commands/attach.ts");
+      await attachCommand(await host(), task, options);
+    });
+  program
     .command("logs")
     .argument("[task]", `${taskArgument} (default: every task)`)
     .description("print the events of a task and all tasks below it, or of every task")
     .addOption(stateOption())
-    .option("-f, --follow", "keep printing new events until the tree has ended; without a task, until Ctrl-C")
+    .option("-n, --lines <count>", "only the last so many recorded events", positiveInteger)
+    .option("--since <age>", "only events that are at most this old, such as 10m or 2h")
+    .option(
+      "-f, --follow",
+      "keep printing new events, and what programs print, until the tree has ended; without a task, until Ctrl-C",
+    )
     .addOption(jsonLinesOption())
     .action(async (task: string | undefined, options: LogsOptions) => {
       const { logsCommand } = await import("../commands/logs.ts");

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import { messageText } from "../../protocol/task/message.ts";
+import type { OutputLine } from "./output-lines.ts";
 import { bold, dim } from "./style.ts";
 import { printable } from "./printable.ts";
 import { counted, money } from "./units.ts";
@@ -17,6 +18,12 @@ export function eventLine(event: TaskEvent): string {
   const time = new Date(event.at).toISOString().slice(11, 23);
   const type = `${bold(event.type)}${" ".repeat(Math.max(0, typeWidth - event.type.length))}`;
   return `${dim(time)} ${dim(event.task)} ${type} ${short(describe(event))}`.trimEnd();
+}
+
+/** What a program printed while it runs. It is not recorded, so it has no time of its own. */
+export function outputLine({ task, text }: OutputLine): string {
+  const time = new Date().toISOString().slice(11, 23);
+  return `${dim(time)} ${dim(task)} ${dim("output".padEnd(typeWidth))} │ ${printable(text)}`;
 }
 
 function describe(event: TaskEvent): string {

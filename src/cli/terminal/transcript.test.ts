@@ -28,7 +28,9 @@ function transcript(t: TestContext): Shown {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let text = "";
   const written = new Map<string, number>();
-  const display = showTranscript(top, { write: (piece) => (text += piece) !== "", isTerminal: true, columns: 40 });
+  const display = showTranscript(top, {
+    screen: { write: (piece) => (text += piece) !== "", isTerminal: true, columns: 40 },
+  });
   const tree = emptyTree(top);
   const happens = (...happenings: Happening[]): void => {
     for (const event of eventsOf(happenings)) display.update({ event }, tree);

@@ -1,12 +1,15 @@
 // Shows the run of an agent: what agents write while they write it, their tool calls, and their results.
 import type { LiveDelta, TaskEvent } from "../../protocol/task/event.ts";
+import { messageText } from "../../protocol/task/message.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { Display } from "./display.ts";
 import type { MarkdownStream } from "./markdown.ts";
-import { dim } from "./style.ts";
+import { bold, dim } from "./style.ts";
 import { standardError } from "./screen.ts";
+import { markOf } from "./task-tree.ts";
 import { eventText, messageLines } from "./transcript-lines.ts";
 import { type TranscriptScreen, transcriptWriter } from "./transcript-writer.ts";
+import { resultText } from "./value-text.ts";
 
 /** The reply that is being written right now. While it is on the screen, everybody else waits. */
 interface LiveReply {
@@ -27,17 +30,34 @@ export interface Transcript extends Display {
 
 /** A reply may begin before the events that precede it have arrived. It is held back this long, so that the order is right. */
 const holdMs = 40;
-/** Of longer arguments and results; `tutti show` has all of them. */
-const maxLines = 8;
+/** Of longer arguments and results that are shown live; `tutti show` has more of them. */
+const fewLines = 8;
 
 const endings: ReadonlySet<TaskEvent["type"]> = new Set(["task.completed", "task.failed", "task.canceled"]);
 
-/** `root` is the task of the invocation; the agent that was run is the task below it. */
-export function showTranscript(root: TaskId, screen: TranscriptScreen = standardError): Transcript {
+export interface TranscriptOptions {
+  readonly screen?: TranscriptScreen;
+  /** How many lines of an argument or a result are shown. */
+  readonly maxLines?: number;
+  /** For reading afterwards: whole prompts and results. Otherwise the command prints the result of the agent at the top. */
+  readonly whole?: boolean;
+  /** Only what happened from this event on is shown. */
+  readonly from?: number;
+  /** The depth of the agent at the top. */
+  readonly depth?: number;
+}
+
+/** `root` is the task of the invocation, of which nothing is shown; the agent that was run is the task below it. */
+export function showTranscript(
+  root: TaskId,
+  { screen = standardError, maxLines = fewLines, whole = false, from = 0, depth = 1 }: TranscriptOptions = {},
+): Transcript {
   const writer = transcriptWriter(screen);
   const waiting: TaskEvent[] = [];
   let reply: LiveReply | undefined;
   let lastText = "";
+  /** What each task said last, and that it said something: only then a message to it is not its prompt. */
+  const lastTexts = new Map<TaskId, string>();
   let paused = false;
 
   /** Shows what is left of a reply that will not go on. */
@@ -65,19 +85,38 @@ export function showTranscript(root: TaskId, screen: TranscriptScreen = standard
       writer.name(task, label);
       writer.message(task, text);
     }
-    if (writer.levelOf(task) === 0 && message.role === "assistant") lastText = text;
+    if (message.role === "assistant") {
+      lastTexts.set(task, text);
+      if (writer.levelOf(task) === 0) lastText = text;
+    } else if (message.role === "user" && lastTexts.has(task)) {
+      writer.line(writer.levelOf(task) + 1, `✉ ${messageText(message)}`);
+    }
     if (calls.length > 0) writer.name(task, label);
     for (const call of calls) writer.call(task, call);
+  };
+
+  const showPrompt = ({ task, data }: Extract<TaskEvent, { type: "task.created" }>): void => {
+    const { agent, detached, prompt = "" } = data;
+    writer.line(writer.levelOf(task), `▸ ${bold(agent)}${detached ? " (in the background)" : ""} is asked`);
+    if (prompt !== "") writer.message(task, prompt);
+  };
+  /** A result that the agent wrote as its last message is on the screen already. */
+  const showEnd = ({ task, data }: Extract<TaskEvent, { type: "task.completed" }>): void => {
+    const text = resultText(data.content, { indent: 2 });
+    const isShown = text.trim() === lastTexts.get(task)?.trim();
+    writer.line(writer.levelOf(task) + 1, `${markOf("completed")} completed${isShown ? "" : ":"}`);
+    if (!isShown) writer.message(task, text);
   };
 
   const show = (event: TaskEvent): void => {
     const { task } = event;
     if (event.type === "task.created") {
-      writer.setSpeaker(task, { agent: event.data.agent, level: event.data.depth - 1 });
+      writer.setSpeaker(task, { agent: event.data.agent, level: Math.max(0, event.data.depth - depth) });
     }
     if (event.type === "task.handed_over") {
       writer.setSpeaker(task, { agent: event.data.to_agent, level: writer.levelOf(task) });
     }
+    if (event.seq < from) return;
     if (task === root) {
       if (event.type === "ask.raised" || event.type === "budget.reached") writer.line(0, eventText(event));
       return;
@@ -87,8 +126,10 @@ export function showTranscript(root: TaskId, screen: TranscriptScreen = standard
     const endsStep = event.type === "step.finished" && event.data.key === reply?.key;
     if (reply?.task === task && (endsRun || endsStep)) endReply();
     const level = writer.levelOf(task);
+    if (whole && event.type === "task.created") return showPrompt(event);
+    if (whole && event.type === "task.completed") return showEnd(event);
     // The end of the agent itself is the result, which the command prints.
-    const text = level === 0 && endings.has(event.type) ? "" : eventText(event);
+    const text = level === 0 && !whole && endings.has(event.type) ? "" : eventText(event);
     if (text !== "") writer.line(event.type === "task.created" ? level : level + 1, text);
   };
 
