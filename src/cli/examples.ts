@@ -89,17 +89,27 @@ export const examples: readonly Example[] = [
   {
     command: "show",
     about: "Show the newest tree: what it did, what it cost, and its result",
-    run: `tutti show "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --state state`,
+    run: "tutti show last --state state",
+  },
+  {
+    command: "transcript",
+    about: "Print the conversation of the newest tree",
+    run: "tutti transcript last --state state",
+  },
+  {
+    command: "attach",
+    about: "Follow the newest tree live, from its last 5 messages; Ctrl-C leaves, and the run goes on",
+    run: "tutti attach last --last 5 --state state",
   },
   {
     command: "logs",
-    about: "Print the events of the newest tree; -f also prints new ones as they happen",
-    run: `tutti logs "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --state state`,
+    about: "Print the last events of the newest tree; -f also prints new ones as they happen",
+    run: "tutti logs last -n 20 --state state",
   },
   {
     command: "export",
     about: "Export the newest tree as JSON lines, for a backup or another program",
-    run: `tutti export "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --state state`,
+    run: "tutti export last --state state",
   },
   {
     command: "prune",
@@ -134,17 +144,17 @@ export const examples: readonly Example[] = [
   {
     command: "message",
     about: "Send a message to a running task",
-    run: `tutti message "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" "No hurry." --state state`,
+    run: 'tutti message last "No hurry." --state state',
   },
   {
     command: "cancel",
     about: "Cancel a task and all tasks below it",
-    run: `tutti cancel "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --reason "no party" --state state`,
+    run: 'tutti cancel last --reason "no party" --state state',
   },
   {
     command: "retry",
     about: "Do the work of a task that is over again",
-    run: `tutti retry "$(tutti tasks -n 1 --state state | grep -o -m 1 'tsk_[a-z0-9_]*')" --state state`,
+    run: "tutti retry last --state state",
   },
   {
     command: "pause",

@@ -2,10 +2,10 @@
 import type { Reader, Tutti } from "../client/client.ts";
 import { errorTable } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
-import { type AgentResult, InvocationResult } from "../protocol/invocation/invocation-result.ts";
+import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import { followRun } from "./follow-run.ts";
 import { markdownLines } from "./terminal/markdown.ts";
-import { resultLines, succeeded } from "./terminal/result-lines.ts";
+import { onlyResult, resultLines, succeeded } from "./terminal/result-lines.ts";
 import { type RunCost, runCost } from "./terminal/run-cost.ts";
 import { note, standardError, standardOutput, writeExactLine, writeLine } from "./terminal/screen.ts";
 import { dim } from "./terminal/style.ts";
@@ -67,13 +67,6 @@ async function print({ tree, result }: FinishedTree, { display, options }: Shown
   else await printResult(only, display);
   if (options.quiet !== true) note(dim(costLine(cost)));
   if (cost.rehearsal) note(dim("rehearsal: a script was played, no model was called"));
-}
-
-/** Of an invocation with one target, that of the target; undefined when there are several. */
-function onlyResult(result: AgentResult): AgentResult | undefined {
-  const { data } = InvocationResult.safeParse(result.content);
-  if (data === undefined) return result;
-  return data.kind === "scalar" ? data.result : undefined;
 }
 
 /** On a terminal the answer stands in the transcript already; a file or another program gets every byte of it. */

@@ -25,12 +25,24 @@ export function declareRecordCommands(program: Command, host: () => Promise<Host
   program
     .command("show")
     .argument("<task>", taskArgument)
-    .description("show a task: its tree, its cost, its events and its result")
+    .description("show an account of a task: what was asked, its tree, the whole conversation, its cost and its result")
     .addOption(stateOption())
+    .option("--full", "show long arguments and results of tools whole")
     .addOption(jsonOption())
     .action(async (task: string, options: ShowOptions) => {
       const { showCommand } = await import("../commands/show.ts");
       await showCommand(await host(), task, options);
+    });
+  program
+    .command("transcript")
+    .argument("<task>", taskArgument)
+    .description("print the conversation of a task and all tasks below it, with whole messages")
+    .addOption(stateOption())
+    .option("--full", "show long arguments and results of tools whole")
+    .addOption(jsonLinesOption())
+    .action(async (task: string, options: ShowOptions) => {
+      const { transcriptCommand } = await import("../commands/show.ts");
+      await transcriptCommand(await host(), task, options);
     });
   program
     .command("attach")

@@ -30,3 +30,10 @@ export function succeeded(result: AgentResult): boolean {
   const results = data.kind === "scalar" ? [data.result] : data.results;
   return results.every(({ status }) => status === "completed");
 }
+
+/** Of an invocation with one target, that of the target; undefined when there are several. */
+export function onlyResult(result: AgentResult): AgentResult | undefined {
+  const { data } = InvocationResult.safeParse(result.content);
+  if (data === undefined) return result;
+  return data.kind === "scalar" ? data.result : undefined;
+}

@@ -3,6 +3,7 @@ import { once } from "node:events";
 
 import { errorTable } from "../../protocol/error.ts";
 import { rendered } from "./style.ts";
+import { wrapped } from "./wrap.ts";
 
 type Stream = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns" | "rows">;
 
@@ -59,9 +60,13 @@ async function drained(): Promise<void> {
   await once(process.stdout, "drain");
 }
 
-/** Writes a line to standard error. */
+/** Writes a line to standard error; on a terminal, what does not fit goes on in the next line, indented. */
 export function note(text: string): void {
-  standardError.write(`${text}\n`);
+  const { isTerminal } = standardError;
+  const lines = isTerminal
+    ? text.split("\n").map((line) => wrapped(line, { width: standardError.columns, hang: 2 }))
+    : [text];
+  standardError.write(`${lines.join("\n")}\n`);
 }
 
 /** A reader that goes away, as `head` does, is no error: the command ends with status 0. */

@@ -226,7 +226,7 @@ test("stop shows what still waited behind a reply that never ended", (t) => {
   t.mock.timers.tick(40);
   happens(completed(helper, 3));
   display.stop();
-  assert.match(text(), /One mo\n {4}✓ 3\n$/);
+  assert.match(text(), /One mo\n {2}counter\n {4}✓ 3\n$/);
 });
 
 test("replies of a rehearsal say so", (t) => {

@@ -39,8 +39,11 @@ export interface TranscriptOptions {
   readonly screen?: TranscriptScreen;
   /** How many lines of an argument or a result are shown. */
   readonly maxLines?: number;
-  /** For reading afterwards: whole prompts and results. Otherwise the command prints the result of the agent at the top. */
-  readonly whole?: boolean;
+  /**
+   * For reading afterwards: whole prompts, of all tasks or of those below the agents at the top, and whole results.
+   * Otherwise the command prints the result of the agent at the top.
+   */
+  readonly whole?: "all" | "below";
   /** Only what happened from this event on is shown. */
   readonly from?: number;
   /** The depth of the agent at the top. */
@@ -50,7 +53,7 @@ export interface TranscriptOptions {
 /** `root` is the task of the invocation, of which nothing is shown; the agent that was run is the task below it. */
 export function showTranscript(
   root: TaskId,
-  { screen = standardError, maxLines = fewLines, whole = false, from = 0, depth = 1 }: TranscriptOptions = {},
+  { screen = standardError, maxLines = fewLines, whole, from = 0, depth = 1 }: TranscriptOptions = {},
 ): Transcript {
   const writer = transcriptWriter(screen);
   const waiting: TaskEvent[] = [];
@@ -97,12 +100,14 @@ export function showTranscript(
 
   const showPrompt = ({ task, data }: Extract<TaskEvent, { type: "task.created" }>): void => {
     const { agent, detached, prompt = "" } = data;
+    if (whole === "below" && writer.levelOf(task) === 0) return;
     writer.line(writer.levelOf(task), `▸ ${bold(agent)}${detached ? " (in the background)" : ""} is asked`);
     if (prompt !== "") writer.message(task, prompt);
   };
   /** A result that the agent wrote as its last message is on the screen already. */
   const showEnd = ({ task, data }: Extract<TaskEvent, { type: "task.completed" }>): void => {
     const text = resultText(data.content, { indent: 2 });
+    writer.name(task);
     const isShown = text.trim() === lastTexts.get(task)?.trim();
     writer.line(writer.levelOf(task) + 1, `${markOf("completed")} completed${isShown ? "" : ":"}`);
     if (!isShown) writer.message(task, text);
@@ -126,11 +131,14 @@ export function showTranscript(
     const endsStep = event.type === "step.finished" && event.data.key === reply?.key;
     if (reply?.task === task && (endsRun || endsStep)) endReply();
     const level = writer.levelOf(task);
-    if (whole && event.type === "task.created") return showPrompt(event);
-    if (whole && event.type === "task.completed") return showEnd(event);
+    if (whole !== undefined && event.type === "task.created") return showPrompt(event);
+    if (whole !== undefined && event.type === "task.completed") return showEnd(event);
     // The end of the agent itself is the result, which the command prints.
-    const text = level === 0 && !whole && endings.has(event.type) ? "" : eventText(event);
-    if (text !== "") writer.line(event.type === "task.created" ? level : level + 1, text);
+    const text = level === 0 && whole === undefined && endings.has(event.type) ? "" : eventText(event);
+    if (text === "") return;
+    if (event.type === "task.created") return writer.line(level, text);
+    writer.name(task);
+    writer.line(level + 1, text);
   };
 
   const showWaiting = (): void => {
