@@ -13,7 +13,7 @@ const first = "I will **look** at the notes first; this line is long enough to b
 function project(t: TestContext, { asks }: { readonly asks: boolean }): Bench {
   const b = bench(t);
   mkdirSync(join(b.folder, ".tutti", "agents"), { recursive: true });
-  const head = "---\nname: writer\ndescription: writes\nmodel: rehearsal/script\ntools: read, ask_person\n---\n";
+  const head = "---\nname: writer\ndescription: writes\nmodel: rehearsal/script\ntools: read, ask\n---\n";
   writeFileSync(join(b.folder, ".tutti", "agents", "writer.md"), `${head}You write.\n`);
   writeFileSync(join(b.folder, "notes.txt"), "one\ntwo\n");
   const rules = [
@@ -74,4 +74,22 @@ test("a run in the background is attached to, answered and left, and a finished 
   assert.equal(jsonLines(lines).length, 3);
   assert.equal(b.run("logs", "last", "--since", "1h").out, b.run("logs", task).out);
   assert.equal(b.run("logs", "--since", "soon").status, 2);
+});
+
+test("logs -f shows the lines that a command prints while it runs", async (t) => {
+  const b = bench(t);
+  const shell = "for i in $(seq 1 40); do echo line $i; sleep 0.1; done";
+  const executor = { kind: "force", type: "remote", runner: { kind: "command", config: { shell } } };
+  const message = { role: "user", parts: [{ part_type: "text", data: "go" }] };
+  const invocation = { targets: [{ agent: { type: "named", agent_id: "a" }, message }], executor };
+  const working = b.start(
+    "invoke",
+    b.file("slow.json", { invocation, agents: { a: { instructions: "a" } }, roots: ["."] }),
+  );
+  await working.said(/task\.started/);
+  const following = b.start("logs", "-f", "last", "-n", "1");
+  await following.said(/\d tsk_\w+ output +│ line \d+\n[^]*│ line \d+\n/);
+  const { out, status } = await following.ended;
+  assert.equal(status, 0);
+  assert.match(out, /│ line 40\n[^]*task\.completed/);
 });
