@@ -89,7 +89,7 @@ export interface TaskRequest extends RequestBeginning {
 }
 
 /** Of all tasks of a tree. */
-export interface TreeUse {
+interface TreeUse {
   readonly tokens: number;
   readonly money: number;
   /** Open waits that an operator or its worker settles. */

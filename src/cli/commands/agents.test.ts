@@ -169,9 +169,9 @@ describe("agents run", () => {
     assert.equal(out, "A list of three instruments in one file.\n");
     assert.match(err, /^tsk_\S+ rehearsal\/script: a rehearsal, no model is called\n/);
     assert.match(err, /^ {2}I look around first\.$/m);
-    assert.match(err, /^ {2}→ list \{"path":"\."\}\n {2}← list /m);
+    assert.match(err, /^ {2}→ list path: \.\n {2}← list/m);
     assert.match(err, /^ {2}▸ counter: How many lines has notes\.txt\?$/m);
-    assert.match(err, /^ {4}→ read \{"path":"notes\.txt"\}$/m);
+    assert.match(err, /^ {4}→ read path: notes\.txt$/m);
     assert.match(err, /^ {4}✓ 3$/m);
     assert.equal(err.match(/I look around first\./g)?.length, 1);
     assert.match(err, /rehearsal: a script was played, no model was called\n$/);

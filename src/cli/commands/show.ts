@@ -5,7 +5,7 @@ import { allEvents } from "../all-events.ts";
 import { commandLine, withReader } from "../connect.ts";
 import { findTask } from "../find-id.ts";
 import { pauseText } from "../pause-notice.ts";
-import { accountOf, conversationOf } from "../terminal/account.ts";
+import { accountOf, conversationOf } from "../terminal/task-account.ts";
 import { standardOutput, writeLine } from "../terminal/screen.ts";
 
 export interface ShowOptions {

@@ -20,7 +20,7 @@ export function wrapped(text: string, options: WrapOptions): string {
 }
 
 /** Lines of the text stay lines, and keep the spaces they begin with. */
-export function wrappedLines(text: string, { width, indent = 0, hang = 0 }: WrapOptions): string[] {
+function wrappedLines(text: string, { width, indent = 0, hang = 0 }: WrapOptions): string[] {
   const most = Math.max(0, width - leastRoom);
   const [first, later] = [Math.min(indent, most), Math.min(indent + hang, most)];
   const rows = linesOf(text).flatMap((line, index) => {
@@ -41,7 +41,7 @@ interface Room {
   readonly later: number;
 }
 
-/** @internal Exported for the renderer of Markdown: all rows but the last stay as they are when text is added to the line. */
+/** All rows but the last stay as they are when text is added to the line. */
 export function rowsOf(line: string, { first, later }: Room): string[] {
   const rows: string[] = [];
   let row = "";

@@ -354,7 +354,16 @@ test("a slow reader loses live deltas before it is shed, and learns how many", a
   const task = await start();
   const began = kit.state.feed.position;
   const slow = await slowReader(`live=true&after=${began}`);
-  const delta = { task, root: task, attempt: 1, run: 1, key: "k", channel: "text" as const, offset: 0, text: "y".repeat(4_000) };
+  const delta = {
+    task,
+    root: task,
+    attempt: 1,
+    run: 1,
+    key: "k",
+    channel: "text" as const,
+    offset: 0,
+    text: "y".repeat(4_000),
+  };
   // More than the operating system buffers for a connection.
   for (let count = 0; count < 4_000; count += 1) kit.live(delta);
   await tell(task, "stop");

@@ -23,12 +23,8 @@ export interface AccountOptions {
   readonly command: (words: string) => string;
 }
 
-export function foldAll(task: string, events: readonly TaskEvent[]): FoldedTree {
-  return events.reduce(foldTree, emptyTree(task));
-}
-
 export function accountOf(task: string, events: readonly TaskEvent[], options: AccountOptions): string {
-  const tree = foldAll(task, events);
+  const tree = events.reduce(foldTree, emptyTree(task));
   const top = tree.tasks.get(task);
   if (top === undefined) return "";
   const conversation = conversationOf(task, events, { ...options, whole: "below" });
@@ -69,7 +65,7 @@ export function conversationOf(
   const tree = emptyTree(task);
   for (const event of events) transcript.update({ event }, tree);
   transcript.stop();
-  return { text: text.trimEnd(), endsWith: transcript.endsWith };
+  return { text: text.trimEnd(), endsWith: (end) => transcript.endsWith(end) };
 }
 
 function headOf(tree: FoldedTree, top: TaskView, { width, now }: AccountOptions): string {
@@ -116,12 +112,13 @@ function openText(tree: FoldedTree, { width, command }: AccountOptions): string 
     .join("\n");
 }
 
-function endText(tree: FoldedTree, { endsWith }: Conversation, { width }: AccountOptions): string {
+function endText(tree: FoldedTree, conversation: Conversation, { width }: AccountOptions): string {
   const { result } = tree;
   if (result === undefined) return "";
   const only = onlyResult(result);
   const text = only === undefined ? "" : resultText(only.content);
-  if (only?.status === "completed" && endsWith(text)) return `  ${markOf("completed")} the last message above`;
+  if (only?.status === "completed" && conversation.endsWith(text))
+    return `  ${markOf("completed")} the last message above`;
   if (only?.status === "completed" && typeof only.content === "string" && width !== Infinity) {
     return markdownLines(text, { width, indent: 2 }).join("\n");
   }
