@@ -46,7 +46,10 @@ describe("while another process works on the folder", () => {
     const id = root?.id ?? "";
     for (const [args, says] of [
       [["tasks"], /^\? tsk_\w+ {2}asks you: Which colour .* \(ask_\w+\) {2}planner {2}.* (?:ago|just now) {2}.*\n$/],
-      [["show", id], /└─ \? planner tsk_\w+ input_required [^]*2 tasks, .* tokens, \$[^]*a rehearsal/],
+      [
+        ["show", id],
+        /2 tasks, .* tokens, \$.*a rehearsal[^]*└─ \? planner tsk_\w+ input_required [^]*open questions\n {2}\? question: Which/,
+      ],
       [["logs", id], /ask\.raised +ask_\w+ question: Which colour/],
       [["export", id], /"record":"task"[^]*"record":"event"/],
     ] as const) {

@@ -62,11 +62,17 @@ async function drained(): Promise<void> {
 
 /** Writes a line to standard error; on a terminal, what does not fit goes on in the next line, indented. */
 export function note(text: string): void {
-  const { isTerminal } = standardError;
-  const lines = isTerminal
-    ? text.split("\n").map((line) => wrapped(line, { width: standardError.columns, hang: 2 }))
-    : [text];
-  standardError.write(`${lines.join("\n")}\n`);
+  standardError.write(`${standardError.isTerminal ? fitted(text, standardError.columns) : text}\n`);
+}
+
+/** A character that no text has, in place of a space at which a line must not break. */
+const keptSpace = "\ue000";
+
+/** People copy commands, so what stands between backticks is not divided if it fits into a line. */
+function fitted(text: string, width: number): string {
+  const kept = text.replaceAll(/`[^`\n]+`/g, (command) => command.replaceAll(" ", keptSpace));
+  const lines = kept.split("\n").map((line) => wrapped(line, { width, hang: 2 }));
+  return lines.join("\n").replaceAll(keptSpace, " ");
 }
 
 /** A reader that goes away, as `head` does, is no error: the command ends with status 0. */
