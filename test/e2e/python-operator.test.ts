@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 
@@ -35,7 +35,8 @@ function startOperator(
     child.kill("SIGKILL");
     await ended;
   });
-  return { child, ended, output: () => output };
+  const log = join(folder, "worker.log");
+  return { child, ended, output: () => `${output}\n${existsSync(log) ? readFileSync(log, "utf8") : ""}` };
 }
 
 test(

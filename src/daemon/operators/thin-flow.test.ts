@@ -52,6 +52,9 @@ test("a worker that only waits for an answer keeps its handle by asking, and the
     assert.ok(asked.ok && asked.value.expires_at === kit.clock.now() + 30 * minute);
     await passed(kit, 29 * minute);
   }
+  assert.ok((await ask()).ok);
+  kit.clock.advance(29 * minute);
+  assert.ok((await ask()).ok, "the handle is renewed when the answer is there");
   assert.ok((await kit.workers.submit(handle, "done", {})).ok);
   assert.equal(await contentOf(kit, task), "done");
 });

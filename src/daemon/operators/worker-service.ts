@@ -76,7 +76,11 @@ export function workerService(options: WorkerServiceOptions): WorkerService {
       options.leases.recordSignOfLife(worker.rights, worker.lives);
       return refuseIfEnding(async () => {
         const asked = await askForWorker(options, worker, body, signal);
-        return asked.ok ? { ok: true, value: { ...asked.value, ...(await renewRights(options, worker)) } } : asked;
+        if (!asked.ok) return asked;
+        const renewed = await renewRights(options, worker);
+        // The next call may come at once, and must find the handle renewed.
+        await options.committed();
+        return { ok: true, value: { ...asked.value, ...renewed } };
       });
     },
   };
