@@ -1,4 +1,6 @@
 // The lines of a transcript: what it shows of a message and of an event.
+import { z } from "zod";
+
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { type CompleteMessage, messageText, type ToolCall, type ToolResult } from "../../protocol/task/message.ts";
 import { oneLine } from "./printable.ts";
@@ -39,10 +41,14 @@ function callLines({ tool_name, input }: ToolCall, maxLines: number): CallLines 
   return withBody(`→ ${short(tool_name)}`, readableLines(input), maxLines);
 }
 
+const FailedResult = z.strictObject({ error: z.object({ message: z.string() }) });
+
 function resultLines(result: ToolResult, maxLines: number): CallLines {
   const text = messageText(result);
   const data = result.parts.flatMap((each) => (each.part_type === "data" ? [each.data] : []));
   const value = text === "" ? (data.length === 1 ? data[0] : data) : text;
+  const { data: failed } = FailedResult.safeParse(value);
+  if (failed !== undefined) return { head: `← ${short(result.tool_name)} failed: ${failed.error.message}`, body: [] };
   return withBody(`← ${short(result.tool_name)}`, readableLines(value), maxLines);
 }
 
@@ -80,7 +86,9 @@ export function eventText(event: TaskEvent): string {
     case "ask.expired":
       return "nobody answered in time";
     case "step.finished":
-      return event.data.error === undefined ? "" : `${whatFailed(event.data.key)} failed: ${event.data.error.message}`;
+      // The result of a tool says itself that the tool failed.
+      if (event.data.error === undefined || event.data.key.startsWith("tool:")) return "";
+      return `${whatFailed(event.data.key)} failed: ${event.data.error.message}`;
     case "budget.reached": {
       const { limit, allowed, wanted } = event.data;
       // A money limit that is not exceeded is reached only because the price of a call is not known.
