@@ -83,7 +83,7 @@ export const examples: readonly Example[] = [
   },
   {
     command: "tasks",
-    about: "List the task trees and the open questions",
+    about: "List the task trees, how each stands and whom it waits for",
     run: "tutti tasks --state state",
   },
   {

@@ -57,7 +57,7 @@ test("a run in the background is attached to, answered and left, and a finished 
   const left = b.onTerminal("attach", "last");
   await left.said(/Which colour\?[^]*> /);
   left.child.stdin?.write("\u0003");
-  assert.match((await left.ended).out, /left; it goes on, come back with `tutti attach/);
+  assert.match((await left.ended).out, /left; it goes on, come back with\s+`tutti attach/);
 
   const attached = b.onTerminal("attach", task);
   await attached.said(/I will \*\*look\*\*[^]*Which colour\?[^]*> /);

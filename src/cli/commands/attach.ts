@@ -12,6 +12,8 @@ import { dim } from "../terminal/style.ts";
 
 export interface AttachOptions {
   readonly state?: string;
+  /** Only the result is printed, when there is one. */
+  readonly json?: boolean;
   /** How many of the last messages are shown; all when absent. */
   readonly last?: number;
 }
@@ -22,7 +24,7 @@ export async function attachCommand(host: Host, given: string, options: AttachOp
   await withReader(host, options, async (reader) => {
     const { root } = await reader.task(await findTask(reader, given));
     const from = options.last === undefined ? undefined : await seqOfLast(reader, root, options.last);
-    const found: ShowRunOptions = { task: root, state: options.state, from };
+    const found: ShowRunOptions = { task: root, state: options.state, json: options.json, from };
     const isOver = (await reader.tree(root)).every(({ status }) => isTerminal(status));
     if (isOver) return showFinishedRun(reader, found);
     run = found;

@@ -8,12 +8,15 @@ import type { LogsOptions } from "../commands/logs.ts";
 import type { PruneOptions } from "../commands/prune.ts";
 import type { ShowOptions } from "../commands/show.ts";
 import type { TasksOptions } from "../commands/tasks.ts";
+import type { TranscriptCommandOptions } from "../commands/transcript-command.ts";
 import { jsonLinesOption, jsonOption, positiveInteger, stateOption, taskArgument } from "../options.ts";
 
 export function declareRecordCommands(program: Command, host: () => Promise<Host>): void {
   program
     .command("tasks")
-    .description("list the task trees, newest first, and the open questions")
+    .description(
+      "list the task trees, newest first: how each stands, whom it waits for, what was asked, its age and its cost",
+    )
     .addOption(stateOption())
     .option("-n, --limit <count>", "list at most this many", positiveInteger, 20)
     .option("--all", "list every task, not only the root of each tree")
@@ -40,8 +43,8 @@ export function declareRecordCommands(program: Command, host: () => Promise<Host
     .addOption(stateOption())
     .option("--full", "show long arguments and results of tools whole")
     .addOption(jsonLinesOption())
-    .action(async (task: string, options: ShowOptions) => {
-      const { transcriptCommand } = await import("../commands/show.ts");
+    .action(async (task: string, options: TranscriptCommandOptions) => {
+      const { transcriptCommand } = await import("../commands/transcript-command.ts");
       await transcriptCommand(await host(), task, options);
     });
   program
@@ -50,6 +53,7 @@ export function declareRecordCommands(program: Command, host: () => Promise<Host
     .description("show the run of a tree live, and answer its questions; Ctrl-C leaves, and the run goes on")
     .addOption(stateOption())
     .option("--last <count>", "begin with this many of the last messages, not at the beginning", positiveInteger)
+    .addOption(jsonOption())
     .action(async (task: string, options: AttachOptions) => {
       const { attachCommand } = await import("../commands/attach.ts");
       await attachCommand(await host(), task, options);

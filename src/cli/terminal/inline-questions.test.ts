@@ -88,7 +88,7 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     const asking = b.onTerminal("invoke", example("ask"));
     await asking.said(/Which colour should the balloons have\?[^]*> /);
     asking.child.stdin?.write("\u0004");
-    await asking.said(/stays open; answer it with `tutti answer ask_\w+ … --state [^]*0 of 2 done/);
+    await asking.said(/stays open; answer it with\s+`tutti answer ask_\w+ … --state [^]*0 of 2 done/);
     asking.child.stdin?.write("\u0003");
     const { status, out } = await asking.ended;
     assert.equal(status, 130, out);
@@ -99,7 +99,7 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     );
     assert.match(
       out,
-      /0 of 2 done[^\n]*\n[^\n]*\n?tutti: left; the daemon goes on with it, follow it with `[^`]*`\s*$/,
+      /0 of 2 done[^\n]*\n[^\n]*\n?tutti: left; the daemon goes on with it, follow it with\s+`[^`]*`\s*$/,
     );
   });
 });

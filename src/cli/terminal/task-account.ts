@@ -6,6 +6,7 @@ import { markdownLines } from "./markdown.ts";
 import { describeAsk } from "../open-asks.ts";
 import { onlyResult, resultLines, succeeded } from "./result-lines.ts";
 import { totalsLine } from "./run-cost.ts";
+import { standardOutput } from "./screen.ts";
 import { bold, dim } from "./style.ts";
 import { drawTree, markOf } from "./task-tree.ts";
 import { showTranscript, type Transcript } from "./transcript.ts";
@@ -21,6 +22,15 @@ export interface AccountOptions {
   readonly maxLines: number;
   /** A command for the person to type. */
   readonly command: (words: string) => string;
+}
+
+/** Of an argument or a result of a tool, unless all of it is wanted. */
+const usualLines = 40;
+
+/** For standard output. */
+export function outputView({ full }: { readonly full?: boolean }): Pick<AccountOptions, "width" | "maxLines"> {
+  const width = standardOutput.isTerminal ? standardOutput.columns : Infinity;
+  return { width, maxLines: full === true ? Infinity : usualLines };
 }
 
 export function accountOf(task: string, events: readonly TaskEvent[], options: AccountOptions): string {
