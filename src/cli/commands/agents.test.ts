@@ -183,14 +183,14 @@ describe("agents run", () => {
     const alone = tutti(["agents", "run", "reviewer", "What is here?"]);
     assert.equal(alone.status, 0, alone.err);
     assert.match(alone.err, /^tsk_\S+ rehearsal\/script: a rehearsal, no model is called\n/);
-    assert.match(alone.err, /→ list \{"path":"\."\}[^]*→ read \{"path":"\.tutti\/agents\/reviewer\.md"\}/);
+    assert.match(alone.err, /→ list path: \.\n[^]*→ read path: \.tutti\/agents\/reviewer\.md\n/);
     assert.match(
       alone.out,
       /^This was a rehearsal: no model was called.*`read` read \S+reviewer\.md\.\n.*ANTHROPIC_API_KEY/,
     );
     write("project/a.bin", "x");
     write("project/notes.txt", "Three trumpets.\n");
-    assert.match(tutti(["agents", "run", "reviewer", "And now?"]).err, /→ read \{"path":"notes\.txt"\}/);
+    assert.match(tutti(["agents", "run", "reviewer", "And now?"]).err, /→ read path: notes\.txt\n/);
   });
 
   test("without a model, a rehearsal ends also for agents without tools and with an output schema", () => {

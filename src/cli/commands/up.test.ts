@@ -355,7 +355,7 @@ test("without the daemon's key file, reading commands warn and read the folder",
   const looked = b.run("tasks");
   assert.equal(looked.status, 0, looked.err);
   assert.match(looked.err, /admin\.key is gone.*what follows is read from/);
-  assert.match(looked.out, /✓ tsk_\w+ {2}invocation {2}completed/);
+  assert.match(looked.out, /✓ tsk_\w+ {2}completed {2}writer {2}/);
   failsWith(b.run("cancel", "tsk_0_1"), 5, /admin\.key is gone/);
 });
 
