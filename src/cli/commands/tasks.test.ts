@@ -12,6 +12,7 @@ import { isTerminal } from "../../protocol/task/task-status.ts";
 import { ListedTask } from "../../protocol/api/task-shapes.ts";
 import { TaskSummary } from "../../protocol/task/task-view.ts";
 import { bench, type Bench, jsonLines } from "../../../test/support/cli-process.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { asOrdinaryUser, giveToOrdinaryUser } from "../../../test/support/ordinary-user.ts";
 
 const example = (name: string): string => join("examples", "invocations", `${name}.json`);
@@ -217,7 +218,7 @@ describe("a folder that cannot be used gives one line and no stack trace", () =>
     const { status, err } = asOrdinaryUser({
       folder: b.folder,
       args: [...invoke, b.state],
-      loads: [...invoke, join(b.folder, "other-state")],
+      loads: [...invoke, join(tempFolder(t), "state")],
     });
     assert.equal(status, 6, err);
     assert.match(err, /^tutti: [^\n]*--state[^\n]*\n$/);
