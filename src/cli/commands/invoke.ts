@@ -1,5 +1,7 @@
 // `tutti invoke`: runs an invocation, shows its progress, asks the person what has to be asked, and prints the result.
+import type { Tutti } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
+import type { Started } from "../../protocol/api/task-shapes.ts";
 import { errorTable, TuttiError } from "../../protocol/error.ts";
 import { readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { describeIssues } from "../../protocol/lenient-read.ts";
@@ -33,9 +35,8 @@ export async function invokeCommand(host: Host, file: string, options: InvokeOpt
   if (host.remote === undefined) givenFolder(options.cwd);
   if (options.detach === true) return invokeDetached(host, text, options);
   await withTutti(host, options, async ({ tutti, isLocal, setTask }) => {
-    const { task, existed, warnings } = await tutti.invoke(text, startOptions(host, options));
+    const { task, existed } = await start(tutti, text, startOptions(host, options));
     setTask(task);
-    for (const warning of warnings) warn(warning);
     if (existed) note(dim(`going on with ${task}, which was not finished; --new starts another`));
     const quiet = options.quiet === true || options.json === true;
     const display = quiet ? undefined : showProgress();
@@ -45,6 +46,12 @@ export async function invokeCommand(host: Host, file: string, options: InvokeOpt
       await warnOfMissingKey(tutti, JSON.stringify(finished.result), options.state);
     }
   });
+}
+
+async function start(tutti: Tutti, text: string, options: Parameters<Tutti["invoke"]>[1]): Promise<Started> {
+  const started = await tutti.invoke(text, options);
+  for (const warning of started.warnings) warn(warning);
+  return started;
 }
 
 /** The current folder says nothing to a daemon elsewhere: without `--cwd`, paths in the invocation are absolute there. */
@@ -57,8 +64,7 @@ async function invokeDetached(host: Host, text: string, options: InvokeOptions):
   // Before a daemon is started for it.
   mustBeInvocation(text);
   await withDaemon(host, options, async (tutti) => {
-    const { task, existed, warnings } = await tutti.invoke(text, startOptions(host, options));
-    for (const warning of warnings) warn(warning);
+    const { task, existed } = await start(tutti, text, startOptions(host, options));
     await printStarted({ task, existed, url: tutti.url }, options);
     if (await tutti.paused()) warn(pauseText(options.state));
   });
