@@ -86,7 +86,7 @@ describe("following over HTTP", () => {
   });
 
   test("begins after a given event, asks for deltas only when wanted, and ignores unknown kinds of events", async (t) => {
-    const delta = { task, root: task, attempt: 1, run: 1, key: "k", channel: "text", text: "hm" };
+    const delta = { task, root: task, attempt: 1, run: 1, key: "k", channel: "text", text: "hm", offset: 0 };
     const asked: string[] = [];
     const { url } = await wireServer(t, (request, response) => {
       asked.push(`${request.url} ${String(request.headers["last-event-id"])} ${request.headers.accept}`);

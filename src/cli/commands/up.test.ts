@@ -71,7 +71,10 @@ describe("up and down", () => {
     const waits = b.start("invoke", example("single"));
     await waits.said(says);
     b.run("down");
-    for (const args of [["tasks"], ["show", task]]) assert.match(b.run(...args).out, says, "without a daemon, too");
+    for (const args of [["tasks"], ["show", task]]) {
+      const { out, err } = b.run(...args);
+      assert.match(out + err, says, "without a daemon, too");
+    }
     assert.match(b.run("status").out, /paused/);
     waits.child.kill("SIGKILL");
     await waits.ended;
