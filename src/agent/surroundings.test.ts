@@ -6,7 +6,7 @@ import { recorded, solo } from "../../test/support/recording-model.ts";
 import { type Surroundings, surroundingsText } from "./surroundings.ts";
 
 const found: Surroundings = {
-  folder: "/work/here",
+  folder: "/home/ann/garden",
   date: "2026-01-05",
   platform: "linux 6.1, x64",
   git: { branch: "main", commit: "0123456789abcdef0123456789abcdef01234567" },
@@ -16,7 +16,7 @@ const found: Surroundings = {
 test("everything is told, or only what is wanted", () => {
   assert.equal(
     surroundingsText(found),
-    "# Where you work\n\nWorking folder: /work/here\nToday's date: 2026-01-05\nPlatform: linux 6.1, x64\n" +
+    "# Where you work\n\nWorking folder: /home/ann/garden\nToday's date: 2026-01-05\nPlatform: linux 6.1, x64\n" +
       "Git: branch main, commit 0123456789ab\n\n# Notes of the project, from AGENTS.md\n\nUse tabs.",
   );
   assert.equal(surroundingsText(found, ["date"]), "# Where you work\n\nToday's date: 2026-01-05");

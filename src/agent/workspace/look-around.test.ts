@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
@@ -91,3 +91,17 @@ test("notes that are long are cut; those that are no text, or a link to elsewher
   symlinkSync(secret, join(folder, "CLAUDE.md"));
   assert.equal((await lookAround(folder, noon)).notes, null);
 });
+
+test(
+  "invariant 14: a pipe in the place of the notes or of HEAD does not hold the look up",
+  { timeout: 10_000 },
+  async (t) => {
+    const { folder } = repository(t);
+    for (const path of [join(folder, "AGENTS.md"), join(folder, ".git", "HEAD")]) {
+      rmSync(path, { force: true });
+      execFileSync("mkfifo", [path]);
+    }
+    const { notes, git } = await lookAround(folder, noon);
+    assert.deepEqual({ notes, git }, { notes: null, git: null });
+  },
+);

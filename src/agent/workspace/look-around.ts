@@ -1,6 +1,7 @@
 // Looks at the folder an agent works in: platform, git branch and the project's notes. Reads files and executes nothing.
 
-import { open, readFile, realpath, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open, realpath, stat } from "node:fs/promises";
 import { release } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
@@ -88,25 +89,15 @@ async function readNotes(
   path: string,
   top: string,
 ): Promise<{ readonly text: string; readonly isCut: boolean } | undefined> {
-  try {
-    // A link must not bring a file from elsewhere into a prompt.
-    const real = await realpath(path);
-    if (!isInside(real, await realpath(top))) return undefined;
-    const file = await open(real, "r");
-    try {
-      if (!(await file.stat()).isFile()) return undefined;
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(longestNotes + 1), 0, longestNotes + 1, 0);
-      const isCut = bytesRead > longestNotes;
-      const text = isCut
-        ? new TextDecoder().decode(buffer.subarray(0, longestNotes)).replace(/\uFFFD$/, "")
-        : exactText(buffer.subarray(0, bytesRead));
-      return text === undefined || text.trim() === "" || text.includes("\0") ? undefined : { text, isCut };
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return undefined;
-  }
+  // A link must not bring a file from elsewhere into a prompt.
+  const [real, realTop] = await Promise.all([realpath(path), realpath(top)]).catch(() => ["", ""]);
+  const bytes = real === "" || !isInside(real, realTop) ? undefined : await firstBytes(real, longestNotes + 1);
+  if (bytes === undefined) return undefined;
+  const isCut = bytes.length > longestNotes;
+  const text = isCut
+    ? new TextDecoder().decode(bytes.subarray(0, longestNotes)).replace(/\uFFFD$/, "")
+    : exactText(bytes);
+  return text === undefined || text.trim() === "" || text.includes("\0") ? undefined : { text, isCut };
 }
 
 function isInside(path: string, folder: string): boolean {
@@ -123,9 +114,17 @@ function* upwards(folder: string): Generator<string> {
 
 /** Undefined when there is no such file, or it is longer than such a file is. */
 async function smallText(path: string, longest: number): Promise<string | undefined> {
+  const bytes = await firstBytes(path, longest + 1);
+  return bytes === undefined || bytes.length > longest ? undefined : new TextDecoder().decode(bytes);
+}
+
+/** At most `count` bytes of a regular file; undefined when there is none. Not blocking: opening a pipe must not wait for a writer. */
+async function firstBytes(path: string, count: number): Promise<Uint8Array | undefined> {
   try {
-    const found = await stat(path);
-    return found.isFile() && found.size <= longest ? await readFile(path, "utf8") : undefined;
+    await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    if (!(await file.stat()).isFile()) return undefined;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(count), 0, count, 0);
+    return buffer.subarray(0, bytesRead);
   } catch {
     return undefined;
   }

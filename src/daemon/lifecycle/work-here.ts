@@ -24,6 +24,8 @@ export async function workHere(folder: string): Promise<LocalWork> {
   let stopped = false;
   const { promise: stopAsked, resolve: askToStop } = Promise.withResolvers<TuttiError | undefined>();
   const from = process.cwd();
+  /** What to close if the rest cannot be opened. */
+  const opened: (() => Promise<void>)[] = [() => state.close()];
   try {
     await state.keys.ensureAdmin(adminKeyFile(folder));
     const at = decideListening({ tls: false, insecure: false, lastPort: lastPortOf(state) });
@@ -44,6 +46,7 @@ export async function workHere(folder: string): Promise<LocalWork> {
         },
       },
     );
+    opened.unshift(() => http.close());
     const { instance, version, started_at } = await state.client.status();
     const { pid, start } = await ownProcess();
     const facts = { url: http.url, instance, started_at, version, command: true };
@@ -64,15 +67,11 @@ export async function workHere(folder: string): Promise<LocalWork> {
     };
     let closing: ReturnType<typeof close> | undefined;
     const closeOnce = () => (closing ??= close());
-    try {
-      await state.resume();
-    } catch (thrown) {
-      await closeOnce();
-      throw thrown;
-    }
+    opened.unshift(async () => void (await closeOnce()));
+    await state.resume();
     return { tutti: { ...state.client, close: async () => void (await closeOnce()) }, stopAsked, close: closeOnce };
   } catch (thrown) {
-    await state.close();
+    for (const shut of opened) await shut();
     throw thrown;
   }
 }
