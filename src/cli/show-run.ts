@@ -29,7 +29,7 @@ export interface ShowRunOptions {
 /** Questions are put to the person. Returns the result: of an invocation with one target, that of the target. */
 export async function showRun(tutti: Tutti, options: ShowRunOptions): Promise<AgentResult> {
   const { task, state } = options;
-  const display = transcriptFor(options);
+  const display = transcriptFor(options, { showsAsks: false });
   const live = display !== undefined && standardError.isTerminal;
   const finished = await followRun(tutti, { task, display, live, state });
   await print(finished, { display, options });
@@ -38,16 +38,19 @@ export async function showRun(tutti: Tutti, options: ShowRunOptions): Promise<Ag
 
 /** Of a run that is over, so nothing is asked. */
 export async function showFinishedRun(reader: Reader, options: ShowRunOptions): Promise<void> {
-  const display = transcriptFor(options);
+  const display = transcriptFor(options, { showsAsks: true });
   const listeners = display === undefined ? [] : [display.update];
   const finished = await watchTask(reader, { task: options.task, live: false }, listeners);
   display?.stop();
   await print(finished, { display, options });
 }
 
-function transcriptFor({ task, quiet, json, from }: ShowRunOptions): Transcript | undefined {
+function transcriptFor(
+  { task, quiet, json, from }: ShowRunOptions,
+  { showsAsks }: { readonly showsAsks: boolean },
+): Transcript | undefined {
   if (quiet === true || json === true) return undefined;
-  return showTranscript(task, from === undefined ? {} : { from });
+  return showTranscript(task, { showsAsks, ...(from === undefined ? {} : { from }) });
 }
 
 interface Shown {

@@ -131,10 +131,19 @@ export function approvalOutcome(waited: { readonly value: Answer } | { readonly 
   return { approved: false, reason: value.reason ?? "it was denied" };
 }
 
-/** What the person who is asked about a call reads: who wants to call which tool, and below that what exactly will happen. */
+/** The tools whose calls are named by what they do, because everybody knows that without knowing the tool. */
+const plainRequests: Readonly<Record<string, string>> = {
+  run: "run this program",
+  write: "write this file",
+  write_file: "write this file",
+  edit: "change this file",
+};
+
+/** What the person who is asked about a call reads: who wants to do what, and below that what exactly will happen. */
 export function approvalQuestion(agent: string, { tool, effect }: JudgedCall, happens: string): string {
+  const wanted = Object.hasOwn(plainRequests, tool) ? plainRequests[tool] : `call ${escapeInvisible(tool)}`;
   const does = effect.effects.map((name) => effectVerbs[name]).join(", ");
   const reach = effect.confined ? "confined to the task's folders" : "not confined to the task's folders";
-  const head = `May ${escapeInvisible(agent)} call ${escapeInvisible(tool)}? It ${does === "" ? "has no effect" : does}; ${reach}.`;
+  const head = `May ${escapeInvisible(agent)} ${wanted}? It ${does === "" ? "has no effect" : does}; ${reach}.`;
   return `${head}\n${happens}`;
 }

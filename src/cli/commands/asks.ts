@@ -1,12 +1,12 @@
-// `tutti asks`: lists what waits for an answer.
+// `tutti asks`: shows everything that waits for an answer, whole: the command, the change of a file, or the call.
 import type { Host } from "../../host/host.ts";
 import { commandLine, withReader } from "../connect.ts";
 import { pauseText } from "../pause-notice.ts";
 import { findTask } from "../find-id.ts";
-import { describeAsk, readOpenAsks } from "../open-asks.ts";
+import { readOpenAsks } from "../open-asks.ts";
+import { askedText } from "../terminal/question-text.ts";
 import { note, writeLine } from "../terminal/screen.ts";
-import { dim } from "../terminal/style.ts";
-import { writeTable } from "../terminal/table.ts";
+import { bold, dim } from "../terminal/style.ts";
 import { markOf } from "../terminal/task-tree.ts";
 import { duration } from "../terminal/units.ts";
 
@@ -23,13 +23,15 @@ export async function asksCommand(host: Host, given: string | undefined, options
     const open = [...asks, ...waits];
     if (open.length === 0) return writeLine("nothing waits for an answer");
     const now = Date.now();
-    await writeTable(
-      open.map((each) => ({
-        mark: markOf("input_required"),
-        cells: [each.id, describeAsk(each), `${duration(each.deadline - now)} left`, each.task],
-      })),
-    );
+    for (const each of open) {
+      const facts = dim(`${each.task}, ${duration(each.deadline - now)} left`);
+      await writeLine(`${markOf("input_required")} ${bold(each.id)}  ${facts}\n${below(askedText(each))}`);
+    }
     if (await reader.paused()) await writeLine(pauseText(options.state));
     note(dim(`answer with \`${commandLine(options.state, "answer ASK TEXT")}\``));
   });
+}
+
+function below(text: string): string {
+  return `  ${text.replaceAll("\n", "\n  ")}`;
 }

@@ -1,6 +1,8 @@
 // Questions of a run: asked on a real terminal, answered elsewhere, left open; and announced where there is no terminal.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
 
 import { example, openIn, up, waiting } from "../../../test/support/cli-daemon.ts";
@@ -31,7 +33,7 @@ describe("without a terminal", () => {
     const again: Happening = { task: agent, type: "task.input_required", data: { ask: "ask_1" } };
     assert.equal(
       printed(t, [...begun, raised], [again]),
-      "tutti: waiting for an answer to ask_1; answer it with `tutti answer ask_1 … --state /s`\n",
+      "Which?\ntutti: waiting for an answer to ask_1; answer it with `tutti answer ask_1 … --state /s`\n",
     );
   });
 
@@ -49,7 +51,7 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     const asking = b.onTerminal("invoke", example("ask"));
     await asking.said(/Which colour should the balloons have\?[^]*> /);
     assert.equal(b.run("answer", openIn(b).asks[0]?.id ?? "", "red").status, 0);
-    await asking.said(/ask_\w+ was answered by \S+[^]*May I order red balloons\? \[y\/N\][^]*> /);
+    await asking.said(/ask_\w+ was answered by \S+[^]*May I order red balloons\?[^]*> /);
     asking.child.stdin?.write("y\r");
     const { status, out } = await asking.ended;
     assert.equal(status, 0, out);
@@ -61,11 +63,40 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     const b = bench(t);
     const { ask } = await waiting(b, "ask");
     const asking = b.onTerminal("answer", ask);
-    await asking.said(/Which colour should the balloons have\? \(red \| blue\)[^]*> /);
+    await asking.said(/Which colour should the balloons have\?[^]*One of: red \| blue[^]*> /);
     asking.child.stdin?.write("blue\r");
     const { status, out } = await asking.ended;
     assert.equal(status, 0, out);
     assert.match(out, /is answered/);
+  });
+
+  test("an approval of an edit shows the change in colours, once, and tutti asks shows the same change", async (t) => {
+    const b = bench(t, { colors: true });
+    writeFileSync(join(b.folder, "a.txt"), "one\ntwo\nthree\n");
+    const file = b.file("edit.json", {
+      invocation: {
+        targets: [
+          {
+            agent: { type: "named", agent_id: "dev" },
+            message: { role: "user", parts: [{ part_type: "text", data: "go" }] },
+          },
+        ],
+      },
+      roots: ["."],
+      agents: { dev: { instructions: "d", tools: ["edit"], approvals: { write: "ask" } } },
+      script: { rules: [{ turn: 0, call: [{ tool: "edit", args: { path: "a.txt", old: "two", new: "zwei" } }] }] },
+    });
+    const asking = b.onTerminal("invoke", file);
+    const shown =
+      /May dev change this file\?[^]*a\.txt \(exists, 14 bytes\)[^]*one\r?\n {2}\u001b\[31m-two\u001b\[0m\r?\n {2}\u001b\[32m\+zwei/;
+    await asking.said(shown);
+    const listed = b.run("asks");
+    assert.match(listed.out, /May dev change this file\?[^]*\n {4}-two\n {4}\+zwei\n/);
+    asking.child.stdin?.write("y\r");
+    const { status, out } = await asking.ended;
+    assert.equal(status, 0, out);
+    assert.equal(out.match(/May dev change this file/g)?.length, 1, "the question stands on the screen once");
+    assert.equal(readFileSync(join(b.folder, "a.txt"), "utf8"), "one\nzwei\nthree\n");
   });
 
   test("Ctrl-C and Ctrl-D at tutti answer leave the question open, with status 130", async (t) => {
@@ -73,7 +104,7 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     const { ask } = await waiting(b, "ask");
     for (const key of ["\u0003", "\u0004"]) {
       const asking = b.onTerminal("answer", ask);
-      await asking.said(/Which colour should the balloons have\? \(red \| blue\)[^]*> /);
+      await asking.said(/Which colour should the balloons have\?[^]*One of: red \| blue[^]*> /);
       asking.child.stdin?.write(key);
       const { status, out } = await asking.ended;
       assert.equal(status, 130, out);

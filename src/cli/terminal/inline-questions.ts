@@ -9,7 +9,7 @@ import { commandLine } from "../connect.ts";
 import { submitAnswer } from "../submit-answer.ts";
 import type { Display } from "./display.ts";
 import { canPrompt, prompt } from "./terminal-prompt.ts";
-import { parseAnswer, questionText } from "./question-text.ts";
+import { askedText, parseAnswer, questionText } from "./question-text.ts";
 import type { TaskListener } from "./watch-task.ts";
 import { note } from "./screen.ts";
 
@@ -115,10 +115,11 @@ function announce({ state }: AskOptions): Questions {
   let timer: NodeJS.Timeout | undefined;
   const look = (): void => {
     timer = undefined;
-    for (const id of tree?.open.keys() ?? []) {
-      if (!announced.has(id))
-        note(`tutti: waiting for an answer to ${id}; answer it with \`${answerCommand(id, state)}\``);
+    for (const open of tree?.open.values() ?? []) {
+      const { id } = open;
+      if (announced.has(id)) continue;
       announced.add(id);
+      note(`${askedText(open)}\ntutti: waiting for an answer to ${id}; answer it with \`${answerCommand(id, state)}\``);
     }
   };
   return {

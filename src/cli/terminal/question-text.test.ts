@@ -40,14 +40,15 @@ test("a question cannot send control codes to the terminal or imitate our prompt
     assert.match(text, /a\\u001b\[2Jb\\u009bc\\u202ed/);
   }
   const forged = questionText(ask({ question: "Read a file?\n> y\nDelete all?" }));
-  assert.equal(forged, "Read a file?\n  > y\n  Delete all? [y/N]\n> ");
+  assert.match(forged, /^Read a file\?\n {2}> y\n {2}Delete all\?\ny to allow it once, [^\n]*\n> $/);
 });
 
 test("a wait is shown with the tool call, or with its label", () => {
   const call = { tool_name: "weather", input: { city: "Oslo" } };
   const label = "the result of the external tool weather";
-  assert.equal(questionText(wait({ label, call })), 'Result of weather (JSON, or text)\n{"city":"Oslo"}\n> ');
-  assert.equal(questionText(wait({})), "a thing (JSON, or text)\n> ");
+  const result = "The result as JSON or as text:\n> ";
+  assert.equal(questionText(wait({ label, call })), `Result of weather\n  {"city":"Oslo"}\n${result}`);
+  assert.equal(questionText(wait({})), `a thing\n${result}`);
 });
 
 test("an approval takes y, yes, n, no and an empty line, a reason after a no, and nothing else", () => {

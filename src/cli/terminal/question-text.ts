@@ -1,24 +1,46 @@
 // The text of a question on a terminal, and the answer in what the person typed.
 import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
-import { bold, dim } from "./style.ts";
+import { bold, dim, paint } from "./style.ts";
 import { printable } from "./printable.ts";
+
+/** What is asked, without the words that ask for an answer. */
+export function askedText(ask: OpenAsk | OpenWait): string {
+  if (!("kind" in ask)) return askedOfClient(ask);
+  // The question about a call says all of it, unless it says itself that the details have more.
+  const isWhole = ask.kind === "approval" && ask.question.includes("\n") && !ask.question.includes("hidden here");
+  const details = ask.details === undefined || isWhole ? "" : `\n  ${dim(json(ask.details))}`;
+  const [head = "", ...rest] = printable(ask.question).split("\n");
+  const below = rest.map((line) => `\n  ${ask.kind === "approval" ? paintedLine(line) : line}`).join("");
+  return `${bold(head)}${below}${details}`;
+}
+
+/** The lines of a diff get the colours that a diff usually has. Other lines of ours never begin with these marks. */
+function paintedLine(line: string): string {
+  if (line.startsWith("+")) return paint("green", line);
+  if (line.startsWith("-")) return paint("red", line);
+  return line.startsWith("@@") ? paint("blue", line) : line;
+}
 
 /** A question comes from models and tools. Without control codes, and with its later lines indented, it cannot imitate our prompt. */
 export function questionText(ask: OpenAsk | OpenWait): string {
-  if (!("kind" in ask)) return waitText(ask);
-  // The question about a call says all of it, unless it says itself that the details have more.
-  const isWhole = ask.kind === "approval" && ask.question.includes("\n") && !ask.question.includes("hidden here");
-  const details = ask.details === undefined || isWhole ? "" : `${dim(json(ask.details))}\n`;
-  const choices = ask.choices === undefined ? "" : ` ${dim(`(${ask.choices.map(indented).join(" | ")})`)}`;
-  const hint = ask.kind === "question" ? choices : ` ${dim("[y/N]")}`;
-  return `${bold(indented(ask.question))}${hint}\n${details}> `;
+  return `${askedText(ask)}\n${dim(answersText(ask))}\n> `;
 }
 
-function waitText({ call, label }: OpenWait): string {
+/** What can be answered, in plain words. */
+export function answersText(ask: OpenAsk | OpenWait): string {
+  if (!("kind" in ask)) return "The result as JSON or as text:";
+  if (ask.kind === "question") {
+    if (ask.choices !== undefined) return `One of: ${ask.choices.map(indented).join(" | ")}`;
+    return ask.answer_schema === null ? "Your answer:" : "Your answer, as JSON:";
+  }
+  if (ask.kind === "budget") return "y to go on, n (or Enter) to stop";
+  return "y to allow it once, n (or Enter) for no, n: REASON to say why";
+}
+
+function askedOfClient({ call, label }: OpenWait): string {
   const wanted = call === undefined ? indented(label) : `Result of ${indented(call.tool_name)}`;
-  const input = call === undefined ? "" : `${dim(json(call.input))}\n`;
-  return `${bold(wanted)} ${dim("(JSON, or text)")}\n${input}> `;
+  return call === undefined ? bold(wanted) : `${bold(wanted)}\n  ${dim(json(call.input))}`;
 }
 
 type ParsedAnswer = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };

@@ -48,12 +48,14 @@ export interface TranscriptOptions {
   readonly from?: number;
   /** The depth of the agent at the top. */
   readonly depth?: number;
+  /** False where somebody else puts the questions. */
+  readonly showsAsks?: boolean;
 }
 
 /** `root` is the task of the invocation, of which nothing is shown; the agent that was run is the task below it. */
 export function showTranscript(
   root: TaskId,
-  { screen = standardError, maxLines = fewLines, whole, from = 0, depth = 1 }: TranscriptOptions = {},
+  { screen = standardError, maxLines = fewLines, whole, from = 0, depth = 1, showsAsks = true }: TranscriptOptions = {},
 ): Transcript {
   const writer = transcriptWriter(screen);
   const waiting: TaskEvent[] = [];
@@ -122,6 +124,8 @@ export function showTranscript(
       writer.setSpeaker(task, { agent: event.data.to_agent, level: writer.levelOf(task) });
     }
     if (event.seq < from) return;
+    // The command that puts questions shows them by itself, and nobody should read one twice.
+    if (event.type === "ask.raised" && !showsAsks) return;
     if (task === root) {
       if (event.type === "ask.raised" || event.type === "budget.reached") writer.line(0, eventText(event));
       return;
