@@ -48,7 +48,7 @@ export interface StepOptions<T> {
   readonly input?: unknown;
   readonly timeout?: number;
   /** The event that tells its outcome; the content itself stands once, in the step. */
-  readonly event?: "step.finished" | "message.added";
+  readonly event?: "step.finished" | "message.added" | "call.allowed";
   /** It only looks at records of our own and begins nothing: neither a limit of time nor a pause holds it back. */
   readonly looks?: true;
   /** Held against the budget before the body runs. */

@@ -2,6 +2,7 @@
 
 import type { ApprovalSource } from "../core/approval.ts";
 import { rehearsalModelName } from "../core/rehearsal-name.ts";
+import type { AllowedCalls, StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { AvailableRunner } from "../protocol/invocation/runner-kinds.ts";
 import type { LookAround } from "./surroundings.ts";
 import type { Tool } from "./tools/tool.ts";
@@ -15,6 +16,12 @@ import { sleep } from "./tools/sleep.ts";
 import { supervisorTools } from "./tools/supervise.ts";
 import { write, writeFile } from "./tools/write.ts";
 
+/** The standing approvals of one project. */
+export interface StandingApprovals {
+  /** The one that covers the call. */
+  find(call: AllowedCalls): StandingApproval | undefined;
+}
+
 export interface AgentEnvironment {
   readonly tools: readonly Tool[];
   /** The runners other than `local`, in order of preference. */
@@ -25,6 +32,8 @@ export interface AgentEnvironment {
   readonly defaultModel: string;
   /** The rules of the user and of the project about which calls run at once, need approval or are refused. */
   readonly approvals: readonly ApprovalSource[];
+  /** What a person has allowed for good in this project; nobody has allowed anything when absent. */
+  readonly standing: StandingApprovals | undefined;
   /** Folders that no tool may touch, such as the state folder. */
   readonly offLimits: readonly string[];
   /** Looks at the folder that an agent works in, so that the agent can be told; it is told nothing when absent. */
@@ -52,6 +61,7 @@ export function agentEnvironment(parts: Partial<AgentEnvironment> = {}): AgentEn
     runtimes: parts.runtimes ?? ["local"],
     defaultModel: parts.defaultModel ?? rehearsalModelName,
     approvals: parts.approvals ?? [],
+    standing: parts.standing,
     offLimits: parts.offLimits ?? [],
     lookAround: parts.lookAround,
   };

@@ -142,6 +142,16 @@ export const examples: readonly Example[] = [
     run: `tutti answer "$(tutti asks --state state | grep -o -m 1 'ask_[a-z0-9_]*')" red --state state`,
   },
   {
+    command: "approvals list",
+    about: "List what you allowed for good",
+    run: "tutti approvals list --state state",
+  },
+  {
+    command: "approvals revoke",
+    about: "Revoke everything that you allowed for good",
+    run: "tutti approvals revoke --all --state state",
+  },
+  {
     command: "message",
     about: "Send a message to a running task",
     run: 'tutti message last "No hurry." --state state',

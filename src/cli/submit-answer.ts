@@ -2,11 +2,16 @@
 import { userInfo } from "node:os";
 
 import type { AnswerOutcome, Tutti } from "../client/client.ts";
+import type { Answerer } from "../protocol/task/ask.ts";
 import type { OpenAsk, OpenWait } from "../protocol/api/task-shapes.ts";
 
 export function submitAnswer(tutti: Tutti, open: OpenAsk | OpenWait, value: unknown): Promise<AnswerOutcome> {
-  const by = { kind: "person", name: personName() } as const;
+  const by = person();
   return "kind" in open ? tutti.answer(open.id, value, by) : tutti.settle(open.id, value, by);
+}
+
+export function person(): Answerer {
+  return { kind: "person", name: personName() };
 }
 
 function personName(): string {

@@ -19,6 +19,7 @@ import type { Answerer } from "../protocol/task/ask.ts";
 import type { LiveDelta, TaskEvent } from "../protocol/task/event.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
+import type { NewStandingApproval, StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { OperatorInfo } from "../protocol/operator/operator-session.ts";
 import type { TaskSummary, TaskView } from "../protocol/task/task-view.ts";
 
@@ -95,6 +96,11 @@ export interface Tutti extends Reader {
   answer(ask: AskId, answer: unknown, by: Answerer): Promise<AnswerOutcome>;
   /** Gives the result of a tool that the client carries out itself. */
   settle(wait: AskId, value: unknown, by: Answerer): Promise<AnswerOutcome>;
+  /** The standing approvals of all projects. */
+  approvals(): Promise<readonly StandingApproval[]>;
+  /** Allows for good what an open approval asks about. `by` is ignored over HTTP. Answers nothing by itself. */
+  addApproval(made: NewStandingApproval, by: Answerer): Promise<StandingApproval>;
+  revokeApproval(id: string): Promise<void>;
   cancel(task: TaskId, reason: string): Promise<readonly TaskId[]>;
   /**
    * Does the work of the task again. A root task that is over gives a new task with the same input. A task that is not over

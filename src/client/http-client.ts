@@ -129,6 +129,11 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
       return outcomeOf(() => call("answer", { params: { ask }, body: body.data }));
     },
     settle: (wait, value) => outcomeOf(() => call("settleWait", { params: { wait }, body: { value } })),
+    approvals: async () => (await call("approvals", {})).approvals,
+    addApproval: (body) => call("addApproval", { body }),
+    async revokeApproval(id) {
+      await call("revokeApproval", { params: { id } });
+    },
     cancel: async (task, reason) => (await call("cancel", { params: { task }, body: { reason } })).canceled,
     retry: (task, { giveUp = false, key } = {}) =>
       call("retry", {

@@ -35,5 +35,9 @@ export const localHost: Host = {
   storedKeys: async (folder) => (await import("./secrets/provider-keys.ts")).openProviderKeys(folder),
   setup: async (options) => (await import("./project/describe-setup.ts")).describeSetup(options),
   openProject: async (from, options) => (await import("./project/open-project.ts")).openProject(from, options),
+  async standingApprovals(folder) {
+    const kept = (await import("./project/kept-approvals.ts")).keptApprovals(folder);
+    return { list: async () => kept.list(), revoke: async (id) => kept.revoke(id) };
+  },
   trustedConfigs: async (folder) => (await import("./project/trusted-configs.ts")).openTrust(folder).list(),
 };

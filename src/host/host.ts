@@ -3,6 +3,7 @@
 import type { Reader, Tutti } from "../client/client.ts";
 import type { ServiceSetup } from "../protocol/api/service.ts";
 import type { TuttiError } from "../protocol/error.ts";
+import type { StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { Project, TrustedConfig } from "./project.ts";
 
@@ -91,6 +92,11 @@ export interface Host {
   setup(options: { readonly state: string; readonly folder: string }): Promise<ServiceSetup>;
   /** `folder` is a folder in the project; `state` is the state folder, which knows what configs are trusted. */
   openProject(folder: string, options: { readonly state: string }): Promise<Project>;
+  /** What was allowed for good; for when no process works on the folder. */
+  standingApprovals(folder: string): Promise<{
+    list(): Promise<readonly StandingApproval[]>;
+    revoke(id: string): Promise<void>;
+  }>;
   /** The contents of configs that the person has trusted. */
   trustedConfigs(folder: string): Promise<readonly TrustedConfig[]>;
 }

@@ -23,6 +23,7 @@ import { WorkerQuotas } from "../../src/daemon/operators/worker-quota.ts";
 import { workerService } from "../../src/daemon/operators/worker-service.ts";
 import { describeSetup } from "../../src/daemon/project/describe-setup.ts";
 import { openProviderKeys } from "../../src/daemon/secrets/provider-keys.ts";
+import { keptApprovals } from "../../src/daemon/project/kept-approvals.ts";
 import { openProjectRuntimes } from "../../src/daemon/project/project-runtimes.ts";
 import type { State } from "../../src/daemon/state/state.ts";
 import { type HttpOptions, type RunningHttp, startHttp } from "../../src/daemon/http/start-http.ts";
@@ -130,6 +131,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
       runtimes,
       keys,
       operators,
+      kept: keptApprovals(folder),
       onLive,
       setup: (at) => describeSetup({ state: folder, ...at }),
       facts: () => ({ ...facts, url, state: folder, resumed: 0, starting: false, parked: [] }),

@@ -1,5 +1,7 @@
 // Asks a person about the calls of a turn that need approval: all of them at once, before any call of the turn runs.
 
+import { z } from "zod";
+
 import {
   approvalOutcome,
   approvalQuestion,
@@ -8,10 +10,12 @@ import {
   decideCalls,
   type Judgement,
 } from "../../core/approval.ts";
+import { allowedText } from "../../core/standing-approvals.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import type { ToolCall } from "../../protocol/task/message.ts";
 import type { Durable } from "../../ports.ts";
+import type { StandingApprovals } from "../agent-environment.ts";
 import { argumentsText, CallLook, type Look } from "../tools/call-look.ts";
 
 /** A call and the key its result is recorded under. A call without an effect needs no approval. */
@@ -38,6 +42,7 @@ export interface Approval {
 export interface ApprovalContext {
   /** Whoever has rules about the calls of this agent. */
   readonly sources: readonly ApprovalSource[];
+  readonly standing?: StandingApprovals | undefined;
   readonly offLimits: readonly string[];
 }
 
@@ -71,14 +76,19 @@ async function judgeAll(durable: Durable, context: ApprovalContext, calls: reado
         denied.set(key, judgement.reason);
         return;
       }
+      if (look?.allowed !== undefined) {
+        await recordAllowed(durable, judged, look.allowed);
+        return;
+      }
       const happens = look?.text ?? argumentsText(call.input);
       const question = approvalQuestion(durable.agent, { tool: call.tool_name, effect }, happens);
+      const always = look?.calls === undefined || look.calls === null ? {} : { always: look.calls };
       const files = look === undefined || look.protected.length === 0 ? {} : { protected: look.protected };
       const waited = await durable.wait(`${key}.approval`, {
         ask: {
           kind: "approval",
           question,
-          details: { call, reason: judgement.reason, rule: judgement.rule, ...files },
+          details: { call, reason: judgement.reason, rule: judgement.rule, ...always, ...files },
         },
         schema: Answer,
       });
@@ -93,14 +103,46 @@ async function judgeAll(durable: Durable, context: ApprovalContext, calls: reado
 async function lookAt(durable: Durable, context: ApprovalContext, judged: JudgedCall): Promise<CallLook | undefined> {
   const { call, key, effect, look } = judged;
   const { verdict } = judge(judged, context);
-  if (look === undefined || verdict === "refuse" || (verdict === "run" && !look.always)) return undefined;
+  if (verdict === "refuse" || (verdict === "run" && look?.always !== true)) return undefined;
+  if (look === undefined && context.standing === undefined) return undefined;
   const isAsked = (changesProtected: boolean): boolean =>
     judge({ ...judged, effect: withProtected(effect, changesProtected) }, context).verdict === "ask";
   return durable.step(
     `${key}.look`,
     { repeatable: true, schema: CallLook, input: [call.tool_name, call.input], looks: true },
-    () => look.at({ rights: durable.rights, offLimits: context.offLimits, isAsked }),
+    async () => {
+      const found =
+        look === undefined
+          ? { protected: [], text: argumentsText(call.input) }
+          : await look.at({ rights: durable.rights, offLimits: context.offLimits, isAsked });
+      return isAsked(found.protected.length > 0) ? withStanding(context, judged, found) : found;
+    },
   );
+}
+
+/** Adds what "always" would allow, and the standing approval that allows the call already. Only calls that ask come here. */
+function withStanding({ standing }: ApprovalContext, { tool, effect }: JudgedCall, found: CallLook): CallLook {
+  if (standing === undefined) return found;
+  const isProtected = found.protected.length > 0 || effect.effects.includes("protected");
+  const byTool = { tool, unconfined: !effect.confined, network: effect.effects.includes("network") };
+  const calls = isProtected ? null : found.calls === undefined ? byTool : found.calls;
+  const kept = calls === null ? undefined : standing.find(calls);
+  if (kept === undefined) return { ...found, calls };
+  // Nobody saw what the file is now, so it may change until the call runs.
+  const { file: _, ...rest } = found;
+  return { ...rest, calls, allowed: { id: kept.id, text: allowedText(kept.calls) } };
+}
+
+const AllowedEvent = z.object({ tool: z.string(), rule: z.string(), text: z.string() });
+
+/** An event of its own, so that everybody can see why nobody was asked. */
+async function recordAllowed(
+  durable: Durable,
+  { tool, key }: JudgedCall,
+  { id, text }: NonNullable<CallLook["allowed"]>,
+): Promise<void> {
+  const options = { repeatable: true, schema: AllowedEvent, event: "call.allowed", looks: true } as const;
+  await durable.step(`${key}.allowed`, options, () => ({ tool, rule: id, text }));
 }
 
 function withProtected(effect: CallEffect, changesProtected: boolean): CallEffect {

@@ -95,7 +95,7 @@ function approvalContext({ environment, file, agent }: Caller): ApprovalContext 
   if (file.approvals !== undefined) sources.push({ from: "invocation", rules: file.approvals });
   const own = agent?.definition.approvals;
   if (own !== undefined) sources.push({ from: "agent", rules: own });
-  return { sources, offLimits: environment.offLimits };
+  return { sources, standing: environment.standing, offLimits: environment.offLimits };
 }
 
 async function runInOrder(calls: readonly PreparedTurnCall[]): Promise<CompleteMessage[]> {

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 
 import type { Rights } from "../../core/rights.ts";
+import { AllowedCalls } from "../../protocol/invocation/standing-approval.ts";
 import { escapeInvisible } from "../../core/escape-invisible.ts";
 
 export const CallLook = z.object({
@@ -16,6 +17,10 @@ export const CallLook = z.object({
   file: z.object({ path: z.string(), content: z.string().nullable() }).optional(),
   /** The folder in which a program is to run. */
   cwd: z.string().optional(),
+  /** The calls that an answer of "always" would allow; null when a person must decide each time. By the tool alone when absent. */
+  calls: AllowedCalls.nullable().optional(),
+  /** The standing approval that allows the call, so that nobody is asked. */
+  allowed: z.object({ id: z.string(), text: z.string() }).optional(),
 });
 export type CallLook = z.infer<typeof CallLook>;
 

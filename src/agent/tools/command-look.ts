@@ -2,6 +2,8 @@
 
 import type { Rights } from "../../core/rights.ts";
 import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { shellWord } from "../../core/shell-word.ts";
+import { type AllowedCalls, anyWords } from "../../protocol/invocation/standing-approval.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type CallLook, quoted } from "./call-look.ts";
 import type { Command, CommandPlace, Commands } from "./run.ts";
@@ -13,7 +15,7 @@ export async function lookAtCommand(commands: Commands, command: Command, rights
   } catch (thrown) {
     if (!(thrown instanceof TuttiError)) throw thrown;
     const text = `${commandText(command)}\nthe call will fail: ${escapeInvisible(thrown.message)}`;
-    return { protected: [], text };
+    return { protected: [], text, calls: null };
   }
   const { network, stdin, timeoutMs } = command;
   const lines = [
@@ -25,21 +27,33 @@ export async function lookAtCommand(commands: Commands, command: Command, rights
     `ended after: ${timeoutMs / 1_000} seconds`,
     ...(stdin === "" ? [] : ["input:", quoted(stdin)]),
   ];
-  return { protected: [], text: lines.join("\n"), cwd: place.cwd };
+  return { protected: [], text: lines.join("\n"), cwd: place.cwd, calls: callsLike(commands, command, place) };
+}
+
+/**
+ * Null where a person must decide each time: a script for the shell is text and no command, input can be a script, and an
+ * unconfined program must not be code that a model could have written.
+ */
+function callsLike({ confined }: Commands, command: Command, { foreignProgram }: CommandPlace): AllowedCalls | null {
+  const { argv, stdin, network, mayChangeProtected } = command;
+  if (isShellScript(command) || stdin !== "" || mayChangeProtected || argv.includes(anyWords)) return null;
+  const calls = { tool: "run", argv: [...argv] as [string, ...string[]], network };
+  if (confined) return { ...calls, unconfined: false };
+  return foreignProgram === undefined ? null : { ...calls, unconfined: true, program: foreignProgram };
+}
+
+function isShellScript({ argv: [program, option, , ...rest] }: Command): boolean {
+  return program === "/bin/sh" && option === "-c" && rest.length === 0;
 }
 
 /** Never shortened: any part of a command can be the one that matters. */
-function commandText({ argv }: Command): string {
-  const [program, option, script] = argv;
-  if (program === "/bin/sh" && option === "-c" && script !== undefined && argv.length === 3) {
+function commandText(command: Command): string {
+  const { argv } = command;
+  const [, , script] = argv;
+  if (isShellScript(command) && script !== undefined) {
     return `script for /bin/sh:\n${quoted(script)}`;
   }
   return `command:\n${quoted(argv.map(shellWord).join(" "))}`;
-}
-
-/** As one would type it, so that spaces and quotes in an argument cannot be mistaken for the next argument. */
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function reachText(

@@ -23,6 +23,8 @@ export interface CommandPlace {
   readonly environment: readonly string[];
   /** Protected files that a confined program could change if they were not read-only. */
   readonly protectedFiles: readonly string[];
+  /** The real path of a program that runs unconfined and is surely no code of the workspace, and runs none. */
+  readonly foreignProgram?: string | undefined;
 }
 
 export interface Command {

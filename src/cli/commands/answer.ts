@@ -1,5 +1,5 @@
 // `tutti answer`: answers a question, an approval or a budget ask, or gives the result of a tool the client carries out itself.
-import type { Reader, Tutti } from "../../client/client.ts";
+import type { AnswerOutcome, Reader, Tutti } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
 import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
 import { type ErrorCode, TuttiError } from "../../protocol/error.ts";
@@ -7,10 +7,11 @@ import { Answer } from "../../protocol/task/ask.ts";
 import { commandLine, interruptedStatus, withDaemon } from "../connect.ts";
 import { findAsk } from "../find-id.ts";
 import { findOpenAsk } from "../open-asks.ts";
+import { allowAlways, type Always, alwaysOf, readAlways, ruleText } from "../give-answer.ts";
 import { submitAnswer } from "../submit-answer.ts";
 import { note, writeLine } from "../terminal/screen.ts";
 import { canPrompt, prompt } from "../terminal/terminal-prompt.ts";
-import { parseAnswer, questionText } from "../terminal/question-text.ts";
+import { confirmText, isYes, parseAnswer, questionText } from "../terminal/question-text.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
 
 export interface AnswerOptions {
@@ -31,13 +32,13 @@ export async function answerCommand(
   await withDaemon(host, { state: options.state, json: options.json, check }, async (tutti) => {
     const open = await findOpen(tutti, given, options.state);
     const { id } = open;
-    const value = await answerFor(open, words, options);
-    if (value === undefined) {
+    const outcome = await giveAnswer(tutti, { open, words }, options);
+    if (outcome === undefined) {
       note(`\ntutti: ${id} stays open`);
       process.exitCode = interruptedStatus;
       return;
     }
-    await submit(tutti, open, value);
+    refuseUnlessAccepted(open, outcome);
     await writeLine(options.json === true ? JSON.stringify({ ask: id, accepted: true }) : `${id} is answered`);
   });
 }
@@ -52,17 +53,26 @@ async function findOpen(reader: Reader, given: string, state: string | undefined
 }
 
 /** Undefined when the person left the prompt without an answer. */
-async function answerFor(
-  open: OpenAsk | OpenWait,
-  words: readonly string[],
+async function giveAnswer(
+  tutti: Tutti,
+  { open, words }: { readonly open: OpenAsk | OpenWait; readonly words: readonly string[] },
   { jsonValue, state }: AnswerOptions,
-): Promise<unknown> {
-  if (jsonValue !== undefined) return answerInJson(open, jsonValue);
+): Promise<AnswerOutcome | undefined> {
+  if (jsonValue !== undefined) return submitAnswer(tutti, open, answerInJson(open, jsonValue));
   const text = words.length > 0 ? words.join(" ") : await typedAnswer(open, state);
   if (text === undefined) return undefined;
+  const always = readAlways(open, text);
+  if (always !== undefined) return (await isConfirmed(always)) ? allowAlways(tutti, open, always) : undefined;
   const parsed = parseAnswer(open, text);
   if (!parsed.ok) throw new TuttiError("invalid_input", parsed.message);
-  return parsed.value;
+  return submitAnswer(tutti, open, parsed.value);
+}
+
+/** Without a terminal, whoever wrote the command has decided, and reads here what was written. */
+async function isConfirmed(always: Always): Promise<boolean> {
+  if (canPrompt()) return isYes(await prompt(confirmText(always)));
+  note(ruleText(always));
+  return true;
 }
 
 /** An empty line means no, so without a terminal an answer must be given: nobody may say no by accident. */
@@ -73,7 +83,7 @@ async function typedAnswer(open: OpenAsk | OpenWait, state: string | undefined):
 
 function hintFor(open: OpenAsk | OpenWait): string {
   if (!("kind" in open)) return "TEXT, or --json-value JSON";
-  if (open.kind !== "question") return "y, or n";
+  if (open.kind !== "question") return alwaysOf(open) === undefined ? "y, or n" : "y, n, or a for always";
   return open.choices === undefined ? "TEXT" : open.choices.map((choice) => JSON.stringify(choice)).join(" | ");
 }
 
@@ -98,8 +108,7 @@ const codes: Readonly<Record<"late" | "unknown" | "invalid", ErrorCode>> = {
   invalid: "invalid_input",
 };
 
-async function submit(tutti: Tutti, open: OpenAsk | OpenWait, value: unknown): Promise<void> {
-  const outcome = await submitAnswer(tutti, open, value);
+function refuseUnlessAccepted(open: OpenAsk | OpenWait, outcome: AnswerOutcome): void {
   if (outcome.accepted) return;
   const hint = outcome.code === "invalid" ? `; answer with ${hintFor(open)}` : "";
   throw new TuttiError(codes[outcome.code], `${outcome.message}${hint}`);

@@ -4,11 +4,13 @@ import type { Command } from "commander";
 import type { Host } from "../../host/host.ts";
 import type { AnswerOptions } from "../commands/answer.ts";
 import type { AsksOptions } from "../commands/asks.ts";
+import type { RevokeOptions } from "../commands/approvals-revoke.ts";
 import type { CancelOptions } from "../commands/cancel.ts";
 import type { InvokeOptions } from "../commands/invoke.ts";
 import type { RetryOptions } from "../commands/retry-command.ts";
 import type { MessageOptions } from "../commands/message-command.ts";
 import { jsonOption, limitOption, stateOption, taskArgument } from "../options.ts";
+import type { ApprovalsOptions } from "../with-approvals.ts";
 
 export function declareTaskCommands(program: Command, host: () => Promise<Host>): void {
   program
@@ -42,7 +44,10 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
   program
     .command("answer")
     .argument("<ask>", "the id of the question, a unique beginning of it, or `last` for the newest that is open")
-    .argument("[text...]", "the answer: y or n, one of the choices, or text; without it, you are asked on the terminal")
+    .argument(
+      "[text...]",
+      "the answer: y or n, a (always) or a: PATTERN for an approval, one of the choices, or text; without it, you are asked on the terminal",
+    )
     .description("answer a question, or give the result of a tool that the client runs; the first answer counts")
     .option("--json-value <json>", "the answer as JSON")
     .addOption(stateOption())
@@ -50,6 +55,29 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
     .action(async (id: string, words: readonly string[], options: AnswerOptions) => {
       const { answerCommand } = await import("../commands/answer.ts");
       await answerCommand(await host(), { id, words }, options);
+    });
+  const approvals = program
+    .command("approvals")
+    .description("list and revoke what was allowed for good, with the answer `a` to an approval");
+  approvals
+    .command("list")
+    .description("list the standing approvals of all projects")
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (options: ApprovalsOptions) => {
+      const { approvalsListCommand } = await import("../commands/approvals-list.ts");
+      await approvalsListCommand(await host(), options);
+    });
+  approvals
+    .command("revoke")
+    .argument("[id]", "the id of the standing approval")
+    .description("revoke a standing approval, so that you are asked again")
+    .option("--all", "revoke all of them")
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (id: string | undefined, options: RevokeOptions) => {
+      const { approvalsRevokeCommand } = await import("../commands/approvals-revoke.ts");
+      await approvalsRevokeCommand(await host(), id, options);
     });
   program
     .command("message")

@@ -73,6 +73,7 @@ test("every type of event can be shown", () => {
   const bare: Record<string, object> = {
     "task.failed": { error: { code: "io", message: "no disk", retry: "never" } },
     "task.canceled": { reason: "enough" },
+    "call.allowed": { tool: "run", rule: "apr_1", text: "the command npm test" },
     "task.input_required": { ask: "ask_1" },
     "task.handed_over": { from_agent: "a", to_agent: "b", hop: 1, reason: "knows more" },
     "run.started": { agent: "b" },

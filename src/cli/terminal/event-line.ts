@@ -61,6 +61,8 @@ function describe(event: TaskEvent): string {
       return `attempt ${event.attempt ?? 1} ${event.data.outcome}: ${event.data.reason}`;
     case "task.input_required":
       return event.data.ask;
+    case "call.allowed":
+      return `${event.data.tool} by ${event.data.rule}: ${event.data.text}`;
     case "ask.raised":
       return `${event.data.ask.id} ${event.data.ask.kind}${decidingRule(event.data.ask.details)}: ${event.data.ask.question}`;
     case "ask.answered":

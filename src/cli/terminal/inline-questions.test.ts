@@ -88,6 +88,7 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     });
     const asking = b.onTerminal("invoke", file);
     const shown =
+      // oxlint-disable-next-line no-control-regex -- the colours are what this is about
       /May dev change this file\?[^]*a\.txt \(exists, 14 bytes\)[^]*one\r?\n {2}\u001b\[31m-two\u001b\[0m\r?\n {2}\u001b\[32m\+zwei/;
     await asking.said(shown);
     const listed = b.run("asks");
@@ -97,6 +98,45 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     assert.equal(status, 0, out);
     assert.equal(out.match(/May dev change this file/g)?.length, 1, "the question stands on the screen once");
     assert.equal(readFileSync(join(b.folder, "a.txt"), "utf8"), "one\nzwei\nthree\n");
+  });
+
+  test("always shows the rule before it is written; then nobody is asked until it is revoked", async (t) => {
+    const b = bench(t);
+    const file = b.file("run.json", {
+      invocation: {
+        targets: [
+          {
+            agent: { type: "named", agent_id: "dev" },
+            message: { role: "user", parts: [{ part_type: "text", data: "go" }] },
+          },
+        ],
+      },
+      roots: ["."],
+      agents: { dev: { instructions: "d", tools: ["run"], approvals: { execute: "ask" } } },
+      script: { rules: [{ turn: 0, call: [{ tool: "run", args: { argv: ["echo", "one", "two"] } }] }] },
+    });
+    const asking = b.onTerminal("invoke", file);
+    await asking.said(/May dev run this program\?[^]*a to allow it always, a: PATTERN[^]*> /);
+    asking.child.stdin?.write("a: echo -*\r");
+    await asking.said(/the command does not fit this pattern[^]*> /);
+    asking.child.stdin?.write("a: echo *\r");
+    await asking.said(/in this project, this runs without asking:\s+the command echo \*; [^]*> /);
+    assert.match(b.run("approvals", "list").out, /nothing is allowed for good/, "nothing is written before the yes");
+    asking.child.stdin?.write("y\r");
+    const { status, out } = await asking.ended;
+    assert.equal(status, 0, out);
+    const again = b.run("invoke", "--new", file);
+    assert.equal(again.status, 0, again.err);
+    const listed = b.run("approvals", "list").out;
+    const [id = ""] = /apr_\w+/.exec(listed) ?? [];
+    assert.match(listed, /the command echo \*/);
+    const [task = ""] = /tsk_\w+/.exec(b.run("tasks", "-n", "1").out) ?? [];
+    assert.match(b.run("show", task).out, new RegExp(`run by ${id}: the command echo \\*`));
+    assert.equal(b.run("approvals", "revoke", id).status, 0);
+    const third = b.onTerminal("invoke", "--new", file);
+    await third.said(/May dev run this program/);
+    third.child.stdin?.write("n\r");
+    await third.ended;
   });
 
   test("Ctrl-C and Ctrl-D at tutti answer leave the question open, with status 130", async (t) => {

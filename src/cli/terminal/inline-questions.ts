@@ -1,15 +1,16 @@
 // Puts the open questions of a run to the person at the terminal, one at a time; without a terminal, says how to answer them.
-import type { Tutti } from "../../client/client.ts";
+import type { AnswerOutcome, Tutti } from "../../client/client.ts";
 import type { FoldedTree } from "../../core/fold-tree.ts";
 import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
 import { toTuttiError } from "../../protocol/error.ts";
 import type { AskId } from "../../protocol/ids.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { commandLine } from "../connect.ts";
+import { allowAlways, readAlways } from "../give-answer.ts";
 import { submitAnswer } from "../submit-answer.ts";
 import type { Display } from "./display.ts";
 import { canPrompt, prompt } from "./terminal-prompt.ts";
-import { askedText, parseAnswer, questionText } from "./question-text.ts";
+import { askedText, confirmText, isYes, parseAnswer, questionText } from "./question-text.ts";
 import type { TaskListener } from "./watch-task.ts";
 import { note } from "./screen.ts";
 
@@ -45,13 +46,23 @@ function askInline(tutti: Tutti, { display, state }: AskOptions): Questions {
   let asking: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
+  const onInterrupt = (): void => void process.kill(process.pid, "SIGINT");
   const next = (): OpenAsk | OpenWait | undefined =>
     stopped.signal.aborted ? undefined : tree?.open.values().find(({ id }) => !done.has(id));
 
-  const submit = async (open: OpenAsk | OpenWait, text: string): Promise<void> => {
+  const submit = async (open: OpenAsk | OpenWait, text: string, signal: AbortSignal): Promise<void> => {
+    const always = readAlways(open, text);
+    if (always !== undefined) {
+      const sure = await prompt(confirmText(always), { signal, onInterrupt });
+      // Anything but a yes leads back to the question.
+      if (isYes(sure)) settled(open, await allowAlways(tutti, open, always));
+      return;
+    }
     const parsed = parseAnswer(open, text);
     if (!parsed.ok) return note(`tutti: ${parsed.message}`);
-    const outcome = await submitAnswer(tutti, open, parsed.value);
+    settled(open, await submitAnswer(tutti, open, parsed.value));
+  };
+  const settled = (open: OpenAsk | OpenWait, outcome: AnswerOutcome): void => {
     if (outcome.accepted || outcome.code !== "invalid") done.add(open.id);
     if (!outcome.accepted) note(`tutti: ${outcome.message}`);
   };
@@ -59,12 +70,10 @@ function askInline(tutti: Tutti, { display, state }: AskOptions): Questions {
     const closed = new AbortController();
     onScreen = { id: open.id, closed };
     display?.pause();
+    const signal = AbortSignal.any([stopped.signal, closed.signal]);
     try {
-      const text = await prompt(questionText(open), {
-        signal: AbortSignal.any([stopped.signal, closed.signal]),
-        onInterrupt: () => process.kill(process.pid, "SIGINT"),
-      });
-      if (text !== undefined) return await submit(open, text);
+      const text = await prompt(questionText(open), { signal, onInterrupt });
+      if (text !== undefined) return await submit(open, text, signal);
       done.add(open.id);
       note(`\ntutti: ${open.id} stays open; answer it with \`${answerCommand(open.id, state)}\``);
     } catch (thrown) {

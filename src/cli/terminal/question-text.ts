@@ -1,6 +1,7 @@
 // The text of a question on a terminal, and the answer in what the person typed.
 import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
+import { type Always, alwaysOf, ruleText } from "../give-answer.ts";
 import { bold, dim, paint } from "./style.ts";
 import { printable } from "./printable.ts";
 
@@ -28,19 +29,33 @@ export function questionText(ask: OpenAsk | OpenWait): string {
 }
 
 /** What can be answered, in plain words. */
-export function answersText(ask: OpenAsk | OpenWait): string {
+function answersText(ask: OpenAsk | OpenWait): string {
   if (!("kind" in ask)) return "The result as JSON or as text:";
   if (ask.kind === "question") {
     if (ask.choices !== undefined) return `One of: ${ask.choices.map(indented).join(" | ")}`;
     return ask.answer_schema === null ? "Your answer:" : "Your answer, as JSON:";
   }
   if (ask.kind === "budget") return "y to go on, n (or Enter) to stop";
-  return "y to allow it once, n (or Enter) for no, n: REASON to say why";
+  const always = alwaysOf(ask);
+  const forGood =
+    always === undefined
+      ? ""
+      : `a to allow it always${always.argv === undefined ? "" : ", a: PATTERN for commands like it"}, `;
+  return `y to allow it once, ${forGood}n (or Enter) for no, n: REASON to say why`;
 }
 
 function askedOfClient({ call, label }: OpenWait): string {
   const wanted = call === undefined ? indented(label) : `Result of ${indented(call.tool_name)}`;
   return call === undefined ? bold(wanted) : `${bold(wanted)}\n  ${dim(json(call.input))}`;
+}
+
+/** Shows the rule that an answer of "always" will write, before it is written. */
+export function confirmText(always: Always): string {
+  return `${ruleText(always)}\n${dim("y to write this rule and allow the call, n (or Enter) to go back")}\n> `;
+}
+
+export function isYes(typed: string | undefined): boolean {
+  return /^\s*(?:y|yes)\s*$/i.test(typed ?? "");
 }
 
 type ParsedAnswer = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };

@@ -81,6 +81,8 @@ export function eventText(event: TaskEvent): string {
       return `↻ attempt ended (${event.data.outcome}), trying again: ${short(event.data.reason)}`;
     case "ask.raised":
       return `${markOf("input_required")} ${event.data.ask.question}`;
+    case "call.allowed":
+      return `allowed by ${short(event.data.rule)}: ${short(event.data.text)}`;
     case "ask.answered":
       return `answered by ${short(event.data.by.name)}: ${answerText(event.data.answer)}`;
     case "ask.expired":

@@ -8,6 +8,7 @@ import type { ApprovalRules } from "../../protocol/invocation/approval-policy.ts
 import { builtinRunners } from "../../protocol/invocation/runner-kinds.ts";
 import { sandboxCommands } from "../../runner/shared/sandbox/sandbox-commands.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
+import { keptApprovals } from "./kept-approvals.ts";
 import type { LoadedConfig } from "./project-config.ts";
 
 /**
@@ -18,11 +19,19 @@ export async function buildEnvironment(
   { config, tools, runners }: Pick<LoadedConfig, "config" | "tools" | "runners">,
   {
     state,
+    project,
     userRules,
     defaultModel,
-  }: { readonly state: string; readonly userRules?: ApprovalRules | undefined; readonly defaultModel?: string },
+  }: {
+    readonly state: string;
+    /** The folder of the project, if there is one. */
+    readonly project?: string | undefined;
+    readonly userRules?: ApprovalRules | undefined;
+    readonly defaultModel?: string;
+  },
 ): Promise<Partial<AgentEnvironment>> {
   const run = runTool(sandboxCommands(await probeSandbox(), { hidden: [state] }));
+  const kept = keptApprovals(state);
   const approvals: ApprovalSource[] = [];
   if (userRules !== undefined) approvals.push({ from: "user", rules: userRules });
   if (config.approvals !== undefined) approvals.push({ from: "project", rules: config.approvals });
@@ -34,6 +43,7 @@ export async function buildEnvironment(
     })),
     ...(defaultModel === undefined ? {} : { defaultModel }),
     approvals,
+    ...(project === undefined ? {} : { standing: { find: (call) => kept.find(project, call) } }),
     offLimits: [state],
     lookAround,
   };

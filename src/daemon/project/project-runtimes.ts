@@ -79,7 +79,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     const version = `${files?.hash ?? ""} ${user.version} ${options.providerKeys.list().join()}`;
     const cached = cache.get(folder);
     if (cached?.version === version) return cached.runtime;
-    const runtime = loadRuntime(files, user, options);
+    const runtime = loadRuntime({ files, user, project: folder === "" ? undefined : folder }, options);
     cache.set(folder, { version, runtime });
     void cached?.runtime.then(({ process }) => process?.retire()).catch(() => undefined);
     runtime.then(
@@ -134,9 +134,14 @@ function filesOf(project: string | undefined): ConfigFiles | undefined {
   return readConfigFiles(project);
 }
 
+interface RuntimeSource {
+  readonly files: ConfigFiles | undefined;
+  readonly user: UserConfig;
+  readonly project: string | undefined;
+}
+
 async function loadRuntime(
-  files: ConfigFiles | undefined,
-  user: UserConfig,
+  { files, user, project }: RuntimeSource,
   { state, clock, onModels, onWarning, providerKeys }: ProjectRuntimesOptions,
 ): Promise<ProjectRuntime> {
   const loaded = await loadConfig(files);
@@ -148,6 +153,7 @@ async function loadRuntime(
   const registry = models({ config: merged, ...sources, clock });
   const environment = await buildEnvironment(loaded, {
     state,
+    project,
     userRules: user.approvals,
     defaultModel: modelNames(merged, sources).fallback,
   });

@@ -18,6 +18,8 @@ import { follow, type FollowSource } from "./follow-feed.ts";
 import type { Keys } from "./api-keys.ts";
 import { type PageReads, readsOf } from "./reader.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
+import { standingApprovals } from "./standing-approvals-of-asks.ts";
+import type { KeptApprovals } from "../project/kept-approvals.ts";
 import { taskRetrier } from "./retry-task.ts";
 import { invocationStarter } from "./start-invocation.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
@@ -33,6 +35,7 @@ export interface LocalClientDeps {
   readonly runtimes: ProjectRuntimes;
   readonly keys: Keys;
   readonly operators: OperatorHub;
+  readonly kept: KeptApprovals;
   readonly onLive: (listener: (delta: LiveDelta) => void) => () => void;
   /** What the process knows of itself. */
   readonly facts: () => Pick<
@@ -113,6 +116,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
       if ((await wantsAnswer(wait)) === true) return unknown(wait, "is a question; answer it as one");
       return deliver(wait, value, by);
     },
+    ...standingApprovals({ ...deps, ask: (id) => reads.ask(id) }),
     cancel: (task, reason) => engine.cancel(task, reason),
     retry: taskRetrier(deps),
     sendMessage: (task, text) => engine.message(task, userMessage(text)),

@@ -32,6 +32,7 @@ import { workerService } from "../operators/worker-service.ts";
 import { SecretKeeper } from "../secrets/secret-keeper.ts";
 import { collectSecrets } from "../secrets/collect-secrets.ts";
 import { openProviderKeys, type ProviderKeys } from "../secrets/provider-keys.ts";
+import { keptApprovals } from "../project/kept-approvals.ts";
 import { openProjectRuntimes } from "../project/project-runtimes.ts";
 import type { State } from "./state.ts";
 import { version } from "../version.ts";
@@ -149,6 +150,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
         runtimes,
         keys,
         operators,
+        kept: keptApprovals(folder),
         onLive: live.on,
         setup: async (at) => (await import("../project/describe-setup.ts")).describeSetup({ state: folder, ...at }),
         facts: () => ({ ...facts, url, starting, resumed, parked }),

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { Answer } from "../task/ask.ts";
 import { InvocationFile } from "../invocation/invocation-file.ts";
 import { Invocation } from "../invocation/invocation.ts";
+import { NewStandingApproval, StandingApproval, StandingApprovalList } from "../invocation/standing-approval.ts";
 import { TaskView } from "../task/task-view.ts";
 import { jsonBody, jsonReply, route } from "./route-shape.ts";
 import * as shapes from "./task-shapes.ts";
@@ -187,6 +188,35 @@ export const askRoutes = {
     body: jsonBody(Answer),
     reply: jsonReply(shapes.Delivered),
     refuses: [404, 409],
+  }),
+  approvals: route({
+    method: "GET",
+    path: "/v1/approvals",
+    tag: "asks",
+    about: "The standing approvals of all projects: calls that run without asking",
+    access: "admin",
+    reply: jsonReply(StandingApprovalList),
+  }),
+  addApproval: route({
+    method: "POST",
+    path: "/v1/approvals",
+    tag: "asks",
+    about:
+      "Allow for good what an open approval asks about, or a pattern that its command fits; answers nothing by itself",
+    access: "admin",
+    body: jsonBody(NewStandingApproval),
+    reply: { type: "json", status: 201, schema: StandingApproval },
+    refuses: [404, 409],
+  }),
+  revokeApproval: route({
+    method: "DELETE",
+    path: "/v1/approvals/{id}",
+    tag: "asks",
+    about: "Revoke a standing approval",
+    access: "admin",
+    params: z.strictObject({ id: z.string().min(1).max(64) }),
+    reply: { type: "empty", status: 204 },
+    refuses: [404],
   }),
   waits: route({
     method: "GET",

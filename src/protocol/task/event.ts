@@ -96,6 +96,8 @@ const workEvents = [
 ] as const;
 
 const limitEvents = [
+  /** A standing approval allowed a call, so nobody was asked. `text` says what it allows. */
+  taskEvent("call.allowed", z.strictObject({ tool: z.string(), rule: z.string(), text: z.string() })),
   taskEvent("ask.raised", z.strictObject({ ask: Ask })),
   taskEvent("ask.answered", z.strictObject({ ask: AskId, answer: Answer, by: Answerer })),
   taskEvent("ask.expired", z.strictObject({ ask: AskId, meaning: z.enum(["no_answer", "denied", "stop"]) })),

@@ -8,13 +8,28 @@ import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { type HttpError, httpError } from "../http-error.ts";
 
-export function askHandlers({
-  state: { client },
-}: HttpContext): Pick<Handlers, "asks" | "ask" | "answer" | "waits" | "wait" | "settleWait"> {
+type AskRoute =
+  | "asks"
+  | "ask"
+  | "answer"
+  | "waits"
+  | "wait"
+  | "settleWait"
+  | "approvals"
+  | "addApproval"
+  | "revokeApproval";
+
+export function askHandlers({ state: { client } }: HttpContext): Pick<Handlers, AskRoute> {
   return {
     asks: async ({ query }) => ({ value: await client.askPage(query) }),
     ask: async ({ params }) => ({ value: await client.ask(params.ask) }),
     answer: async ({ params, body, caller }) => replyOf(await client.answer(params.ask, body, answererOf(caller))),
+    approvals: async () => ({ value: { approvals: [...(await client.approvals())] } }),
+    addApproval: async ({ body, caller }) => ({ value: await client.addApproval(body, answererOf(caller)) }),
+    async revokeApproval({ params }) {
+      await client.revokeApproval(params.id);
+      return { done: true };
+    },
     waits: async ({ query }) => ({ value: await client.waitPage(query) }),
     wait: async ({ params }) => ({ value: await client.wait(params.wait) }),
     settleWait: async ({ params, body, caller }) =>

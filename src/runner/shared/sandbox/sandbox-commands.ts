@@ -15,6 +15,7 @@ import { seatbeltArgv, seatbeltProfile } from "./seatbelt-profile.ts";
 import { stepVariable } from "../process/end-processes.ts";
 import { appeared, findProtected, type ProtectedFiles } from "./find-protected.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
+import { foreignProgram } from "./workspace-code.ts";
 
 /** How much of stdout and of stderr is kept, each; more would leave the model too little room for everything else. */
 const outputBytes = 12_000;
@@ -38,6 +39,7 @@ export function sandboxCommands(status: SandboxStatus, { hidden = [] }: SandboxO
         cwd: workdir,
         environment: [...passed, stepVariable],
         protectedFiles: [...(access?.before.found.keys() ?? [])],
+        foreignProgram: status.confined ? undefined : await unconfinedProgram(command, { workdir, roots, env_allow }),
       };
     },
     async run(command, { step, rights }) {
@@ -65,6 +67,14 @@ export function sandboxCommands(status: SandboxStatus, { hidden = [] }: SandboxO
       }
     },
   };
+}
+
+async function unconfinedProgram(
+  { argv: [name] }: Command,
+  { workdir, roots, env_allow }: { workdir: string; roots: readonly string[]; env_allow: CommandConfig["env_allow"] },
+): Promise<string | undefined> {
+  const path = await programOf(name, workdir, environmentOf({ env: {}, env_allow })).catch(() => undefined);
+  return path === undefined ? undefined : foreignProgram(path, roots);
 }
 
 interface Confining {
