@@ -2,9 +2,11 @@
 import type { Tutti } from "../client/client.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import { pauseText, watchForPause } from "./pause-notice.ts";
-import { inlineQuestions } from "./terminal/inline-questions.ts";
+import { announcedQuestions, inlineQuestions, type Questions } from "./terminal/inline-questions.ts";
 import { warn } from "./terminal/output.ts";
 import type { Display } from "./terminal/display.ts";
+import { canAsk } from "./terminal/terminal-prompt.ts";
+import { unattendedQuestions } from "./unattended-questions.ts";
 import { type FinishedTree, watchTask } from "./terminal/watch-task.ts";
 
 export interface FollowRunOptions {
@@ -15,11 +17,22 @@ export interface FollowRunOptions {
   readonly live: boolean;
   /** `--state` as it was given. */
   readonly state: string | undefined;
+  readonly answering?: AnsweringOptions | undefined;
+}
+
+/** How the command is to deal with questions. */
+export interface AnsweringOptions {
+  /** False with `--no-input`: nobody is asked here. */
+  readonly input?: boolean;
+  /** Grants approvals without asking. */
+  readonly yes?: boolean;
+  /** Without a terminal, waits until somebody answers elsewhere. */
+  readonly wait?: boolean;
 }
 
 export async function followRun(tutti: Tutti, options: FollowRunOptions): Promise<FinishedTree> {
   const { task, display, live, state } = options;
-  const questions = inlineQuestions(tutti, { display, state });
+  const questions = questionsFor(tutti, options);
   const pause = watchForPause(tutti, (paused) => {
     display?.pause();
     warn(paused ? pauseText(state) : "the pause is over, and the work goes on");
@@ -27,10 +40,20 @@ export async function followRun(tutti: Tutti, options: FollowRunOptions): Promis
   });
   const listeners = [...(display === undefined ? [] : [display.update]), questions.update, pause.heard];
   try {
-    return await watchTask(tutti, { task, live }, listeners);
+    const watching = watchTask(tutti, { task, live }, listeners);
+    // When the command leaves, its client is closed, which ends the watching with an error that nobody waits for.
+    watching.catch(() => undefined);
+    return await (questions.left === undefined ? watching : Promise.race([watching, questions.left]));
   } finally {
     pause.stop();
     await questions.stop();
     display?.stop();
   }
+}
+
+function questionsFor(tutti: Tutti, { display, state, answering = {} }: FollowRunOptions): Questions {
+  const yes = answering.yes === true;
+  if (answering.input !== false && canAsk()) return inlineQuestions(tutti, { display, state, yes });
+  if (answering.wait === true) return announcedQuestions(tutti, { state, yes });
+  return unattendedQuestions(tutti, { state, yes });
 }

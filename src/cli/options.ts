@@ -26,6 +26,19 @@ export const limitOption = (): Option =>
     .argParser(positiveInteger)
     .default(defaultLimit);
 
+export const noInputOption = (): Option =>
+  new Option(
+    "--no-input",
+    "ask nothing here, as without a terminal: a question stays open at the daemon, with exit status 9; without a daemon the answer is no",
+  );
+export const waitOption = (): Option =>
+  new Option("--wait", "without a terminal, wait until somebody answers elsewhere, with `tutti answer`");
+export const yesOption = (): Option =>
+  new Option(
+    "-y, --yes",
+    "allow what needs approval, except an unconfined program, a protected file, a config that is not trusted, and more budget",
+  );
+
 export function commaList(text: string): string[] {
   return text
     .split(",")

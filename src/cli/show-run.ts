@@ -3,7 +3,7 @@ import type { Reader, Tutti } from "../client/client.ts";
 import { errorTable } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
-import { followRun } from "./follow-run.ts";
+import { type AnsweringOptions, followRun } from "./follow-run.ts";
 import { markdownLines } from "./terminal/markdown.ts";
 import { onlyResult, resultLines, succeeded } from "./terminal/result-lines.ts";
 import { type RunCost, runCost } from "./terminal/run-cost.ts";
@@ -24,14 +24,15 @@ export interface ShowRunOptions {
   readonly json?: boolean | undefined;
   /** The transcript begins with this event; absent: with the first. */
   readonly from?: number | undefined;
+  readonly answering?: AnsweringOptions | undefined;
 }
 
 /** Questions are put to the person. Returns the result: of an invocation with one target, that of the target. */
 export async function showRun(tutti: Tutti, options: ShowRunOptions): Promise<AgentResult> {
-  const { task, state } = options;
+  const { task, state, answering } = options;
   const display = transcriptFor(options, { showsAsks: false });
   const live = display !== undefined && standardError.isTerminal;
-  const finished = await followRun(tutti, { task, display, live, state });
+  const finished = await followRun(tutti, { task, display, live, state, answering });
   await print(finished, { display, options });
   return onlyResult(finished.result) ?? finished.result;
 }

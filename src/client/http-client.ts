@@ -1,7 +1,7 @@
 // Tutti over HTTP: the interface of a front, implemented with `fetch` alone, so that it also runs in a browser.
 
 import type { EventPage } from "../protocol/api/task-shapes.ts";
-import { Answer } from "../protocol/task/ask.ts";
+import { AnswerOrNone } from "../protocol/task/ask.ts";
 import { type ErrorCode, TuttiError } from "../protocol/error.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
 import type { TaskId } from "../protocol/ids.ts";
@@ -122,7 +122,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
       retry.signal.throwIfAborted();
     },
     async answer(ask, answer) {
-      const body = Answer.safeParse(answer);
+      const body = AnswerOrNone.safeParse(answer);
       if (!body.success) {
         return { accepted: false, code: "invalid", message: `${ask}: ${describeIssues(issuesOf(body.error))}` };
       }

@@ -3,7 +3,7 @@
 import { TuttiError } from "../protocol/error.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
-import type { Answerer } from "../protocol/task/ask.ts";
+import { type Answerer, NoAnswer } from "../protocol/task/ask.ts";
 import type { LiveDelta } from "../protocol/task/event.ts";
 import { completeMessage, type Message } from "../protocol/task/message.ts";
 import { isTerminal } from "../protocol/task/task-status.ts";
@@ -252,6 +252,11 @@ export class Engine implements Tasks {
     const id = idInName(store.salt, wait);
     const open = id === undefined ? undefined : waits.get(id);
     if (id === undefined || open === undefined) return this.#whyNotOpen(wait, id);
+    if (open.body.ask !== undefined && NoAnswer.safeParse(value).success) {
+      if (!waits.settle(id, "expired", null)) return this.#whyNotOpen(wait, id);
+      await store.committed();
+      return { outcome: "accepted" };
+    }
     const problem = answerProblem(open, value);
     if (problem !== undefined) return { outcome: "invalid", message: problem };
     const unverified = open.schema === undefined ? { unverified: true } : {};

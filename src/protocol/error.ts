@@ -38,6 +38,7 @@ export const errorTable = {
   task_failed: { retry: "never", exit: 8, http: 500 },
   over_budget: { retry: "never", exit: 8, http: 409 },
   deadline: { retry: "safe", exit: 8, http: 504 },
+  needs_input: { retry: "unknown", exit: 9, http: 409 },
   canceled: { retry: "never", exit: 8, http: 409 },
 } as const satisfies Record<string, Verdict>;
 

@@ -14,14 +14,14 @@ const statusOf = (b: Bench): z.infer<typeof Status> => Status.parse(JSON.parse(b
 
 test("a second run, answers and cancels go to the command that works on the folder", async (t) => {
   const b = bench(t);
-  const first = b.start("invoke", example("ask"));
+  const first = b.start("invoke", "--wait", example("ask"));
   const [, ask = ""] = await first.said(/waiting for an answer to (ask_\w+); answer it with `tutti answer/);
   assert.deepEqual(statusOf(b), { running: true, command: true, pid: first.child.pid });
 
   const second = b.run("invoke", example("single"));
   assert.equal(second.status, 0, second.err);
 
-  const third = b.start("invoke", "--new", example("ask"));
+  const third = b.start("invoke", "--wait", "--new", example("ask"));
   await third.said(/waiting for an answer to ask_\w+/);
   const [, task = ""] = await third.said(/(tsk_\w+) task\.created +invocation/);
   assert.equal(b.run("cancel", task).status, 0);
@@ -37,9 +37,9 @@ test("a second run, answers and cancels go to the command that works on the fold
 
 test("what others gave to a command that ends is gone on with by a daemon, and they follow it there", async (t) => {
   const b = bench(t);
-  const first = b.start("invoke", example("ask"));
+  const first = b.start("invoke", "--wait", example("ask"));
   const [, ask = ""] = await first.said(/waiting for an answer to (ask_\w+_1);/);
-  const second = b.start("invoke", "--new", example("ask"));
+  const second = b.start("invoke", "--wait", "--new", example("ask"));
   await second.said(/waiting for an answer to ask_\w+_2;/);
   first.child.kill("SIGINT");
   const left = await first.ended;
@@ -64,7 +64,7 @@ test("of commands that start in the same moment, one does the work of all", asyn
 
 test("`tutti down` stops a command that serves others, and its work goes on with the same command", async (t) => {
   const b = bench(t);
-  const first = b.start("invoke", example("ask"));
+  const first = b.start("invoke", "--wait", example("ask"));
   await first.said(/waiting for an answer/);
   assert.equal(b.run("down").status, 0);
   const { status, err } = await first.ended;

@@ -57,7 +57,11 @@ export function bench(t: Pick<TestContext, "after">, { colors = false } = {}): B
     return watched(child);
   };
   const onTerminal = (before: string, args: readonly string[]): Started => {
-    const quoted = [process.execPath, ...full(args)].map((word) => `'${word}'`).join(" ");
+    // `<` and what follows it are for the shell.
+    const at = args.indexOf("<");
+    const [given, redirected] = at === -1 ? [args, []] : [args.slice(0, at), args.slice(at)];
+    const words = [process.execPath, ...full(given)].map((word) => `'${word}'`);
+    const quoted = [...words, ...redirected].join(" ");
     return watch("timeout", ["-s", "KILL", "30", "script", "-qec", `${before}${quoted}`, "/dev/null"]);
   };
   return {

@@ -88,7 +88,7 @@ async function judgeAll(durable: Durable, context: ApprovalContext, calls: reado
         ask: {
           kind: "approval",
           question,
-          details: { call, reason: judgement.reason, rule: judgement.rule, ...always, ...files },
+          details: { call, ...effect, reason: judgement.reason, rule: judgement.rule, ...always, ...files },
         },
         schema: Answer,
       });

@@ -3,6 +3,7 @@ import type { Tutti } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
 import type { PreparedRun, RunRequest } from "../../host/project.ts";
 import { withDaemon, withTutti } from "../connect.ts";
+import type { AnsweringOptions } from "../follow-run.ts";
 import { givenFolder } from "../given-folder.ts";
 import { checkKeyFor, warnOfMissingKey } from "../missing-keys.ts";
 import { pauseText } from "../pause-notice.ts";
@@ -15,7 +16,7 @@ import { warn } from "../terminal/output.ts";
 import { note } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 
-export interface AgentsRunOptions {
+export interface AgentsRunOptions extends AnsweringOptions {
   readonly cwd?: string;
   readonly model?: string;
   readonly script?: string;
@@ -63,7 +64,13 @@ export async function agentsRunCommand(
       note(dim(`${task} ${model}`));
     }
     if (existed) note(dim(`going on with ${task}, which was not finished; --new starts another`));
-    const result = await showRun(tutti, { task, state: options.state, quiet: options.quiet, json: options.json });
+    const result = await showRun(tutti, {
+      task,
+      state: options.state,
+      quiet: options.quiet,
+      json: options.json,
+      answering: options,
+    });
     if (!isLocal && host.remote === undefined && result.status !== "completed") {
       await warnOfMissingKey(tutti, JSON.stringify(result), options.state);
     }

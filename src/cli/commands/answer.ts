@@ -10,7 +10,7 @@ import { findOpenAsk } from "../open-asks.ts";
 import { allowAlways, type Always, alwaysOf, readAlways, ruleText } from "../give-answer.ts";
 import { submitAnswer } from "../submit-answer.ts";
 import { note, writeLine } from "../terminal/screen.ts";
-import { canPrompt, prompt } from "../terminal/terminal-prompt.ts";
+import { canAsk, prompt } from "../terminal/terminal-prompt.ts";
 import { confirmText, isYes, parseAnswer, questionText } from "../terminal/question-text.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
 
@@ -70,14 +70,14 @@ async function giveAnswer(
 
 /** Without a terminal, whoever wrote the command has decided, and reads here what was written. */
 async function isConfirmed(always: Always): Promise<boolean> {
-  if (canPrompt()) return isYes(await prompt(confirmText(always)));
+  if (canAsk()) return isYes(await prompt(confirmText(always)));
   note(ruleText(always));
   return true;
 }
 
 /** An empty line means no, so without a terminal an answer must be given: nobody may say no by accident. */
 async function typedAnswer(open: OpenAsk | OpenWait, state: string | undefined): Promise<string | undefined> {
-  if (canPrompt()) return prompt(questionText(open));
+  if (canAsk()) return prompt(questionText(open));
   throw new TuttiError("usage", `give the answer: ${commandLine(state, `answer ${open.id}`)} ${hintFor(open)}`);
 }
 

@@ -213,7 +213,7 @@ describe("after an interruption", () => {
       [[], 3],
       [["--new"], 4],
     ] as const) {
-      const asking = b.start("invoke", ...args, example("ask"));
+      const asking = b.start("invoke", "--wait", ...args, example("ask"));
       await asking.said(/waiting for an answer to ask_\w+; answer it with `tutti answer/);
       asking.child.kill("SIGINT");
       await asking.ended;
@@ -249,7 +249,7 @@ describe("after an interruption", () => {
 
   test("Ctrl-C cancels nothing, gives status 130 and says how to go on", async (t) => {
     const b = bench(t);
-    const asking = b.start("invoke", example("ask"));
+    const asking = b.start("invoke", "--wait", example("ask"));
     await asking.said(/ask\.raised/);
     asking.child.kill("SIGINT");
     const { status, out, err } = await asking.ended;

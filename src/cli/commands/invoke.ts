@@ -6,7 +6,7 @@ import { errorTable, TuttiError } from "../../protocol/error.ts";
 import { readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { describeIssues } from "../../protocol/lenient-read.ts";
 import { withDaemon, withTutti } from "../connect.ts";
-import { followRun } from "../follow-run.ts";
+import { type AnsweringOptions, followRun } from "../follow-run.ts";
 import { givenFolder } from "../given-folder.ts";
 import { warnOfMissingKey } from "../missing-keys.ts";
 import { pauseText } from "../pause-notice.ts";
@@ -20,7 +20,7 @@ import { totalsLine } from "../terminal/run-cost.ts";
 import { resultLines, succeeded } from "../terminal/result-lines.ts";
 import type { FinishedTree } from "../terminal/watch-task.ts";
 
-export interface InvokeOptions {
+export interface InvokeOptions extends AnsweringOptions {
   readonly state?: string;
   readonly cwd?: string;
   readonly json?: boolean;
@@ -40,7 +40,7 @@ export async function invokeCommand(host: Host, file: string, options: InvokeOpt
     if (existed) note(dim(`going on with ${task}, which was not finished; --new starts another`));
     const quiet = options.quiet === true || options.json === true;
     const display = quiet ? undefined : showProgress();
-    const finished = await followRun(tutti, { task, display, live: false, state: options.state });
+    const finished = await followRun(tutti, { task, display, live: false, state: options.state, answering: options });
     await print(finished, options);
     if (!isLocal && !succeeded(finished.result)) {
       await warnOfMissingKey(tutti, JSON.stringify(finished.result), options.state);

@@ -22,7 +22,7 @@ const database = (b: Bench): string => join(b.state, "tutti.db");
 
 /** Starts an invocation that waits for an answer nobody gives. */
 async function waiting(b: Bench): Promise<ReturnType<Bench["start"]>> {
-  const asking = b.start("invoke", example("ask"));
+  const asking = b.start("invoke", "--wait", example("ask"));
   await asking.said(/ask\.raised/);
   return asking;
 }

@@ -118,7 +118,7 @@ describe("up and down", () => {
     const b = bench(t);
     assert.match(b.run("status").out, /^not running; start it with `tutti up --state .*\n.*nothing there yet\n$/);
     assert.ok(!existsSync(b.state));
-    const asking = b.start("invoke", example("ask"));
+    const asking = b.start("invoke", "--wait", example("ask"));
     await asking.said(/ask\.raised/);
     const status: unknown = JSON.parse(b.run("status", "--json").out);
     assert.partialDeepStrictEqual(status, {
@@ -164,7 +164,7 @@ describe("with a daemon", () => {
   test("Ctrl-C leaves the work running and says how to follow it", async (t) => {
     const b = bench(t);
     up(b);
-    const asking = b.start("invoke", example("ask"));
+    const asking = b.start("invoke", "--wait", example("ask"));
     const [, ask = ""] = await asking.said(
       /waiting for an answer to (ask_\w+); answer it with `tutti answer ask_\w+ … --state .*`/,
     );
@@ -173,7 +173,7 @@ describe("with a daemon", () => {
     assert.equal(status, 130);
     const [, task = ""] = /the daemon goes on with it, follow it with `tutti attach (tsk_\w+) --state/.exec(err) ?? [];
     assert.equal(b.run("answer", ask, "blue").status, 0);
-    const again = b.start("invoke", example("ask"));
+    const again = b.start("invoke", "--wait", example("ask"));
     await again.said(new RegExp(`going on with ${task}, which was not finished`));
     const [, next = ""] = await again.said(/waiting for an answer to (ask_\w+)/);
     assert.equal(b.run("answer", next, "n: too expensive").status, 0);
@@ -185,7 +185,7 @@ describe("with a daemon", () => {
   test("a command waits for a daemon that was killed and started again, and misses no event", async (t) => {
     const b = bench(t);
     const first = up(b);
-    const asking = b.start("invoke", example("ask"));
+    const asking = b.start("invoke", "--wait", example("ask"));
     const [, ask = ""] = await asking.said(/waiting for an answer to (ask_\w+)/);
     process.kill(first.pid, "SIGKILL");
     const second = up(b, []);
@@ -201,7 +201,7 @@ describe("with a daemon", () => {
 
   test("logs -f starts a daemon for unfinished tasks that no process works on; without a task it shows all", async (t) => {
     const b = bench(t);
-    const asking = b.start("invoke", example("ask"));
+    const asking = b.start("invoke", "--wait", example("ask"));
     await asking.said(/ask\.raised/);
     asking.child.kill("SIGINT");
     await asking.ended;
@@ -335,7 +335,7 @@ describe("hints", () => {
   test("a command to type has the --state of the command that names it", async (t) => {
     const b = bench(t);
     up(b);
-    const invoking = b.start("invoke", "--quiet", example("ask"));
+    const invoking = b.start("invoke", "--wait", "--quiet", example("ask"));
     const [, command = ""] = await invoking.said(/waiting for an answer to ask_\w+; answer it with `(.*)`/);
     assert.match(command, /^tutti answer ask_\w+ … --state \S+$/);
     assert.ok(command.endsWith(b.state));

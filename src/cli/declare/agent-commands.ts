@@ -11,7 +11,15 @@ import type { ModelsLoginOptions } from "../commands/models-login.ts";
 import type { ModelsLogoutOptions } from "../commands/models-logout.ts";
 import type { RunnersOptions } from "../commands/runners-command.ts";
 import type { TrustOptions } from "../commands/trust.ts";
-import { jsonOption, limitOption, projectOption, stateOption } from "../options.ts";
+import {
+  jsonOption,
+  limitOption,
+  noInputOption,
+  projectOption,
+  stateOption,
+  waitOption,
+  yesOption,
+} from "../options.ts";
 import type { AgentsOptions } from "../project-agents.ts";
 
 export function declareAgentCommands(program: Command, host: () => Promise<Host>): void {
@@ -73,6 +81,9 @@ function declareRun(agents: Command, host: () => Promise<Host>): void {
     .option("--new", "start a new run even if the same run is unfinished")
     .option("--detach", "print the id of the task and return; the daemon does the work, and is started if need be")
     .option("--quiet", "do not show the transcript")
+    .addOption(noInputOption())
+    .addOption(waitOption())
+    .addOption(yesOption())
     .addOption(jsonOption())
     .addOption(limitOption())
     .action(async (name: string, prompt: string, options: AgentsRunOptions) => {

@@ -9,7 +9,15 @@ import type { CancelOptions } from "../commands/cancel.ts";
 import type { InvokeOptions } from "../commands/invoke.ts";
 import type { RetryOptions } from "../commands/retry-command.ts";
 import type { MessageOptions } from "../commands/message-command.ts";
-import { jsonOption, limitOption, stateOption, taskArgument } from "../options.ts";
+import {
+  jsonOption,
+  limitOption,
+  noInputOption,
+  stateOption,
+  taskArgument,
+  waitOption,
+  yesOption,
+} from "../options.ts";
 import type { ApprovalsOptions } from "../with-approvals.ts";
 
 export function declareTaskCommands(program: Command, host: () => Promise<Host>): void {
@@ -25,6 +33,9 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
     .option("--new", "start a new run even if the same invocation is unfinished")
     .option("--detach", "print the id of the task and return; the daemon does the work, and is started if need be")
     .option("--quiet", "do not show progress")
+    .addOption(noInputOption())
+    .addOption(waitOption())
+    .addOption(yesOption())
     .addOption(jsonOption())
     .addOption(limitOption())
     .action(async (file: string, options: InvokeOptions) => {

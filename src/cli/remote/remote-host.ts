@@ -56,6 +56,7 @@ export function remoteHost(local: Host, { url, key }: Target): Host {
     prune: onlyHere,
     storedKeys: onlyHere,
     openProject: onlyHere,
+    standingApprovals: onlyHere,
     trustedConfigs: onlyHere,
   };
 }

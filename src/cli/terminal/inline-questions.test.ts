@@ -11,14 +11,14 @@ import { agent, answered, created, eventsOf, type Happening, raised, top } from 
 import { bench } from "../../../test/support/cli-process.ts";
 import type { Tutti } from "../../client/client.ts";
 import { emptyTree, foldTree } from "../../core/fold-tree.ts";
-import { inlineQuestions } from "./inline-questions.ts";
+import { announcedQuestions } from "./inline-questions.ts";
 
 describe("without a terminal", () => {
   /** What is printed when the batches of events arrive one after the other. */
   function printed(t: TestContext, ...batches: Happening[][]): string {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const captured = captureOutput(t);
-    const questions = inlineQuestions({} as Tutti, { state: "/s" });
+    const questions = announcedQuestions({} as Tutti, { state: "/s" });
     const tree = emptyTree(top);
     const events = eventsOf(batches.flat()).values();
     for (const batch of batches) {

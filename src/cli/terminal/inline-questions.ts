@@ -7,9 +7,10 @@ import type { AskId } from "../../protocol/ids.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { commandLine } from "../connect.ts";
 import { allowAlways, readAlways } from "../give-answer.ts";
+import { grantedByYes } from "../unattended-questions.ts";
 import { submitAnswer } from "../submit-answer.ts";
 import type { Display } from "./display.ts";
-import { canPrompt, prompt } from "./terminal-prompt.ts";
+import { prompt } from "./terminal-prompt.ts";
 import { askedText, confirmText, isYes, parseAnswer, questionText } from "./question-text.ts";
 import type { TaskListener } from "./watch-task.ts";
 import { note } from "./screen.ts";
@@ -19,10 +20,14 @@ export interface AskOptions {
   readonly display?: Display | undefined;
   /** The `--state` of this command, which a command that answers from elsewhere needs, too. */
   readonly state?: string | undefined;
+  /** Approvals are granted that may be granted without looking. */
+  readonly yes?: boolean | undefined;
 }
 
 export interface Questions {
   readonly update: TaskListener;
+  /** Rejects when the command is to end because an answer is needed that it cannot get; never when absent. */
+  readonly left?: Promise<never>;
   /** Takes back the question that is on the screen. */
   stop(): Promise<void>;
 }
@@ -33,11 +38,7 @@ export interface Questions {
  */
 const settleMs = 50;
 
-export function inlineQuestions(tutti: Tutti, options: AskOptions): Questions {
-  return canPrompt() ? askInline(tutti, options) : announce(options);
-}
-
-function askInline(tutti: Tutti, { display, state }: AskOptions): Questions {
+export function inlineQuestions(tutti: Tutti, { display, state, yes }: AskOptions): Questions {
   const stopped = new AbortController();
   /** Questions that are not put again: answered here, left open by the person, or refused for good. */
   const done = new Set<AskId>();
@@ -72,6 +73,10 @@ function askInline(tutti: Tutti, { display, state }: AskOptions): Questions {
     display?.pause();
     const signal = AbortSignal.any([stopped.signal, closed.signal]);
     try {
+      if (yes === true && (await grantedByYes(tutti, open))) {
+        done.add(open.id);
+        return;
+      }
       const text = await prompt(questionText(open), { signal, onInterrupt });
       if (text !== undefined) return await submit(open, text, signal);
       done.add(open.id);
@@ -118,23 +123,29 @@ function askInline(tutti: Tutti, { display, state }: AskOptions): Questions {
 }
 
 /** Says once per question that it waits for an answer, and where it can be given. */
-function announce({ state }: AskOptions): Questions {
+export function announcedQuestions(tutti: Tutti, { state, yes }: AskOptions): Questions {
   const announced = new Set<AskId>();
   let tree: FoldedTree | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const look = (): void => {
+  const look = async (): Promise<void> => {
     timer = undefined;
     for (const open of tree?.open.values() ?? []) {
       const { id } = open;
       if (announced.has(id)) continue;
       announced.add(id);
+      if (yes === true && (await grantedByYes(tutti, open))) continue;
       note(`${askedText(open)}\ntutti: waiting for an answer to ${id}; answer it with \`${answerCommand(id, state)}\``);
     }
   };
   return {
     update(_, latest) {
       tree = latest;
-      if (latest.open.keys().some((id) => !announced.has(id))) timer ??= setTimeout(look, settleMs);
+      if (latest.open.keys().some((id) => !announced.has(id))) {
+        timer ??= setTimeout(
+          () => void look().catch((thrown) => note(`tutti: ${toTuttiError(thrown).message}`)),
+          settleMs,
+        );
+      }
     },
     async stop() {
       clearTimeout(timer);

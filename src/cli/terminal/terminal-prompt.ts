@@ -1,6 +1,8 @@
 // Reads one line from the person at the terminal, after a prompt that is made safe like everything that is written.
+import { closeSync, fstatSync, openSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
+import { ReadStream } from "node:tty";
 
 import { note, standardError } from "./screen.ts";
 import { rendered } from "./style.ts";
@@ -8,6 +10,42 @@ import { rendered } from "./style.ts";
 /** The prompt is written to standard error, since standard output is for results. */
 export function canPrompt(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** When standard input is a file or a pipe, which is not for the answer, the person types at the terminal itself. */
+export function canAsk(): boolean {
+  if (canPrompt()) return true;
+  if (process.stderr.isTTY !== true) return false;
+  const terminal = readsFile() ? openTerminal() : undefined;
+  if (terminal !== undefined) closeSync(terminal);
+  return terminal !== undefined;
+}
+
+/** Not so with /dev/null, by which whoever starts a program says that there is no input. */
+function readsFile(): boolean {
+  try {
+    const stats = fstatSync(0);
+    return stats.isFile() || stats.isFIFO();
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined when this process has no terminal. */
+function openTerminal(): number | undefined {
+  try {
+    return openSync("/dev/tty", "r");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the person types, and how to let go of it. */
+function keyboard(): { readonly input: NodeJS.ReadStream; readonly close: () => void } {
+  const terminal = process.stdin.isTTY === true ? undefined : openTerminal();
+  if (terminal === undefined) return { input: process.stdin, close: () => undefined };
+  const input = new ReadStream(terminal);
+  return { input, close: () => input.destroy() };
 }
 
 export interface PromptOptions {
@@ -19,7 +57,8 @@ export interface PromptOptions {
 
 /** Undefined when the person types Ctrl-D, or Ctrl-C and there is no `onInterrupt`. */
 export async function prompt(text: string, { signal, onInterrupt }: PromptOptions = {}): Promise<string | undefined> {
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  const { input, close } = keyboard();
+  const reader = createInterface({ input, output: process.stderr });
   const closed = new AbortController();
   reader.once("close", () => closed.abort());
   if (onInterrupt !== undefined) reader.once("SIGINT", onInterrupt);
@@ -33,6 +72,7 @@ export async function prompt(text: string, { signal, onInterrupt }: PromptOption
     throw thrown;
   } finally {
     reader.close();
+    close();
   }
 }
 

@@ -15,7 +15,9 @@ export async function askForConfig<T>(durable: Pick<Durable, "wait">, load: () =
     } catch (thrown) {
       const { message } = toTuttiError(thrown);
       const question = `The config of this task's project cannot be used: ${message}. Correct it and approve, and the task goes on.`;
-      const outcome = await durable.wait(`config.${attempt}`, { ask: { kind: "approval", question }, schema: Answer });
+      // The details say what kind of approval this is, so that none is given without looking.
+      const ask = { kind: "approval", question, details: { config: "unusable" } } as const;
+      const outcome = await durable.wait(`config.${attempt}`, { ask, schema: Answer });
       const approved = "value" in outcome && outcome.value.kind === "approval" && outcome.value.approved;
       if (!approved) throw new TuttiError("invalid_input", message, { cause: thrown });
     }

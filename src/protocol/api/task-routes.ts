@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { Answer } from "../task/ask.ts";
+import { AnswerOrNone } from "../task/ask.ts";
 import { InvocationFile } from "../invocation/invocation-file.ts";
 import { Invocation } from "../invocation/invocation.ts";
 import { NewStandingApproval, StandingApproval, StandingApprovalList } from "../invocation/standing-approval.ts";
@@ -182,10 +182,10 @@ export const askRoutes = {
     method: "POST",
     path: "/v1/asks/{ask}",
     tag: "asks",
-    about: "Answer a question; the first answer counts",
+    about: "Answer a question, or say that nobody will answer it; the first answer counts",
     access: "operator",
     params: shapes.AskParams,
-    body: jsonBody(Answer),
+    body: jsonBody(AnswerOrNone),
     reply: jsonReply(shapes.Delivered),
     refuses: [404, 409],
   }),

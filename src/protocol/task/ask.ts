@@ -19,6 +19,11 @@ export const Answer = z.discriminatedUnion("kind", [
 ]);
 export type Answer = z.infer<typeof Answer>;
 
+/** Says that nobody will answer: the ask ends at once as if its time were over. */
+export const NoAnswer = z.strictObject({ kind: z.literal("none") });
+/** What can be sent to an ask. */
+export const AnswerOrNone = z.discriminatedUnion("kind", [...Answer.options, NoAnswer]);
+
 /** Who answered: a person, an operator, or a rule that answers automatically. */
 export const Answerer = z.strictObject({ kind: z.enum(["person", "operator", "rule"]), name: z.string().min(1) });
 export type Answerer = z.infer<typeof Answerer>;
