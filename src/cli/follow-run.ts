@@ -7,7 +7,7 @@ import { warn } from "./terminal/output.ts";
 import type { Display } from "./terminal/display.ts";
 import { canAsk } from "./terminal/terminal-prompt.ts";
 import { unattendedQuestions } from "./unattended-questions.ts";
-import { type FinishedTree, watchTask } from "./terminal/watch-task.ts";
+import { type FinishedTree, type TaskListener, watchTask } from "./terminal/watch-task.ts";
 
 export interface FollowRunOptions {
   readonly task: TaskId;
@@ -38,7 +38,12 @@ export async function followRun(tutti: Tutti, options: FollowRunOptions): Promis
     warn(paused ? pauseText(state) : "the pause is over, and the work goes on");
     display?.resume();
   });
-  const listeners = [...(display === undefined ? [] : [display.update]), questions.update, pause.heard];
+  const listeners: TaskListener[] = [
+    ...(display === undefined ? [] : [display.update]),
+    questions.update,
+    pause.heard,
+    unknownPriceWarning(display),
+  ];
   try {
     const watching = watchTask(tutti, { task, live }, listeners);
     // When the command leaves, its client is closed, which ends the watching with an error that nobody waits for.
@@ -56,4 +61,16 @@ function questionsFor(tutti: Tutti, { display, state, answering = {} }: FollowRu
   if (answering.input !== false && canAsk()) return inlineQuestions(tutti, { display, state, yes });
   if (answering.wait === true) return announcedQuestions(tutti, { state, yes });
   return unattendedQuestions(tutti, { state, yes });
+}
+
+/** Says once that the money is too little. */
+function unknownPriceWarning(display: Display | undefined): TaskListener {
+  let isSaid = false;
+  return (_, tree) => {
+    if (isSaid || !tree.unpriced) return;
+    isSaid = true;
+    display?.pause();
+    warn("the price of a model is not known, so its calls count as free; `prices` in the config sets one");
+    display?.resume();
+  };
 }

@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import type { LiveChannel } from "../protocol/task/event.ts";
 import { Answer } from "../protocol/task/ask.ts";
+import { budgetQuestion } from "../core/budget-question.ts";
 import { jsonCopy } from "../core/json-copy.ts";
 import type { Usage } from "../protocol/task/budget.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
@@ -306,11 +307,7 @@ export function budgetAsker(core: RunCore, key: string): BudgetAsker {
     const { store } = core.parts;
     const nameOf = (): string => `${key}!budget${count}`;
     for (; isSettled(core, nameOf()); count += 1);
-    const whose = reached.account === undefined ? "" : ` that ${reached.account} was given`;
-    const question = reached.unpriced
-      ? "The price of this model is not known and there is a money limit. Go on without counting its cost?"
-      : `The ${reached.limit} limit of ${reached.allowed}${whose} is reached (${reached.wanted} wanted). Go on?`;
-    const ask = { kind: "budget" as const, question, details: reached };
+    const ask = { kind: "budget" as const, question: budgetQuestion(reached), details: reached };
     core.useDerived(nameOf());
     const wait: Wait<Answer> = await openWaitAt(core, nameOf(), { ask, schema: Answer });
     count += 1;

@@ -82,7 +82,8 @@ test("an estimate is the input and the longest output, at the dearest rate; with
   assert.ok(usage.input_tokens >= 1000 && usage.input_tokens < 1100);
   assert.equal(usage.output_tokens, 1000);
   assert.equal(usage.money_micro_usd, Math.ceil(usage.input_tokens * 6.25 + 1000 * 25));
-  assert.equal(here.estimate(request("ollama/llama3:8b")).money_micro_usd, null);
+  assert.equal(here.estimate(request("ollama/llama3:8b")).money_micro_usd, 0, "a server of one's own is free");
+  assert.equal(here.estimate(request("openrouter/some/model")).money_micro_usd, null);
   assert.equal(here.estimate(request("ollama/free")).money_micro_usd, 0);
   const chinese = here.estimate(request("ollama/free", { system: "你".repeat(1000) }));
   assert.ok(chinese.input_tokens >= 1000);

@@ -10,6 +10,7 @@ import { estimateInput } from "./estimate.ts";
 import { type Lane, openLane, type Permit } from "./lane.ts";
 import { providerLoader } from "./load-provider.ts";
 import { requestReply } from "./provider-request.ts";
+import { isOwnServer } from "./own-server.ts";
 import { pacingOf } from "./pacing.ts";
 import { costOf, type TokenCounts } from "./prices.ts";
 import { promptOf } from "./prompt.ts";
@@ -171,8 +172,16 @@ export function estimateUsage(model: ResolvedModel, request: ModelRequest): Usag
   return {
     input_tokens: input,
     output_tokens: output,
-    money_micro_usd: known.length === 0 ? null : Math.max(...known),
+    money_micro_usd: known.length === 0 ? unknownCost(model) : Math.max(...known),
   };
+}
+
+/**
+ * Nobody is asked about the price of a model on a server of one's own: it counts as free. The usage that is recorded after
+ * the call still says that the price is not known, so that people are told once.
+ */
+function unknownCost({ provider }: ResolvedModel): number | null {
+  return isOwnServer(provider) ? 0 : null;
 }
 
 function idsIn({ messages }: ModelRequest): Set<string> {

@@ -357,7 +357,7 @@ describe("agents run on a terminal", { skip: noScript }, () => {
     ];
     const { status, shown } = await onTerminal(rules, "y\r");
     assert.equal(status, 0, shown);
-    assert.match(shown, /Delete it all\?[\s\S]*\[y\/N\]/);
+    assert.match(shown, /Delete it all\?[\s\S]*y to allow it once/);
     assert.match(shown, /deleted/);
   });
 
@@ -365,7 +365,11 @@ describe("agents run on a terminal", { skip: noScript }, () => {
     const spend = { input: 10, output: 5, money_micro_usd: null };
     const { status, shown } = await onTerminal([{ final: "hello", spend }], "y\r");
     assert.equal(status, 0, shown);
-    assert.match(shown, /Go on without counting its cost\?[\s\S]*15 tokens, and calls whose price is not known/);
+    assert.match(
+      shown,
+      /Go on without counting what this model costs\?[\s\S]*15 tokens, and calls whose price is not known/,
+    );
+    assert.equal(shown.match(/its calls count as free/g)?.length, 1, "one warning");
   });
 
   test("Ctrl-C at a question leaves the run for later with status 130", async () => {
