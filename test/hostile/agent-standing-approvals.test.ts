@@ -116,4 +116,6 @@ test("standing approvals are in a file that only its owner can read, belong to o
   kept.revoke(id);
   assert.equal(kept.find(one, command("npm", "test")), undefined);
   assert.throws(() => kept.revoke(id), /there is no standing approval/);
+  writeFileSync(join(state, "approvals.json"), "{");
+  assert.equal(kept.find(one, command("npm", "test")), undefined, "a damaged file allows nothing");
 });

@@ -37,6 +37,14 @@ export function keptApprovals(state: string): KeptApprovals {
     if (parsed.success) return parsed.data.approvals;
     throw new TuttiError("corrupt", `${path} cannot be read; remove it, and you are asked again`);
   };
+  /** A file that cannot be read allows nothing, so a person is asked and no task fails because of it. */
+  const readable = (): readonly StandingApproval[] => {
+    try {
+      return list();
+    } catch {
+      return [];
+    }
+  };
   /** Reads and writes under a lock: of two changes at once, neither may lose the other. */
   const change = <T>(work: (before: readonly StandingApproval[]) => { after?: StandingApproval[]; result: T }): T => {
     makeFolder(state);
@@ -50,7 +58,7 @@ export function keptApprovals(state: string): KeptApprovals {
     list,
     find(project, call) {
       const folder = realFolder(project);
-      return list().find((each) => each.project === folder && covers(each.calls, call));
+      return readable().find((each) => each.project === folder && covers(each.calls, call));
     },
     add({ project, calls, by }) {
       const folder = realFolder(project);
