@@ -307,11 +307,11 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
   test("questions are asked inline, again after a wrong answer, and the answers are used", async (t) => {
     const b = bench(t);
     const asking = b.onTerminal("invoke", example("ask"));
-    await asking.said(/Which colour should the balloons have\? \(red \| blue\)[^]*> /);
+    await asking.said(/Which colour should the balloons have\?[^]*One of: red \| blue[^]*> /);
     asking.child.stdin?.write("green\r");
     await asking.said(/must be one of: red, blue[^]*> /);
     asking.child.stdin?.write("red\r");
-    await asking.said(/May I order red balloons\? \[y\/N\][^]*> /);
+    await asking.said(/May I order red balloons\?[^]*> /);
     asking.child.stdin?.write("yep\r");
     await asking.said(/answer y or n; a reason may follow a no[^]*May I order red balloons\?[^]*> /);
     asking.child.stdin?.write("y\r");
@@ -337,7 +337,7 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
   test("the result of a tool that the client runs is asked for inline, with the call", async (t) => {
     const b = bench(t);
     const asking = b.onTerminal("invoke", example("external"));
-    await asking.said(/Result of weather \(JSON, or text\)\r?\n\{"city":"Oslo"\}\r?\n[^]*> /);
+    await asking.said(/Result of weather\r?\n {2}\{"city":"Oslo"\}\r?\n[^]*> /);
     assert.match(b.run("tasks").out, /^\? tsk_\w+ {2}waits for the result of a tool: weather \(ask_\w+\)/);
     asking.child.stdin?.write("rain\r");
     const { status, out } = await asking.ended;
