@@ -224,7 +224,7 @@ describe("questions", () => {
     const { task, ask } = await waiting(b, "ask");
     assert.match(
       b.run("asks").out,
-      new RegExp(`\\? ${ask} {2}question: Which colour .* \\(red \\| blue\\) +23 h .* left`),
+      new RegExp(`\\? ${ask} {2}tsk_\\w+, 23 h .* left\n {2}Which colour .*\n {4}One of: red \\| blue\n`),
     );
     assert.equal(openIn(b).asks[0]?.id, ask);
     assert.match(b.run("asks").out, /^[^\n]*\n$/, "the hint on how to answer goes to standard error");
@@ -248,7 +248,7 @@ describe("questions", () => {
   test("the result of a tool that the client runs is given with the same command", async (t) => {
     const b = bench(t);
     const { task, ask } = await waiting(b, "external");
-    assert.match(b.run("asks", task).out, /external tool: weather \{"city":"Oslo"\}/);
+    assert.match(b.run("asks", task).out, /Result of weather\n {4}\{"city":"Oslo"\}/);
     assert.equal(openIn(b).waits[0]?.id, ask);
     assert.equal(b.run("answer", ask, "rain").status, 0);
     const { out } = await b.start("logs", "-f", task).ended;

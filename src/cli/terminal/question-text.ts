@@ -13,7 +13,8 @@ export function askedText(ask: OpenAsk | OpenWait): string {
   const details = ask.details === undefined || isWhole ? "" : `\n  ${dim(json(ask.details))}`;
   const [head = "", ...rest] = printable(ask.question).split("\n");
   const below = rest.map((line) => `\n  ${ask.kind === "approval" ? paintedLine(line) : line}`).join("");
-  return `${bold(head)}${below}${details}`;
+  const choices = ask.choices === undefined ? "" : `\n  ${dim(`One of: ${ask.choices.map(indented).join(" | ")}`)}`;
+  return `${bold(head)}${below}${choices}${details}`;
 }
 
 /** The lines of a diff get the colours that a diff usually has. Other lines of ours never begin with these marks. */
@@ -31,10 +32,7 @@ export function questionText(ask: OpenAsk | OpenWait): string {
 /** What can be answered, in plain words. */
 function answersText(ask: OpenAsk | OpenWait): string {
   if (!("kind" in ask)) return "The result as JSON or as text:";
-  if (ask.kind === "question") {
-    if (ask.choices !== undefined) return `One of: ${ask.choices.map(indented).join(" | ")}`;
-    return ask.answer_schema === null ? "Your answer:" : "Your answer, as JSON:";
-  }
+  if (ask.kind === "question") return ask.answer_schema === null ? "Your answer:" : "Your answer, as JSON:";
   if (ask.kind === "budget") return "y to go on, n (or Enter) to stop";
   const always = alwaysOf(ask);
   const forGood =
