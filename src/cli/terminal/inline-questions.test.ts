@@ -131,7 +131,7 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     const [id = ""] = /apr_\w+/.exec(listed) ?? [];
     assert.match(listed, /the command echo \*/);
     const [task = ""] = /tsk_\w+/.exec(b.run("tasks", "-n", "1").out) ?? [];
-    assert.match(b.run("show", task).out, new RegExp(`run by ${id}: the command echo \\*`));
+    assert.match(b.run("show", task).out, new RegExp(`allowed by ${id}: the command echo \\*`));
     assert.equal(b.run("approvals", "revoke", id).status, 0);
     const third = b.onTerminal("invoke", "--new", file);
     await third.said(/May dev run this program/);
@@ -170,7 +170,7 @@ describe("on a terminal", { skip: hasScript ? false : "there is no script(1) to 
     );
     assert.match(
       out,
-      /0 of 2 done[^\n]*\n[^\n]*\n?tutti: left; the daemon goes on with it, follow it with\s+`[^`]*`\s*$/,
+      /0 of 2 done[^\n]*\n[^\n]*\n?tutti: left; the daemon goes on with it, follow it\s+with\s+`[^`]*`\s*$/,
     );
   });
 });
