@@ -1,6 +1,7 @@
 // A real workspace for a tool, and a way to call a step tool without an agent loop.
 
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
@@ -48,7 +49,8 @@ export async function tryTool(
   assert.ok(ready.ok, JSON.stringify(ready));
   const step = {
     signal,
-    key: "task/1.1/key",
+    // Processes are ended by this key: two tests at once must not have the same one.
+    key: `task/1.1/${randomUUID()}`,
     noted: undefined,
     note,
     live: (_: string, text: string) => live(text),

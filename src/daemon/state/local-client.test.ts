@@ -301,7 +301,7 @@ test("the rules of a project hold although its folder is called like a secret", 
   trustProject(join(folder, "state"), project);
   const { task } = await client.invoke(example("single"), { folder: project });
   const ask = await firstAsk(client, 0);
-  assert.match((await client.asks())[0]?.question ?? "", /write_file/);
+  assert.match((await client.asks())[0]?.question ?? "", /May writer write this file/);
   await client.answer(ask, { kind: "approval", approved: true }, person);
   assert.equal((await client.result(task, AbortSignal.timeout(10_000))).status, "completed");
 });

@@ -90,7 +90,10 @@ const kinds: Readonly<Record<string, (name: string) => unknown>> = {
 
 const often: [string, ...string[]] = ["spawn", "together", "spawn", "senior", ...Object.keys(kinds)];
 
+/** How many invocations at the beginning use every part of the daemon, so that a short run on a slow machine has met them all. */
+const firstOfAll = 4;
+
 export function newWork(run: CutsRun): { readonly kind: string; readonly body: unknown } {
-  const kind = run.oneOf(often);
+  const kind = run.ledger.started.size < firstOfAll ? "together" : run.oneOf(often);
   return { kind, body: kinds[kind]?.(run.name(kind)) };
 }
