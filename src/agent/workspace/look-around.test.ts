@@ -99,7 +99,7 @@ test(
     const { folder } = repository(t);
     for (const path of [join(folder, "AGENTS.md"), join(folder, ".git", "HEAD")]) {
       rmSync(path, { force: true });
-      execFileSync("mkfifo", [path]);
+      execFileSync("/bin/sh", ["-c", `mkfifo "$0"`, path]);
     }
     const { notes, git } = await lookAround(folder, noon);
     assert.deepEqual({ notes, git }, { notes: null, git: null });
