@@ -82,7 +82,7 @@ test("without an installed Node, the message names the version that is needed an
   assert.match(stderr, /^tutti: needs Node 24\.12 or newer.*it is not installed\. Install a newer Node/);
 });
 
-test("npm installs on Node 20 without warnings about engines: the clone shows errors only, the package needs nothing newer", () => {
+test("npm installs the clone and the package on Node 20 without warnings about engines", () => {
   assert.match(readFileSync(join(root, ".npmrc"), "utf8"), /^loglevel=error$/m);
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const installs: [string, { dev?: boolean; engines?: { node?: string } }][] = Object.entries(packages);

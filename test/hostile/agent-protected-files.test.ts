@@ -66,7 +66,7 @@ const spellings = [
   ["almost/refs/heads/x", "almost/refs/heads/x"],
 ] as const;
 
-test("writing a protected file, however it is spelt, is asked about by its exact path and does not happen without a yes", async (t) => {
+test("a protected file, however it is spelt, is asked about by its exact path and stays without a yes", async (t) => {
   const prepare = (root: string): void => {
     for (const folder of [".git", "bare/objects", "bare/refs", "almost/objects"]) {
       mkdirSync(join(root, folder), { recursive: true });

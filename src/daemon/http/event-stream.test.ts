@@ -403,7 +403,7 @@ test("a reader that reads nothing while it catches up is disconnected", async (t
   assert.ok(got > 0 && got < 15_000_000, `${got} bytes`);
 });
 
-test("invariant 9: with a store whose reads take a while, streams opened during the work miss nothing and repeat nothing", async (t) => {
+test("invariant 9: with slow reads, streams opened during the work miss nothing and repeat nothing", async (t) => {
   const late = await openKit({ runners: { loop: talk }, wrapView: lateView });
   t.after(() => late.close());
   const { client, feed } = late.state;

@@ -314,7 +314,7 @@ test("the first start, and the first after notifications were off, send no notic
   assert.equal(hook.got[1]?.notice.kind, "finished");
 });
 
-test("invariant 9: with a store whose reads take a while, every ask makes one notice, raised before the start or after", async (t) => {
+test("invariant 9: with slow reads, every ask makes one notice, whether raised before the start or after", async (t) => {
   const hook = await receiver(t);
   const at = await openWorld(tempFolder(t), fakeClock(), lateView);
   t.after(() => at.stop());

@@ -113,7 +113,7 @@ test("after an empty ack the operator can still report that the work failed, onc
   assert.equal(late.ok ? "" : late.reason, "attempt_over");
 });
 
-test("a deadline that passes while a worker is at work is unknown; if nobody took the task up it is safe (invariant 1)", async (t) => {
+test("invariant 1: a deadline that passes while a worker works is unknown; with no worker it is safe", async (t) => {
   const config = { deadline_ms: 20 * minute };
   const idle = await spawned(t, "do it", config);
   await passed(idle.kit, 20 * minute);
