@@ -40,6 +40,8 @@ export interface NewTask {
   readonly detached?: boolean;
 }
 
+type StepEvent = "step.finished" | "message.added" | "call.allowed";
+
 export interface StepOptions<T> {
   /** May it run again when it was interrupted before its outcome was recorded? */
   readonly repeatable: boolean;
@@ -48,7 +50,7 @@ export interface StepOptions<T> {
   readonly input?: unknown;
   readonly timeout?: number;
   /** The event that tells its outcome; the content itself stands once, in the step. */
-  readonly event?: "step.finished" | "message.added" | "call.allowed";
+  readonly event?: StepEvent | ((outcome: T) => StepEvent);
   /** It only looks at records of our own and begins nothing: neither a limit of time nor a pause holds it back. */
   readonly looks?: true;
   /** Held against the budget before the body runs. */

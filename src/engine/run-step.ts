@@ -118,7 +118,8 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
   settle(core, options, used);
   if (core.hasEnded && used !== nothingUsed) keepSpent(core, key, used);
   core.check();
-  core.record(key, { kind: "ok", input, body: text, used, event: options.event ?? "step.finished" });
+  const event = typeof options.event === "function" ? options.event(outcome) : options.event;
+  core.record(key, { kind: "ok", input, body: text, used, event: event ?? "step.finished" });
   return outcome;
 }
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { after, test, type TestContext } from "node:test";
 
 import { builtinTools } from "../../src/agent/agent-environment.ts";
 import { runTool } from "../../src/agent/tools/run.ts";
@@ -137,7 +138,9 @@ test("a path that becomes protected after it was looked at is refused when the c
 
 const status = await probeSandbox();
 const skip = status.confined ? false : status.reason;
-const confined = runTool(sandboxCommands(status));
+const aside = mkdtempSync(join(tmpdir(), "tutti-aside-"));
+after(() => rmSync(aside, { recursive: true }));
+const confined = runTool(sandboxCommands(status, { aside }));
 
 test(
   "a confined program cannot change protected files that exist, nor move them out of the way",
@@ -168,43 +171,12 @@ test(
       ])
       .map((line) => `(${line}) 2>/dev/null`)
       .join("\n");
-    const moving = Object.keys(kept).filter((path) => !path.startsWith("packages/"));
     await tryTool(confined, { shell: `${script}\necho fine > ordinary; echo '{}' > .vscode/launch.json` }, [root]);
-    for (const path of moving) {
-      assert.equal(readFileSync(join(root, path), "utf8"), kept[path as keyof typeof kept], path);
+    for (const [path, content] of Object.entries(kept)) {
+      assert.equal(readFileSync(join(root, path), "utf8"), content, path);
     }
     assert.equal(readFileSync(join(root, "ordinary"), "utf8"), "fine\n");
     assert.equal(readFileSync(join(root, ".vscode/launch.json"), "utf8"), "{}\n");
-  },
-);
-
-test(
-  "protected files that appear during a confined run, or take the place of others, are reported",
-  { skip },
-  async (t) => {
-    const { root } = workspace(t, { "packages/one/.git/config": "[core]\n" });
-    const script = "echo '{}' > tutti.config.json; mkdir -p .git/hooks; mv packages old; mkdir -p packages/one/.git";
-    const outcome = await tryTool(confined, { shell: script }, [root]);
-    assert.ok(typeof outcome === "object" && outcome !== null && "protected_files_appeared" in outcome);
-    const named = JSON.stringify(outcome.protected_files_appeared);
-    for (const path of ["tutti.config.json", ".git", "packages/one/.git"]) {
-      assert.ok(named.includes(`"${join(root, path)}"`), `${path} in ${named}`);
-    }
-    assert.doesNotMatch(JSON.stringify(await tryTool(confined, { shell: "true" }, [root])), /appeared/);
-  },
-);
-
-test(
-  "a protected link that is replaced by a folder is reported, although the folder has the inode of the link",
-  { skip },
-  async (t) => {
-    // A removed inode is given away again at once, so one of a few tries meets it.
-    for (let tries = 0; tries < 5; tries += 1) {
-      const { root } = workspace(t, { "real/HEAD": "" });
-      symlinkSync("real", join(root, ".git"));
-      const outcome = await tryTool(confined, { shell: "rm .git && mkdir -p .git/hooks" }, [root]);
-      assert.partialDeepStrictEqual(outcome, { exit_code: 0, protected_files_appeared: [join(root, ".git")] });
-    }
   },
 );
 

@@ -34,7 +34,7 @@ async function outcomeOf(t: TestContext, { status, rules = {}, allowed }: Settin
   for (const calls of allowed) kept.add({ project: root, calls, by: "me" });
   const w = await world(t, {
     environment: {
-      tools: [...builtinTools, runTool(sandboxCommands(status))],
+      tools: [...builtinTools, runTool(sandboxCommands(status, { aside: join(state, "aside") }))],
       approvals: [{ from: "user", rules: { execute: "ask", write: "ask", ...rules } }],
       standing: { find: (wanted) => kept.find(root, wanted) },
     },

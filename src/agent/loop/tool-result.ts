@@ -18,8 +18,8 @@ export function toolMessage(call: ToolCall, outcome: unknown): Message {
   };
 }
 
-export function toolFailure(call: ToolCall, code: string, message: string): Message {
-  return toolMessage(call, { error: { code, message } });
+export function toolFailure(call: ToolCall, code: string, message: string, more: object = {}): Message {
+  return toolMessage(call, { error: { code, message }, ...more });
 }
 
 /** Failures a model can react to. Every other failure ends the loop: a cancel, a stop, a failed store, a bug of ours. */
@@ -34,11 +34,11 @@ const codesForModel: ReadonlySet<string> = new Set([
   "over_budget",
 ]);
 
-/** The failure as a result of the call; undefined when it is not for the model. */
-export function failureMessage(call: ToolCall, thrown: unknown): Message | undefined {
+/** The failure as a result of the call, with `more` beside it; undefined when it is not for the model. */
+export function failureMessage(call: ToolCall, thrown: unknown, more: object = {}): Message | undefined {
   if (!(thrown instanceof TuttiError) || !codesForModel.has(thrown.code)) return undefined;
   const cause = thrown.code === "step_failed" ? thrown.details?.["code"] : undefined;
-  return toolFailure(call, typeof cause === "string" ? cause : thrown.code, thrown.message);
+  return toolFailure(call, typeof cause === "string" ? cause : thrown.code, thrown.message, more);
 }
 
 /** Why arguments were not accepted. Arguments that came as text are not JSON, so the message says where the JSON breaks. */

@@ -19,6 +19,7 @@ import type { CallLook, Look } from "../tools/call-look.ts";
 import { type Approval, type ApprovalContext, approveCalls } from "./approve-calls.ts";
 import type { OutputCheck } from "./output-schema.ts";
 import { RecordedMessage } from "./plain-message.ts";
+import { MessageOrUntold, settleHeld, type UntoldOutcome } from "./settle-held.ts";
 import { describeBadArguments, failureMessage, toolFailure, toolMessage } from "./tool-result.ts";
 import { withoutNulls } from "./without-nulls.ts";
 
@@ -244,7 +245,7 @@ type PreparedStep = {
   readonly look: CallLook | undefined;
 };
 
-/** The step's outcome is the message itself, so that its content is stored once. */
+/** The step's outcome is the message itself, so that its content is stored once, unless a person has to be asked first. */
 async function runStepTool(
   turn: Turn,
   { call, key }: TurnCall,
@@ -252,17 +253,21 @@ async function runStepTool(
 ): Promise<CompleteMessage> {
   const { durable } = turn;
   const id = messageId(durable, key);
+  const { held } = tool;
+  let ran: CompleteMessage | UntoldOutcome;
   try {
-    return await durable.step(
+    ran = await durable.step<CompleteMessage | UntoldOutcome>(
       key,
       {
         repeatable: tool.repeatable,
-        schema: RecordedMessage,
+        schema: held === undefined ? RecordedMessage : MessageOrUntold,
         input: [call.tool_name, call.input],
-        event: "message.added",
+        event:
+          held === undefined ? "message.added" : (outcome) => ("untold" in outcome ? "step.finished" : "message.added"),
       },
       (step) => {
-        const message = (outcome: unknown): CompleteMessage => {
+        const message = (outcome: unknown): CompleteMessage | UntoldOutcome => {
+          if (held?.isIn(outcome) === true) return { untold: outcome };
           const { name, role, parts } = toolMessage(call, outcome);
           return { id, name, role, parts, created_at: step.now() };
         };
@@ -271,8 +276,15 @@ async function runStepTool(
       },
     );
   } catch (thrown) {
-    return recordFailure(turn, { call, key: `${key}.told` }, thrown);
+    if (held === undefined || durable.signal.aborted) return recordFailure(turn, { call, key: `${key}.told` }, thrown);
+    const settled = await settleHeld(durable, approvalContext(turn.caller), { call, key, held });
+    const told = durable.signal.aborted ? undefined : failureMessage(call, thrown, settled);
+    if (told === undefined) throw thrown;
+    return durable.say(`${key}.told`, told);
   }
+  if (!("untold" in ran) || held === undefined) return RecordedMessage.parse(ran);
+  const settled = await settleHeld(durable, approvalContext(turn.caller), { call, key, held });
+  return durable.say(`${key}.told`, toolMessage(call, { ...Object(ran.untold), ...settled }));
 }
 
 /** The outcome of a synchronous tool is used at once, without awaiting it. */

@@ -67,5 +67,7 @@ function reachText(
   const folders = `confined: it can change only ${escapeInvisible(rights.roots.join(", "))}`;
   if (!mayChangeProtected) return `${folders}; protected files are read-only`;
   const files = place.protectedFiles.map((path) => `  | ${escapeInvisible(path)}`);
-  return [`${folders}, including protected files:`, ...files].join("\n");
+  return [`${folders}, including protected files (about new ones you are asked when it has ended):`, ...files].join(
+    "\n",
+  );
 }

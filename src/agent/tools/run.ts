@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Rights } from "../../core/rights.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { lookAtCommand } from "./command-look.ts";
+import type { HeldFiles } from "./held-look.ts";
 import { stepTool, type StepTool, type StepToolContext } from "./tool.ts";
 
 /** Runs programs for agents: the part of the tool that depends on the machine. */
@@ -14,6 +15,8 @@ export interface Commands {
   /** Where and with what the command would run; throws when it could not. */
   place(command: Command, rights: Rights): Promise<CommandPlace>;
   run(command: Command, context: StepToolContext): Promise<CommandOutcome>;
+  /** Protected files that confined programs made. */
+  readonly held?: HeldFiles;
 }
 
 export interface CommandPlace {
@@ -37,7 +40,7 @@ export interface Command {
   readonly mayChangeProtected: boolean;
 }
 
-interface CommandOutcome {
+export interface CommandOutcome {
   readonly exit_code: number | null;
   readonly signal: string | null;
   readonly timed_out: boolean;
@@ -45,8 +48,8 @@ interface CommandOutcome {
   readonly stderr: string;
   readonly truncated: boolean;
   readonly duration_ms: number;
-  /** Protected files that were not there before the program ran; nobody has approved them. */
-  readonly protected_files_appeared?: readonly string[];
+  /** How many protected files appeared while the program ran and were moved aside, because nobody has approved them. */
+  readonly protected_files_held?: number;
 }
 
 const defaultMs = 2 * 60_000;
@@ -82,7 +85,8 @@ export function runTool(commands: Commands): StepTool {
       "Runs a program and returns how it ended and what it printed; long output keeps its beginning and its end. " +
       (confined
         ? "It can write only to the folders you may touch and to a /tmp of its own, but not to protected files such as " +
-          ".git, and has no network unless you ask for it."
+          ".git, and has no network unless you ask for it. A person is asked about protected files that it makes, such " +
+          "as the .git of `git clone`."
         : "It runs unconfined on this machine, so each call may have to be approved."),
     input: RunInput,
     effects: ["execute", "network", "protected"],
@@ -100,6 +104,7 @@ export function runTool(commands: Commands): StepTool {
       at: ({ rights }) => lookAtCommand(commands, { ...commandOf(input), network: isOnline(input) }, rights),
     }),
     repeatable: false,
+    held: commands.held,
     async run(input, context) {
       const network = isOnline(input);
       const command = { ...commandOf(input), network };

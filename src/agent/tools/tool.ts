@@ -6,6 +6,7 @@ import type { CallEffect } from "../../core/approval.ts";
 import type { Rights } from "../../core/rights.ts";
 import type { Effect } from "../../protocol/invocation/approval-policy.ts";
 import type { CallLook, Look } from "./call-look.ts";
+import type { HeldFiles } from "./held-look.ts";
 import { issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
 import type { Durable, ModelTool, StepContext } from "../../ports.ts";
 
@@ -42,6 +43,8 @@ interface BaseTool {
 export interface StepTool extends BaseTool {
   readonly kind: "step";
   readonly repeatable: boolean;
+  /** Protected files that calls of the tool can leave behind, and about which a person is asked after the call. */
+  readonly held?: HeldFiles | undefined;
   prepare(input: unknown): PreparedCall<StepToolContext>;
 }
 
@@ -69,6 +72,7 @@ interface ToolDescription<I> {
 export function stepTool<I>(
   tool: ToolDescription<I> & {
     readonly repeatable: boolean;
+    readonly held?: HeldFiles | undefined;
     readonly run: (input: I, context: StepToolContext) => unknown;
   },
 ): StepTool {
@@ -83,6 +87,7 @@ export function stepTool<I>(
     },
     effects,
     repeatable: tool.repeatable,
+    held: tool.held,
     prepare: (input) => prepareCall(tool, effects, input),
   };
 }

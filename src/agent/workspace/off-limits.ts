@@ -20,6 +20,9 @@ export interface OffLimits {
 /** More entries than a state folder ever has; a limit so that nobody can make every tool call slow. */
 const mostEntries = 10_000;
 
+/** Files of a program that wait here for a person can be very many. They are made to have no second name anywhere. */
+const unlisted = "held-files";
+
 /** Reads which files and folders are there now; files come and go, so every call of a tool reads anew. */
 export function readOffLimits(folders: readonly string[]): OffLimits {
   if (folders.length === 0) return nothing;
@@ -39,8 +42,9 @@ export function readOffLimits(folders: readonly string[]): OffLimits {
       // What a link in the folder leads to lies elsewhere and is not part of the folder.
       if (found === undefined || found.isSymbolicLink()) continue;
       known.add(keyOf(found));
-      if (found.isDirectory()) waiting.push(path);
-      else if (found.nlink > 1n) hasHardLinks = true;
+      if (found.isDirectory()) {
+        if (name !== unlisted) waiting.push(path);
+      } else if (found.nlink > 1n) hasHardLinks = true;
     }
   }
   return { hasHardLinks, holds: (found) => known.has(keyOf(found)) };

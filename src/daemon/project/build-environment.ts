@@ -6,6 +6,7 @@ import { runTool } from "../../agent/tools/run.ts";
 import type { ApprovalSource } from "../../core/approval.ts";
 import type { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
 import { builtinRunners } from "../../protocol/invocation/runner-kinds.ts";
+import { heldFolder } from "../../runner/shared/sandbox/held-files.ts";
 import { sandboxCommands } from "../../runner/shared/sandbox/sandbox-commands.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import { keptApprovals } from "./kept-approvals.ts";
@@ -30,7 +31,7 @@ export async function buildEnvironment(
     readonly defaultModel?: string;
   },
 ): Promise<Partial<AgentEnvironment>> {
-  const run = runTool(sandboxCommands(await probeSandbox(), { hidden: [state] }));
+  const run = runTool(sandboxCommands(await probeSandbox(), { hidden: [state], aside: heldFolder(state) }));
   const kept = keptApprovals(state);
   const approvals: ApprovalSource[] = [];
   if (userRules !== undefined) approvals.push({ from: "user", rules: userRules });

@@ -13,6 +13,7 @@ import { gated } from "../../runner/operator/gate.ts";
 import { operatorRunner } from "../../runner/operator/runner.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
 import { cleanUp } from "../../runner/shared/process/clean-up.ts";
+import { heldFolder, HeldStore } from "../../runner/shared/sandbox/held-files.ts";
 import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
 import type { Store } from "../../store/store.ts";
@@ -113,7 +114,15 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     opened.unshift(() => feed.close());
     let starting = resume === "later";
     let resumed = 0;
-    if (resume !== "later") resumed = await engine.recover({ launch: resume !== "never" });
+    const holdLeftovers = (): Promise<void> =>
+      new HeldStore(heldFolder(folder), [folder]).recover({
+        now: clock.now(),
+        onProblem: (message) => log.warn({}, message),
+      });
+    if (resume !== "later") {
+      await holdLeftovers();
+      resumed = await engine.recover({ launch: resume !== "never" });
+    }
     let url: string | null = null;
     const base = { store, records, committed, feed, engine, clock, leases, keys, signingKey, log };
     const operators = new OperatorHub({ ...base, baseUrl: () => url ?? "http://127.0.0.1" });
@@ -123,6 +132,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     // Before the tasks are taken up they cannot be told. Until then no operator and no worker is let in either.
     keys.onRevoked((id) => (starting ? undefined : operators.endRightsOfKey(id).catch(logged)));
     const recover = async (): Promise<void> => {
+      await holdLeftovers();
       resumed = await engine.recover();
       starting = false;
       await operators.endRevokedRights().catch(logged);

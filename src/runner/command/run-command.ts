@@ -3,7 +3,7 @@
 import { TuttiError } from "../../protocol/error.ts";
 import type { StepContext } from "../../ports.ts";
 import { cleanUp } from "../shared/process/clean-up.ts";
-import { endProcesses } from "../shared/process/end-processes.ts";
+import { endProcesses, type ProcessNote } from "../shared/process/end-processes.ts";
 import { type HeldProcess, startHeld } from "../shared/process/held-process.ts";
 import { within } from "../shared/process/within.ts";
 import type { CommandConfig } from "./config.ts";
@@ -22,16 +22,18 @@ const stopNewsMs = 200;
 /** The signals that service managers and terminals send to every process of a service. */
 const stopSignals: ReadonlySet<string> = new Set(["SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"]);
 
-interface CommandOptions {
+export interface CommandOptions {
   readonly config: CommandConfig;
   readonly stdin: string;
   /** The folders the command may run in. */
   readonly roots: readonly string[];
   readonly offLimits: readonly string[];
+  /** Awaited before the program begins. */
+  readonly onProcess?: (process: ProcessNote) => Promise<void>;
 }
 
 export async function runCommand(
-  { config, stdin, roots, offLimits }: CommandOptions,
+  { config, stdin, roots, offLimits, onProcess }: CommandOptions,
   context: StepContext,
 ): Promise<CommandResult> {
   // Recovery has already ended the processes of an earlier try; this also covers callers without recovery.
@@ -42,6 +44,7 @@ export async function runCommand(
   context.signal.throwIfAborted();
   const held = await startHeld({ argv, cwd, env, step: context.key });
   try {
+    await onProcess?.(held.note);
     await context.note({ process: held.note });
     context.signal.throwIfAborted();
     const result = await watch(held, { config, stdin, context });

@@ -1,6 +1,6 @@
 // The arguments that make bubblewrap confine a program: it can read the machine and change only the task's folders.
 
-import { basename, dirname } from "node:path";
+import { dirname } from "node:path";
 
 export interface Confinement {
   /** Real paths of the folders that may be written to. */
@@ -28,7 +28,7 @@ export function bwrapArgv({ writable, hidden, readOnly, blank, network, cwd }: C
     ["/tmp", "--tmpfs", "/tmp"],
     ...hidden.map((path): Mount => [path, "--tmpfs", path]),
     ...writable.map((path): Mount => [path, "--bind", path, path]),
-    ...pinned(readOnly).map((path): Mount => [path, "--bind", path, path]),
+    ...pinned(readOnly, writable).map((path): Mount => [path, "--bind-try", path, path]),
     // Mounted also when it is a link: then the file that the link leads to is what may only be read.
     ...readOnly.map((path): Mount => [path, "--ro-bind-try", path, path]),
     ...blank.map((path): Mount => [path, "--ro-bind", "/dev/null", path]),
@@ -53,10 +53,21 @@ export function bwrapArgv({ writable, hidden, readOnly, blank, network, cwd }: C
   ];
 }
 
-/** The folder of editor files is mounted on itself, because a mounted folder cannot be renamed and replaced by another. */
-function pinned(readOnly: readonly string[]): string[] {
-  const folders = readOnly.map((path) => dirname(path)).filter((path) => basename(path).toLowerCase() === ".vscode");
-  return [...new Set(folders)];
+/** Every mount makes the start slower. What is not pinned is found after the program has ended. */
+const mostPinned = 200;
+
+/**
+ * The folders between a root and what may only be read. Each is mounted on itself, because a mounted folder cannot be
+ * renamed: otherwise a program could move such a folder away and put another one in its place.
+ */
+function pinned(readOnly: readonly string[], writable: readonly string[]): string[] {
+  const folders = new Set<string>();
+  for (const path of readOnly) {
+    const root = writable.find((folder) => path.startsWith(`${folder}/`));
+    if (root === undefined) continue;
+    for (let at = dirname(path); at.length > root.length; at = dirname(at)) folders.add(at);
+  }
+  return [...folders].toSorted((one, other) => depthOf(one) - depthOf(other)).slice(0, mostPinned);
 }
 
 function depthOf(path: string): number {

@@ -1,16 +1,23 @@
 // Finds the protected files below the folders that a confined program may write to, before it runs and again afterwards.
 
 import { type BigIntStats, constants, type Dirent } from "node:fs";
-import { lstat, readdir, realpath } from "node:fs/promises";
+import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
 import type { OffLimits } from "../../../agent/workspace/off-limits.ts";
 import { isGitFolder, protectedDepth } from "../../../agent/workspace/protected-files.ts";
+import { errno } from "../../../core/errno.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 
 export interface ProtectedFiles {
   /** Real paths of protected files and folders, each with what identifies it. */
   readonly found: ReadonlyMap<string, string>;
+  /** Of those, the folders that only their content makes a git repository. */
+  readonly bare: ReadonlySet<string>;
+  /** Of those, the links, each with what it leads to. */
+  readonly links: ReadonlyMap<string, string>;
+  /** Folders that could not be listed, each with what identifies it. */
+  readonly unreadable: ReadonlyMap<string, string>;
   /** What may only be read: all of the above except links, and what such links lead to. */
   readonly readOnly: readonly string[];
   /** Other paths by which the state folder or one of its files can be reached. */
@@ -19,12 +26,21 @@ export interface ProtectedFiles {
 
 /** A workspace of this many folders takes a few seconds to look through. */
 const mostFolders = 200_000;
+/** After a program has run: more, so that the program cannot hide a file by making many folders. */
+export const mostFoldersAfter = 1_000_000;
 /** Packages are installed, not edited, and there can be very many of them. */
 const skipped = "node_modules";
 const atOnce = 16;
 
-export async function findProtected(roots: readonly string[], offLimits: OffLimits): Promise<ProtectedFiles> {
+export async function findProtected(
+  roots: readonly string[],
+  offLimits: OffLimits,
+  most = mostFolders,
+): Promise<ProtectedFiles> {
   const found = new Map<string, string>();
+  const bare = new Set<string>();
+  const links = new Map<string, string>();
+  const unreadable = new Map<string, string>();
   const readOnly = new Set<string>();
   const closed: string[] = [];
   const waiting: { readonly folder: string; readonly names: readonly string[] }[] = roots.map((folder) => ({
@@ -39,12 +55,16 @@ export async function findProtected(roots: readonly string[], offLimits: OffLimi
       closed.push(folder);
       return;
     }
-    if (protectedDepth(names) !== undefined || (await isGitFolder(folder))) {
+    const isNamed = protectedDepth(names) !== undefined;
+    if (isNamed || (await isGitFolder(folder))) {
       found.set(folder, identityOf(stats));
+      if (!isNamed) bare.add(folder);
       readOnly.add(folder);
       return;
     }
-    for (const entry of await entriesOf(folder)) {
+    const entries = await entriesOf(folder);
+    if (entries === undefined) unreadable.set(folder, identityOf(stats));
+    for (const entry of entries ?? []) {
       const path = join(folder, entry.name);
       const below = [...names, entry.name];
       if (entry.isDirectory()) {
@@ -54,6 +74,7 @@ export async function findProtected(roots: readonly string[], offLimits: OffLimi
         if (file !== undefined && offLimits.holds(file)) closed.push(path);
         else if (file !== undefined && protectedDepth(below) !== undefined) {
           found.set(path, identityOf(file));
+          if (file.isSymbolicLink()) links.set(path, await readlink(path).catch(() => ""));
           const real = await realpath(path).catch(() => undefined);
           if (real !== undefined && (real === path || roots.some((root) => real.startsWith(`${root}/`))))
             readOnly.add(real);
@@ -64,22 +85,20 @@ export async function findProtected(roots: readonly string[], offLimits: OffLimi
   while (waiting.length > 0) {
     const next = waiting.splice(-atOnce);
     seen += next.length;
-    if (seen > mostFolders) {
-      throw new TuttiError(
-        "too_large",
-        `the workspace has more than ${mostFolders} folders; give the task narrower roots`,
-      );
+    if (seen > most) {
+      throw new TuttiError("too_large", `the workspace has more than ${most} folders; give the task narrower roots`);
     }
     await Promise.all(next.map(look));
   }
-  return { found, readOnly: [...readOnly], offLimits: closed };
+  return { found, bare, links, unreadable, readOnly: [...readOnly], offLimits: closed };
 }
 
-async function entriesOf(folder: string): Promise<Dirent[]> {
+/** Undefined when the folder may not be listed. */
+async function entriesOf(folder: string): Promise<Dirent[] | undefined> {
   try {
     return await readdir(folder, { withFileTypes: true });
-  } catch {
-    return [];
+  } catch (thrown) {
+    return errno(thrown) === "EACCES" ? undefined : [];
   }
 }
 
@@ -89,8 +108,3 @@ function identityOf({ dev, ino, mode, birthtimeNs }: BigIntStats): string {
 }
 
 const kindOfFile = BigInt(constants.S_IFMT);
-
-/** The protected paths that appeared, or were put in the place of another file, between two looks. */
-export function appeared(before: ProtectedFiles, after: ProtectedFiles): string[] {
-  return [...after.found].filter(([path, id]) => before.found.get(path) !== id).map(([path]) => path);
-}

@@ -7,15 +7,17 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { failsWith, tryTool, workspace } from "../../../../test/support/try-tool.ts";
@@ -39,7 +41,9 @@ interface Ran {
   readonly network: boolean;
 }
 
-const confinedTool = (hidden: readonly string[] = []) => runTool(sandboxCommands(status, { hidden }));
+const aside = mkdtempSync(join(tmpdir(), "tutti-aside-"));
+after(() => rmSync(aside, { recursive: true }));
+const confinedTool = (hidden: readonly string[] = []) => runTool(sandboxCommands(status, { hidden, aside }));
 
 async function ran(tool: typeof free, input: unknown, roots: readonly string[]): Promise<Ran> {
   // Its shape is what the tool promises; every field is looked at by some test.
@@ -204,13 +208,13 @@ test("a confined program ends when we are killed, before any recovery", { skip }
     import { runTool } from ${JSON.stringify(import.meta.resolve("../../../agent/tools/run.ts"))};
     import { probeSandbox } from ${JSON.stringify(import.meta.resolve("./sandbox-status.ts"))};
     import { sandboxCommands } from ${JSON.stringify(import.meta.resolve("./sandbox-commands.ts"))};
-    const tool = runTool(sandboxCommands(await probeSandbox()));
+    const tool = runTool(sandboxCommands(await probeSandbox(), { aside: process.argv[2] }));
     let noted;
     await tryTool(tool, { shell: "trap '' TERM HUP; echo begun; sleep 300" }, [process.argv[1]], {
       note: async (note) => { noted = note; },
       live: () => console.log(JSON.stringify(noted)),
     });`;
-  const argv = ["--input-type=module", "-e", script, root];
+  const argv = ["--input-type=module", "-e", script, root, aside];
   const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
   t.after(() => child.kill("SIGKILL"));
   const [chunk]: unknown[] = await once(child.stdout, "data");

@@ -4,16 +4,18 @@ import { lstat, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
-import type { Command, Commands } from "../../../agent/tools/run.ts";
+import type { Command, CommandOutcome, Commands } from "../../../agent/tools/run.ts";
 import { readOffLimits, refuseInside } from "../../../agent/workspace/off-limits.ts";
 import { TuttiError } from "../../../protocol/error.ts";
+import type { StepContext } from "../../../ports.ts";
 import { CommandConfig } from "../../command/config.ts";
 import { environmentOf, programOf, workdirOf } from "../../command/resolve-command.ts";
-import { runCommand } from "../../command/run-command.ts";
+import { type CommandOptions, runCommand } from "../../command/run-command.ts";
 import { bwrapArgv } from "./bwrap-argv.ts";
 import { seatbeltArgv, seatbeltProfile } from "./seatbelt-profile.ts";
-import { stepVariable } from "../process/end-processes.ts";
-import { appeared, findProtected, type ProtectedFiles } from "./find-protected.ts";
+import { type ProcessNote, stepVariable } from "../process/end-processes.ts";
+import { findProtected, type ProtectedFiles } from "./find-protected.ts";
+import { HeldStore } from "./held-files.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
 import { foreignProgram } from "./workspace-code.ts";
 
@@ -25,11 +27,18 @@ const serviceFolders = ["/run", "/var/run"];
 export interface SandboxOptions {
   /** Folders that no program may see, such as the one where Tutti keeps its state and its keys. */
   readonly hidden?: readonly string[];
+  /** A private folder outside of all workspaces, where protected files are held that appear while a program runs. */
+  readonly aside?: string;
 }
 
-export function sandboxCommands(status: SandboxStatus, { hidden = [] }: SandboxOptions = {}): Commands {
+export function sandboxCommands(status: SandboxStatus, { hidden = [], aside }: SandboxOptions = {}): Commands {
+  if (status.confined && aside === undefined) {
+    throw new TuttiError("internal", "programs cannot be confined without a folder for files that are held");
+  }
+  const held = status.confined && aside !== undefined ? new HeldStore(aside, hidden) : undefined;
   return {
     confined: status.confined,
+    ...(held === undefined ? {} : { held }),
     async place(command, { roots }) {
       const workdir = await workdirOf(command.cwd, { roots, offLimits: hidden });
       const access = status.confined ? await folderAccess(roots, hidden) : undefined;
@@ -49,24 +58,38 @@ export function sandboxCommands(status: SandboxStatus, { hidden = [] }: SandboxO
       const config = configOf(command, { workdir, access });
       const found = await resolveProgram(command, { workdir, access, env: environmentOf(config) });
       const { argv, env, done } = await confine(status, { command, access, workdir, found });
+      const options = { config: { ...config, argv, env: { ...config.env, ...env } }, stdin: command.stdin, roots };
       try {
-        const { leftovers: _, ...outcome } = await runCommand(
-          {
-            config: { ...config, argv, env: { ...config.env, ...env } },
-            stdin: command.stdin,
-            roots,
-            offLimits: hidden,
-          },
-          step,
-        );
-        if (access === undefined || command.mayChangeProtected) return outcome;
-        const fresh = appeared(access.before, await findProtected(access.writable, readOffLimits(hidden)));
-        return fresh.length === 0 ? outcome : { ...outcome, protected_files_appeared: fresh };
+        if (held === undefined || access === undefined) {
+          const { leftovers: _, ...outcome } = await runCommand({ ...options, offLimits: hidden }, step);
+          return outcome;
+        }
+        return await runWatched(held, { ...options, offLimits: hidden }, { command, step, access });
       } finally {
         await done();
       }
     },
   };
+}
+
+/** However the program ends, protected files that appeared meanwhile are moved aside. */
+async function runWatched(
+  held: HeldStore,
+  options: CommandOptions,
+  { command, step, access }: { command: Command; step: StepContext; access: FolderAccess },
+): Promise<CommandOutcome> {
+  const { key } = step;
+  const watched = { roots: [...access.writable], mayChange: command.mayChangeProtected };
+  const onProcess = (process: ProcessNote): Promise<void> => held.watch(key, access.before, { ...watched, process });
+  let holding: Promise<readonly string[]> | undefined;
+  try {
+    const { leftovers: _, ...outcome } = await runCommand({ ...options, onProcess }, step);
+    holding = held.hold(key);
+    const { length } = await holding;
+    return length === 0 ? outcome : { ...outcome, protected_files_held: length };
+  } finally {
+    await (holding ?? held.hold(key));
+  }
 }
 
 async function unconfinedProgram(
