@@ -273,7 +273,7 @@ export class Engine implements Tasks {
     const body = recorder.clean(JSON.stringify(complete));
     if (options.admitted !== true) {
       this.#checkRoom();
-      countMessage(store, live, body.length);
+      countMessage(store, live, Buffer.byteLength(body));
     }
     store.addMail(live.id, body);
     await store.committed();

@@ -36,6 +36,7 @@ test("a worker posts and asks no more than its attempt may; its result is taken 
   assert.equal(await post("one", "two"), "ok");
   assert.equal(await post("three", "four"), "too_many_events");
   assert.equal(await post("x".repeat(300)), "posted_too_much");
+  assert.equal(await post("字".repeat(90)), "posted_too_much", "270 bytes, although only 90 letters");
   assert.equal(await post("three"), "ok");
   assert.equal(await post("four"), "too_many_events");
   const ask = async (key: string): Promise<string> =>

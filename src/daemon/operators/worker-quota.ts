@@ -32,7 +32,7 @@ export class WorkerQuotas {
     const { task, attempt } = rights;
     const key = `${name} ${task}.${attempt}`;
     const used = this.#used.get(key) ?? store.mailSent(task, attempt, mailKinds[name]);
-    const added = { count: posted.length, bytes: JSON.stringify(posted).length };
+    const added = { count: posted.length, bytes: Buffer.byteLength(JSON.stringify(posted)) };
     const passed = passedLimit(this.#limits[name], used, added);
     if (passed === "count") return refuseWorker(name === "workerEvents" ? "too_many_events" : "too_many_asks");
     if (passed === "bytes") return refuseWorker("posted_too_much");

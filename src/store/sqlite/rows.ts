@@ -121,7 +121,7 @@ export const mailSentIn: RowReader<MailSent> = (row) => ({
 });
 
 /** Only workers write as the assistant. The data of a question is marked as one. */
-export const mailSentSql = `SELECT COUNT(*) AS count, IFNULL(SUM(LENGTH(body)), 0) AS bytes FROM mail
+export const mailSentSql = `SELECT COUNT(*) AS count, IFNULL(SUM(octet_length(body)), 0) AS bytes FROM mail
   WHERE task = ?1
   AND id > IFNULL((SELECT MAX(mail) FROM log WHERE run IN (SELECT id FROM runs WHERE task = ?1 AND attempt < ?2)), 0)
   AND ?3 = CASE WHEN body ->> '$.role' <> 'assistant' THEN 'message'
