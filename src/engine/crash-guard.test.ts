@@ -243,3 +243,35 @@ test("only the task that ends the process is parked, whatever else was running e
   );
   await w.stop();
 });
+
+test("one of very many tasks that ends the process is found and parked within seconds of waiting, and no other", async (t) => {
+  const many = 300;
+  let [deadly, ran] = [false, 0];
+  const loops: Loops = {
+    long: (d) => d.step("long", again, () => ((ran += 1), never)),
+    fatal: (d) => d.step("fatal", again, () => ((deadly = true), never)),
+  };
+  const clock = fakeClock();
+  let w = world(tempFolder(t), loops, { clock, slots: many });
+  for (let index = 0; index < many; index += 1) await started(w, index === many - 1 ? "fatal" : "long");
+  await settle();
+  let [deaths, trials] = [0, 0];
+  for (; deaths < 20 && deadly; deaths += 1) {
+    [deadly, ran] = [false, 0];
+    w = await killed(w, t, loops, { slots: many });
+    for (let look = 0; look < 40 && !deadly && (ran < many - 1 || openWaits(w).length === 0); look += 1) {
+      await settle();
+      if (!deadly) clock.advance(2_000);
+      trials += 1;
+    }
+  }
+  assert.equal(deaths, 6);
+  assert.equal(ran, many - 1, "the others run");
+  assert.ok(trials < 100, `${trials} trials of two seconds`);
+  const raised = events(w.store).filter(({ type }) => type === "ask.raised");
+  assert.deepEqual(
+    raised.map((event) => w.store.task(event.task)?.agent),
+    ["fatal"],
+  );
+  await w.stop();
+});

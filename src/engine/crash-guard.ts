@@ -11,7 +11,7 @@ import type { LiveTask } from "./live-task.ts";
 /** How often in a row a task may be under way when the process ends, until it is parked. */
 const resumeLimit = 5;
 
-/** From this many on, a task may be the one that ends the process: it is resumed when no other such task is on trial. */
+/** From this many on, a task may be the one that ends the process: it is resumed when it is its turn to be on trial. */
 const suspectFrom = 1;
 
 /** A task of a tree that was taken over goes on, unless it was under way too often when the process ended. */
@@ -27,21 +27,31 @@ export function countResume(parts: EngineParts, task: LiveTask): Promise<void> |
   const { resume } = task;
   if (resume === undefined || resume.counted) return undefined;
   resume.counted = true;
-  return resume.count < suspectFrom ? count(parts, task, 1) : countInTurn(parts, task);
+  return resume.count < suspectFrom ? blame(parts, task) : countInTurn(parts, task);
 }
 
 async function countInTurn(parts: EngineParts, task: LiveTask): Promise<void> {
   // A survivor stays under way, so the next end must not count against it.
-  const onSurvived = (): void => void count(parts, task, -1)?.catch(() => undefined);
+  const onSurvived = (): void => void forgive(parts, task)?.catch(() => undefined);
   await parts.trials.turn(task, onSurvived);
-  if (task.result === undefined && task.tree.halted === undefined) await count(parts, task, 1);
+  if (task.result === undefined && task.tree.halted === undefined) await blame(parts, task);
   else parts.trials.over(task);
 }
 
-function count({ store }: EngineParts, { id, resume }: LiveTask, change: 1 | -1): Promise<void> | undefined {
+/** Recorded in advance: when the process ends now, the task was under way. */
+function blame(parts: EngineParts, task: LiveTask): Promise<void> | undefined {
+  return setCount(parts, task, (task.resume?.count ?? 0) + 1);
+}
+
+/** It was suspected together with others, and has shown that it is not the one. */
+function forgive(parts: EngineParts, task: LiveTask): Promise<void> | undefined {
+  return setCount(parts, task, Math.min((task.resume?.count ?? 0) - 1, suspectFrom));
+}
+
+function setCount({ store }: EngineParts, { id, resume }: LiveTask, count: number): Promise<void> | undefined {
   if (resume === undefined) return undefined;
-  resume.count += change;
-  store.setResumes(id, resume.count);
+  resume.count = count;
+  store.setResumes(id, count);
   return store.committed();
 }
 
