@@ -29,9 +29,10 @@ export const catalogRoutes = {
     method: "GET",
     path: "/v1/runners",
     tag: "catalog",
-    about: "Where a task's loop can run: the built-in runners, and with `folder` those that the project registers",
+    about:
+      "Where a task's loop can run: the built-in runners, and with `folder` those that the project registers, in pages",
     access: "viewer",
-    query: catalog.FolderQuery,
+    query: catalog.RunnersQuery,
     reply: jsonReply(catalog.RunnerList),
     refuses: [404],
   }),

@@ -55,7 +55,8 @@ export const RunnerView = z.strictObject({
   of: z.enum(["builtin", "project"]),
 });
 export type RunnerView = z.infer<typeof RunnerView>;
-export const RunnerList = z.strictObject({ runners: z.array(RunnerView) });
+export const RunnersQuery = FolderQuery.extend(listQuery);
+export const RunnerList = z.strictObject({ runners: z.array(RunnerView), next: nextItem });
 export type RunnerList = z.infer<typeof RunnerList>;
 
 export const ModelView = z.strictObject({

@@ -1,7 +1,7 @@
 // Answers what there is to work with: agents, runners, models, and what the routing policy would decide.
 
 import type { Project } from "../../../host/project.ts";
-import type { AgentSummary, AgentView, ModelView } from "../../../protocol/api/catalog.ts";
+import type { AgentSummary, AgentView, ModelView, RunnerView } from "../../../protocol/api/catalog.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import type { Caller } from "../authorize.ts";
 import { mayChooseFolder, mustBeOperator } from "../chosen-folder.ts";
@@ -18,6 +18,11 @@ const descriptionLength = 400;
 function summaryOf({ definition, ...agent }: AgentView): AgentSummary {
   const { description } = definition;
   return { ...agent, ...(description === undefined ? {} : { description: description.slice(0, descriptionLength) }) };
+}
+
+/** A project writes the description, and it can be long. */
+function summaryOfRunner(runner: RunnerView): RunnerView {
+  return { ...runner, description: runner.description.slice(0, descriptionLength) };
 }
 
 export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRoute> {
@@ -40,10 +45,13 @@ export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRou
       return { value: found };
     },
     async runners({ query, caller }) {
-      if (query.folder === undefined) return { value: { runners: [...context.runners] } };
-      const { runners, problem } = await (await projectAt(query.folder, caller)).runners();
+      const { runners, problem } =
+        query.folder === undefined
+          ? { runners: context.runners, problem: undefined }
+          : await (await projectAt(query.folder, caller)).runners();
       if (problem !== undefined) throw new TuttiError("refused", problem);
-      return { value: { runners: [...runners] } };
+      const { items, next } = listPage(runners.map(summaryOfRunner), query, ({ kind }) => kind);
+      return { value: { runners: items, next } };
     },
     async models({ query, caller }) {
       const probe = query.probe === true;

@@ -57,7 +57,10 @@ before(async () => {
     },
     http: {
       onShutdown: (graceMs) => shutdowns.push(graceMs),
-      runners: [{ kind: "local", runtime: "local", description: "here", of: "builtin" }],
+      runners: [
+        { kind: "local", runtime: "local", description: "here".repeat(1_000), of: "builtin" },
+        { kind: "command", runtime: "command", description: "there", of: "builtin" },
+      ],
       project: async (folder) => {
         projects.push(folder);
         return {
@@ -341,6 +344,11 @@ test("agents are those of the folder's project or of the default folder, models 
   await good("agent", "/v1/agents/scout?folder=/p");
   await good("models", "/v1/models?probe=false");
   await good("runners", "/v1/runners");
+  const page = await kit.call("/v1/runners?limit=1");
+  assert.partialDeepStrictEqual(page.body, { next: "local", runners: [{ kind: "local" }] });
+  assert.ok(JSON.stringify(page.body).length < 1_000, "a long description is cut");
+  const rest = await kit.call("/v1/runners?limit=1&cursor=local");
+  assert.partialDeepStrictEqual(rest.body, { next: null, runners: [{ kind: "command" }] });
   assert.deepEqual(projects, [kit.folder, "/p"]);
   assert.equal((await kit.call("/v1/agents/nobody")).status, 404);
   assert.equal((await kit.call("/v1/agents?folder=relative")).status, 422);
