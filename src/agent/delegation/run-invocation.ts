@@ -1,5 +1,6 @@
 // Carries out an invocation: creates all its tasks in one commit and waits for them the way its `join` says.
 
+import { boundResults } from "../../core/bound-results.ts";
 import { snapshotHistory } from "../../core/history.ts";
 import type { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import type { Invocation } from "../../protocol/invocation/invocation.ts";
@@ -34,7 +35,7 @@ export async function runInvocation(
   const [result] = results;
   return invocation.join === "single" && result !== undefined
     ? { kind: "scalar", result }
-    : { kind: "vector", results };
+    : { kind: "vector", results: boundResults(results) };
 }
 
 /** One snapshot for all children, so that none of them sees results of a sibling that was faster. */

@@ -7,6 +7,8 @@ import { TaskStatus } from "../task/task-status.ts";
 export const AgentResult = z.object({
   /** What the task produced, text or structured; null when it produced nothing. */
   content: z.unknown(),
+  /** Of a result that was cut: how many characters it has. `content` is then text, and says where the rest can be read. */
+  whole_length: z.int().optional(),
   task_id: z.string(),
   status: TaskStatus,
 });
