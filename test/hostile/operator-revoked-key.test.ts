@@ -9,7 +9,7 @@ import { handed } from "../e2e/scenario-invocations.ts";
 import { scenarioOf } from "../e2e/scenario.ts";
 import { type Reply, send } from "../e2e/send-json.ts";
 import { joinAs } from "../e2e/wire-operator.ts";
-import { within } from "../support/wait-until.ts";
+import { until, within } from "../support/wait-until.ts";
 
 /** A daemon, a colleague with a key of their own whose operator is connected, and what their workers do. */
 async function colleague(t: TestContext, role: "operator" | "admin") {
@@ -101,7 +101,7 @@ test("the socket, the ticket, the stream and the open requests of a revoked admi
   const { daemon, scenario, key, operator, socket } = await colleague(t, "admin");
   const gated = handed({ operator: "colleague" }, { operators: { gate: "colleague" } });
   const task = await scenario.start(gated);
-  const gate = await socket.next("hook_before");
+  await socket.next("hook_before");
   const asked = { method: "POST", path: `/v1/operators/${operator.sid}/ticket`, bearer: operator.token } as const;
   const { ticket } = (await send(daemon.url, asked)).json as { ticket: string };
   const stream = streamEnd(daemon.url, key.key);
@@ -117,7 +117,6 @@ test("the socket, the ticket, the stream and the open requests of a revoked admi
   assert.match(await within(() => stream, "the end of the stream", 1_000), /"code":"unauthorized"/);
   assert.equal((await within(() => waiting, "the end of a waiting request", 1_000)).status, 401);
   assert.match(await slow.finish(), /^HTTP\/1\.1 401 /, "a body that arrives later is not carried out");
-  socket.send({ type: "hook_ack", req_id: gate.req_id, ok: true });
   await assert.rejects(operator.connect({ ticket }));
   await assert.rejects(operator.connect());
   assert.match(await scenario.outcome(task), /^failed.*its key was revoked/);
@@ -161,3 +160,54 @@ function slowRequest(daemon: DaemonProcess, key: string) {
     },
   };
 }
+
+/** A WebSocket that does not close when it is told to: it goes on sending. */
+async function stubbornSocket(daemon: DaemonProcess, { sid, token }: { readonly sid: string; readonly token: string }) {
+  const socket = connect(Number(new URL(daemon.url).port), "127.0.0.1");
+  let received = "";
+  socket.on("data", (chunk) => (received += chunk.toString("latin1")));
+  socket.on("error", () => undefined);
+  socket.write(
+    [
+      `GET /v1/operators/${sid}/ws HTTP/1.1`,
+      `Host: ${new URL(daemon.url).host}`,
+      `Authorization: Bearer ${token}`,
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+      "Sec-WebSocket-Version: 13",
+      `Sec-WebSocket-Key: ${Buffer.alloc(16).toString("base64")}`,
+      "Sec-WebSocket-Protocol: tutti.v1",
+      "",
+      "",
+    ].join("\r\n"),
+  );
+  return {
+    socket,
+    received: () => received,
+    /** One text frame; its mask is zero, so the text is sent as it is. */
+    say(frame: object): void {
+      const text = Buffer.from(JSON.stringify(frame));
+      socket.write(Buffer.concat([Buffer.from([0x81, 0xfe, text.length >> 8, text.length & 0xff, 0, 0, 0, 0]), text]));
+    },
+  };
+}
+
+test("a frame that a revoked operator sends after the server has closed its socket is not carried out", async (t) => {
+  for (const revoked of [false, true]) {
+    const { daemon, scenario, key, operator } = await colleague(t, "operator");
+    const stubborn = await stubbornSocket(daemon, operator);
+    t.after(() => stubborn.socket.destroy());
+    const task = await scenario.start(
+      handed({ operator: "colleague", ack_ms: 0 }, { operators: { gate: "colleague" } }),
+    );
+    const req_id = await until(() => /"hook_before","req_id":"([^"]+)"/.exec(stubborn.received())?.[1]);
+    if (revoked) {
+      await scenario.client.revokeKey(key.id);
+      await until(() => (stubborn.received().includes("operator session torn down") ? true : undefined));
+    }
+    stubborn.say({ type: "hook_ack", req_id, ok: true });
+    if (revoked) assert.match(await scenario.outcome(task), /^failed.*its key was revoked/);
+    // Without the revocation the same frame lets the task begin, so it is the revocation that stops it.
+    else await until(() => (stubborn.received().includes('"type":"spawn"') ? true : undefined));
+  }
+});

@@ -8,9 +8,10 @@ import type { RouteSpec } from "../../src/protocol/api/route-shape.ts";
 import { routes } from "../../src/protocol/api/routes.ts";
 import { parseAnswer } from "../../src/cli/terminal/question-text.ts";
 import { daemonFor } from "../e2e/daemon-process.ts";
-import { asking } from "../e2e/scenario-invocations.ts";
+import { asking, handed } from "../e2e/scenario-invocations.ts";
 import { scenarioOf } from "../e2e/scenario.ts";
 import { type Reply, send } from "../e2e/send-json.ts";
+import { joinAs } from "../e2e/wire-operator.ts";
 import { bench } from "../support/cli-process.ts";
 import { trustProject } from "../support/trusted-project.ts";
 
@@ -30,7 +31,6 @@ test("every route that takes JSON refuses a body with a repeated key, and nothin
   const twice = '{"approved":false,"deep":[{"ok":false,"\\u006fk":true}]}';
   let tried = 0;
   for (const [name, route] of Object.entries<RouteSpec>(routes)) {
-    // The bodies of workers are read in the same way, once the worker is known.
     if (route.body?.type !== "json" || route.access === "worker") continue;
     tried += 1;
     const path = route.path.replace("{task}", task).replace(/\{(ask|wait)\}/, ask.id);
@@ -39,6 +39,29 @@ test("every route that takes JSON refuses a body with a repeated key, and nothin
   }
   assert.ok(tried > 5);
   assert.equal((await scenario.client.asks(task)).length, 1, "the question is still open");
+});
+
+test("a worker's body with a repeated key is refused on every route, and nothing of it is recorded", async (t) => {
+  const daemon = await daemonFor(t);
+  const scenario = scenarioOf(daemon);
+  const operator = await joinAs(daemon, ["builder"]);
+  t.after(() => operator.close());
+  const socket = await operator.connect();
+  const task = await scenario.start(handed({ operator: "builder", ack_ms: 0 }));
+  const { worker_handle: bearer = "" } = await socket.next("spawn");
+  const headers = { "content-type": "application/json" };
+  const post = (path: string, body: string): Promise<Reply> =>
+    send(daemon.url, { method: "POST", path, bearer, body, headers });
+  let tried = 0;
+  for (const [name, route] of Object.entries<RouteSpec>(routes)) {
+    if (route.body?.type !== "json" || route.access !== "worker") continue;
+    tried += 1;
+    const reply = await post(route.path, '{"result":"no","result":"yes","events":[],"key":"a","question":"b"}');
+    assert.deepEqual([reply.status, /twice in one object/.test(reply.text)], [422, true], `${name}: ${reply.text}`);
+  }
+  assert.equal(tried, 3);
+  assert.equal((await post("/v1/worker/submit", "mine")).status, 200);
+  assert.equal(await scenario.outcome(task), "completed: mine");
 });
 
 test("an invocation file, a config and an answer with a repeated key are refused", (t) => {
