@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { TuttiError } from "../protocol/error.ts";
 import { inputError, inputName, openInput, tooLarge } from "./input.ts";
 import { readWrittenJson } from "../protocol/json/written-json.ts";
-import { writeLine } from "./terminal/screen.ts";
+import { writeJson } from "./terminal/screen.ts";
 
 export type BatchRecord = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ export async function runBatch(handler: BatchHandler, { file, limit }: BatchSour
   for await (const line of readLines(openInput(file), lineLimit(limit), inputName(file))) {
     number += 1;
     if (line !== tooLong && line.length === 0) continue;
-    await writeLine(JSON.stringify(resultOf(line, { number, handler, limit })));
+    await writeJson(resultOf(line, { number, handler, limit }));
   }
 }
 

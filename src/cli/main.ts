@@ -19,8 +19,8 @@ import {
   exitWhenOutputCloses,
   standardError,
   standardOutput,
-  writeLine,
   writeNodeWarnings,
+  writeUnbroken,
 } from "./terminal/screen.ts";
 
 /** `host` gives the commands access to state folders and projects; only commands that need it load it. */
@@ -30,7 +30,7 @@ export async function main(args: readonly string[], host: () => Promise<Host>): 
   reportUnhandledErrors(args);
   const program = buildProgram(host);
   try {
-    if (args.length === 0) await writeLine(firstPage(standardOutput.columns));
+    if (args.length === 0) await writeUnbroken(firstPage(standardOutput.columns));
     else if (args[0] === "--version" || args[0] === "-V") await program.parseAsync(["version"], { from: "user" });
     else await program.parseAsync(args, { from: "user" });
   } catch (thrown) {

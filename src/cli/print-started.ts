@@ -1,6 +1,6 @@
 // Tells that a task was started, or goes on, in another process, and how to follow it.
 import { commandLine } from "./connect.ts";
-import { note, writeLine } from "./terminal/screen.ts";
+import { note, writeJson, writeUnbroken } from "./terminal/screen.ts";
 import { dim } from "./terminal/style.ts";
 
 export interface StartedTask {
@@ -15,8 +15,8 @@ export async function printStarted(
   { json, state }: { readonly json?: boolean; readonly state?: string },
 ): Promise<void> {
   const { task, existed } = started;
-  if (json === true) return writeLine(JSON.stringify(started));
-  await writeLine(task);
+  if (json === true) return writeJson(started);
+  await writeUnbroken(task);
   const status = existed ? "it was not finished and goes on; --new starts another" : "started";
   note(dim(`${status}; follow it with \`${commandLine(state, `attach ${task}`)}\``));
 }

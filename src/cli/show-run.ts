@@ -7,7 +7,15 @@ import { type AnsweringOptions, followRun } from "./follow-run.ts";
 import { markdownLines } from "./terminal/markdown.ts";
 import { onlyResult, resultLines, succeeded } from "./terminal/result-lines.ts";
 import { type RunCost, runCost } from "./terminal/run-cost.ts";
-import { note, standardError, standardOutput, writeExactLine, writeLine } from "./terminal/screen.ts";
+import {
+  note,
+  standardError,
+  standardOutput,
+  widthOfScreen,
+  writeExactLine,
+  writeJson,
+  writeLine,
+} from "./terminal/screen.ts";
 import { dim } from "./terminal/style.ts";
 import { markOf } from "./terminal/task-tree.ts";
 import { showTranscript, type Transcript } from "./terminal/transcript.ts";
@@ -65,18 +73,21 @@ async function print({ tree, result }: FinishedTree, { display, options }: Shown
   const only = onlyResult(result);
   if (options.json === true) {
     const { status, content } = only ?? result;
-    return writeLine(JSON.stringify({ task: options.task, status, result: content, ...cost }));
+    return writeJson({ task: options.task, status, result: content, ...cost });
   }
   if (only === undefined) for (const line of resultLines(tree, result)) await writeLine(line);
   else await printResult(only, display);
-  if (options.quiet !== true) note(dim(costLine(cost)));
-  if (cost.rehearsal) note(dim("rehearsal: a script was played, no model was called"));
+  const totals = [
+    ...(options.quiet === true ? [] : [costLine(cost)]),
+    ...(cost.rehearsal ? ["rehearsal: a script was played, no model was called"] : []),
+  ];
+  if (totals.length > 0) note(dim(totals.join("; ")));
 }
 
 /** On a terminal the answer stands in the transcript already; a file or another program gets every byte of it. */
 async function printResult({ status, content }: AgentResult, display: Transcript | undefined): Promise<void> {
   const text = resultText(content, { indent: 2 });
-  const width = standardError.isTerminal ? standardError.columns : Infinity;
+  const width = widthOfScreen(standardError);
   if (status !== "completed") return note(wrapped(`${markOf(status)} ${text}`, { width, hang: 2 }));
   if (!standardOutput.isTerminal) return writeExactLine(text);
   if (standardError.isTerminal && display?.endsWith(text) === true) return;

@@ -3,7 +3,7 @@ import type { Host } from "../../host/host.ts";
 import type { ProjectAgents } from "../../host/project.ts";
 import { errorTable } from "../../protocol/error.ts";
 import { type AgentsOptions, countErrors, loadAgents, problemLine } from "../project-agents.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
@@ -40,7 +40,7 @@ async function report(loaded: ProjectAgents, { json }: AgentsCheckOptions): Prom
   const errors = countErrors(loaded);
   process.exitCode = errors > 0 ? errorTable.invalid_input.exit : 0;
   if (json === true) {
-    return writeLine(JSON.stringify({ agents: loaded.agents.map(({ name }) => name), problems: loaded.problems }));
+    return writeJson({ agents: loaded.agents.map(({ name }) => name), problems: loaded.problems });
   }
   for (const problem of loaded.problems) await writeLine(problemLine(problem));
   const warnings = loaded.problems.length - errors;

@@ -5,7 +5,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { type AgentsOptions, loadAgents, problemLine } from "../project-agents.ts";
 import { warn } from "../terminal/output.ts";
 import { printableName } from "../terminal/printable.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 import { valueText } from "../terminal/value-text.ts";
 
@@ -17,7 +17,7 @@ export async function agentsShowCommand(host: Host, name: string, options: Agent
     throw new TuttiError("not_found", `there is no agent ${name}; there are: ${known === "" ? "none" : known}`);
   }
   const problems = all.filter((problem) => problem.file === agent.file);
-  if (options.json === true) return writeLine(JSON.stringify({ ...agent, problems }));
+  if (options.json === true) return writeJson({ ...agent, problems });
   for (const line of linesOf(agent)) await writeLine(line);
   for (const problem of problems) warn(problemLine(problem));
 }

@@ -9,7 +9,7 @@ import { findAsk } from "../find-id.ts";
 import { findOpenAsk } from "../open-asks.ts";
 import { allowAlways, type Always, alwaysOf, readAlways, ruleText } from "../give-answer.ts";
 import { submitAnswer } from "../submit-answer.ts";
-import { note, writeLine } from "../terminal/screen.ts";
+import { note, standardError, widthOfScreen, writeJson, writeLine } from "../terminal/screen.ts";
 import { canAsk, prompt } from "../terminal/terminal-prompt.ts";
 import { confirmText, isYes, parseAnswer, questionText } from "../terminal/question-text.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
@@ -39,7 +39,7 @@ export async function answerCommand(
       return;
     }
     refuseUnlessAccepted(open, outcome);
-    await writeLine(options.json === true ? JSON.stringify({ ask: id, accepted: true }) : `${id} is answered`);
+    await (options.json === true ? writeJson({ ask: id, accepted: true }) : writeLine(`${id} is answered`));
   });
 }
 
@@ -77,7 +77,7 @@ async function isConfirmed(always: Always): Promise<boolean> {
 
 /** An empty line means no, so without a terminal an answer must be given: nobody may say no by accident. */
 async function typedAnswer(open: OpenAsk | OpenWait, state: string | undefined): Promise<string | undefined> {
-  if (canAsk()) return prompt(questionText(open));
+  if (canAsk()) return prompt(questionText(open, widthOfScreen(standardError)));
   throw new TuttiError("usage", `give the answer: ${commandLine(state, `answer ${open.id}`)} ${hintFor(open)}`);
 }
 

@@ -2,7 +2,7 @@
 import type { Host } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { stateFolder } from "../state-folder.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { type ApprovalsOptions, withApprovals } from "../with-approvals.ts";
 
 export interface RevokeOptions extends ApprovalsOptions {
@@ -18,7 +18,7 @@ export async function approvalsRevokeCommand(
   await withApprovals(host, stateFolder(state), async (approvals) => {
     const ids = id === undefined ? (await approvals.list()).map((each) => each.id) : [id];
     for (const each of ids) await approvals.revoke(each);
-    if (json === true) return writeLine(JSON.stringify({ revoked: ids }));
+    if (json === true) return writeJson({ revoked: ids });
     const revoked = ids.length === 0 ? "nothing was allowed for good" : `${ids.join(", ")} revoked`;
     await writeLine(ids.length === 0 ? revoked : `${revoked}; you will be asked again`);
   });

@@ -5,7 +5,7 @@ import { pauseText } from "../pause-notice.ts";
 import { findTask } from "../find-id.ts";
 import { readOpenAsks } from "../open-asks.ts";
 import { askedText } from "../terminal/question-text.ts";
-import { note, writeLine } from "../terminal/screen.ts";
+import { note, standardOutput, widthOfScreen, writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 import { markOf } from "../terminal/task-tree.ts";
 import { duration } from "../terminal/units.ts";
@@ -19,13 +19,15 @@ export async function asksCommand(host: Host, given: string | undefined, options
   await withReader(host, options, async (reader) => {
     const task = given === undefined ? undefined : await findTask(reader, given);
     const { asks, waits } = await readOpenAsks(reader, task);
-    if (options.json === true) return writeLine(JSON.stringify({ asks, waits }));
+    if (options.json === true) return writeJson({ asks, waits });
     const open = [...asks, ...waits];
     if (open.length === 0) return writeLine("nothing waits for an answer");
     const now = Date.now();
     for (const each of open) {
       const facts = dim(`${each.task}, ${duration(each.deadline - now)} left`);
-      await writeLine(`${markOf("input_required")} ${bold(each.id)}  ${facts}\n${below(askedText(each))}`);
+      await writeLine(
+        `${markOf("input_required")} ${bold(each.id)}  ${facts}\n${below(askedText(each, widthOfScreen(standardOutput) - 2))}`,
+      );
     }
     if (await reader.paused()) await writeLine(pauseText(options.state));
     note(dim(`answer with \`${commandLine(options.state, "answer ASK TEXT")}\``));

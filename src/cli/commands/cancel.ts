@@ -3,7 +3,7 @@ import type { Host } from "../../host/host.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { findTask } from "../find-id.ts";
 import { stateFolder } from "../state-folder.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { counted } from "../terminal/units.ts";
 
 export interface CancelOptions {
@@ -14,7 +14,7 @@ export interface CancelOptions {
 
 export async function cancelCommand(host: Host, given: string, options: CancelOptions): Promise<void> {
   const { task, canceled } = await cancel(host, given, options);
-  if (options.json === true) return writeLine(JSON.stringify({ canceled }));
+  if (options.json === true) return writeJson({ canceled });
   await writeLine(
     canceled.length === 0
       ? `${task} is over; there was nothing to cancel`

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { type CommandEntry, completionTable } from "../completion/completion-table.ts";
 import { fishScript } from "../completion/fish-script.ts";
 import { bashScript, zshScript } from "../completion/shell-script.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeUnbroken } from "../terminal/screen.ts";
 
 export interface CompletionOptions {
   readonly json?: boolean;
@@ -20,5 +20,5 @@ const scripts: Readonly<Record<Shell, (table: readonly CommandEntry[]) => string
 
 export async function completionCommand(program: Command, shell: Shell, { json }: CompletionOptions): Promise<void> {
   const script = scripts[shell](completionTable(program));
-  await writeLine(json === true ? JSON.stringify({ shell, script }) : script);
+  await (json === true ? writeJson({ shell, script }) : writeUnbroken(script));
 }

@@ -5,7 +5,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { readText } from "../input.ts";
 import { checkContextName, contextsFile, readContexts, writeContexts } from "../remote/contexts.ts";
 import { checkUrl } from "../remote/find-target.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { canPrompt, promptSecret } from "../terminal/terminal-prompt.ts";
 
 export interface ContextAddOptions {
@@ -25,7 +25,7 @@ export async function contextAddCommand(name: string, options: ContextAddOptions
   const known = readContexts();
   const context = { url, ...access, ...(insecure ? { insecure } : {}) };
   writeContexts({ ...known, contexts: { ...known.contexts, [name]: context } });
-  if (options.json === true) return writeLine(JSON.stringify({ name, url }));
+  if (options.json === true) return writeJson({ name, url });
   await writeLine(
     `${name} is ${url}, kept in ${contextsFile()}; say --context ${name}, or \`tutti context use ${name}\``,
   );

@@ -1,6 +1,6 @@
 // `tutti context list`: lists the daemons elsewhere that have a name.
 import { localName, readContexts } from "../remote/contexts.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson } from "../terminal/screen.ts";
 import { writeTable } from "../terminal/table.ts";
 
 export interface ContextListOptions {
@@ -13,7 +13,7 @@ export async function contextListCommand({ json }: ContextListOptions): Promise<
     const keyed = key !== undefined ? "kept here" : (key_file ?? "none");
     return { name, url, key: keyed, insecure, current: name === current };
   });
-  if (json === true) return writeLine(JSON.stringify({ current, contexts: listed }));
+  if (json === true) return writeJson({ current, contexts: listed });
   const here = { name: localName, url: "this machine", key: "", current: current === localName };
   await writeTable(
     [here, ...listed].map(({ name, url, key, current: inUse }) => ({

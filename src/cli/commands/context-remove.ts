@@ -1,6 +1,6 @@
 // `tutti context remove`: forgets a daemon elsewhere and its key.
 import { findContext, readContexts, writeContexts } from "../remote/contexts.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 
 export interface ContextRemoveOptions {
   readonly json?: boolean;
@@ -13,5 +13,5 @@ export async function contextRemoveCommand(name: string, { json }: ContextRemove
   const rest = Object.fromEntries(Object.entries(contexts).filter(([each]) => each !== name));
   writeContexts({ ...(current === undefined || current === name ? {} : { current }), contexts: rest });
   const text = `${name} is forgotten${current === name ? "; commands work on this machine from now on" : ""}`;
-  await writeLine(json === true ? JSON.stringify({ removed: name }) : text);
+  await (json === true ? writeJson({ removed: name }) : writeLine(text));
 }

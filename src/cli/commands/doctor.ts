@@ -2,7 +2,7 @@
 import type { Host } from "../../host/host.ts";
 import type { Finding } from "../../host/project.ts";
 import { errorTable, toTuttiError } from "../../protocol/error.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim, paint } from "../terminal/style.ts";
 import { daemonFindings, setupFinding } from "../daemon-findings.ts";
 import { givenFolder } from "../given-folder.ts";
@@ -25,11 +25,11 @@ export async function doctorCommand(host: Host, options: DoctorOptions): Promise
   const findings = [...(await checkHere(host, options)), ...(await askDaemon(host, options))];
   const failed = findings.find((finding) => finding.state === "fail");
   if (failed !== undefined) process.exitCode = errorTable[failed.code ?? "io"].exit;
-  if (options.json === true) return writeLine(JSON.stringify({ ok: failed === undefined, findings }));
+  if (options.json === true) return writeJson({ ok: failed === undefined, findings });
   const width = Math.max(0, ...findings.map(({ what }) => what.length));
   for (const { what, state, said, todo } of findings) {
-    await writeLine(`${marks[state]} ${bold(what.padEnd(width))}  ${said}`);
-    if (todo !== undefined) await writeLine(`${" ".repeat(width + 7)}${dim(todo)}`);
+    await writeLine(`${marks[state]} ${bold(what.padEnd(width))}  ${said}`, { hang: width + 7 });
+    if (todo !== undefined) await writeLine(`${" ".repeat(width + 7)}${dim(todo)}`, { hang: 0 });
   }
 }
 

@@ -1,6 +1,6 @@
 // `tutti down`: stops the daemon; unfinished tasks go on at the next start.
 import type { Host } from "../../host/host.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { stateFolder } from "../state-folder.ts";
 
 export interface DownOptions {
@@ -16,6 +16,6 @@ export async function downCommand(host: Host, options: DownOptions): Promise<voi
     ...(grace === undefined ? {} : { graceMs: Math.round(grace * 1_000) }),
     ...(force === undefined ? {} : { force }),
   });
-  if (options.json === true) return writeLine(JSON.stringify({ stopped }));
+  if (options.json === true) return writeJson({ stopped });
   await writeLine(stopped ? "stopped; unfinished tasks go on at the next start" : "no daemon was running");
 }

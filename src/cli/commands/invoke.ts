@@ -13,7 +13,7 @@ import { pauseText } from "../pause-notice.ts";
 import { printStarted } from "../print-started.ts";
 import { readText } from "../input.ts";
 import { warn } from "../terminal/output.ts";
-import { note, writeLine } from "../terminal/screen.ts";
+import { note, writeJson, writeLine } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 import { showProgress } from "../terminal/progress.ts";
 import { totalsLine } from "../terminal/run-cost.ts";
@@ -80,7 +80,7 @@ async function print(finished: FinishedTree, options: InvokeOptions): Promise<vo
   const { tree, result } = finished;
   if (options.json === true) {
     const { status, content } = result;
-    await writeLine(JSON.stringify({ task: tree.task, status, result: content, rehearsal: tree.rehearsal }));
+    await writeJson({ task: tree.task, status, result: content, rehearsal: tree.rehearsal });
   } else {
     for (const line of resultLines(tree, result)) await writeLine(line);
     if (options.quiet !== true) note(dim(totalsLine(tree, Date.now())));

@@ -5,7 +5,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { issuesOf } from "../../protocol/lenient-read.ts";
 import { withDaemon } from "../connect.ts";
 import { warn } from "../terminal/output.ts";
-import { note, writeLine } from "../terminal/screen.ts";
+import { note, writeJson, writeUnbroken } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 
 export interface KeysAddOptions {
@@ -22,8 +22,8 @@ export async function keysAddCommand(host: Host, name: string, options: KeysAddO
   }
   await withDaemon(host, options, async (tutti) => {
     const made = await tutti.addKey(parsed.data);
-    if (options.json === true) return writeLine(JSON.stringify(made));
-    await writeLine(made.key);
+    if (options.json === true) return writeJson(made);
+    await writeUnbroken(made.key);
     warn("the key is shown only now; keep it where only its user can read it");
     note(dim(`${made.id}, ${made.role}; send it as \`Authorization: Bearer KEY\``));
   });

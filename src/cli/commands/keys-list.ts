@@ -1,7 +1,7 @@
 // `tutti keys list`: lists the API keys of the daemon.
 import type { Host } from "../../host/host.ts";
 import { withDaemon } from "../connect.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson } from "../terminal/screen.ts";
 import { writeTable } from "../terminal/table.ts";
 import { duration } from "../terminal/units.ts";
 
@@ -13,7 +13,7 @@ export interface KeysListOptions {
 export async function keysListCommand(host: Host, options: KeysListOptions): Promise<void> {
   await withDaemon(host, options, async (tutti) => {
     const keys = await tutti.keys();
-    if (options.json === true) return writeLine(JSON.stringify(keys));
+    if (options.json === true) return writeJson(keys);
     const now = Date.now();
     const rows = keys.map(({ id, name, role, created_at, revoked_at }) => {
       const revoked = revoked_at === null ? "" : `revoked ${duration(now - revoked_at)} ago`;

@@ -1,7 +1,7 @@
 // `tutti keys revoke`: revokes an API key.
 import type { Host } from "../../host/host.ts";
 import { withDaemon } from "../connect.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 
 export interface KeysRevokeOptions {
   readonly state?: string;
@@ -11,6 +11,6 @@ export interface KeysRevokeOptions {
 export async function keysRevokeCommand(host: Host, id: string, options: KeysRevokeOptions): Promise<void> {
   await withDaemon(host, options, async (tutti) => {
     await tutti.revokeKey(id);
-    await writeLine(options.json === true ? JSON.stringify({ revoked: id }) : `${id} is revoked`);
+    await (options.json === true ? writeJson({ revoked: id }) : writeLine(`${id} is revoked`));
   });
 }

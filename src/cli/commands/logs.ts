@@ -13,7 +13,7 @@ import { parseAge } from "../parse-age.ts";
 import { stateFolder } from "../state-folder.ts";
 import { eventLine, outputLine } from "../terminal/event-line.ts";
 import { type OutputLine, outputLines } from "../terminal/output-lines.ts";
-import { note, writeLine } from "../terminal/screen.ts";
+import { note, writeJson, writeLine } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 
 export interface LogsOptions {
@@ -31,7 +31,7 @@ export async function logsCommand(host: Host, given: string | undefined, options
   await withReader(host, options, async (reader) => {
     const task = given === undefined ? undefined : await findTask(reader, given);
     const print = (event: TaskEvent): Promise<void> =>
-      writeLine(options.json === true ? JSON.stringify(event) : eventLine(event));
+      options.json === true ? writeJson(event) : writeLine(eventLine(event));
     const after = await printRecorded(allEvents(reader, task), { print, since, lines: options.lines ?? Infinity });
     if (options.follow !== true) return;
     if ((await hasUnfinished(reader, task)) && (await isUnattended(host, options))) await startDaemon(host, options);

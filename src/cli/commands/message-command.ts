@@ -4,7 +4,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { withDaemon } from "../connect.ts";
 import { findTask } from "../find-id.ts";
 import { readText } from "../input.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 
 export interface MessageOptions {
   readonly state?: string;
@@ -25,6 +25,6 @@ export async function messageCommand(
   await withDaemon(host, { state, json, check: (reader) => findTask(reader, given) }, async (tutti) => {
     const task = await findTask(tutti, given);
     await tutti.sendMessage(task, text);
-    await writeLine(json === true ? JSON.stringify({ sent: true, task }) : `${task} reads it at its next turn`);
+    await (json === true ? writeJson({ sent: true, task }) : writeLine(`${task} reads it at its next turn`));
   });
 }

@@ -4,7 +4,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { givenFolder } from "../given-folder.ts";
 import { readText } from "../input.ts";
 import { stateFolder } from "../state-folder.ts";
-import { note, writeLine } from "../terminal/screen.ts";
+import { note, writeJson, writeLine } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 import { canPrompt, promptSecret } from "../terminal/terminal-prompt.ts";
 
@@ -27,7 +27,7 @@ export async function modelsLoginCommand(host: Host, provider: string, options: 
   const key = (await readKey(provider)).trim();
   if (key === "") throw new TuttiError("invalid_input", "the key is empty; nothing was kept");
   (await host.storedKeys(state)).put(provider, key);
-  if (options.json === true) return writeLine(JSON.stringify({ provider, kept: true }));
+  if (options.json === true) return writeJson({ provider, kept: true });
   await writeLine(`the key of ${provider} is kept in ${state}, readable by you alone; a daemon uses it from now on`);
   const variable = known.key_env.find((name) => (process.env[name] ?? "").trim() !== "");
   if (variable !== undefined) note(dim(`where ${variable} is set, as in this shell, the variable is used instead`));

@@ -3,7 +3,7 @@ import type { Host } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { commandLine } from "../connect.ts";
 import { stateFolder } from "../state-folder.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 
 export interface ModelsLogoutOptions {
   readonly state?: string;
@@ -12,7 +12,7 @@ export interface ModelsLogoutOptions {
 
 export async function modelsLogoutCommand(host: Host, provider: string, options: ModelsLogoutOptions): Promise<void> {
   const removed = (await host.storedKeys(stateFolder(options.state))).remove(provider);
-  if (options.json === true) return writeLine(JSON.stringify({ provider, removed }));
+  if (options.json === true) return writeJson({ provider, removed });
   if (!removed) {
     const message = `no key of ${provider} is kept; see \`${commandLine(options.state, "models")}\``;
     throw new TuttiError("not_found", message);

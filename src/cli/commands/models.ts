@@ -5,7 +5,7 @@ import { givenFolder } from "../given-folder.ts";
 import { missingKeys, missingKeyText } from "../missing-keys.ts";
 import { stateFolder } from "../state-folder.ts";
 import { warn } from "../terminal/output.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim, paint } from "../terminal/style.ts";
 
 export interface ModelsOptions {
@@ -21,9 +21,9 @@ export async function modelsCommand(host: Host, options: ModelsOptions): Promise
   const project = await host.openProject(givenFolder(options.cwd), { state: stateFolder(options.state) });
   const { models, problem } = await project.models({ probe: options.offline !== true });
   if (problem !== undefined) warn(problem);
-  if (options.json === true) return writeLine(JSON.stringify(models));
+  if (options.json === true) return writeJson(models);
   const width = Math.max(0, ...models.map(({ model }) => model.length));
-  for (const model of models) await writeLine(lineOf(model, width));
+  for (const model of models) await writeLine(lineOf(model, width), { hang: 4 });
   await warnOfDaemonKeys(host, options);
   await writeLine(
     dim("prices are in US dollars per million tokens, input/output; use these names for `model:` in an agent"),

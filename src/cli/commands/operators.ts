@@ -1,6 +1,6 @@
 // `tutti operators`: lists the operators that have joined.
 import type { Host } from "../../host/host.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { paint } from "../terminal/style.ts";
 import { withDaemon } from "../connect.ts";
 import { writeTable } from "../terminal/table.ts";
@@ -14,7 +14,7 @@ export interface OperatorsOptions {
 export async function operatorsCommand(host: Host, options: OperatorsOptions): Promise<void> {
   await withDaemon(host, options, async (tutti) => {
     const operators = await tutti.operators();
-    if (options.json === true) return writeLine(JSON.stringify(operators));
+    if (options.json === true) return writeJson(operators);
     if (operators.length === 0) return writeLine("no operator has joined");
     const now = Date.now();
     await writeTable(

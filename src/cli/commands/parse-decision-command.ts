@@ -4,7 +4,7 @@ import { inputOf, runBatch } from "../batch.ts";
 import { readText } from "../input.ts";
 import type { InputOptions } from "../options.ts";
 import { indent } from "../terminal/output.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 import { valueText } from "../terminal/value-text.ts";
 
@@ -15,7 +15,7 @@ export async function parseDecisionCommand(file: string | undefined, options: In
     return;
   }
   const parsed = parseDecision(await readText(file, limit));
-  await writeLine(options.json === true ? JSON.stringify(withoutReprompt(parsed)) : show(parsed));
+  await (options.json === true ? writeJson(withoutReprompt(parsed)) : writeLine(show(parsed)));
 }
 
 function withoutReprompt({ decision, recovered, dropped }: ParsedDecision): Record<string, unknown> {

@@ -6,7 +6,7 @@ import { type BatchRecord, inputOf, runBatch } from "../batch.ts";
 import { readText } from "../input.ts";
 import type { InputOptions } from "../options.ts";
 import { indent } from "../terminal/output.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 
 export interface ParseToolcallsOptions extends InputOptions {
@@ -30,7 +30,7 @@ export async function parseToolcallsCommand(file: string | undefined, options: P
     ...(tools === undefined ? {} : { tools }),
     ...(cut === undefined ? {} : { cut }),
   });
-  await writeLine(options.json === true ? JSON.stringify(reply) : show(reply));
+  await (options.json === true ? writeJson(reply) : writeLine(show(reply)));
 }
 
 function settingsOf(record: BatchRecord): { tools?: readonly string[]; cut?: boolean } {

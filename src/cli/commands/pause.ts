@@ -1,7 +1,7 @@
 // `tutti pause`: lets no new work begin.
 import type { Host } from "../../host/host.ts";
 import { commandLine, withDaemon } from "../connect.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 
 export interface PauseOptions {
   readonly state?: string;
@@ -13,6 +13,6 @@ export async function pauseCommand(host: Host, options: PauseOptions): Promise<v
     await tutti.pause();
     const resume = commandLine(options.state, "resume");
     const text = `paused: steps under way finish, nothing new begins until \`${resume}\``;
-    await writeLine(options.json === true ? JSON.stringify({ paused: true }) : text);
+    await (options.json === true ? writeJson({ paused: true }) : writeLine(text));
   });
 }

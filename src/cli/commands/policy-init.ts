@@ -5,7 +5,7 @@ import { encodePolicy } from "../../protocol/routing/encode-policy.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { warn } from "../terminal/output.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeUnbroken } from "../terminal/screen.ts";
 
 export interface PolicyInitOptions {
   readonly cwd?: string;
@@ -16,7 +16,7 @@ export interface PolicyInitOptions {
 
 export async function policyInitCommand(host: Host, options: PolicyInitOptions): Promise<void> {
   const policy = initialPolicy(options.model ?? (await defaultModel(host, options)));
-  await writeLine(options.json === true ? JSON.stringify(policy) : encodePolicy(policy).trimEnd());
+  await (options.json === true ? writeJson(policy) : writeUnbroken(encodePolicy(policy).trimEnd()));
 }
 
 async function defaultModel(host: Host, { cwd, state }: PolicyInitOptions): Promise<string | undefined> {

@@ -8,7 +8,7 @@ import { type BatchRecord, runBatch } from "../batch.ts";
 import { readText } from "../input.ts";
 import type { InputOptions } from "../options.ts";
 import { warn } from "../terminal/output.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 
 export interface PolicyReviewOptions extends InputOptions {
@@ -24,7 +24,7 @@ export async function policyReviewCommand(file: string | undefined, options: Pol
   }
   const decision = explainReview(await readText(file, limit), policy);
   for (const warning of decision.warnings) warn(warning);
-  if (options.json === true) return writeLine(JSON.stringify(decision));
+  if (options.json === true) return writeJson(decision);
   for (const line of linesOf(decision)) await writeLine(line);
 }
 

@@ -8,7 +8,7 @@ import { commandLine, withDaemon } from "../connect.ts";
 import { pauseText } from "../pause-notice.ts";
 import { warn } from "../terminal/output.ts";
 import { findTask } from "../find-id.ts";
-import { note, writeLine } from "../terminal/screen.ts";
+import { note, writeJson, writeUnbroken } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 
 export interface RetryOptions {
@@ -28,8 +28,8 @@ export async function retryCommand(host: Host, given: string, options: RetryOpti
   await withDaemon(host, { state, json, check }, async (tutti) => {
     const asked = await check(tutti);
     const { task } = await tutti.retry(asked, { giveUp });
-    if (json === true) return writeLine(JSON.stringify({ task, retried: asked }));
-    await writeLine(task);
+    if (json === true) return writeJson({ task, retried: asked });
+    await writeUnbroken(task);
     const what = task === asked ? "its next attempt has begun" : `started anew; ${asked} stays as it is`;
     note(dim(`${what}; follow it with \`${commandLine(state, `attach ${task}`)}\``));
     if (await tutti.paused()) warn(pauseText(state));

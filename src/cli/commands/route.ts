@@ -10,7 +10,7 @@ import { type BatchRecord, runBatch } from "../batch.ts";
 import { readText } from "../input.ts";
 import type { InputOptions } from "../options.ts";
 import { warn } from "../terminal/output.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 
 export interface RouteOptions extends InputOptions {
@@ -26,7 +26,7 @@ export async function routeCommand(file: string | undefined, options: RouteOptio
     return;
   }
   const decision = decide(policy, await readText(file, limit));
-  await writeLine(options.json === true ? JSON.stringify(decision) : show(decision));
+  await (options.json === true ? writeJson(decision) : writeLine(show(decision)));
 }
 
 /** A record may have a policy of its own. */

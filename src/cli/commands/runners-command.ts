@@ -3,7 +3,7 @@ import type { Host } from "../../host/host.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { warn } from "../terminal/output.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 
 export interface RunnersOptions {
@@ -16,7 +16,7 @@ export async function runnersCommand(host: Host, options: RunnersOptions): Promi
   const project = await host.openProject(givenFolder(options.cwd), { state: stateFolder(options.state) });
   const { runners, problem } = await project.runners();
   if (problem !== undefined) warn(problem);
-  if (options.json === true) return writeLine(JSON.stringify(runners));
+  if (options.json === true) return writeJson(runners);
   const width = Math.max(...runners.map(({ kind }) => kind.length));
   for (const { kind, runtime, description, of } of runners) {
     const notes = [
@@ -24,6 +24,6 @@ export async function runnersCommand(host: Host, options: RunnersOptions): Promi
       ...(of === "project" ? ["of the project"] : []),
     ];
     const note = notes.length === 0 ? "" : ` ${dim(`(${notes.join(", ")})`)}`;
-    await writeLine(`${kind.padEnd(width)}  ${description}${note}`);
+    await writeLine(`${kind.padEnd(width)}  ${description}${note}`, { hang: width + 2 });
   }
 }

@@ -6,7 +6,7 @@ import { commandLine, withReader } from "../connect.ts";
 import { findTask } from "../find-id.ts";
 import { pauseText } from "../pause-notice.ts";
 import { accountOf, outputView } from "../terminal/task-account.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine, writeUnbroken } from "../terminal/screen.ts";
 
 export interface ShowOptions {
   readonly state?: string;
@@ -18,9 +18,9 @@ export async function showCommand(host: Host, given: string, options: ShowOption
   await withReader(host, options, async (reader) => {
     const task = await findTask(reader, given);
     const events = await Array.fromAsync(allEvents(reader, task));
-    if (options.json === true) return writeLine(JSON.stringify({ tree: await reader.tree(task), events }));
+    if (options.json === true) return writeJson({ tree: await reader.tree(task), events });
     const command = (words: string): string => commandLine(options.state, words);
-    await writeLine(accountOf(task, events, { ...outputView(options), now: Date.now(), command }));
+    await writeUnbroken(accountOf(task, events, { ...outputView(options), now: Date.now(), command }));
     const unfinished = !isSettled(events.reduce(foldTree, emptyTree(task)));
     if (unfinished && (await reader.paused())) await writeLine(pauseText(options.state));
   });

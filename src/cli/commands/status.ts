@@ -3,7 +3,7 @@ import type { Host } from "../../host/host.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { warn } from "../terminal/output.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 import { commandLine } from "../connect.ts";
 import { stateFolder } from "../state-folder.ts";
@@ -24,14 +24,14 @@ export async function statusCommand(host: Host, options: StatusOptions): Promise
   try {
     const status = await tutti.status();
     const command = (await host.findDaemon(folder))?.command === true;
-    if (options.json === true) return await writeLine(JSON.stringify({ running: true, command, ...status }));
+    if (options.json === true) return await writeJson({ running: true, command, ...status });
     const { url, pid, version, started_at, operators, degraded, parked } = status;
     const since = duration(Date.now() - started_at);
     await writeLine(`${bold("running")} at ${bold(url ?? "")} ${dim(`(process ${pid}, ${version}, for ${since})`)}`);
-    if (command) await writeLine(line("by", "a command, which serves others until its own work is done"));
-    await writeLine(line("state", status.state));
-    await writeLine(line("work", workLine(status)));
-    await writeLine(line("operators", `${operators.joined} joined, ${operators.connected} connected`));
+    if (command) await writeRow("by", "a command, which serves others until its own work is done");
+    await writeRow("state", status.state);
+    await writeRow("work", workLine(status));
+    await writeRow("operators", `${operators.joined} joined, ${operators.connected} connected`);
     if (degraded !== null) warn(`no new work is taken: ${degraded.message}`);
     for (const { task, runner, reason } of parked) {
       warn(`${task} cannot go on: ${reason ?? `this Tutti has no runner ${runner}`}`);
@@ -46,12 +46,12 @@ async function showNotRunning(host: Host, folder: string, options: StatusOptions
   const work = await readOpenWork(host, folder);
   if (options.json === true) {
     const none = { tasks: null, asks: null, paused: null };
-    return writeLine(JSON.stringify({ running: false, state: folder, worker: worker ?? null, ...(work ?? none) }));
+    return writeJson({ running: false, state: folder, worker: worker ?? null, ...(work ?? none) });
   }
   await writeLine(`${bold("not running")}; start it with \`${commandLine(options.state, "up")}\``);
-  await writeLine(line("state", work === undefined ? `${folder}, nothing there yet` : folder));
-  if (work !== undefined) await writeLine(line("work", workLine(work)));
-  if (worker !== undefined) await writeLine(line("by", `process ${worker.pid}, since ${worker.since}, not a daemon`));
+  await writeRow("state", work === undefined ? `${folder}, nothing there yet` : folder);
+  if (work !== undefined) await writeRow("work", workLine(work));
+  if (worker !== undefined) await writeRow("by", `process ${worker.pid}, since ${worker.since}, not a daemon`);
 }
 
 /** Undefined when there is no state in the folder. */
@@ -81,6 +81,6 @@ function workLine({ tasks: { pending, running, input_required }, asks, paused }:
   return `${running} running, ${pending} pending, ${input_required} waiting for input${waiting}${paused ? "; paused, nothing new begins until `tutti resume`" : ""}`;
 }
 
-function line(name: string, text: string): string {
-  return `  ${dim(name.padEnd(9))} ${text}`;
+async function writeRow(name: string, text: string): Promise<void> {
+  await writeLine(`  ${dim(name.padEnd(9))} ${text}`, { hang: 10 });
 }

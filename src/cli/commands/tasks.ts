@@ -9,7 +9,7 @@ import { listTasks } from "../list-tasks.ts";
 import { stateFolder } from "../state-folder.ts";
 import { shorten } from "../terminal/fit.ts";
 import { printableName } from "../terminal/printable.ts";
-import { note, standardOutput, writeLine } from "../terminal/screen.ts";
+import { note, standardOutput, writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 import { writeTable } from "../terminal/table.ts";
 import { type Circumstances, type OpenQuestion, outcomeOf, type TaskOutcome } from "../terminal/task-outcome.ts";
@@ -26,7 +26,7 @@ export interface TasksOptions {
 export async function tasksCommand(host: Host, options: TasksOptions): Promise<void> {
   await withReader(host, options, async (reader) => {
     const tasks = await listTasks(reader, { limit: options.limit, all: options.all === true });
-    if (options.json === true) return writeLine(JSON.stringify(tasks));
+    if (options.json === true) return writeJson(tasks);
     if (tasks.length === 0) return writeLine("no tasks yet; start one with `tutti invoke FILE`");
     const questions = await openQuestions(reader);
     const attended = host.remote !== undefined || (await host.findOwner(stateFolder(options.state))) !== undefined;

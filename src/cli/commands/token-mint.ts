@@ -3,7 +3,7 @@ import { createKeyFile, readKeyFile } from "../../files/key-file.ts";
 import { issueToken, type TokenClaims } from "../../protocol/operator/capability-token.ts";
 import { generateKey, importKey } from "../../protocol/operator/token-key.ts";
 import { warn } from "../terminal/output.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeUnbroken } from "../terminal/screen.ts";
 import { parseVerb, requireKeyFile } from "../token-input.ts";
 
 export interface TokenMintOptions {
@@ -22,7 +22,7 @@ export async function tokenMintCommand(options: TokenMintOptions): Promise<void>
   if (minted.keyCreated) {
     warn(`made a new signing key, ${keyFile}; keep it: tokens can be verified only with the key they were minted with`);
   }
-  await writeLine(json === true ? JSON.stringify({ token: minted.token, claims: minted.claims }) : minted.token);
+  await (json === true ? writeJson({ token: minted.token, claims: minted.claims }) : writeUnbroken(minted.token));
 }
 
 interface MintRequest {

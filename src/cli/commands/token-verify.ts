@@ -9,7 +9,7 @@ import {
 import { TuttiError } from "../../protocol/error.ts";
 import { importKey } from "../../protocol/operator/token-key.ts";
 import { readText } from "../input.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 import { parseVerb, requireKeyFile } from "../token-input.ts";
 
@@ -25,7 +25,7 @@ export async function tokenVerifyCommand(token: string | undefined, options: Tok
   const { key: keyFile, json, ...demand } = options;
   const text = token === undefined || token === "-" ? await readText(undefined, 2 * maxTokenLength) : token;
   const claims = await verifyToken({ ...demand, token: text, keyFile });
-  await writeLine(json === true ? JSON.stringify(claims) : claimLines(claims).join("\n"));
+  await (json === true ? writeJson(claims) : writeLine(claimLines(claims).join("\n")));
 }
 
 interface VerifyRequest {

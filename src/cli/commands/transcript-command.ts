@@ -3,7 +3,7 @@ import type { Host } from "../../host/host.ts";
 import { allEvents } from "../all-events.ts";
 import { withReader } from "../connect.ts";
 import { findTask } from "../find-id.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeUnbroken } from "../terminal/screen.ts";
 import { conversationOf, outputView } from "../terminal/task-account.ts";
 
 export interface TranscriptCommandOptions {
@@ -17,9 +17,9 @@ export async function transcriptCommand(host: Host, given: string, options: Tran
     const task = await findTask(reader, given);
     const events = await Array.fromAsync(allEvents(reader, task));
     if (options.json === true) {
-      for (const event of events) if (event.type === "message.added") await writeLine(JSON.stringify(event));
+      for (const event of events) if (event.type === "message.added") await writeJson(event);
       return;
     }
-    await writeLine(conversationOf(task, events, { ...outputView(options), whole: "all" }).text);
+    await writeUnbroken(conversationOf(task, events, { ...outputView(options), whole: "all" }).text);
   });
 }

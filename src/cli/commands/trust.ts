@@ -5,7 +5,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { printableName } from "../terminal/printable.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 
 export interface TrustOptions {
@@ -26,7 +26,7 @@ export async function trustCommand(host: Host, given: string | undefined, option
   if (options.revoke === true) {
     const revoked = await project.revokeTrust();
     const said = revoked ? "is no longer trusted; running tasks keep what they began with" : "was not trusted";
-    return writeLine(options.json === true ? JSON.stringify({ revoked }) : `${printableName(project.folder)} ${said}`);
+    return options.json === true ? writeJson({ revoked }) : writeLine(`${printableName(project.folder)} ${said}`);
   }
   const config = await project.config();
   if (config === undefined) {
@@ -36,15 +36,15 @@ export async function trustCommand(host: Host, given: string | undefined, option
     );
   }
   if (options.json !== true) await show(config);
-  if (options.show === true) return options.json === true ? writeLine(JSON.stringify(config)) : undefined;
+  if (options.show === true) return options.json === true ? writeJson(config) : undefined;
   const settings = await project.trust(config.hash);
-  if (options.json === true) return writeLine(JSON.stringify({ ...config, trusted: true, settings }));
+  if (options.json === true) return writeJson({ ...config, trusted: true, settings });
   await tell(settings);
 }
 
 async function listTrusted(host: Host, state: string, { json }: TrustOptions): Promise<void> {
   const trusted = await host.trustedConfigs(state);
-  if (json === true) return writeLine(JSON.stringify(trusted));
+  if (json === true) return writeJson(trusted);
   for (const { folder, hash, at } of trusted) {
     await writeLine(
       `${printableName(folder)} ${dim(`${hash === "none" ? "without a config" : `sha256 ${hash.slice(0, 12)}`}, since ${new Date(at).toISOString()}`)}`,

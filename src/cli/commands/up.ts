@@ -5,7 +5,7 @@ import type { Host, RunningDaemon, UpOptions } from "../../host/host.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { warn } from "../terminal/output.ts";
-import { note, writeLine } from "../terminal/screen.ts";
+import { note, writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 import { commandLine } from "../connect.ts";
 import { givenFolder } from "../given-folder.ts";
@@ -137,7 +137,7 @@ async function print(
     const { url, pid, version, started_at } = daemon;
     const resumed = status?.resumed ?? 0;
     const all = { url, pid, version, started_at, state: folder, key_file, existed: how === "already", resumed };
-    return writeLine(JSON.stringify(all));
+    return writeJson(all);
   }
   const verb = how === "already" ? "already running at" : "up at";
   await writeLine(`${bold("tutti")} ${verb} ${bold(daemon.url)} ${dim(`(process ${daemon.pid}, ${daemon.version})`)}`);
@@ -150,7 +150,7 @@ async function print(
       `${how === "here" ? "Ctrl-C, or " : ""}\`${commandLine(options.state, "down")}\`; unfinished tasks go on at the next start`,
     ],
   ];
-  for (const [name = "", text = ""] of lines) await writeLine(`  ${dim(name.padEnd(6))} ${text}`);
+  for (const [name = "", text = ""] of lines) await writeLine(`  ${dim(name.padEnd(6))} ${text}`, { hang: 7 });
 }
 
 function workText(status: ServiceStatus | undefined): string {

@@ -1,6 +1,6 @@
 // `tutti version`: prints the version of the package this command belongs to.
 import { readVersion } from "../package-version.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
 
 export interface VersionOptions {
   readonly json?: boolean;
@@ -8,5 +8,5 @@ export interface VersionOptions {
 
 export async function versionCommand({ json }: VersionOptions): Promise<void> {
   const version = await readVersion();
-  await writeLine(json === true ? JSON.stringify({ version }) : version);
+  await (json === true ? writeJson({ version }) : writeLine(version));
 }

@@ -7,7 +7,7 @@ import { localName, readContexts } from "../remote/contexts.ts";
 import { remoteHost } from "../remote/remote-host.ts";
 import { findTarget, type TargetOptions } from "../remote/find-target.ts";
 import { stateFolder } from "../state-folder.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { writeUnbroken } from "../terminal/screen.ts";
 import type { LookedUp } from "./completion-table.ts";
 
 const timeLimitMs = 1_000;
@@ -19,7 +19,7 @@ const safeName = /^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$/;
 export async function completeValues(local: Host, what: LookedUp, words: readonly string[]): Promise<void> {
   const timer = setTimeout(() => process.exit(0), timeLimitMs);
   try {
-    for (const name of await namesOf(local, what, optionsIn(words))) if (safeName.test(name)) await writeLine(name);
+    for (const name of await namesOf(local, what, optionsIn(words))) if (safeName.test(name)) await writeUnbroken(name);
   } catch {
     // A person who completes a word is not helped by an error in the middle of the line.
   } finally {

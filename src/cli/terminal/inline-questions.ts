@@ -13,7 +13,7 @@ import type { Display } from "./display.ts";
 import { prompt } from "./terminal-prompt.ts";
 import { askedText, confirmText, isYes, parseAnswer, questionText } from "./question-text.ts";
 import type { TaskListener } from "./watch-task.ts";
-import { note } from "./screen.ts";
+import { note, standardError, widthOfScreen } from "./screen.ts";
 
 export interface AskOptions {
   /** Is paused while a question is on the screen. */
@@ -77,7 +77,7 @@ export function inlineQuestions(tutti: Tutti, { display, state, yes }: AskOption
         done.add(open.id);
         return;
       }
-      const text = await prompt(questionText(open), { signal, onInterrupt });
+      const text = await prompt(questionText(open, widthOfScreen(standardError)), { signal, onInterrupt });
       if (text !== undefined) return await submit(open, text, signal);
       done.add(open.id);
       note(`\ntutti: ${open.id} stays open; answer it with \`${answerCommand(open.id, state)}\``);
@@ -134,7 +134,9 @@ export function announcedQuestions(tutti: Tutti, { state, yes }: AskOptions): Qu
       if (announced.has(id)) continue;
       announced.add(id);
       if (yes === true && (await grantedByYes(tutti, open))) continue;
-      note(`${askedText(open)}\ntutti: waiting for an answer to ${id}; answer it with \`${answerCommand(id, state)}\``);
+      note(
+        `${askedText(open, widthOfScreen(standardError))}\ntutti: waiting for an answer to ${id}; answer it with \`${answerCommand(id, state)}\``,
+      );
     }
   };
   return {

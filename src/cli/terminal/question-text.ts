@@ -4,29 +4,39 @@ import { readWrittenJson } from "../../protocol/json/written-json.ts";
 import { type Always, alwaysOf, ruleText } from "../give-answer.ts";
 import { bold, dim, paint } from "./style.ts";
 import { printable } from "./printable.ts";
+import { rowsOf } from "./wrap.ts";
 
-/** What is asked, without the words that ask for an answer. */
-export function askedText(ask: OpenAsk | OpenWait): string {
+/** What is asked, without the words that ask for an answer. `width` is that of the terminal on which it is shown. */
+export function askedText(ask: OpenAsk | OpenWait, width = Infinity): string {
   if (!("kind" in ask)) return askedOfClient(ask);
   // The question about a call says all of it, unless it says itself that the details have more.
   const isWhole = ask.kind === "approval" && ask.question.includes("\n") && !ask.question.includes("hidden here");
   const details = ask.details === undefined || isWhole ? "" : `\n  ${dim(json(ask.details))}`;
   const [head = "", ...rest] = printable(ask.question).split("\n");
-  const below = rest.map((line) => `\n  ${ask.kind === "approval" ? paintedLine(line) : line}`).join("");
+  const below = rest.map((line) => `\n  ${ask.kind === "approval" ? approvalLine(line, width - 2) : line}`).join("");
   const choices = ask.choices === undefined ? "" : `\n  ${dim(`One of: ${ask.choices.map(indented).join(" | ")}`)}`;
   return `${bold(head)}${below}${choices}${details}`;
 }
 
-/** The lines of a diff get the colours that a diff usually has. Other lines of ours never begin with these marks. */
-function paintedLine(line: string): string {
-  if (line.startsWith("+")) return paint("green", line);
-  if (line.startsWith("-")) return paint("red", line);
-  return line.startsWith("@@") ? paint("blue", line) : line;
+/** Lines of a diff begin with a sign, which other lines of ours never do. A quoted line begins with spaces and a bar. */
+function approvalLine(line: string, width: number): string {
+  if (width === Infinity || !/^(?:[+-]| (?! \|))/.test(line)) return paintedLine(line);
+  // In the column of the signs, a row in which a line goes on cannot be taken for a line of the file.
+  return rowsOf(line, { first: width, later: width - 2 })
+    .map((row, index) => (index === 0 ? paintedLine(row) : paintedLine(`↳ ${row}`, line)))
+    .join("\n  ");
+}
+
+/** The lines of a diff get the colours that a diff usually has. */
+function paintedLine(line: string, as = line): string {
+  if (as.startsWith("+")) return paint("green", line);
+  if (as.startsWith("-")) return paint("red", line);
+  return as.startsWith("@@") ? paint("blue", line) : line;
 }
 
 /** A question comes from models and tools. Without control codes, and with its later lines indented, it cannot imitate our prompt. */
-export function questionText(ask: OpenAsk | OpenWait): string {
-  return `${askedText(ask)}\n${dim(answersText(ask))}\n> `;
+export function questionText(ask: OpenAsk | OpenWait, width?: number): string {
+  return `${askedText(ask, width)}\n${dim(answersText(ask))}\n> `;
 }
 
 /** What can be answered, in plain words. */

@@ -42,17 +42,37 @@ export function screenOver(stream: () => Stream): Screen {
   };
 }
 
+/** Infinity for a file or another program, where no line is broken. */
+export function widthOfScreen({ isTerminal, columns }: Screen): number {
+  return isTerminal ? columns : Infinity;
+}
+
 export const standardOutput = screenOver(() => process.stdout);
 export const standardError = screenOver(() => process.stderr);
 
-/** Writes a line to standard output. Waits while the reader is slower than this command. */
-export async function writeLine(text: string): Promise<void> {
+interface LineOptions {
+  /** Columns before the rows in which a line goes on, besides the spaces that the line itself begins with. */
+  readonly hang?: number;
+}
+
+/** For people: on a terminal, what does not fit goes on in the next row, indented. Waits while the reader is slower. */
+export async function writeLine(text: string, options?: LineOptions): Promise<void> {
+  await writeUnbroken(standardOutput.isTerminal ? fitted(text, standardOutput.columns, options) : text);
+}
+
+/** For programs: a value as one line of JSON. */
+export async function writeJson(value: unknown): Promise<void> {
+  await writeUnbroken(JSON.stringify(value));
+}
+
+/** For text that people copy, such as a key, or that was wrapped already: no line is broken. */
+export async function writeUnbroken(text: string): Promise<void> {
   if (!standardOutput.write(`${text}\n`)) await drained();
 }
 
 /** Writes the exact text when standard output is a file or another program. A terminal still gets it made safe. */
 export async function writeExactLine(text: string): Promise<void> {
-  if (standardOutput.isTerminal) return writeLine(text);
+  if (standardOutput.isTerminal) return writeUnbroken(text);
   if (!process.stdout.write(`${text}\n`)) await drained();
 }
 
@@ -60,7 +80,7 @@ async function drained(): Promise<void> {
   await once(process.stdout, "drain");
 }
 
-/** Writes a line to standard error; on a terminal, what does not fit goes on in the next line, indented. */
+/** Writes a line to standard error; on a terminal, what does not fit goes on in the next row, indented. */
 export function note(text: string): void {
   standardError.write(`${standardError.isTerminal ? fitted(text, standardError.columns) : text}\n`);
 }
@@ -69,9 +89,11 @@ export function note(text: string): void {
 const keptSpace = "\ue000";
 
 /** People copy commands, so what stands between backticks is not divided if it fits into a line. */
-function fitted(text: string, width: number): string {
+function fitted(text: string, width: number, { hang = 2 }: LineOptions = {}): string {
   const kept = text.replaceAll(/`[^`\n]+`/g, (command) => command.replaceAll(" ", keptSpace));
-  const lines = kept.split("\n").map((line) => wrapped(line, { width, hang: 2 }));
+  // On a narrow terminal, at least half of a row is for text.
+  const later = Math.min(hang, Math.floor(width / 2));
+  const lines = kept.split("\n").map((line) => wrapped(line, { width, hang: later }));
   return lines.join("\n").replaceAll(keptSpace, " ");
 }
 

@@ -6,13 +6,15 @@ import { markdownLines } from "./markdown.ts";
 import { describeAsk } from "../open-asks.ts";
 import { onlyResult, resultLines, succeeded } from "./result-lines.ts";
 import { totalsLine } from "./run-cost.ts";
-import { standardOutput } from "./screen.ts";
+import { standardOutput, widthOfScreen } from "./screen.ts";
 import { bold, dim } from "./style.ts";
 import { drawTree, markOf } from "./task-tree.ts";
 import { showTranscript, type Transcript } from "./transcript.ts";
 import { age } from "./units.ts";
 import { resultText } from "./value-text.ts";
 import { wrapped } from "./wrap.ts";
+
+type CreatedTask = Extract<TaskEvent, { type: "task.created" }>["data"];
 
 export interface AccountOptions {
   /** Where it is printed: the width of the terminal, or Infinity. */
@@ -29,8 +31,7 @@ const usualLines = 40;
 
 /** For standard output. */
 export function outputView({ full }: { readonly full?: boolean }): Pick<AccountOptions, "width" | "maxLines"> {
-  const width = standardOutput.isTerminal ? standardOutput.columns : Infinity;
-  return { width, maxLines: full === true ? Infinity : usualLines };
+  return { width: widthOfScreen(standardOutput), maxLines: full === true ? Infinity : usualLines };
 }
 
 export function accountOf(task: string, events: readonly TaskEvent[], options: AccountOptions): string {
@@ -96,15 +97,19 @@ function askedText(task: string, events: readonly TaskEvent[], { width }: Accoun
     if (prompt === undefined || (event.task !== task && parent !== task)) continue;
     // Tasks below a task that is no invocation stand in the conversation.
     if (event.task !== task && agents.get(task) !== "invocation") continue;
-    const isOutside = parent === null || agents.get(parent) === "invocation" || !agents.has(parent);
-    const by =
-      isOutside && event.data.depth <= 1 ? "from outside" : `by ${agents.get(parent ?? "") ?? "another agent"}`;
-    lines.push(wrapped(`${bold(agent)} ${dim(`(${runner}), asked ${by}`)}`, { width, indent: 2 }));
+    const facts = [...(runner === "local" ? [] : [`runner ${runner}`]), ...askedBy(event.data, agents)];
+    const more = facts.length === 0 ? "" : ` ${dim(`(${facts.join(", ")})`)}`;
+    lines.push(wrapped(`${bold(agent)}${more}`, { width, indent: 2 }));
     lines.push(
       ...(width === Infinity ? [wrapped(prompt, { width, indent: 4 })] : markdownLines(prompt, { width, indent: 4 })),
     );
   }
   return lines.join("\n");
+}
+
+/** Nothing for an agent that the invocation names: nobody but the caller asked it. */
+function askedBy({ depth, parent }: CreatedTask, agents: ReadonlyMap<string, string>): string[] {
+  return depth <= 1 || parent === null ? [] : [`asked by ${agents.get(parent) ?? parent}`];
 }
 
 function treeText(tree: FoldedTree, { width, now }: AccountOptions): string {

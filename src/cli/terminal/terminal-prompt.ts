@@ -57,13 +57,17 @@ export interface PromptOptions {
 
 /** Undefined when the person types Ctrl-D, or Ctrl-C and there is no `onInterrupt`. */
 export async function prompt(text: string, { signal, onInterrupt }: PromptOptions = {}): Promise<string | undefined> {
+  // Node draws a prompt again when the person edits the line, so it gets only the last line of ours.
+  const lines = text.split("\n");
+  const last = lines.pop() ?? "";
+  if (lines.length > 0) note(lines.join("\n"));
   const { input, close } = keyboard();
   const reader = createInterface({ input, output: process.stderr });
   const closed = new AbortController();
   reader.once("close", () => closed.abort());
   if (onInterrupt !== undefined) reader.once("SIGINT", onInterrupt);
   try {
-    return await reader.question(rendered(text, { colors: true }), {
+    return await reader.question(rendered(last, { colors: true }), {
       signal: signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]),
     });
   } catch (thrown) {

@@ -113,6 +113,7 @@ export function showTranscript(
     const isShown = text.trim() === lastTexts.get(task)?.trim();
     writer.line(writer.levelOf(task) + 1, `${markOf("completed")} completed${isShown ? "" : ":"}`);
     if (!isShown) writer.message(task, text);
+    if (writer.levelOf(task) === 0) lastText = text;
   };
 
   const show = (event: TaskEvent): void => {

@@ -19,15 +19,23 @@ export function wrapped(text: string, options: WrapOptions): string {
   return wrappedLines(text, options).join("\n");
 }
 
-/** Lines of the text stay lines, and keep the spaces they begin with. */
+/** Lines of the text stay lines, and keep the spaces they begin with, also in the rows in which they go on. */
 function wrappedLines(text: string, { width, indent = 0, hang = 0 }: WrapOptions): string[] {
   const most = Math.max(0, width - leastRoom);
-  const [first, later] = [Math.min(indent, most), Math.min(indent + hang, most)];
-  const rows = linesOf(text).flatMap((line, index) => {
-    const before = index === 0 ? first : later;
-    return width === Infinity ? [line] : rowsOf(line, { first: width - before, later: width - later });
+  return linesOf(text).flatMap((line, index) => {
+    const first = Math.min(index === 0 ? indent : indent + hang, most);
+    const later = Math.min(indent + hang + ownIndent(line), most);
+    const rows = width === Infinity ? [line] : rowsOf(line, { first: width - first, later: width - later });
+    return rows.map((row, at) => (row === "" ? "" : `${" ".repeat(at === 0 ? first : later)}${row}`));
   });
-  return rows.map((row, index) => (row === "" ? "" : `${" ".repeat(index === 0 ? first : later)}${row}`));
+}
+
+/** The spaces before a line, and before the text of an item. */
+function ownIndent(line: string): number {
+  const text = piecesOf(line)
+    .filter((_, index) => index % 2 === 0)
+    .join("");
+  return /^ *(?:- (?=\S))?/.exec(text)?.[0].length ?? 0;
 }
 
 /** A colour that spans lines ends with its own mark, so lines can be taken apart without a look at colours. */
