@@ -16,6 +16,7 @@ export interface AgentsOptions {
 }
 
 export async function loadAgents(host: Host, { cwd }: AgentsOptions): Promise<ProjectAgents> {
+  if (host.remote !== undefined) return host.remote.catalog.agents(cwd);
   const project = await host.openProject(givenFolder(cwd), { state: stateFolder(undefined) });
   return project.agents();
 }

@@ -1,11 +1,12 @@
 // The interface of the machine that the command line runs on: state folders, the daemon's process, projects.
 
 import type { Reader, Tutti } from "../client/client.ts";
+import type { ModelView, RunnerView } from "../protocol/api/catalog.ts";
 import type { ServiceSetup } from "../protocol/api/service.ts";
 import type { TuttiError } from "../protocol/error.ts";
 import type { StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { TaskId } from "../protocol/ids.ts";
-import type { Project, TrustedConfig } from "./project.ts";
+import type { Project, ProjectAgents, TrustedConfig } from "./project.ts";
 
 interface Pruned {
   readonly trees: number;
@@ -63,10 +64,17 @@ interface StoredKeys {
   remove(provider: string): boolean;
 }
 
+/** What a daemon elsewhere has to work with. `folder` is on its machine; where it was started when absent. */
+export interface Catalog {
+  agents(folder: string | undefined): Promise<ProjectAgents>;
+  models(folder: string | undefined, options: { readonly probe: boolean }): Promise<readonly ModelView[]>;
+  runners(folder: string | undefined): Promise<readonly RunnerView[]>;
+}
+
 /** `bin/` passes the implementation to the command line, so that the command line never imports the daemon. */
 export interface Host {
   /** The daemon elsewhere that the command works with; absent when it works on this machine. */
-  readonly remote?: { readonly url: string };
+  readonly remote?: { readonly url: string; readonly catalog: Catalog };
   /** Reads the state folder itself, also while another process works on it. Throws `not_found` when there is no state. */
   openReader(folder: string): Reader;
   /** Works on the state folder in this process. Only one process at a time can; the others are served by it. */

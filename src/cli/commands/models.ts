@@ -18,8 +18,7 @@ export interface ModelsOptions {
 const perMillion = 1_000_000;
 
 export async function modelsCommand(host: Host, options: ModelsOptions): Promise<void> {
-  const project = await host.openProject(givenFolder(options.cwd), { state: stateFolder(options.state) });
-  const { models, problem } = await project.models({ probe: options.offline !== true });
+  const { models, problem } = await readModels(host, options);
   if (problem !== undefined) warn(problem);
   if (options.json === true) return writeJson(models);
   const width = Math.max(0, ...models.map(({ model }) => model.length));
@@ -28,6 +27,19 @@ export async function modelsCommand(host: Host, options: ModelsOptions): Promise
   await writeLine(
     dim("prices are in US dollars per million tokens, input/output; use these names for `model:` in an agent"),
   );
+}
+
+interface Models {
+  readonly models: readonly ModelView[];
+  /** Why the config of the project was not used. */
+  readonly problem?: string | undefined;
+}
+
+async function readModels(host: Host, { cwd, state, offline }: ModelsOptions): Promise<Models> {
+  const probe = offline !== true;
+  if (host.remote !== undefined) return { models: await host.remote.catalog.models(cwd, { probe }) };
+  const project = await host.openProject(givenFolder(cwd), { state: stateFolder(state) });
+  return project.models({ probe });
 }
 
 function lineOf(view: ModelView, width: number): string {
@@ -56,6 +68,7 @@ function keyNote({ key, key_env, key_from, provider }: ModelView): string {
 
 /** The list above is about this shell; the daemon has the environment that it was started with. */
 async function warnOfDaemonKeys(host: Host, { state }: ModelsOptions): Promise<void> {
+  if (host.remote !== undefined) return;
   const tutti = await host.connect(stateFolder(state)).catch(() => undefined);
   try {
     const setup = await tutti?.setup().catch(() => undefined);

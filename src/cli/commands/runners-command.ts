@@ -1,5 +1,6 @@
 // `tutti runners`: lists the kinds of runner that a task can have in a project.
 import type { Host } from "../../host/host.ts";
+import type { RunnerView } from "../../protocol/api/catalog.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { warn } from "../terminal/output.ts";
@@ -13,8 +14,7 @@ export interface RunnersOptions {
 }
 
 export async function runnersCommand(host: Host, options: RunnersOptions): Promise<void> {
-  const project = await host.openProject(givenFolder(options.cwd), { state: stateFolder(options.state) });
-  const { runners, problem } = await project.runners();
+  const { runners, problem } = await readRunners(host, options);
   if (problem !== undefined) warn(problem);
   if (options.json === true) return writeJson(runners);
   const width = Math.max(...runners.map(({ kind }) => kind.length));
@@ -26,4 +26,15 @@ export async function runnersCommand(host: Host, options: RunnersOptions): Promi
     const note = notes.length === 0 ? "" : ` ${dim(`(${notes.join(", ")})`)}`;
     await writeLine(`${kind.padEnd(width)}  ${description}${note}`, { hang: width + 2 });
   }
+}
+
+interface Runners {
+  readonly runners: readonly RunnerView[];
+  /** Why the config of the project was not used. */
+  readonly problem?: string | undefined;
+}
+
+async function readRunners(host: Host, { cwd, state }: RunnersOptions): Promise<Runners> {
+  if (host.remote !== undefined) return { runners: await host.remote.catalog.runners(cwd) };
+  return (await host.openProject(givenFolder(cwd), { state: stateFolder(state) })).runners();
 }

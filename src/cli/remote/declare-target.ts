@@ -6,7 +6,15 @@ import type { Target, TargetOptions } from "./find-target.ts";
 
 /** Commands that only use the API. */
 const remoteCommands: ReadonlySet<string> = new Set([
+  "agents list",
   "agents run",
+  "agents show",
+  "approvals list",
+  "approvals revoke",
+  "attach",
+  "models",
+  "runners",
+  "transcript",
   "invoke",
   "asks",
   "answer",

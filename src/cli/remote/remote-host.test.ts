@@ -41,6 +41,17 @@ test("commands work with a daemon that --url, the environment or a context names
   assert.match(run(["status", ...flags]).stdout, new RegExp(`process ${pid}, [^]*${b.state}`));
   assert.match(run(["doctor", ...flags]).stdout, /^ok +daemon +http/);
 
+  // What the commands above tell people to type works over there, too.
+  assert.match(run(["attach", root.id, ...flags]).stderr, /rehearsal/);
+  assert.match(run(["transcript", root.id, ...flags]).stdout, /completed/);
+  assert.match(run(["approvals", "list", ...flags]).stdout, /^nothing is allowed for good/);
+  assert.match(run(["runners", ...flags]).stdout, /^local {5}an agent with a model/);
+  assert.match(run(["models", "--offline", ...flags]).stdout, /✓ rehearsal\/script[^]*prices are in US dollars/);
+  const project = join(b.folder, "examples", "project");
+  assert.match(run(["agents", "list", "--cwd", project, ...flags]).stdout, /^counter {2}Counts things in files/);
+  assert.match(run(["agents", "show", "lead", "--cwd", project, ...flags]).stdout, /^lead \(project\)/);
+  assert.equal(run(["models", "--cwd", "examples", ...flags]).status, 2, "a relative path is not of that machine");
+
   const key = readFileSync(keyFile, "utf8").trim();
   assert.equal(run(["tasks"], { add: { TUTTI_URL: url, TUTTI_KEY: key } }).status, 0);
   const added = run(["context", "add", "work", "--url", url], { input: `${key}\n` });

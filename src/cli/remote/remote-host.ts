@@ -4,6 +4,7 @@ import { httpClient } from "../../client/http-client.ts";
 import type { Host } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { Target } from "./find-target.ts";
+import { remoteCatalog } from "./remote-catalog.ts";
 
 /** How long the daemon may take to end after its grace time, and how often we look. */
 const closingMs = 20_000;
@@ -24,7 +25,7 @@ export function remoteHost(local: Host, { url, key }: Target): Host {
     }
   };
   return {
-    remote: { url },
+    remote: { url, catalog: remoteCatalog({ url, key }) },
     connect,
     findDaemon: async () => {
       const { pid, version, started_at } = await status();

@@ -1,24 +1,20 @@
 // The run of an agent by a daemon elsewhere, which finds the agent, its model and its folder on its own machine.
-import { isAbsolute } from "node:path";
-
 import type { PreparedRun, RunRequest } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
+import { remoteFolder } from "./remote-folder.ts";
 
 /** `folder` is on the machine of the daemon. */
 export function remoteRun(request: Omit<RunRequest, "folder">, folder: string | undefined): PreparedRun {
   const { agent, prompt, model, script } = request;
   if (prompt.trim() === "") throw new TuttiError("usage", "the prompt is blank; say what the agent is to do");
-  if (folder !== undefined && !isAbsolute(folder)) {
-    const message = `--cwd is a folder on the machine of the daemon, so it must be an absolute path, not ${folder}`;
-    throw new TuttiError("usage", message);
-  }
+  const there = remoteFolder(folder);
   const file = {
     invocation: single(named(agent, prompt)),
     ...(model === undefined ? {} : { model }),
     ...(script === undefined ? {} : { script: readScript(script) }),
-    ...(folder === undefined ? {} : { roots: [folder] }),
+    ...(there === undefined ? {} : { roots: [there] }),
   };
   const rehearsal = script !== undefined && model === undefined;
   return {
