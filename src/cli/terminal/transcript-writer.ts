@@ -61,7 +61,8 @@ export function transcriptWriter(screen: TranscriptScreen): TranscriptWriter {
     call(task, { head, body }) {
       const level = levelOf(task) + 1;
       line(level, dim(head), step);
-      if (body.length > 0) rows([dim(wrapped(body.join("\n"), { width: width(), indent: (level + 1) * step }))]);
+      const indent = (level + 1) * step;
+      rows(body.map((each) => dim(wrapped(each, { width: width(), indent, hang: step }))));
     },
     begin: (task) => markdownStream({ width: width(), indent: (levelOf(task) + 1) * step }),
     rows,
