@@ -143,6 +143,26 @@ describe("working in the foreground", () => {
     assert.deepEqual(calls, ["connect", "local", "connect", "close daemon"]);
   });
 
+  test("work that lost its process before it had a task begins again with the next one, once", async () => {
+    const { host, calls } = world({ running: true });
+    const gone = new TuttiError("unreachable", "no reply");
+    let tries = 0;
+    await withTutti(host, {}, async () => {
+      tries += 1;
+      if (tries === 1) throw gone;
+    });
+    assert.deepEqual([tries, calls], [2, ["connect", "close daemon", "connect", "close daemon"]]);
+    await assert.rejects(
+      withTutti(host, {}, () => Promise.reject(gone)),
+      gone,
+    );
+    const told = withTutti(host, {}, async ({ setTask }) => {
+      setTask("tsk_1");
+      throw gone;
+    });
+    await assert.rejects(told, gone, "what happens to a task that is known is told there");
+  });
+
   test("says which daemon goes on with what other commands gave to this one", async (t) => {
     const captured = captureOutput(t);
     await withTutti(world({ successor: true }).host, {}, nothing);

@@ -50,6 +50,11 @@ async function connectIfPossible(host: Host, folder: string): Promise<Tutti | un
   }
 }
 
+export interface WorkOptions extends ConnectOptions {
+  /** The command starts another run of the same text, so nothing would find the one that it started: it must not try twice. */
+  readonly new?: boolean | undefined;
+}
+
 export interface Connection {
   readonly tutti: Tutti;
   /** This process does the work itself. */
@@ -60,21 +65,29 @@ export interface Connection {
 
 /**
  * Works through the process that works on the folder if there is one, otherwise in this one, which then serves the
- * others; until the work is done or the person leaves.
+ * others; until the work is done or the person leaves. If that process ends before it has told the task, the work begins
+ * again with the next one: the same text finds a task that was started already.
  */
 export async function withTutti(
   host: Host,
-  options: ConnectOptions,
+  options: WorkOptions,
   work: (connection: Connection) => Promise<void>,
 ): Promise<void> {
   const session = await openSession(host, stateFolder(options.state));
-  const { tutti } = session;
-  if (session.isLocal) await warnOfParked(tutti);
+  const { tutti, isLocal } = session;
+  if (isLocal) await warnOfParked(tutti);
   let task: TaskId | undefined;
-  await untilInterrupted(session, options, {
-    work: () => work({ tutti, isLocal: session.isLocal, setTask: (started) => (task = started) }),
-    task: () => task,
-  });
+  try {
+    await untilInterrupted(session, options, {
+      work: () => work({ tutti, isLocal, setTask: (started) => (task = started) }),
+      task: () => task,
+    });
+  } catch (thrown) {
+    const isGone = thrown instanceof TuttiError && thrown.code === "unreachable";
+    if (!isGone || isLocal || task !== undefined || host.remote !== undefined || options.new === true) throw thrown;
+    // A command that serves others ends when its own work is done, which can be this moment.
+    await withTutti(host, { ...options, new: true }, work);
+  }
 }
 
 interface Session extends LocalWork {

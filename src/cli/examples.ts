@@ -263,6 +263,8 @@ export const examples: readonly Example[] = [
   },
 ];
 
-export const exitStatuses = `Exit status: 0 success, 1 internal error, 2 wrong usage, 3 invalid input, 4 not found,
-5 refused or expired, 6 reading or writing failed, 7 in use, too late or in conflict, 8 the task failed or was canceled,
-9 an answer is needed and was left open, 130 ended by Ctrl-C or a signal; unfinished work is kept.`;
+export const exitStatuses = `Exit status: 0 success, 1 internal error, 2 wrong usage, 3 invalid input,
+4 not found, 5 refused or expired, 6 reading or writing failed, 7 in use,
+too late or in conflict, 8 the task failed or was canceled, 9 an answer is
+needed and was left open, 130 ended by Ctrl-C or a signal; unfinished work
+is kept.`;

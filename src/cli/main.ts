@@ -19,6 +19,7 @@ import {
   exitWhenOutputCloses,
   standardError,
   standardOutput,
+  writeBlock,
   writeNodeWarnings,
   writeUnbroken,
 } from "./terminal/screen.ts";
@@ -91,11 +92,14 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
+/** Below so many columns, the description of a command or an option stands below its name. */
+const narrowHelp = 70;
+
 /** Usage errors are one line that names the help; the help of every command ends with its examples. */
 function addErrorsAndExamples(command: Command, path: string): void {
   command.exitOverride().configureOutput({
-    writeOut: (text) => standardOutput.write(text),
-    writeErr: (text) => standardError.write(text),
+    writeOut: (text) => writeBlock(standardOutput, text),
+    writeErr: (text) => writeBlock(standardError, text),
     outputError: (text, write) => {
       const message = text
         .replace(/^error: /, "")
@@ -104,9 +108,15 @@ function addErrorsAndExamples(command: Command, path: string): void {
       const withHint = `${message}; see \`${path} --help\``;
       const usage = { error: { code: "usage", message: withHint, retry: errorTable.usage.retry } };
       if (message === "") return;
-      write(process.argv.includes("--json") ? `${JSON.stringify(usage)}\n` : `tutti: ${withHint}\n`);
+      if (process.argv.includes("--json")) standardError.write(`${JSON.stringify(usage)}\n`);
+      else write(`tutti: ${withHint}\n`);
     },
   });
+  if (standardOutput.isTerminal && standardOutput.columns < narrowHelp) {
+    command.configureHelp({
+      formatItem: (term, _, description) => `  ${term}\n${description === "" ? "" : `    ${description}`}`.trimEnd(),
+    });
+  }
   const own = examples.filter(
     (example) => `tutti ${example.command}`.startsWith(`${path} `) || `tutti ${example.command}` === path,
   );

@@ -1,6 +1,8 @@
 // Commands beside each other without a daemon: the first one does the work of all and hands over what is left when it ends.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 
 import { z } from "zod";
@@ -55,7 +57,9 @@ test("what others gave to a command that ends is gone on with by a daemon, and t
 
 test("of commands that start in the same moment, one does the work of all", async (t) => {
   const b = bench(t);
-  const started = [1, 2, 3].map(() => b.start("invoke", "--new", example("single")));
+  const text = readFileSync(join(b.folder, example("single")), "utf8");
+  const files = [1, 2, 3].map((number) => b.file(`${number}.json`, { ...JSON.parse(text), roots: [`out-${number}`] }));
+  const started = files.map((file) => b.start("invoke", file));
   for (const { ended } of started) {
     const { status, err } = await ended;
     assert.equal(status, 0, err);

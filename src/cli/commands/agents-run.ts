@@ -54,7 +54,7 @@ export async function agentsRunCommand(
       if (await tutti.paused()) warn(pauseText(options.state));
     });
   }
-  await withTutti(host, { state: options.state }, async ({ tutti, isLocal, setTask }) => {
+  await withTutti(host, { state: options.state, new: options.new }, async ({ tutti, isLocal, setTask }) => {
     if (!isLocal) await checkKey(tutti);
     const { task, existed, warnings } = await tutti.invoke(run.text, start);
     setTask(task);

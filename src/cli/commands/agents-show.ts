@@ -18,7 +18,7 @@ export async function agentsShowCommand(host: Host, name: string, options: Agent
   }
   const problems = all.filter((problem) => problem.file === agent.file);
   if (options.json === true) return writeJson({ ...agent, problems });
-  for (const line of linesOf(agent)) await writeLine(line);
+  for (const line of linesOf(agent)) await writeLine(line, { hang: 0 });
   for (const problem of problems) warn(problemLine(problem));
 }
 

@@ -26,7 +26,7 @@ export async function routeCommand(file: string | undefined, options: RouteOptio
     return;
   }
   const decision = decide(policy, await readText(file, limit));
-  await (options.json === true ? writeJson(decision) : writeLine(show(decision)));
+  await (options.json === true ? writeJson(decision) : writeLine(show(decision), { hang: 12 }));
 }
 
 /** A record may have a policy of its own. */

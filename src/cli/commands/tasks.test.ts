@@ -49,7 +49,7 @@ describe("while another process works on the folder", () => {
       [["tasks"], /^\? tsk_\w+ {2}asks you: Which colour .* \(ask_\w+\) {2}planner {2}.* (?:ago|just now) {2}.*\n$/],
       [
         ["show", id],
-        /2 tasks, .* tokens, \$.*a rehearsal[^]*└─ \? planner tsk_\w+ input_required [^]*open questions\n {2}\? question: Which/,
+        /2 tasks, .* tokens, \$.*a rehearsal[^]*└─ \? planner tsk_\w+ waits for an answer [^]*open questions\n {2}\? question: Which/,
       ],
       [["logs", id], /ask\.raised +ask_\w+ question: Which colour/],
       [["export", id], /"record":"task"[^]*"record":"event"/],

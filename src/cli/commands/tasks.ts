@@ -27,7 +27,8 @@ export async function tasksCommand(host: Host, options: TasksOptions): Promise<v
   await withReader(host, options, async (reader) => {
     const tasks = await listTasks(reader, { limit: options.limit, all: options.all === true });
     if (options.json === true) return writeJson(tasks);
-    if (tasks.length === 0) return writeLine("no tasks yet; start one with `tutti invoke FILE`");
+    if (tasks.length === 0)
+      return writeLine("no tasks yet; start one with `tutti agents run NAME PROMPT` or `tutti invoke FILE`");
     const questions = await openQuestions(reader);
     const attended = host.remote !== undefined || (await host.findOwner(stateFolder(options.state))) !== undefined;
     const paused = await reader.paused();

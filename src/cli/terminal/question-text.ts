@@ -9,9 +9,10 @@ import { rowsOf } from "./wrap.ts";
 /** What is asked, without the words that ask for an answer. `width` is that of the terminal on which it is shown. */
 export function askedText(ask: OpenAsk | OpenWait, width = Infinity): string {
   if (!("kind" in ask)) return askedOfClient(ask);
-  // The question about a call says all of it, unless it says itself that the details have more.
+  // The question about a call says all of it, unless it says itself that the details have more; one about a budget does, too.
   const isWhole = ask.kind === "approval" && ask.question.includes("\n") && !ask.question.includes("hidden here");
-  const details = ask.details === undefined || isWhole ? "" : `\n  ${dim(json(ask.details))}`;
+  const isSaid = isWhole || ask.kind === "budget";
+  const details = ask.details === undefined || isSaid ? "" : `\n  ${dim(json(ask.details))}`;
   const [head = "", ...rest] = printable(ask.question).split("\n");
   const below = rest.map((line) => `\n  ${ask.kind === "approval" ? approvalLine(line, width - 2) : line}`).join("");
   const choices = ask.choices === undefined ? "" : `\n  ${dim(`One of: ${ask.choices.map(indented).join(" | ")}`)}`;
@@ -22,7 +23,7 @@ export function askedText(ask: OpenAsk | OpenWait, width = Infinity): string {
 function approvalLine(line: string, width: number): string {
   if (width === Infinity || !/^(?:[+-]| (?! \|))/.test(line)) return paintedLine(line);
   // In the column of the signs, a row in which a line goes on cannot be taken for a line of the file.
-  return rowsOf(line, { first: width, later: width - 2 })
+  return rowsOf(line, { first: width, later: width - 2, fill: true })
     .map((row, index) => (index === 0 ? paintedLine(row) : paintedLine(`↳ ${row}`, line)))
     .join("\n  ");
 }

@@ -80,6 +80,11 @@ async function drained(): Promise<void> {
   await once(process.stdout, "drain");
 }
 
+/** Text that has its line breaks, such as help. */
+export function writeBlock(screen: Screen, text: string): void {
+  screen.write(screen.isTerminal ? fitted(text, screen.columns) : text);
+}
+
 /** Writes a line to standard error; on a terminal, what does not fit goes on in the next row, indented. */
 export function note(text: string): void {
   standardError.write(`${standardError.isTerminal ? fitted(text, standardError.columns) : text}\n`);
@@ -88,12 +93,17 @@ export function note(text: string): void {
 /** A character that no text has, in place of a space at which a line must not break. */
 const keptSpace = "\ue000";
 
-/** People copy commands, so what stands between backticks is not divided if it fits into a line. */
+/** People copy commands, so what stands between backticks is not divided if it fits into a row. */
 function fitted(text: string, width: number, { hang = 2 }: LineOptions = {}): string {
-  const kept = text.replaceAll(/`[^`\n]+`/g, (command) => command.replaceAll(" ", keptSpace));
   // On a narrow terminal, at least half of a row is for text.
   const later = Math.min(hang, Math.floor(width / 2));
-  const lines = kept.split("\n").map((line) => wrapped(line, { width, hang: later }));
+  const lines = text.split("\n").map((line) => {
+    const room = width - later - (/^ */.exec(line)?.[0].length ?? 0);
+    const kept = line.replaceAll(/`[^`]+`/g, (command) =>
+      command.length > room ? command : command.replaceAll(" ", keptSpace),
+    );
+    return wrapped(kept, { width, hang: later });
+  });
   return lines.join("\n").replaceAll(keptSpace, " ");
 }
 

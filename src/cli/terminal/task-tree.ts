@@ -50,5 +50,5 @@ function lineOf(view: TaskView, now: number): string {
     ...(view.attempt > 1 ? [`attempt ${view.attempt}`] : []),
     ...(view.detached ? ["detached"] : []),
   ];
-  return `${markOf(view.status)} ${bold(printableName(view.agent))} ${dim(view.id)} ${view.status} ${dim(used.join(", "))}`;
+  return `${markOf(view.status)} ${bold(printableName(view.agent))} ${dim(view.id)} ${view.status === "input_required" ? "waits for an answer" : view.status} ${dim(used.join(", "))}`;
 }

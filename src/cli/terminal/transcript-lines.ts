@@ -37,6 +37,17 @@ export function messageLines(message: CompleteMessage, { maxLines = Infinity } =
   return { text: message.role === "assistant" ? messageText(message) : "", calls };
 }
 
+const AskInput = z.looseObject({ question: z.string() });
+
+/** What the agent asks a person with the calls in the message. */
+export function questionsIn({ parts }: CompleteMessage): string[] {
+  return parts.flatMap((part) => {
+    if (part.part_type !== "tool_call" || part.data.tool_name !== "ask") return [];
+    const { data } = AskInput.safeParse(part.data.input);
+    return data === undefined ? [] : [data.question];
+  });
+}
+
 function callLines({ tool_name, input }: ToolCall, maxLines: number): CallLines {
   return withBody(`→ ${short(tool_name)}`, readableLines(input), maxLines);
 }

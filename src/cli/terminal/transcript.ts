@@ -7,7 +7,7 @@ import type { MarkdownStream } from "./markdown.ts";
 import { bold, dim } from "./style.ts";
 import { standardError } from "./screen.ts";
 import { markOf } from "./task-tree.ts";
-import { eventText, messageLines } from "./transcript-lines.ts";
+import { eventText, messageLines, questionsIn } from "./transcript-lines.ts";
 import { type TranscriptScreen, transcriptWriter } from "./transcript-writer.ts";
 import { resultText } from "./value-text.ts";
 
@@ -63,6 +63,8 @@ export function showTranscript(
   let lastText = "";
   /** What each task said last, and that it said something: only then a message to it is not its prompt. */
   const lastTexts = new Map<TaskId, string>();
+  /** Questions that are on the screen as the argument of a call. */
+  const askedByCall = new Set<string>();
   let paused = false;
 
   /** Shows what is left of a reply that will not go on. */
@@ -96,6 +98,7 @@ export function showTranscript(
     } else if (message.role === "user" && lastTexts.has(task)) {
       writer.line(writer.levelOf(task) + 1, `✉ ${messageText(message)}`);
     }
+    for (const question of questionsIn(message)) askedByCall.add(question);
     if (calls.length > 0) writer.name(task, label);
     for (const call of calls) writer.call(task, call);
   };
@@ -126,7 +129,7 @@ export function showTranscript(
     }
     if (event.seq < from) return;
     // The command that puts questions shows them by itself, and nobody should read one twice.
-    if (event.type === "ask.raised" && !showsAsks) return;
+    if (event.type === "ask.raised" && (!showsAsks || askedByCall.has(event.data.ask.question))) return;
     if (task === root) {
       if (event.type === "ask.raised" || event.type === "budget.reached") writer.line(0, eventText(event));
       return;

@@ -14,6 +14,8 @@ export interface WrapOptions {
 
 /** However deep something is indented, this much of a line is left for text. */
 const leastRoom = 16;
+/** Fewer columns of a word are not worth beginning it in a row. */
+const leastPart = 8;
 
 export function wrapped(text: string, options: WrapOptions): string {
   return wrappedLines(text, options).join("\n");
@@ -25,7 +27,7 @@ function wrappedLines(text: string, { width, indent = 0, hang = 0 }: WrapOptions
   return linesOf(text).flatMap((line, index) => {
     const first = Math.min(index === 0 ? indent : indent + hang, most);
     const later = Math.min(indent + hang + ownIndent(line), most);
-    const rows = width === Infinity ? [line] : rowsOf(line, { first: width - first, later: width - later });
+    const rows = width === Infinity ? [line] : rowsOf(line, { first: width - first, later: width - later, fill: true });
     return rows.map((row, at) => (row === "" ? "" : `${" ".repeat(at === 0 ? first : later)}${row}`));
   });
 }
@@ -47,10 +49,15 @@ function linesOf(text: string): string[] {
 interface Room {
   readonly first: number;
   readonly later: number;
+  /**
+   * A word that fits no row, such as a path, begins in the row of the words before it. For whole lines only: while a line is
+   * being written, its last word may still grow.
+   */
+  readonly fill?: boolean;
 }
 
 /** All rows but the last stay as they are when text is added to the line. */
-export function rowsOf(line: string, { first, later }: Room): string[] {
+export function rowsOf(line: string, { first, later, fill = false }: Room): string[] {
   const rows: string[] = [];
   let row = "";
   let used = 0;
@@ -71,7 +78,9 @@ export function rowsOf(line: string, { first, later }: Room): string[] {
       row += text;
       continue;
     }
-    if (used > 0 && used + spaces.length + width > room()) endRow();
+    const fits = used + spaces.length + width <= room();
+    const begins = fill && width > later && used + spaces.length + leastPart <= room();
+    if (used > 0 && !fits && !begins) endRow();
     // Only the first row keeps the spaces before its text.
     if (used === 0 && rows.length === 0) spaces = spaces.slice(0, Math.max(0, room() - leastRoom));
     row += spaces;
