@@ -43,6 +43,15 @@ test("a question cannot send control codes to the terminal or imitate our prompt
   assert.match(forged, /^Read a file\?\n {2}> y\n {2}Delete all\?\ny to allow it once, [^\n]*\n> $/);
 });
 
+test("a row in which a line of a diff goes on cannot be taken for a line of the file", () => {
+  const diff =
+    "May a change this file?\nfile: f\n@@ -1,1 +1,2 @@\n same line of the file as before\n+one two three four five";
+  assert.match(
+    questionText(ask({ question: diff }), 24),
+    /\n {3}same line of the file\n {2}↳ as before\n {2}\+one two three four\n {2}↳ five\n/,
+  );
+});
+
 test("a wait is shown with the tool call, or with its label", () => {
   const call = { tool_name: "weather", input: { city: "Oslo" } };
   const label = "the result of the external tool weather";

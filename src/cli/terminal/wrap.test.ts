@@ -21,6 +21,15 @@ test("text breaks between words, and every line has its indent", () => {
   );
 });
 
+test("a line goes on below its own text, and a word that fits no row begins where the line is", () => {
+  assert.equal(
+    wrapped("a\n  one two three four five", { width: 22, indent: 2 }),
+    "  a\n    one two three four\n    five",
+  );
+  assert.equal(wrapped("- one two three four", { width: 18 }), "- one two three\n  four");
+  assert.equal(wrapped(`at ${"x".repeat(30)}`, { width: 20 }), `at ${"x".repeat(17)}\n${"x".repeat(13)}`);
+});
+
 test("without a terminal nothing is broken, and only indents are added", () => {
   assert.equal(wrapped("a b\nc", { width: Infinity, indent: 2 }), "  a b\n  c");
 });
