@@ -49,6 +49,8 @@ async function openAsk(tutti: Tutti, task: string): Promise<string> {
   throw new Error("nothing was asked");
 }
 
+const review = "from: a\nto: b\nreview:\n  task: t\n  conf: 0.2\n  gate: approve\n";
+
 describe("in process and over HTTP", () => {
   test("every read gives the same, and every mistake gives the same error", async (t) => {
     const { kit, sides } = await both(t);
@@ -84,7 +86,10 @@ describe("in process and over HTTP", () => {
       "the same again": (tutti) => tutti.invoke(JSON.stringify(ask), { folder: kit.folder }),
       "a revoked key that is none": (tutti) => tutti.revokeKey("key_none"),
       route: (tutti) => tutti.route({ handoff: "nothing" }),
+      review: (tutti) => tutti.review({ review }),
+      "no review": (tutti) => tutti.review({ review: "nothing" }),
     };
+    assert.equal((await there.review({ review })).verdict, "escalate", "its author is not sure enough");
     for (const [name, look] of Object.entries(looks)) {
       assert.deepEqual(await outcome(() => look(there)), await outcome(() => look(here)), name);
     }
