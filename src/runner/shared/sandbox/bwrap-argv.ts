@@ -11,8 +11,16 @@ export interface Confinement {
   readonly readOnly: readonly string[];
   /** Real paths of files that appear empty. */
   readonly blank: readonly string[];
+  /** What appears at another place than its own, or in its own place inside of a hidden folder. */
+  readonly binds?: readonly Bind[];
   readonly network: boolean;
   readonly cwd: string;
+}
+
+interface Bind {
+  readonly from: string;
+  readonly to: string;
+  readonly writable: boolean;
 }
 
 /** Needed to resolve host names when the network is shared. Its parent folder is hidden because of the sockets in it. */
@@ -21,13 +29,14 @@ const resolver = "/run/systemd/resolve";
 type Mount = [path: string, ...args: string[]];
 
 /** The program and its arguments come after these. */
-export function bwrapArgv({ writable, hidden, readOnly, blank, network, cwd }: Confinement): string[] {
+export function bwrapArgv({ writable, hidden, readOnly, blank, binds = [], network, cwd }: Confinement): string[] {
   const mounts: Mount[] = [
     ["/dev", "--dev", "/dev"],
     ["/proc", "--proc", "/proc"],
     ["/tmp", "--tmpfs", "/tmp"],
     ...hidden.map((path): Mount => [path, "--tmpfs", path]),
     ...writable.map((path): Mount => [path, "--bind", path, path]),
+    ...binds.map(({ from, to, writable: mayWrite }): Mount => [to, mayWrite ? "--bind" : "--ro-bind", from, to]),
     ...pinned(readOnly, writable).map((path): Mount => [path, "--bind-try", path, path]),
     // Mounted also when it is a link: then the file that the link leads to is what may only be read.
     ...readOnly.map((path): Mount => [path, "--ro-bind-try", path, path]),

@@ -12,7 +12,7 @@ import type { Confinement } from "./bwrap-argv.ts";
 /** Written by many programs; they are devices, so nothing is kept in them. */
 const devices = ["/dev/null", "/dev/zero", "/dev/tty", "/dev/stdout", "/dev/stderr", "/dev/dtracehelper"];
 
-export interface SeatbeltOptions extends Omit<Confinement, "cwd"> {
+export interface SeatbeltOptions extends Omit<Confinement, "cwd" | "binds"> {
   /** A folder for temporary files that belongs to this run alone. */
   readonly temporary: string;
   /** Whether protected files may be changed, because a person agreed to it. */
