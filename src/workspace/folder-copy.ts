@@ -1,0 +1,64 @@
+// A workspace that is a copy of a folder: the files, and beside them a small git folder that knows how they were.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { discoverGit, openGit, type OwnGit } from "./own-git.ts";
+import type { WorkspaceStore } from "./record-store.ts";
+import { makeCommit } from "./make-commit.ts";
+import { snapshotTree } from "./snapshot-tree.ts";
+import { withScratch } from "./scratch-store.ts";
+import { sessionFolder, type Workspace } from "./workspace-record.ts";
+
+/** What names the state of a copy in its git folder. */
+export const copyRef = "refs/heads/work";
+
+/** Contents are kept byte for byte, whatever a file of the folder says about line ends or filters. */
+const attributes = "* -text -eol -filter -ident -working-tree-encoding -diff -merge\n";
+
+export interface FilledCopy {
+  /** Depends on the content of the files alone. */
+  readonly base: string;
+  readonly warnings: readonly string[];
+}
+
+export async function fillCopy(store: WorkspaceStore, workspace: Workspace, signal?: AbortSignal): Promise<FilledCopy> {
+  const { project, folder } = workspace;
+  const git = await makeCopyGit(workspace);
+  await store.checkpoint?.("copy begun");
+  return withScratch(sessionFolder(workspace), git.gitDir, async ({ folder: scratch, index }) => {
+    const objects = { folder: join(git.gitDir, "objects"), alternates: [] };
+    const snapshot = await snapshotTree({
+      git,
+      workTree: project,
+      from: undefined,
+      scratch: { folder: scratch, index, objects },
+      signal,
+    });
+    const message = "The files as they were";
+    const base = await makeCommit(git, { tree: snapshot.tree, parents: [], message, anonymous: true, signal });
+    await git.run(["update-ref", copyRef, base], { signal });
+    mkdirSync(folder, { mode: 0o700 });
+    await checkOutCopy(git, workspace, base);
+    return {
+      base,
+      warnings: snapshot.nested.map((path) => `${path} is a git repository of its own and was not copied.`),
+    };
+  });
+}
+
+async function makeCopyGit({ git_dir }: Workspace): Promise<OwnGit> {
+  const gitDir = git_dir ?? "";
+  mkdirSync(dirname(gitDir), { recursive: true, mode: 0o700 });
+  await discoverGit(dirname(gitDir), ["init", "--quiet", "--bare", "--template=", "--initial-branch=work", gitDir]);
+  mkdirSync(join(gitDir, "info"), { recursive: true });
+  writeFileSync(join(gitDir, "info", "attributes"), attributes);
+  return openGit(gitDir);
+}
+
+/** Fills the empty folder with the files of a commit. */
+export async function checkOutCopy(git: OwnGit, workspace: Workspace, commit: string): Promise<void> {
+  await withScratch(sessionFolder(workspace), git.gitDir, async ({ index }) => {
+    await git.run(["read-tree", "--reset", "-u", commit], { workTree: workspace.folder, index });
+  });
+}

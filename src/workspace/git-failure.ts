@@ -1,0 +1,61 @@
+// Turns a failure of git into an error that says what is wrong and what to do about it.
+
+import { existsSync } from "node:fs";
+
+import { errno } from "../core/errno.ts";
+import { type ErrorCode, TuttiError } from "../protocol/error.ts";
+
+const known: readonly (readonly [RegExp, ErrorCode, string])[] = [
+  [/no space left on device|disk quota exceeded/i, "disk_full", "the disk is full; make room and try again"],
+  [/read-only file system/i, "read_only", "the folder is on a file system that can only be read"],
+  [
+    /detected dubious ownership/i,
+    "refused",
+    "the repository belongs to another user; if you trust it, add it to git's `safe.directory`",
+  ],
+  [/not a git repository/i, "not_found", "the folder is not in a git repository; use the mode `copy`"],
+  [
+    /unable to create '.*\.lock': file exists|cannot lock ref/is,
+    "busy",
+    "another git command is working on the repository; try again when it has ended",
+  ],
+  [
+    /transport '.*' not allowed|promisor remote/i,
+    "refused",
+    "objects are missing in this repository, and Tutti's own git fetches nothing; run `git fetch` first",
+  ],
+];
+
+export interface FailedGit {
+  readonly args: readonly string[];
+  readonly code: number | null;
+  readonly stderr: string;
+}
+
+/** Git speaks English here, because Tutti sets the language. */
+export function gitFailure({ args, code, stderr }: FailedGit): TuttiError {
+  const told = lastLines(stderr);
+  const details = { command: `git ${args.join(" ")}`.slice(0, 500), exit_code: code, stderr: told };
+  for (const [pattern, error, message] of known) {
+    if (pattern.test(stderr)) return new TuttiError(error, `${message} (git: ${told})`, { details });
+  }
+  return new TuttiError("io", `git ${args[0] ?? ""} failed: ${told || `exit status ${code}`}`, { details });
+}
+
+export function gitNotStarted(cause: unknown, cwd: string): TuttiError {
+  if (!existsSync(cwd)) return new TuttiError("not_found", `the folder ${cwd} does not exist any more`, { cause });
+  if (errno(cause) === "ENOENT") {
+    return new TuttiError("not_found", "git cannot be started: install git 2.38 or newer, and see that it is on PATH", {
+      cause,
+    });
+  }
+  return new TuttiError("io", `git cannot be started: ${errno(cause) ?? String(cause)}`, { cause, retry: "safe" });
+}
+
+function lastLines(stderr: string): string {
+  const lines = stderr
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("hint:"));
+  return lines.slice(-3).join("; ").slice(0, 600);
+}

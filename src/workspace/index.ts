@@ -1,0 +1,30 @@
+// The workspaces of sessions: everything that other layers use of this one.
+
+export { chooseRemovals, type RemovalCandidate, type RemovalLimits, type Removals } from "./choose-removals.ts";
+export type { CopiedFiles } from "./copy-files.ts";
+export { createWorkspace, type CreateOutcome, type NewWorkspace, type WorkspaceBase } from "./create-workspace.ts";
+export { endSession, type EndSession, importSession, type SessionImport } from "./end-session.ts";
+export {
+  inspectWorkspace,
+  type ListedWorkspace,
+  listWorkspaces,
+  type WorkspaceList,
+  type WorkspaceState,
+} from "./list-workspaces.ts";
+export { integrate, type Integration, integrationBranch, mergeBranch, type MergeInto } from "./merge-branch.ts";
+export type { MergeConflict, MergeOutcome } from "./merge-commits.ts";
+export type { Confine } from "./own-git.ts";
+export { openWorkspaces, readRecord, readRecords, type ReadRecords, type WorkspaceStore } from "./record-store.ts";
+export { type Recovered, recoverWorkspaces } from "./recover-workspaces.ts";
+export { type RemovedWorkspace, type RemoveOptions, removeWorkspace, restoreWorkspace } from "./remove-workspace.ts";
+export { type CommitSetting, type SavedWork, type SaveOptions, saveWorkspace } from "./save-workspace.ts";
+export { beginSession, type SessionBind, type SessionConfinement } from "./session-git.ts";
+export {
+  type ChangedFile,
+  type ResultCommit,
+  type ResultOptions,
+  sessionPatch,
+  sessionResult,
+  type SessionResult,
+} from "./session-result.ts";
+export { savedRef, startFolder, Workspace, WorkspaceId, workspaceId, WorkspaceMode } from "./workspace-record.ts";
