@@ -39,7 +39,9 @@ export async function importObjects(request: ObjectImport): Promise<void> {
       input: wanted,
       stdout: file.fd,
       signal,
-      ...(confine === undefined ? {} : { confined: { confine: withReadable(confine, from.folder), writable: [] } }),
+      ...(confine === undefined
+        ? {}
+        : { confined: { confine: withReadable(confine, dirname(from.folder)), writable: [] } }),
     });
     await using pack = await open(packFile, "r");
     await git.run(["index-pack", "--stdin", "--strict", "--fsck-objects", `--max-input-size=${maxBytes}`], {

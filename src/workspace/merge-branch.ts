@@ -1,12 +1,14 @@
 // Merges a branch into another one of the person's choice; a checkout is touched only when it is clean and the person agreed.
 
 import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { TuttiError } from "../protocol/error.ts";
 import { findRepository, headCommit, noCommit, readRef, type Repository, resolveCommit } from "./find-repository.ts";
 import { mergeCommits, mergeInOrder, type MergeOutcome } from "./merge-commits.ts";
 import { type OwnGit } from "./own-git.ts";
+import { withScratch } from "./scratch-store.ts";
 import { branchRef } from "./workspace-record.ts";
 
 export interface MergeInto {
@@ -149,7 +151,7 @@ async function moveRef(git: OwnGit, { ref, old, next, note }: RefMove, gitDir = 
 /** Git looks at all files before it changes the first one, and refuses when an untracked file would be overwritten. */
 async function moveCheckout({ git, top, checkoutGitDir }: Repository, move: RefMove): Promise<void> {
   const { old, next } = move;
-  await refuseFiltered(git, { top, checkoutGitDir, old, next });
+  await refuseFiltered(git, old, next);
   const options = { gitDir: checkoutGitDir, workTree: top };
   await git.run(["update-index", "-q", "--refresh"], { ...options, expected: [1] });
   const { code, stderr } = await git.run(["read-tree", "-m", "-u", old, next], { ...options, expected: [128] });
@@ -169,20 +171,14 @@ async function moveCheckout({ git, top, checkoutGitDir }: Repository, move: RefM
   }
 }
 
-interface Filtered {
-  readonly top: string;
-  readonly checkoutGitDir: string;
-  readonly old: string;
-  readonly next: string;
-}
-
-async function refuseFiltered(git: OwnGit, { top, checkoutGitDir, old, next }: Filtered): Promise<void> {
+/** By the attributes of the commit that is to be checked out. */
+async function refuseFiltered(git: OwnGit, old: string, next: string): Promise<void> {
   if (git.settings.filters.length === 0) return;
   const paths = await git.list(["diff-tree", "-r", "-z", "--name-only", "--no-renames", old, next]);
-  const told = await git.list(["check-attr", "-z", "--stdin", "filter"], {
-    gitDir: checkoutGitDir,
-    workTree: top,
-    input: paths.map((path) => `${path}\0`).join(""),
+  const told = await withScratch(tmpdir(), git.gitDir, async ({ index }) => {
+    await git.run(["read-tree", next], { index });
+    const input = paths.map((path) => `${path}\0`).join("");
+    return git.list(["check-attr", "-z", "--cached", "--stdin", "filter"], { index, input });
   });
   for (let at = 0; at + 2 < told.length; at += 3) {
     const [path = "", , filter = ""] = told.slice(at, at + 3);

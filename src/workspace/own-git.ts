@@ -1,9 +1,11 @@
 // Tutti's own git: it works on a noted git folder, starts no program that a repository names, and is bounded in output and time.
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
 
 import { TuttiError } from "../protocol/error.ts";
 import { gitFailure, gitNotStarted } from "./git-failure.ts";
+import { alternatesOf } from "./object-alternates.ts";
 import { confinedSettings, type GitSettings, readSettings, safeSettings } from "./git-settings.ts";
 
 /** Makes a command run confined: the command may write only to the folders named. */
@@ -144,7 +146,8 @@ async function execute(argv: readonly string[], { cwd, options, args = argv, git
 function started(argv: readonly string[], { cwd, options, gitDir }: Execution): ChildProcess {
   const { confined, objects, index } = options;
   const plain: readonly [string, ...string[]] = ["git", "--no-pager", ...argv];
-  const readable = [cwd, ...(objects?.alternates ?? []), ...[gitDir, options.gitDir].flatMap((path) => path ?? [])];
+  const readable =
+    confined === undefined ? [] : readableFor({ cwd, options, ...(gitDir === undefined ? {} : { gitDir }) });
   const [program, ...rest] = confined?.confine({ argv: plain, cwd, writable: confined.writable, readable }) ?? plain;
   return spawn(program, rest, {
     cwd,
@@ -163,6 +166,12 @@ function started(argv: readonly string[], { cwd, options, gitDir }: Execution): 
     detached: true,
     stdio: [options.stdin ?? "pipe", options.stdout ?? "pipe", "pipe"],
   });
+}
+
+function readableFor({ cwd, options, gitDir }: Execution): string[] {
+  const stores = [...(options.objects?.alternates ?? []), ...(gitDir === undefined ? [] : [join(gitDir, "objects")])];
+  const known = [cwd, gitDir, options.gitDir, ...stores, ...stores.flatMap((store) => alternatesOf(store))];
+  return [...new Set(known.flatMap((path) => path ?? []))];
 }
 
 /** Git separates the paths with colons unless they are quoted. */

@@ -1,10 +1,11 @@
 // What a confined session sees of git: everything can be read, and only objects, branches and a worktree of its own be written.
 
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { cp, lstat, mkdir, rm, writeFile } from "node:fs/promises";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 
 import { TuttiError } from "../protocol/error.ts";
+import { alternatesOf } from "./object-alternates.ts";
 import { readRef } from "./find-repository.ts";
 import type { ObjectStore, OwnGit } from "./own-git.ts";
 import { openGit } from "./own-git.ts";
@@ -130,20 +131,4 @@ async function fillPrivateGit(git: OwnGit, workspace: Workspace, own: PrivateGit
     [own.realObjects, ...others].map((path) => `${path}\n`).join(""),
   );
   return others;
-}
-
-/** Absolute paths, also of those that an alternate borrows from itself. */
-function alternatesOf(objects: string, depth = 0): string[] {
-  let text: string;
-  try {
-    text = readFileSync(join(objects, "info", "alternates"), "utf8");
-  } catch {
-    return [];
-  }
-  const paths = text
-    .split("\n")
-    .filter((line) => line !== "" && !line.startsWith("#"))
-    .map((line) => (isAbsolute(line) ? line : resolve(objects, line)));
-  const further = depth >= 5 ? [] : paths.flatMap((path) => alternatesOf(path, depth + 1));
-  return [...new Set([...paths, ...further])];
 }
