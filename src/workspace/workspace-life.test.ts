@@ -50,7 +50,7 @@ function open(life: Omit<Life, "store">, onCrash: () => void): WorkspaceStore {
 /** Does the action; the process may end in the middle of it, and a new one recovers. */
 async function survive(life: Life, action: (store: WorkspaceStore) => Promise<unknown>): Promise<void> {
   const end = Promise.withResolvers<typeof crashed>();
-  life.stepsLeft = life.random.oneIn(2) ? 1 + life.random.below(4) : Infinity;
+  life.stepsLeft = life.random.oneIn(3) ? Infinity : 1 + life.random.below(3);
   life.store = open(life, () => end.resolve(crashed));
   const done = action(life.store).catch((thrown: unknown) => {
     if (!(thrown instanceof TuttiError) || thrown.code === "internal" || thrown.code === "io") throw thrown;
@@ -114,6 +114,7 @@ const actions: Readonly<Record<string, (life: Life) => Promise<void>>> = {
   },
   remove: async (life) => {
     const workspace = anyWorkspace(life);
+    if (workspace !== undefined && !life.random.oneIn(3)) edit(life, workspace);
     const uncommitted = life.random.oneIn(3) ? "refuse" : "save";
     if (workspace !== undefined) await survive(life, (store) => removeWorkspace(store, workspace.id, { uncommitted }));
   },
@@ -137,7 +138,7 @@ const actions: Readonly<Record<string, (life: Life) => Promise<void>>> = {
     }));
     const { remove } = chooseRemovals(
       candidates,
-      { maxCount: 2, mayRemoveUncommitted: life.random.oneIn(2) },
+      { maxCount: 1, mayRemoveUncommitted: life.random.oneIn(2) },
       life.attempt,
     );
     for (const { id } of remove) await survive(life, (store) => removeWorkspace(store, id, { uncommitted: "save" }));
@@ -202,7 +203,8 @@ async function live(t: TestContext, seed: number, length: number): Promise<void>
     persons: personsThings(repository),
     stepsLeft: Infinity,
   };
-  const names = Object.keys(actions);
+  // Those in which a crash can do most come more often.
+  const names = [...Object.keys(actions), "create", "remove", "remove", "restore", "restore"];
   const done: string[] = [];
   for (let at = 0; at < length; at += 1) {
     const name = at < 2 ? "create" : (random.any(names) ?? "create");
