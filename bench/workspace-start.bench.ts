@@ -7,12 +7,11 @@ import { join } from "node:path";
 
 import { createWorkspace } from "../src/workspace/create-workspace.ts";
 import { openWorkspaces } from "../src/workspace/record-store.ts";
-import { removeWorkspace } from "../src/workspace/remove-workspace.ts";
 import { type Cost, costOf, leastCost, report, round } from "./measure.ts";
 
 const files = 20_000;
 const perFolder = 200;
-const rounds = 3;
+const rounds = 2;
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
 const project = join(folder, "project");
@@ -47,13 +46,11 @@ try {
   for (let at = 1; at <= rounds; at += 1) {
     const plain = join(folder, `plain-${at}`);
     costs.git.push(await wholeCost(async () => git("worktree", "add", "-q", "-b", `plain-${at}`, plain)));
-    git("worktree", "remove", "--force", plain);
     const wanted = { task: "tsk_bench", attempt: at, project, now: at };
     const create = async (): Promise<void> => {
       await createWorkspace(store, wanted);
     };
     costs.tutti.push(await wholeCost(create));
-    await removeWorkspace(store, `wsp_bench-${at}`, { uncommitted: "discard" });
   }
   const [alone, ours] = [leastCost(costs.git), leastCost(costs.tutti)];
   report({

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
 import { personsThings, repositoryAt, testRepository, type TestRepository } from "../../test/support/git-kit.ts";
+import { skipUnconfined } from "../../test/support/confined-session.ts";
+import { onSmallDisk } from "../../test/support/small-disk.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { createWorkspace, type CreateOutcome, type NewWorkspace } from "./create-workspace.ts";
 import { openWorkspaces, readRecords } from "./record-store.ts";
@@ -215,6 +219,26 @@ test("submodules and Git LFS are told by name; a sparse checkout becomes a whole
   assert.match(warnings.join(" "), /1 files are kept in Git LFS, such as x\.bin.*submodules module are empty/s);
   assert.equal(read(workspace.folder, "x.bin"), "pointer\n");
   assert.equal(read(workspace.folder, "sub/b.txt"), "b\n");
+});
+
+test("a full disk is said to be full, and what was half made is gone", { skip: skipUnconfined }, async (t) => {
+  const large = randomBytes(1024 * 1024).toString("base64");
+  const repository = testRepository(t, { "a.txt": "a\n", "large.txt": large });
+  const before = personsThings(repository);
+  const state = tempFolder(t, "tutti-state-");
+  const source = (name: string) => JSON.stringify(join(import.meta.dirname, name));
+  const program = `
+    import { createWorkspace } from ${source("create-workspace.ts")};
+    import { openWorkspaces, readRecords } from ${source("record-store.ts")};
+    const store = openWorkspaces(${JSON.stringify(state)});
+    const wanted = { task: "tsk_1", attempt: 1, project: ${JSON.stringify(repository.folder)}, now: 1 };
+    const code = await createWorkspace(store, wanted).then(() => "made", (thrown) => thrown.code);
+    console.log(JSON.stringify([code, readRecords(store)]));`;
+  const command = [process.execPath, "--input-type=module", "-e", program];
+  const run = spawnSync(...onSmallDisk(state, 512 * 1024, command), { encoding: "utf8", timeout: 60_000 });
+  assert.deepEqual(JSON.parse(run.stdout), ["disk_full", { workspaces: [], unreadable: [], unknown: [] }], run.stderr);
+  assert.deepEqual(personsThings(repository), before);
+  assert.equal(repository.git("branch", "--list", "tutti/*"), "");
 });
 
 test("a pattern makes names that git takes", () => {

@@ -1,6 +1,6 @@
 // Turns a failure of git into an error that says what is wrong and what to do about it.
 
-import { existsSync } from "node:fs";
+import { existsSync, statfsSync } from "node:fs";
 
 import { errno } from "../core/errno.ts";
 import { type ErrorCode, TuttiError } from "../protocol/error.ts";
@@ -30,12 +30,18 @@ export interface FailedGit {
   readonly args: readonly string[];
   readonly code: number | null;
   readonly stderr: string;
+  /** Where git wrote files. */
+  readonly cwd: string;
 }
 
 /** Git speaks English here, because Tutti sets the language. */
-export function gitFailure({ args, code, stderr }: FailedGit): TuttiError {
+export function gitFailure({ args, code, stderr, cwd }: FailedGit): TuttiError {
   const told = lastLines(stderr);
   const details = { command: `git ${args.join(" ")}`.slice(0, 500), exit_code: code, stderr: told };
+  // Git does not always say why it could not write a file.
+  if (/unable to (?:write|create)/i.test(stderr) && isFull(cwd)) {
+    return new TuttiError("disk_full", `the disk is full; make room and try again (git: ${told})`, { details });
+  }
   for (const [pattern, error, message] of known) {
     if (pattern.test(stderr)) return new TuttiError(error, `${message} (git: ${told})`, { details });
   }
@@ -50,6 +56,15 @@ export function gitNotStarted(cause: unknown, cwd: string): TuttiError {
     });
   }
   return new TuttiError("io", `git cannot be started: ${errno(cause) ?? String(cause)}`, { cause, retry: "safe" });
+}
+
+function isFull(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize < 1024 * 1024;
+  } catch {
+    return false;
+  }
 }
 
 function lastLines(stderr: string): string {

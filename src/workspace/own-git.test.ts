@@ -134,7 +134,7 @@ test("output, time and cancellation end git, and it leaves no lock behind", asyn
 });
 
 test("failures of git say what is wrong", async (t) => {
-  const code = (stderr: string) => gitFailure({ args: ["x"], code: 128, stderr }).code;
+  const code = (stderr: string) => gitFailure({ args: ["x"], code: 128, stderr, cwd: "/" }).code;
   assert.equal(code("fatal: write error: No space left on device"), "disk_full");
   assert.equal(code("fatal: Unable to create '/r/.git/index.lock': File exists."), "busy");
   assert.equal(code("fatal: detected dubious ownership in repository at '/r'"), "refused");

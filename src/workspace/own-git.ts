@@ -134,7 +134,7 @@ async function execute(argv: readonly string[], { cwd, options, args = argv, git
     const stderr = Buffer.concat(output.stderr).toString("utf8");
     if (output.why !== undefined) throw output.why;
     if (!output.isCut && (code === null || (code !== 0 && options.expected?.includes(code) !== true))) {
-      throw gitFailure({ args, code, stderr });
+      throw gitFailure({ args, code, stderr, cwd });
     }
     return { code: code ?? 0, stdout: Buffer.concat(output.stdout), stderr, isCut: output.isCut };
   } finally {

@@ -118,7 +118,7 @@ const changes: Readonly<Record<string, ChangedFile["change"]>> = {
 };
 
 /** First come all entries of `--raw`, then all of `--numstat`. In both, a renamed file has two paths. */
-export function changedFiles(fields: readonly string[]): ChangedFile[] {
+function changedFiles(fields: readonly string[]): ChangedFile[] {
   const files = new Map<string, ChangedFile>();
   let at = 0;
   for (; at < fields.length && fields[at]?.startsWith(":") === true; at += 1) {
