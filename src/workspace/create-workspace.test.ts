@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
@@ -173,6 +173,29 @@ test("outside of git, and on request, a workspace is a copy named by its content
     createWorkspace(records, wanted(folder, { attempt: 4, mode: "worktree" })),
     /not in a git repository/,
   );
+});
+
+test("neither the state folder nor a copy of a copy gets into a copy", async (t) => {
+  const folder = tempFolder(t);
+  writeFileSync(join(folder, "a.txt"), "a\n");
+  const records = openWorkspaces(join(folder, "state"));
+  await createWorkspace(records, wanted(folder));
+  const { workspace } = ready(await createWorkspace(records, wanted(folder, { attempt: 2 })));
+  assert.deepEqual(readdirSync(workspace.folder), ["a.txt"]);
+});
+
+test("workspaces made at the same moment do not take each other's branch", async (t) => {
+  const repository = testRepository(t);
+  const records = store(t);
+  const attempts = [1, 2, 3].map((attempt) =>
+    createWorkspace(records, wanted(repository.folder, { attempt, branchPattern: "same" })),
+  );
+  const made = (await Promise.allSettled(attempts)).flatMap((each) =>
+    each.status === "fulfilled" ? [each.value] : [],
+  );
+  assert.equal(made.length, 1);
+  assert.equal(repository.git("rev-parse", "same"), repository.git("rev-parse", "main"));
+  assert.equal(readRecords(records).workspaces.length, 1);
 });
 
 test("a shared workspace is the person's folder", async (t) => {

@@ -13,7 +13,7 @@ import { importObjects } from "./import-objects.ts";
 import { makeCommit } from "./make-commit.ts";
 import { mergeInOrder, type MergeConflict } from "./merge-commits.ts";
 import type { Confine, OwnGit } from "./own-git.ts";
-import { readRecord, type WorkspaceStore, writeRecord } from "./record-store.ts";
+import { ownFolders, readRecord, type WorkspaceStore, writeRecord } from "./record-store.ts";
 import { undoCreating } from "./recover-workspaces.ts";
 import { withScratch } from "./scratch-store.ts";
 import { snapshotTree } from "./snapshot-tree.ts";
@@ -184,9 +184,11 @@ async function createWorktree(plan: Plan, repository: Repository): Promise<Creat
   return making(store, writeRecord(store, record), async (workspace) => {
     await store.checkpoint?.("recorded");
     const begin =
-      wanted.withChanges === true && dirty.length > 0 ? await changesCommit(repository, workspace, wanted) : base;
+      wanted.withChanges === true && dirty.length > 0
+        ? await changesCommit(store, workspace, { repository, wanted })
+        : base;
     const started = record.new_branch ? writeRecord(store, { ...workspace, base: begin }) : workspace;
-    if (record.new_branch) await git.run(["update-ref", branchRef(branch), begin, noCommit(begin)], { signal });
+    if (record.new_branch) await makeBranch(store, started, { git, signal });
     await store.checkpoint?.("branch made");
     const warnings = await checkOutWorktree(store, started, { git, confine: wanted.confine, signal });
     await store.checkpoint?.("checked out");
@@ -201,6 +203,21 @@ async function createWorktree(plan: Plan, repository: Repository): Promise<Creat
   });
 }
 
+async function makeBranch(
+  store: WorkspaceStore,
+  workspace: Workspace,
+  { git, signal }: { readonly git: OwnGit; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  const { branch, base } = workspace;
+  try {
+    await git.run(["update-ref", branchRef(branch ?? ""), base ?? "", noCommit(base ?? "")], { signal });
+  } catch (thrown) {
+    // Another workspace may have made a branch of this name just now. It is not ours to delete.
+    writeRecord(store, { ...workspace, new_branch: false });
+    throw thrown;
+  }
+}
+
 /** Undoes what was made when something fails on the way. */
 async function making(
   store: WorkspaceStore,
@@ -210,7 +227,8 @@ async function making(
   try {
     return await make(workspace);
   } catch (thrown) {
-    await undoCreating(store, readRecord(store, workspace.id) ?? workspace);
+    // If this fails, too, the record stays, and the next recovery undoes the rest.
+    await undoCreating(store, readRecord(store, workspace.id) ?? workspace).catch(() => undefined);
     throw thrown;
   }
 }
@@ -237,17 +255,22 @@ async function baseOf(repository: Repository, wanted: NewWorkspace): Promise<str
 }
 
 /** Like a stash, but made with an index of Tutti's own: the person's index and files stay as they are. */
-async function changesCommit(repository: Repository, workspace: Workspace, wanted: NewWorkspace): Promise<string> {
+async function changesCommit(
+  store: WorkspaceStore,
+  workspace: Workspace,
+  { repository, wanted }: { readonly repository: Repository; readonly wanted: NewWorkspace },
+): Promise<string> {
   const { git, top } = repository;
   const { confine, signal } = wanted;
   const head = await headCommit(repository, signal);
+  const exclude = [...copyList(wanted, relative(top, workspace.project)), ...ownFolders(store, top)];
   return withScratch(sessionFolder(workspace), git.gitDir, async (scratch) => {
     const { tree } = await snapshotTree({
       git,
       workTree: top,
       from: head,
       scratch,
-      exclude: copyList(wanted, relative(top, workspace.project)),
+      exclude,
       confine: usesFilters(git) ? confine : undefined,
       signal,
     });
@@ -282,8 +305,9 @@ async function dirtyFiles({ git, top, checkoutGitDir }: Repository, signal?: Abo
 }
 
 async function refuseBadName(git: OwnGit, branch: string): Promise<void> {
-  const { code } = await git.run(["check-ref-format", "--branch", branch], { expected: [1, 128] });
-  if (code === 0) return;
+  const { code, stdout } = await git.run(["check-ref-format", "--branch", branch], { expected: [1, 128] });
+  // Git resolves names such as `@{-1}` here; only a name that stands for itself is one.
+  if (code === 0 && stdout.toString("utf8").trimEnd() === branch) return;
   throw new TuttiError("invalid_input", `${JSON.stringify(branch)} is not a name that a branch can have`);
 }
 

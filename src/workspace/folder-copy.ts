@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { discoverGit, openGit, type OwnGit } from "./own-git.ts";
-import type { WorkspaceStore } from "./record-store.ts";
+import { ownFolders, type WorkspaceStore } from "./record-store.ts";
 import { makeCommit } from "./make-commit.ts";
 import { snapshotTree } from "./snapshot-tree.ts";
 import { withScratch } from "./scratch-store.ts";
@@ -15,6 +15,9 @@ export const copyRef = "refs/heads/work";
 
 /** Contents are kept byte for byte, whatever a file of the folder says about line ends or filters. */
 const attributes = "* -text -eol -filter -ident -working-tree-encoding -diff -merge\n";
+
+/** A folder with more than this is no project that one copies for each attempt. */
+const mostBytes = 4 * 1024 ** 3;
 
 export interface FilledCopy {
   /** Depends on the content of the files alone. */
@@ -33,6 +36,8 @@ export async function fillCopy(store: WorkspaceStore, workspace: Workspace, sign
       workTree: project,
       from: undefined,
       scratch: { folder: scratch, index, objects },
+      exclude: ownFolders(store, project),
+      maxBytes: mostBytes,
       signal,
     });
     const message = "The files as they were";

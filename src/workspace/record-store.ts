@@ -1,7 +1,7 @@
 // Keeps the record of each workspace in a file of its own, which is on disk before anything is made or removed.
 
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 
 import { readPrivateFile, replacePrivateFile } from "../files/private-file.ts";
 import { thrownMessage, TuttiError } from "../protocol/error.ts";
@@ -35,6 +35,13 @@ export function openWorkspaces(
   const root = options.root ?? records;
   for (const folder of [records, root]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   return { records, root, ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }) };
+}
+
+/** The folders that Tutti keeps its state and its workspaces in, relative to a folder that contains them. They are no work. */
+export function ownFolders({ records, root }: WorkspaceStore, inside: string): string[] {
+  return [dirname(records), root]
+    .map((path) => relative(inside, path))
+    .filter((path) => path !== "" && !path.startsWith(".."));
 }
 
 export function writeRecord(store: WorkspaceStore, workspace: Workspace): Workspace {

@@ -16,6 +16,8 @@ export interface SnapshotRequest {
   readonly scratch: Scratch;
   /** Paths that are not part of the work, such as a copied `.env`. */
   readonly exclude?: readonly string[];
+  /** The changed files may have this many bytes together. */
+  readonly maxBytes?: number;
   /** Runs the filters that the person configured. Without it, files that need one cannot be saved. */
   readonly confine?: Confine | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -72,13 +74,17 @@ interface Sorted {
 
 async function sorted(
   listed: ReadonlySet<string>,
-  { git, workTree, scratch, signal }: SnapshotRequest,
+  { git, workTree, scratch, maxBytes = Infinity, signal }: SnapshotRequest,
 ): Promise<Sorted> {
   const [files, folders, nested]: [string[], string[], string[]] = [[], [], []];
+  let bytes = 0;
   for (const path of listed) {
+    const stats = path.endsWith("/") ? undefined : await lstat(join(workTree, path)).catch(() => undefined);
     if (path.endsWith("/")) nested.push(path);
-    else if ((await lstat(join(workTree, path)).catch(() => undefined))?.isDirectory() === true) folders.push(path);
+    else if (stats?.isDirectory() === true) folders.push(path);
     else files.push(path);
+    bytes += stats?.size ?? 0;
+    if (bytes > maxBytes) throw tooLarge(workTree, maxBytes);
   }
   if (folders.length === 0) return { files, replaced: [], nested };
   const entries = await git.list(["ls-files", "-z", "--stage"], { workTree, index: scratch.index, signal });
@@ -90,6 +96,13 @@ async function sorted(
     replaced: folders.filter((path) => !submodules.has(path)),
     nested: [...nested, ...folders.filter((path) => submodules.has(path)).map((path) => `${path}/`)],
   };
+}
+
+function tooLarge(folder: string, maxBytes: number): TuttiError {
+  return new TuttiError(
+    "too_large",
+    `${folder} has more than ${maxBytes} bytes of files, which is too much to copy; name a smaller folder, or use the mode \`shared\``,
+  );
 }
 
 /** The paths that Git LFS should hold. Throws when another filter is needed and nothing confines it. */
