@@ -120,7 +120,6 @@ test("only a yes in time is a yes (invariant 8)", () => {
 
 test("the question says who wants to do what and how far it reaches", () => {
   const effect: CallEffect = { effects: ["execute", "network"], confined: false };
-  const question =
-    "May coder run this program? It runs a program, reaches the network; not confined to the task's folders.";
+  const question = "May coder run this program? It reaches the network, and is not confined to the task's folders.";
   assert.equal(approvalQuestion("coder", { tool: "run", effect }, "command: ls"), `${question}\ncommand: ls`);
 });

@@ -139,11 +139,16 @@ const plainRequests: Readonly<Record<string, string>> = {
   edit: "change this file",
 };
 
+/** Whether the request itself says that the call has this effect. */
+function isTold(tool: string, effect: Effect): boolean {
+  return Object.hasOwn(plainRequests, tool) && effect === (tool === "run" ? "execute" : "write");
+}
+
 /** What the person who is asked about a call reads: who wants to do what, and below that what exactly will happen. */
 export function approvalQuestion(agent: string, { tool, effect }: JudgedCall, happens: string): string {
   const wanted = Object.hasOwn(plainRequests, tool) ? plainRequests[tool] : `call ${escapeInvisible(tool)}`;
-  const does = effect.effects.map((name) => effectVerbs[name]).join(", ");
-  const reach = effect.confined ? "confined to the task's folders" : "not confined to the task's folders";
-  const head = `May ${escapeInvisible(agent)} ${wanted}? It ${does === "" ? "has no effect" : does}; ${reach}.`;
+  const untold = effect.effects.filter((name) => !isTold(tool, name)).map((name) => effectVerbs[name]);
+  const reach = effect.confined ? "is confined to the task's folders" : "is not confined to the task's folders";
+  const head = `May ${escapeInvisible(agent)} ${wanted}? It ${[...untold, reach].join(", and ")}.`;
   return `${head}\n${happens}`;
 }

@@ -24,7 +24,7 @@ for (const approved of [true, false]) {
     const ask = await until(() => w.waits(root)[0]);
     assert.match(
       ask.body.ask?.question ?? "",
-      /^May lead run this program\? It runs a program, reaches the network; not confined/,
+      /^May lead run this program\? It reaches the network, and is not confined/,
     );
     assert.ok(!existsSync(join(w.folder, "first")));
     const answer = { kind: "approval", approved, ...(approved ? {} : { reason: "not here" }) };
