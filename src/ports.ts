@@ -126,6 +126,10 @@ export interface GivenUp {
   readonly reason: string;
   /** What became of the attempt; `unknown` when absent: it may have been carried out. */
   readonly outcome?: "unknown" | "failed";
+  /** What the next attempt starts from instead of the task's own input. It holds for that attempt only. */
+  readonly input?: unknown;
+  /** Who runs the next attempt, and with which config, instead of the task's own runner. It holds for that attempt only. */
+  readonly runner?: RunnerConfig;
 }
 
 /**
@@ -183,8 +187,8 @@ export interface Durable {
   /** Ends this run; the next one starts on the same task under another agent. */
   handover(key: string, to: Handover): Promise<never>;
   /**
-   * Gives this attempt up from inside and starts the next: its children are canceled, its waits withdrawn. `refused` when
-   * the task has had all its attempts.
+   * Gives this attempt up from inside and starts the next: its children are canceled, its waits withdrawn. The next one's
+   * input and runner are recorded in the same commit. `refused` when the task has had all its attempts.
    */
   again(key: string, why: GivenUp): Promise<never>;
 }

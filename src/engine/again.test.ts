@@ -20,6 +20,7 @@ import {
 } from "../../test/support/engine-kit.ts";
 import { settle, ticks } from "../../test/support/settle.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
+import type { Durable } from "../ports.ts";
 import { userMessage } from "../protocol/task/message.ts";
 
 const repeatable = { repeatable: true, schema: text } as const;
@@ -130,4 +131,58 @@ test("invariant 3: killed after any commit, a task that gives up twice has each 
     await second.stop();
   }
   assert.ok(commits > 5, `only ${commits} commits`);
+});
+
+test("again gives the next attempt another input and another runner, for that attempt only, whatever is killed", async (t) => {
+  const loops: Loops = {
+    root: async (d) => {
+      const runner = { kind: "loop", config: { model: "larger" } };
+      if (d.attempt === 1) return d.again("again", { reason: "checks failed", input: { failed: "unit" }, runner });
+      return d.attempt === 2 ? d.handover("to", { agent: "kid", input: d.input }) : [d.attempt, d.agent, d.input];
+    },
+    kid: (d) => d.again("again", { reason: "no better" }),
+  };
+  const configs: string[] = [];
+  const loop = async (d: Durable, config: unknown): Promise<unknown> => {
+    configs.push(`${d.attempt}.${d.run}:${JSON.stringify([config, d.input])}`);
+    await d.step("s", repeatable, () => ticks(2).then(() => "s"));
+    return loops[d.agent]?.(d);
+  };
+  let commits = 0;
+  for (let kill = 1; kill <= commits + 1 && kill < 40; kill += 1) {
+    configs.length = 0;
+    const first = world(tempFolder(t), loops, { runners: { loop } });
+    const reached = gate();
+    let count = 0;
+    first.store.onCommit(() => {
+      count += 1;
+      if (count === kill) reached.open();
+    });
+    const name = await started(first, "root", { input: "own" });
+    await Promise.race([reached.opened, first.engine.result(name)]);
+    const second = await killed(first, t, loops, { runners: { loop } });
+    assert.deepEqual((await second.engine.result(name)).content, [3, "root", "own"]);
+    assert.deepEqual(
+      [...new Set(configs)],
+      [
+        '1.1:[{},"own"]',
+        '2.1:[{"model":"larger"},{"failed":"unit"}]',
+        '2.2:[{"model":"larger"},{"failed":"unit"}]',
+        '3.1:[{},"own"]',
+      ],
+      `killed after commit ${kill}`,
+    );
+    commits = Math.max(commits, count);
+    await second.stop();
+  }
+  assert.ok(commits > 3, `only ${commits} commits`);
+});
+
+test("again with a kind of runner that nobody runs is refused, and the attempt goes on", async (t) => {
+  const w = world(tempFolder(t), {
+    root: (d) => codeOf(d.again("again", { reason: "route", runner: { kind: "nobody", config: {} } })),
+  });
+  t.after(() => w.stop());
+  const name = await started(w, "root");
+  assert.equal((await w.engine.result(name)).content, "not_found");
 });

@@ -2,6 +2,7 @@
 
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { toFailure } from "../protocol/failure.ts";
+import type { GivenUp } from "../ports.ts";
 import type { TaskRow } from "../store/store.ts";
 import { countResume } from "./crash-guard.ts";
 import { DurableRun, HandedOver, TriedAgain } from "./durable-run.ts";
@@ -65,21 +66,21 @@ export class Driver {
 
   /** The loop that runs is ended; the task starts over as its next attempt. */
   nextAttempt(task: LiveTask): void {
-    this.#beginAttempt(task);
+    this.#beginAttempt(task, null);
     if (task.running) task.stop?.(new NextAttempt());
   }
 
   /** What belongs to the attempt goes with it: nobody of the next hears its children and its answers. */
-  #beginAttempt(task: LiveTask): void {
+  #beginAttempt(task: LiveTask, body: RunBody | null): void {
     const { store, waits } = this.#parts;
+    const last = this.#lastRun(task);
     for (const child of task.children ?? []) {
       cancelTask(this.#parts, child, "the attempt it belonged to was given up");
     }
     waits.withdrawAll(task);
-    const last = this.#made.get(task) ?? store.lastRun(task.id);
     const attempt = (last?.attempt ?? 0) + 1;
-    task.run = store.addRun({ task: task.id, attempt, run: 1, body: null });
-    this.#made.set(task, { id: task.run, attempt, run: 1, body: null });
+    task.run = store.addRun({ task: task.id, attempt, run: 1, body: body === null ? null : JSON.stringify(body) });
+    this.#made.set(task, { id: task.run, attempt, run: 1, body });
   }
 
   async #drive(task: LiveTask): Promise<void> {
@@ -143,7 +144,7 @@ export class Driver {
       if (thrown instanceof TriedAgain) {
         const { outcome = "unknown", reason } = thrown.why;
         this.#parts.recorder.emit(task, "attempt.ended", { outcome, reason });
-        this.#beginAttempt(task);
+        this.#beginAttempt(task, this.#startOf(task, thrown.why));
         return true;
       }
       endTask(this.#parts, task, "failed", { error: toFailure(toTuttiError(thrown)) });
@@ -154,13 +155,32 @@ export class Driver {
     return false;
   }
 
+  /** What the next attempt starts from; null when that is what the task itself was given. */
+  #startOf(task: LiveTask, { input, runner }: GivenUp): RunBody | null {
+    if (input === undefined && runner === undefined) return null;
+    const { agent, body } = this.#storedTask(task);
+    const { rights } = taskBodyIn(body);
+    return {
+      agent,
+      rights,
+      input: this.#parts.recorder.cleanValue(input),
+      ...(runner === undefined ? {} : { runner }),
+    };
+  }
+
   #handOver(task: LiveTask, { to }: HandedOver): void {
     const { store, waits, recorder } = this.#parts;
     // Nobody of the next run can hear an answer to this one's questions.
     waits.withdrawAll(task);
-    const last = this.#made.get(task) ?? store.lastRun(task.id);
+    const last = this.#lastRun(task);
     const input = recorder.cleanValue(to.input) ?? null;
-    const body: RunBody = { agent: to.agent, input, rights: to.rights ?? task.rights };
+    const runner = last?.body?.runner;
+    const body: RunBody = {
+      agent: to.agent,
+      input,
+      rights: to.rights ?? task.rights,
+      ...(runner === undefined ? {} : { runner }),
+    };
     const [attempt, run] = [last?.attempt ?? 1, (last?.run ?? 1) + 1];
     const reason = to.reason === undefined ? {} : { reason: to.reason };
     recorder.emit(task, "task.handed_over", {
@@ -177,7 +197,7 @@ export class Driver {
   #runOf(task: LiveTask): { info: RunInfo; config: unknown } {
     const { store } = this.#parts;
     // The agent of a task whose record is held is its own: no handover can have come before its first run.
-    const { body, shared: line, agent } = takeRecord(task) ?? this.#storedTask(task);
+    const { body, shared: line, agent, kind } = takeRecord(task) ?? this.#storedTask(task);
     const { input, config, rights } = taskBodyIn(body);
     const shared: unknown = line === null ? undefined : JSON.parse(store.logById(line)?.body ?? "null");
     const made = this.#made.get(task) ?? (task.fresh ? { id: task.run, attempt: 1, run: 1, body: null } : undefined);
@@ -185,8 +205,9 @@ export class Driver {
     const fresh = made !== undefined;
     task.agent = run.body?.agent ?? agent;
     task.rights = run.body?.rights ?? rights;
+    task.kind = run.body?.runner?.kind ?? kind;
     const info = { id: run.id, attempt: run.attempt, run: run.run, fresh, input: run.body?.input ?? input, shared };
-    return { info, config };
+    return { info, config: run.body?.runner === undefined ? config : run.body.runner.config };
   }
 
   #storedTask(task: LiveTask): TaskRow {
@@ -196,14 +217,21 @@ export class Driver {
   }
 
   #stored(task: LiveTask): KnownRun {
-    const found = this.#parts.store.lastRun(task.id);
+    const found = this.#lastRun(task);
     if (found === undefined) throw new TuttiError("corrupt", `the task ${task.name} has no run in the store`);
-    return { ...found, body: runBodyIn(found.body) };
+    return found;
+  }
+
+  #lastRun(task: LiveTask): KnownRun | undefined {
+    const made = this.#made.get(task);
+    if (made !== undefined) return made;
+    const found = this.#parts.store.lastRun(task.id);
+    return found === undefined ? undefined : { ...found, body: runBodyIn(found.body) };
   }
 }
 
-function takeRecord(task: LiveTask): Pick<TaskRow, "body" | "shared" | "agent"> | undefined {
-  const { recorded, agent } = task;
+function takeRecord(task: LiveTask): Pick<TaskRow, "body" | "shared" | "agent" | "kind"> | undefined {
+  const { recorded, agent, kind } = task;
   task.recorded = undefined;
-  return recorded === undefined ? undefined : { ...recorded, agent };
+  return recorded === undefined ? undefined : { ...recorded, agent, kind };
 }

@@ -196,6 +196,7 @@ export class DurableRun implements Durable {
     if (this.attempt >= maxAttempts) {
       throw new TuttiError("refused", `the task was tried ${maxAttempts} times; it is not tried again: ${why.reason}`);
     }
+    if (why.runner !== undefined) this.#core.parts.runners.check(why.runner.kind);
     throw new TriedAgain(why);
   }
 }

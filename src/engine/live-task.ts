@@ -57,7 +57,8 @@ export interface LiveTask {
   readonly parent: LiveTask | undefined;
   readonly tree: Tree;
   readonly depth: number;
-  readonly kind: string;
+  /** Of the runner of its current run. */
+  kind: string;
   /** Row of its current run. */
   run: number;
   /** Made in this process, so nothing can be recorded under the keys of its first run. */

@@ -12,7 +12,7 @@ import { askName, taskName } from "../store/names.ts";
 import { resultIn } from "./outcome.ts";
 import { clockStops, pausesIn } from "./pause-switch.ts";
 import { payer, payerAbove, rootAccounts, rootBudget } from "./payer.ts";
-import { type TaskBody, taskBodyIn } from "./task-body.ts";
+import { runBodyIn, type TaskBody, taskBodyIn } from "./task-body.ts";
 import { answerIn, type WaitBody, waitBodyIn } from "./wait-body.ts";
 
 export interface RecoveredTree {
@@ -71,14 +71,15 @@ function taskOf(parts: EngineParts, row: TaskRow, known: ReadonlyMap<number, Liv
   const { store } = parts;
   const body = taskBodyIn(row.body);
   const parent = row.parent === null ? undefined : known.get(row.parent);
+  const run = store.lastRun(row.id);
   const task = liveTask({
     id: row.id,
     name: taskName(store.salt, row.id),
-    run: store.lastRun(row.id)?.id ?? 0,
+    run: run?.id ?? 0,
     fresh: false,
     parent,
     tree: parent?.tree ?? treeOf(parts, row, body),
-    kind: row.kind,
+    kind: runBodyIn(run?.body ?? null)?.runner?.kind ?? row.kind,
     agent: row.agent,
     rights: body.rights,
     createdAt: row.created_at,

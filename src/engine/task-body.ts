@@ -21,10 +21,16 @@ export function taskBodyIn(body: string): TaskBody {
   return TaskBody.parse(JSON.parse(body));
 }
 
-const RunBody = z.object({ agent: z.string(), input: z.unknown(), rights: StoredRights });
+/** Without `input` or `runner`, those of the task hold. */
+const RunBody = z.object({
+  agent: z.string(),
+  input: z.unknown().optional(),
+  rights: StoredRights,
+  runner: z.object({ kind: z.string(), config: z.unknown() }).optional(),
+});
 export type RunBody = z.infer<typeof RunBody>;
 
-/** Null in the first run of an attempt, whose agent and input are the task's. */
+/** Null in the first run of an attempt that starts from the task's own input and runner. */
 export function runBodyIn(body: string | null): RunBody | null {
   return body === null ? null : RunBody.parse(JSON.parse(body));
 }

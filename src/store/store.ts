@@ -30,7 +30,7 @@ export interface RunRow {
   readonly task: number;
   readonly attempt: number;
   readonly run: number;
-  /** `{agent, input, rights}` of a handover as JSON; null in the first run of an attempt, whose input is the task's. */
+  /** `{agent, input?, rights, runner?}` as JSON; null in the first run of an attempt that starts as the task itself does. */
   readonly body: string | null;
 }
 
