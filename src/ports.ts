@@ -3,7 +3,7 @@
 import type { Rights } from "./core/rights.ts";
 import type { Answerer, AskKind } from "./protocol/task/ask.ts";
 import type { Budget, Usage } from "./protocol/task/budget.ts";
-import type { LiveChannel } from "./protocol/task/event.ts";
+import type { LiveChannel, TaskEvent } from "./protocol/task/event.ts";
 import type { RunnerConfig } from "./protocol/invocation/executor.ts";
 import type { AskId, TaskId } from "./protocol/ids.ts";
 import type { AgentResult, TaskSnapshot } from "./protocol/invocation/invocation-result.ts";
@@ -75,6 +75,11 @@ export interface StepContext {
   now(): number;
 }
 
+export interface RunningStep extends StepContext {
+  /** For a body that runs for long, such as one with a live process. */
+  readonly during: DuringStep;
+}
+
 export interface AskSpec {
   readonly kind: AskKind;
   readonly question: string;
@@ -82,6 +87,38 @@ export interface AskSpec {
   readonly choices?: readonly string[];
   readonly answer_schema?: Record<string, unknown>;
 }
+
+/**
+ * What the body of a step can do while it runs. All of it is recorded at once, under keys that are unique in the step; a
+ * step that is repeated finds what it recorded before and does not record it again.
+ */
+export interface DuringStep {
+  /**
+   * Asks while the body goes on: the task is `input_required` until there is an answer, and its clocks stand still. An ask
+   * that is open when the body ends is withdrawn, and so is one of a step whose outcome is unknown after a restart.
+   */
+  ask<T>(key: string, options: StepAsk<T>): Promise<Waited<T>>;
+  /** The next message from outside; undefined when the signal was first or the body has ended. */
+  receive(key: string, signal?: AbortSignal): Promise<CompleteMessage | undefined>;
+  /** A message of the task's own making, kept as an event; returned as it is kept. */
+  say(key: string, message: Message): CompleteMessage;
+  tell(key: string, event: OwnEvent): void;
+  /** Booked at once, beside what the outcome of the step says. It may pass a limit: see `withinLimits`. */
+  spend(key: string, usage: Usage): void;
+  /** False when tokens, money or working time are used up. */
+  readonly withinLimits: boolean;
+  /** Asks about limits that are reached, and waits for the end of a pause. Throws `over_budget` when the person says no. */
+  passLimits(): Promise<void>;
+}
+
+export interface StepAsk<T> extends WaitOptions<T> {
+  /** Withdraws the ask, which then ends as if nobody had answered in time. */
+  readonly signal?: AbortSignal;
+}
+
+/** Events that runs and steps record themselves. */
+type OwnEventType = Extract<TaskEvent["type"], `session.${string}` | `evidence.${string}`>;
+export type OwnEvent = { [T in OwnEventType]: Pick<Extract<TaskEvent, { type: T }>, "type" | "data"> }[OwnEventType];
 
 export interface WaitOptions<T> {
   /** Who is asked: absent when an outside party answers by the id alone, such as an external tool's client. */
@@ -157,7 +194,7 @@ export interface Durable {
   /** Small state, written with the next commit. */
   save(key: string, state: unknown): void;
   /** Runs the body once. Throws the same `step_failed`, `outcome_unknown` or `canceled` live and on resume. */
-  step<T>(key: string, options: StepOptions<T>, body: (context: StepContext) => Promise<T> | T): Promise<T>;
+  step<T>(key: string, options: StepOptions<T>, body: (context: RunningStep) => Promise<T> | T): Promise<T>;
   /** All children or none; they exist durably before their ids return. */
   spawn(key: string, children: readonly NewTask[], shared?: unknown): Promise<TaskId[]>;
   /** Every result, the failed ones too, in the order of the ids (invariant 5). */
@@ -180,6 +217,8 @@ export interface Durable {
   messages(): Promise<CompleteMessage[]>;
   /** A message of the task's own making, kept as an event; returned as it is kept. */
   say(key: string, message: Message): CompleteMessage;
+  /** An event of the run's own. */
+  tell(key: string, event: OwnEvent): void;
   /** Own descendants only. */
   cancel(key: string, id: TaskId): Promise<TaskId[]>;
   send(key: string, id: TaskId, message: Message): Promise<void>;

@@ -44,6 +44,13 @@ export async function passUsage(recorder: Recorder, task: LiveTask, usage: Usage
   if (reached !== undefined) await passLimit(recorder, task, reached, ask);
 }
 
+/** False when a limit of tokens or money was passed, by a call that used more than was held for it. */
+export function hasUsageLeft(task: LiveTask): boolean {
+  return task.tree.exhausted === undefined && obstacle(task, nothing) === undefined;
+}
+
+const nothing: Usage = { input_tokens: 0, output_tokens: 0, money_micro_usd: 0 };
+
 export function settleUsage(task: LiveTask, held: Usage, used: Usage): void {
   for (const kind of accountKinds) {
     const from = payer(task, kind);

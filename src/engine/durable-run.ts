@@ -5,22 +5,24 @@ import { narrow, type Rights } from "../core/rights.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { AgentResult, TaskSnapshot } from "../protocol/invocation/invocation-result.ts";
-import { type CompleteMessage, completeMessage, type Message } from "../protocol/task/message.ts";
+import type { CompleteMessage, Message } from "../protocol/task/message.ts";
 import { maxHandovers } from "../protocol/task/task.ts";
 import type {
   Durable,
   GivenUp,
   Handover,
   NewTask,
+  OwnEvent,
+  RunningStep,
   Schema,
   Selected,
   Source,
-  StepContext,
   StepOptions,
   Wait,
   Waited,
   WaitOptions,
 } from "../ports.ts";
+import { sayAt, tellAt } from "./during-step.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
 import { messageIn } from "./recorded-message.ts";
@@ -103,7 +105,7 @@ export class DurableRun implements Durable {
     this.#core.keepState(state);
   }
 
-  step<T>(key: string, options: StepOptions<T>, body: (context: StepContext) => Promise<T> | T): Promise<T> {
+  step<T>(key: string, options: StepOptions<T>, body: (context: RunningStep) => Promise<T> | T): Promise<T> {
     return runStep(this.#core, key, options, body);
   }
 
@@ -161,12 +163,12 @@ export class DurableRun implements Durable {
 
   say(key: string, message: Message): CompleteMessage {
     this.#core.use(key);
-    const recorded = this.#core.recorded(key);
-    if (recorded !== undefined) return messageIn(recorded.body ?? "null");
-    const complete = completeMessage(message, { id: messageId(this, key), now: this.#core.parts.clock.now() });
-    const body = this.#core.parts.recorder.clean(JSON.stringify(complete));
-    this.#core.record(key, { kind: "noted", body, event: "message.added" });
-    return messageIn(body);
+    return sayAt(this.#core, key, message);
+  }
+
+  tell(key: string, event: OwnEvent): void {
+    this.#core.use(key);
+    tellAt(this.#core, key, event);
   }
 
   cancel(key: string, id: TaskId): Promise<TaskId[]> {

@@ -217,6 +217,18 @@ export class RunCore {
     if (this.#waits > 0) this.#giveSlot();
   }
 
+  /** The body of a step waits for a person: if nothing else of the run works, it needs no slot meanwhile. */
+  stepWaits(): void {
+    this.#steps -= 1;
+    if (this.#waits > 0) this.#giveSlot();
+  }
+
+  /** After `stepWaits`: the body works again once it has a slot and nothing is paused. */
+  stepGoesOn(): Promise<void> {
+    this.#steps += 1;
+    return this.hasEnded ? Promise.resolve() : this.#permitted();
+  }
+
   /** Waits until `subscribe` calls back, or the run is ended; it returns how to stop listening. */
   async waiting<T>(subscribe: (resolve: (value: T) => void) => () => void): Promise<T> {
     this.#waits += 1;

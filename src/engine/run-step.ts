@@ -9,15 +9,16 @@ import { jsonCopy } from "../core/json-copy.ts";
 import type { Usage } from "../protocol/task/budget.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { Failure, toFailure } from "../protocol/failure.ts";
-import type { Schema, StepContext, StepOptions, Wait } from "../ports.ts";
+import type { DuringStep, RunningStep, Schema, StepOptions, Wait } from "../ports.ts";
 import type { LogRow } from "../store/store.ts";
 import { type BudgetAsker, isOverTime, passTime, passUsage, settleUsage, tryHold } from "./budget-gate.ts";
+import { WorkDuringStep } from "./during-step.ts";
 import { fingerprint } from "../core/fingerprint.ts";
 import { taskName } from "../store/names.ts";
 import { nothingUsed, otherInput, type RunCore } from "./run-core.ts";
 import { awaitAnswer, openWaitAt } from "./run-waits.ts";
 
-type StepBody<T> = (context: StepContext) => Promise<T> | T;
+type StepBody<T> = (context: RunningStep) => Promise<T> | T;
 
 export async function runStep<T>(core: RunCore, key: string, options: StepOptions<T>, body: StepBody<T>): Promise<T> {
   core.use(key);
@@ -87,6 +88,7 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
     else store.addStepStart({ run: core.info.id, key, input, note });
     started = true;
   };
+  let context: Context | undefined;
   let text: string;
   let outcome: T;
   try {
@@ -95,15 +97,18 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
       await store.committed();
       core.check();
     }
-    const given = await bounded(core, step, (signal) =>
-      body(new Context(core, { key, noted: step.noted, signal, noteStart })),
-    );
+    const given = await bounded(core, step, (signal) => {
+      context = new Context(core, { key, noted: step.noted, signal, noteStart });
+      return body(context);
+    });
+    context?.end();
     // The caller gets what a resume would give: what JSON keeps of it.
     const copy = jsonCopy(given);
     const whole = JSON.stringify(copy ?? given) ?? "null";
     text = recorder.clean(whole);
     outcome = options.schema.parse(copy === undefined || text !== whole ? JSON.parse(text) : copy);
   } catch (thrown) {
+    context?.end();
     const failure = toFailure(toTuttiError(thrown));
     if (failure.code === "stopped" && !core.hasEnded && core.parts.pause.isStopping) await untilHalted(core);
     if (core.halted?.code === "stopped" && started && !options.repeatable) noteStart(stoppedNote(lastNote));
@@ -161,9 +166,10 @@ interface ContextOptions {
 }
 
 /** A class, since one is made for every step and most bodies look at nothing of it: its parts are made when they are asked for. */
-class Context implements StepContext {
+class Context implements RunningStep {
   readonly #core: RunCore;
   readonly #options: ContextOptions;
+  #during: WorkDuringStep | undefined;
   /** How many characters were shown on each channel; made when something is shown. */
   #shown: Map<LiveChannel, number> | undefined;
 
@@ -174,6 +180,14 @@ class Context implements StepContext {
 
   get signal(): AbortSignal {
     return this.#options.signal();
+  }
+
+  get during(): DuringStep {
+    return (this.#during ??= new WorkDuringStep(this.#core, { key: this.#options.key, asker: budgetAsker }));
+  }
+
+  end(): void {
+    this.#during?.end();
   }
 
   get key(): string {
@@ -266,11 +280,20 @@ function earlierNote<T>(core: RunCore, key: string, input: number, options: Step
         : `the process ended while ${key} was under way; it may have happened, and it is not done a second time`,
       retry: "unknown",
     };
+    withdrawAsks(core, key);
     core.record(key, { kind: "unknown", input, body: JSON.stringify(failure), event: "step.finished" });
     throw failedStep(failure);
   }
   if (core.isResuming && options.reserve !== undefined) presumeSent(core, key, options.reserve);
   return start === undefined ? null : (start.note ?? "null");
+}
+
+/** What the body asked while it ran: nobody is there any more to hear the answers. */
+function withdrawAsks({ parts, task, info }: RunCore, key: string): void {
+  for (const id of task.waits ?? []) {
+    const wait = parts.store.waitById(id);
+    if (wait?.run === info.id && wait.key.startsWith(`${key}!`)) parts.waits.settle(id, "withdrawn", null);
+  }
 }
 
 function wasStopped(note: string | null): boolean {

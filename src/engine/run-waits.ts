@@ -165,6 +165,31 @@ export async function receiveMail(
   return message;
 }
 
+/** Undefined when the signal is aborted first: what comes after that is left to whoever looks next. */
+export async function receiveMailAt(
+  core: RunCore,
+  key: string,
+  signal: AbortSignal,
+): Promise<CompleteMessage | undefined> {
+  const recorded = core.recorded(key);
+  if (recorded !== undefined) return CompleteMessage.parse(JSON.parse(recorded.body ?? "null"));
+  if (signal.aborted) return undefined;
+  const message = await core.waiting<CompleteMessage | undefined>((resolve) => {
+    const off = onMail(core, resolve);
+    const aborted = (): void => {
+      off();
+      resolve(undefined);
+    };
+    signal.addEventListener("abort", aborted);
+    return () => {
+      signal.removeEventListener("abort", aborted);
+      off();
+    };
+  });
+  if (message !== undefined) recordMail(core, key, JSON.stringify(message));
+  return message;
+}
+
 function onMail(core: RunCore, deliver: (message: CompleteMessage) => void): () => void {
   const look = (): boolean => {
     const message = nextMail(core);
@@ -220,7 +245,7 @@ const RecordedSelect: Schema<Selected> = z.discriminatedUnion("kind", [
   z.object({ index: z.int(), kind: z.literal("after") }),
 ]);
 
-function waitId(core: RunCore, wait: Wait<unknown>): number {
+export function waitId(core: RunCore, wait: Wait<unknown>): number {
   const id = idInName(core.parts.store.salt, wait.id);
   if (id === undefined) throw new TuttiError("not_found", `there is no wait ${wait.id}`);
   return id;

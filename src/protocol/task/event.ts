@@ -95,6 +95,35 @@ const workEvents = [
   taskEvent("evidence.added", z.strictObject({ evidence: Evidence })),
 ] as const;
 
+/** Of an agent outside of Tutti that works on the task as a session of its own, such as a coding agent. */
+const sessionEvents = [
+  taskEvent(
+    "session.started",
+    z.strictObject({
+      /** Which agent it is, and the session's id there. */
+      profile: z.string(),
+      session: z.string(),
+      /** What the agent calls itself, as far as it says. */
+      agent: z.strictObject({ name: z.string(), version: z.string() }).nullable(),
+      model: z.string().nullable(),
+      mode: z.string().nullable(),
+      folder: z.string(),
+      confined: z.boolean(),
+      /** An earlier conversation goes on. */
+      resumed: z.boolean(),
+    }),
+  ),
+  /** A prompt was delivered. Only what comes after it is the session's own output: not an echo, not replayed history. */
+  taskEvent("session.prompted", z.strictObject({ prompt: Ordinal })),
+  /** What the session says of its work, apart from messages: tool calls, plans, usage. A claim. Unknown kinds are kept as they came. */
+  taskEvent("session.updated", z.strictObject({ kind: z.string(), update: z.unknown() })),
+  /** Nothing was heard of the session for so long. */
+  taskEvent("session.stalled", z.strictObject({ silent_ms: z.int().nonnegative() })),
+  /** The prompt was answered, or given up. */
+  taskEvent("session.answered", z.strictObject({ prompt: Ordinal, reason: z.string() })),
+  taskEvent("session.ended", z.strictObject({ reason: z.string() })),
+] as const;
+
 const limitEvents = [
   /** A standing approval allowed a call, so nobody was asked. `text` says what it allows. */
   taskEvent("call.allowed", z.strictObject({ tool: z.string(), rule: z.string(), text: z.string() })),
@@ -118,8 +147,8 @@ const limitEvents = [
   taskEvent("wait.settled", z.strictObject({ wait: AskId, outcome: z.enum(["answered", "expired", "withdrawn"]) })),
   taskEvent("wait.reopened", z.strictObject({ wait: AskId, reason: z.string() })),
   /**
-   * What a call used that has no outcome: the run was ended while the call was under way. `presumed`: the process died at
-   * that time, and the call is booked as if it had been sent.
+   * What a step used, booked apart from its outcome: the step reported it while it ran, or the run was ended while the
+   * call was under way. `presumed`: the process died at that time, and the call is booked as if it had been sent.
    */
   taskEvent("budget.settled", z.strictObject({ key: stepKey, spent: Usage, presumed: z.boolean().optional() })),
   taskEvent("budget.reached", z.strictObject({ limit: BudgetLimit, allowed: z.number(), wanted: z.number() })),
@@ -137,6 +166,7 @@ export const TaskEvent = z.discriminatedUnion("type", [
   ...lifeEvents,
   ...terminalEvents,
   ...workEvents,
+  ...sessionEvents,
   ...limitEvents,
 ]);
 export type TaskEvent = z.infer<typeof TaskEvent>;
