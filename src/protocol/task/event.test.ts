@@ -94,6 +94,7 @@ const taskData: Record<string, unknown> = {
   "session.stalled": { silent_ms: 120_000 },
   "session.answered": { prompt: 1, reason: "end_turn" },
   "session.ended": { reason: "done" },
+  "call.allowed": { tool: "run", rule: "project: git status", text: "git status" },
   "ask.raised": { ask },
   "ask.answered": { ask: "ask_1", answer: { kind: "question", value: "b" }, by: { kind: "person", name: "ada" } },
   "ask.expired": { ask: "ask_1", meaning: "no_answer" },
