@@ -1,11 +1,10 @@
 // Runs the programs of the tool `run`: confined if the sandbox works on this machine, otherwise unconfined.
 
-import { lstat, mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
 import type { Command, CommandOutcome, Commands } from "../../../agent/tools/run.ts";
-import { readOffLimits, refuseInside } from "../../../agent/workspace/off-limits.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import type { StepContext } from "../../../ports.ts";
 import { CommandConfig } from "../../command/config.ts";
@@ -14,15 +13,13 @@ import { type CommandOptions, runCommand } from "../../command/run-command.ts";
 import { bwrapArgv } from "./bwrap-argv.ts";
 import { seatbeltArgv, seatbeltProfile } from "./seatbelt-profile.ts";
 import { type ProcessNote, stepVariable } from "../process/end-processes.ts";
-import { findProtected, type ProtectedFiles } from "./find-protected.ts";
+import { type FolderAccess, folderAccess, isVisible } from "./folder-access.ts";
 import { HeldStore } from "./held-files.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
 import { foreignProgram } from "./workspace-code.ts";
 
 /** How much of stdout and of stderr is kept, each; more would leave the model too little room for everything else. */
 const outputBytes = 12_000;
-/** Folders with sockets of system services. A program that can merely see a socket can use the service, so they are hidden. */
-const serviceFolders = ["/run", "/var/run"];
 
 export interface SandboxOptions {
   /** Folders that no program may see, such as the one where Tutti keeps its state and its keys. */
@@ -133,40 +130,6 @@ async function confine(status: SandboxStatus, { command, access, workdir, found 
   };
 }
 
-/** The folders that a confined program may write to and those that it cannot see. */
-interface FolderAccess {
-  readonly writable: readonly string[];
-  readonly hidden: readonly string[];
-  /** Files that look empty. */
-  readonly blank: readonly string[];
-  /** The protected files as they are before the program runs. */
-  readonly before: ProtectedFiles;
-}
-
-async function folderAccess(roots: readonly string[], hidden: readonly string[]): Promise<FolderAccess> {
-  const writable = await realFolders(roots);
-  if (writable.includes("/")) {
-    throw new TuttiError(
-      "refused",
-      "a task whose root is the whole machine cannot be confined; give it a narrower root",
-    );
-  }
-  const offLimits = readOffLimits(hidden);
-  for (const root of writable) refuseInside(root, offLimits);
-  const invisible = await realFolders([...serviceFolders, ...hidden]);
-  const before = await findProtected(writable, offLimits);
-  const isFolder = await Promise.all(before.offLimits.map(async (path) => (await lstat(path)).isDirectory()));
-  return {
-    writable,
-    hidden: [
-      ...invisible.filter((path) => !writable.includes(path)),
-      ...before.offLimits.filter((path, index) => isFolder[index] === true && !invisible.includes(path)),
-    ],
-    blank: before.offLimits.filter((_, index) => isFolder[index] === false),
-    before,
-  };
-}
-
 function configOf(
   { timeoutMs }: Command,
   { workdir, access }: { readonly workdir: string; readonly access: FolderAccess | undefined },
@@ -200,20 +163,4 @@ async function resolveProgram(
     throw new TuttiError("not_found", `${program} is in a folder that a confined program cannot see`);
   }
   return [program, ...rest];
-}
-
-/** The innermost folder that contains the path decides. */
-function isVisible(path: string, { writable, hidden }: Pick<FolderAccess, "writable" | "hidden">): boolean {
-  const nearest = (folders: readonly string[]): number =>
-    Math.max(
-      0,
-      ...folders.filter((folder) => path === folder || path.startsWith(`${folder}/`)).map((folder) => folder.length),
-    );
-  return nearest(writable) >= nearest(["/tmp", ...hidden]);
-}
-
-/** The real paths of the folders that exist, each once. */
-async function realFolders(paths: readonly string[]): Promise<string[]> {
-  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => undefined)));
-  return [...new Set(real.flatMap((path) => path ?? []))];
 }

@@ -17,12 +17,16 @@ export interface SeatbeltOptions extends Omit<Confinement, "cwd" | "binds"> {
   readonly temporary: string;
   /** Whether protected files may be changed, because a person agreed to it. */
   readonly mayChangeProtected: boolean;
+  /** Folders inside of hidden ones that may be read. */
+  readonly visible?: readonly string[];
 }
 
 /** Of two rules that match, the later one applies. */
 export function seatbeltProfile(options: SeatbeltOptions): string {
-  const { writable, hidden, readOnly, blank, network, temporary, mayChangeProtected } = options;
+  const { writable, hidden, readOnly, blank, network, temporary, mayChangeProtected, visible = [] } = options;
   const subpath = (path: string): string => `(subpath ${quote(path)})`;
+  // Of nested folders the inner one applies, as with bubblewrap, so what is hidden around a visible folder comes first.
+  const around = hidden.filter((path) => [...writable, ...visible].some((inner) => isInside(inner, path)));
   const rules = [
     "(version 1)",
     "(deny default)",
@@ -32,6 +36,13 @@ export function seatbeltProfile(options: SeatbeltOptions): string {
     "(allow process-info* (target same-sandbox))",
     "(allow sysctl-read)",
     "(allow file-read*)",
+    ...around.flatMap((path) => [
+      `(deny file-read* file-write* ${subpath(path)})`,
+      `(allow file-read* ${[...writable, ...visible]
+        .filter((inner) => isInside(inner, path))
+        .map(subpath)
+        .join(" ")})`,
+    ]),
     '(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))',
     '(allow mach-lookup (global-name "com.apple.system.logger"))',
     "(allow file-ioctl)",
@@ -50,10 +61,13 @@ export function seatbeltProfile(options: SeatbeltOptions): string {
     for (const root of writable) rules.push(`(deny file-write* ${protectedPatterns(root).join(" ")})`);
     if (readOnly.length > 0) rules.push(`(deny file-write* ${readOnly.map(subpath).join(" ")})`);
   }
-  const unseen = [...hidden, ...blank];
-  // Of nested folders the inner one applies, as with bubblewrap; nothing of the state is ever a workspace.
+  const unseen = [...hidden.filter((path) => !around.includes(path)), ...blank];
   if (unseen.length > 0) rules.push(`(deny file-read* file-write* ${unseen.map(subpath).join(" ")})`);
   return `${rules.join("\n")}\n`;
+}
+
+function isInside(path: string, folder: string): boolean {
+  return path !== folder && path.startsWith(folder === "/" ? folder : `${folder}/`);
 }
 
 /** `sandbox-exec` takes the profile as an argument. The program and its arguments come after these. */

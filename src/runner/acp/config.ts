@@ -1,0 +1,21 @@
+// The config of the acp runner: which coding agent, and which model of it.
+
+import { z } from "zod";
+
+import { readRunnerConfig } from "../shared/runner-config.ts";
+import { profileName } from "./profile.ts";
+
+export const AcpConfig = z.strictObject({
+  /** The first profile whose program is installed, when absent. */
+  profile: z.string().regex(profileName, "must be the name of a profile").optional(),
+  /** As the agent itself names it; the agent's own choice when absent. */
+  model: z
+    .string()
+    .regex(/^[\w.:/@+[\]-]{1,200}$/, "must be the name of a model")
+    .optional(),
+});
+export type AcpConfig = z.infer<typeof AcpConfig>;
+
+export function readAcpConfig(config: unknown): AcpConfig {
+  return readRunnerConfig("acp", AcpConfig, config);
+}

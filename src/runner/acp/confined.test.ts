@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+
+import { acpWorld, processesOf } from "../../../test/support/acp-kit.ts";
+import { until } from "../../../test/support/wait-until.ts";
+import { probeSandbox } from "../shared/sandbox/sandbox-status.ts";
+
+const sandbox = await probeSandbox();
+const skip = sandbox.confined ? false : sandbox.reason;
+
+test("a confined session sees of the home folder nothing, and changes only its workspace", { skip }, async (t) => {
+  const secret = mkdtempSync(join(realpathSync(homedir()), ".tutti-test-"));
+  t.after(() => rmSync(secret, { recursive: true }));
+  writeFileSync(join(secret, "key"), "hunter2");
+  const world = await acpWorld(t, { runner: { sandbox, approvals: [] } });
+  const state = join(dirname(world.work), "state");
+  mkdirSync(join(world.work, ".git"));
+  const name = await world.start([
+    { see: join(secret, "key") },
+    { see: `${state}/` },
+    { see: join(world.work, "..", "homes") },
+    { write: join(world.work, "inside.txt"), text: "inside" },
+    { write: join(world.work, ".git", "config") },
+    { write: join(secret, "key") },
+    { write: "/etc/tutti-test" },
+    { environment: true },
+    { say: "done" },
+  ]);
+  assert.equal((await world.engine.result(name)).content, "done");
+  const saw = world.ledger("saw").map((each) => (Array.isArray(each) ? each[1] : undefined));
+  assert.deepEqual(saw.slice(0, 2), [null, []]);
+  const wrote = world.ledger("wrote").map((each) => (Array.isArray(each) ? each[1] : undefined));
+  assert.equal(wrote[0], "ok");
+  assert.ok(
+    wrote.slice(1).every((each) => each !== "ok"),
+    JSON.stringify(wrote),
+  );
+  assert.equal(readFileSync(join(world.work, "inside.txt"), "utf8"), "inside");
+  assert.equal(readFileSync(join(secret, "key"), "utf8"), "hunter2");
+  const events = await world.events();
+  const started = events.flatMap((event) => (event.type === "session.started" ? [event.data.confined] : []));
+  assert.deepEqual(started, [true]);
+  assert.ok(!events.some((event) => event.type === "ask.raised"), "nobody is asked about a confined start");
+});
+
+test("a confined session's program, its children and its terminals end with it", { skip }, async (t) => {
+  const world = await acpWorld(t, { runner: { sandbox, approvals: [] } });
+  const name = await world.start([
+    { fork: true },
+    {
+      rpc: "terminal/create",
+      params: {
+        sessionId: "s-1",
+        command: "/bin/sh",
+        args: ["-c", `cat /proc/net/dev | wc -l; sleep 600; : ${world.work}`],
+      },
+    },
+    { say: "working" },
+    { hang: true },
+  ]);
+  await until(() => world.ledger("answers").length === 1);
+  assert.match(JSON.stringify(world.ledger("answers")), /terminal-1/);
+  assert.ok(processesOf(world.work).length >= 3);
+  await world.engine.cancel(name, "enough");
+  await until(() => processesOf(world.work).length === 0);
+});
+
+test("a change of a protected file by a confined session is refused without asking", { skip }, async (t) => {
+  const world = await acpWorld(t, { runner: { sandbox, approvals: [] } });
+  const path = join(world.work, ".git", "hooks", "post-checkout");
+  const content = [{ type: "diff", path, oldText: null, newText: "#!/bin/sh\n" }];
+  await world.run([{ permit: { toolCallId: "c1", kind: "edit", content } }]);
+  assert.deepEqual(world.ledger("permissions"), [{ outcome: { outcome: "selected", optionId: "no" } }]);
+});

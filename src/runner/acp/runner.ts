@@ -1,0 +1,243 @@
+// The runner `acp`: its task is done by a coding agent that speaks the Agent Client Protocol, in a session of its own.
+
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import type { AgentEnvironment } from "../../agent/agent-environment.ts";
+import { baseAgent, findAgent } from "../../agent/delegation/find-agent.ts";
+import { TaskInput, treeFile } from "../../agent/delegation/task-input.ts";
+import { quoted } from "../../agent/tools/call-look.ts";
+import { approvalOutcome, type ApprovalSource, decideCalls } from "../../core/approval.ts";
+import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { Answer } from "../../protocol/task/ask.ts";
+import { Message, userMessage } from "../../protocol/task/message.ts";
+import type { Durable, Runner } from "../../ports.ts";
+import type { SandboxStatus } from "../shared/sandbox/sandbox-status.ts";
+import { readAcpConfig } from "./config.ts";
+import { agentProgram, type LaunchOptions, removeHome } from "./launch.ts";
+import { profileOf, type Profiles } from "./profile.ts";
+import {
+  defaultTimes,
+  newSession,
+  runSession,
+  SessionOutcome,
+  type SessionOptions,
+  SessionState,
+  type SessionTimes,
+} from "./session.ts";
+import { openSessionFolder } from "./session-folder.ts";
+import type { UpdateLimits } from "./session-updates.ts";
+
+export interface AcpRunnerOptions {
+  readonly profiles: Profiles;
+  /** The rules of the user and of the project. */
+  readonly approvals?: AgentEnvironment["approvals"];
+  readonly sandbox: SandboxStatus;
+  /** Folders that no session may see, such as the state folder. */
+  readonly offLimits?: readonly string[];
+  /** The folder in which each session gets a home folder of its own. */
+  readonly homes: string;
+  /** Folders with programs that a confined session may read, although they are in a home folder. */
+  readonly toolchains?: readonly string[];
+  readonly times?: Partial<SessionTimes>;
+  readonly limits?: UpdateLimits;
+}
+
+/** How often a session is taken up again after its process was cut off. */
+const mostProcesses = 8;
+
+export function acpRunner(options: AcpRunnerOptions): Runner {
+  return async (durable, rawConfig) => {
+    const { profile: wanted, model } = readAcpConfig(rawConfig);
+    const name = wanted ?? (await installedProfile(durable, options.profiles));
+    const profile = profileOf(options.profiles, name);
+    const { offLimits = [], toolchains = [] } = options;
+    const folder = await openSessionFolder(durable, { offLimits });
+    const home = join(options.homes, `${durable.task}-${durable.attempt}`);
+    const hidden = offLimits;
+    const launch = { name, profile, model, folder, home, sandbox: options.sandbox, hidden, toolchains };
+    const { sources, prompt, instructions } = taskOf(durable, options.approvals ?? []);
+    await approveUnconfined(durable, launch, sources);
+    const times = { ...defaultTimes, ...options.times };
+    const session = { launch, agent: durable.agent, prompt, instructions, sources, times, limits: options.limits };
+    return converse(durable, session);
+  };
+}
+
+type NewSession = Omit<SessionOptions, "state" | "save">;
+
+/** Goes on with the same session in another process after one was cut off, where the agent can. */
+async function converse(durable: Durable, session: NewSession): Promise<string> {
+  const { name, home } = session.launch;
+  let state = (await durable.restore(SessionState))?.state ?? newSession;
+  const save = (changed: SessionState): void => {
+    state = changed;
+    saved += 1;
+    durable.save(`state:${changed.process}.${saved}`, changed);
+  };
+  let saved = 0;
+  try {
+    for (let process = state.process; ; process += 1) {
+      const outcome = await oneProcess(durable, { ...session, state: { ...state, process }, save }).catch(
+        (thrown: unknown) => {
+          if (!canGoOn(thrown, state) || process >= mostProcesses) throw unknownOutcome(thrown, name);
+          return undefined;
+        },
+      );
+      if (outcome === undefined) continue;
+      if (outcome.kind === "done") return outcome.text;
+      if (outcome.kind === "limit") await park(durable, { process, until: outcome.until, name });
+      if (state.prompts > 0 && !(state.load && state.session !== null)) {
+        const reason = `${name} was stopped in the middle of its work and cannot take its session up again`;
+        await durable.again(`again${process}`, { reason, outcome: "unknown" });
+      }
+    }
+  } finally {
+    // A session that goes on at the next start needs its home.
+    if (!isStopped(durable)) await removeHome(home);
+  }
+}
+
+async function oneProcess(durable: Durable, options: SessionOptions): Promise<SessionOutcome> {
+  const { profile } = options.launch;
+  let body: Promise<unknown> | undefined;
+  try {
+    return await durable.step(
+      `session${options.state.process}`,
+      {
+        repeatable: false,
+        schema: SessionOutcome,
+        // An agent that does not say what it spends is asked about first, like a model of unknown price.
+        ...(profile.metered ? {} : { reserve: { input_tokens: 0, output_tokens: 0, money_micro_usd: null } }),
+      },
+      (step) => {
+        const running = runSession(step, options);
+        body = running;
+        return running;
+      },
+    );
+  } finally {
+    // A canceled step returns at once, but the task must keep its slot and its folder until the processes have ended.
+    await body?.catch(() => undefined);
+  }
+}
+
+/** A prompt that was not delivered can be sent by another process; one that was, only where the session itself goes on. */
+function canGoOn(thrown: unknown, { prompts, load, session }: SessionState): boolean {
+  if (!(thrown instanceof TuttiError) || thrown.code !== "outcome_unknown") return false;
+  return prompts === 0 || (load && session !== null);
+}
+
+function unknownOutcome(thrown: unknown, name: string): unknown {
+  if (!(thrown instanceof TuttiError) || thrown.code !== "outcome_unknown") return thrown;
+  const message = `the session of ${name} was cut off, and ${name} cannot take it up again; part of its work may have been done`;
+  return new TuttiError("outcome_unknown", message, { cause: thrown, retry: "unknown" });
+}
+
+function isStopped({ signal }: Durable): boolean {
+  return signal.aborted && signal.reason instanceof TuttiError && signal.reason.code === "stopped";
+}
+
+interface Parking {
+  readonly process: number;
+  readonly until: number;
+  readonly name: string;
+}
+
+/** An ask, so that everybody sees why the task rests, and its time does not count. */
+async function park(durable: Durable, { process, until, name }: Parking): Promise<void> {
+  const within = Math.max(0, until - (await durable.now(`parked${process}.now`)));
+  const waited = await durable.wait(`parked${process}`, {
+    ask: {
+      kind: "question",
+      question: `${name} has reached its usage limit. The task goes on by itself at ${new Date(until).toISOString()}. Go on now, or stop?`,
+      choices: ["go on now", "stop"],
+    },
+    within,
+    schema: Answer,
+  });
+  if ("value" in waited && waited.value.kind === "question" && waited.value.value === "stop") {
+    throw new TuttiError("task_failed", `${name} had reached its usage limit, and the task was not to wait for it`);
+  }
+}
+
+/** Recorded, so that a restart goes on with the same agent. */
+async function installedProfile(durable: Durable, profiles: Profiles): Promise<string> {
+  const found = await durable.step("profile", { repeatable: true, schema: z.string().nullable(), looks: true }, () =>
+    firstInstalled(profiles),
+  );
+  if (found !== null) return found;
+  const known = Object.entries(profiles).map(
+    ([name, { install }]) => `${name}${install === undefined ? "" : ` (${install})`}`,
+  );
+  throw new TuttiError("not_found", `no coding agent is installed; there are profiles for: ${known.join(", ")}`);
+}
+
+async function firstInstalled(profiles: Profiles): Promise<string | null> {
+  for (const [name, profile] of Object.entries(profiles)) {
+    const program = await agentProgram(name, profile, "/").catch(() => undefined);
+    if (program !== undefined) return name;
+  }
+  return null;
+}
+
+/** Nothing holds an unconfined session back from anything its user could do, so launching one is a person's decision. */
+async function approveUnconfined(
+  durable: Durable,
+  { name, profile, folder, sandbox }: LaunchOptions,
+  sources: readonly ApprovalSource[],
+): Promise<void> {
+  if (sandbox.confined) return;
+  const effect = { effects: ["execute", "network"], confined: false } as const;
+  const [judgement] = decideCalls([{ tool: `acp:${name}`, effect }], sources);
+  if (judgement === undefined || judgement.verdict === "run") return;
+  if (judgement.verdict === "refuse") throw new TuttiError("refused", `${name} was not started: ${judgement.reason}`);
+  const question = [
+    `May ${escapeInvisible(durable.agent)} start ${name} unconfined? It can read and change every file of this user and use the network, and nothing but ${name} itself asks before it does.`,
+    "command:",
+    quoted(profile.command.join(" ")),
+    `folder: ${escapeInvisible(folder.cwd)}`,
+    `why it is not confined: ${sandbox.reason}; ${sandbox.advice}`,
+  ].join("\n");
+  const waited = await durable.wait("unconfined.approval", {
+    ask: {
+      kind: "approval",
+      question,
+      details: { profile: name, command: profile.command, reason: judgement.reason, rule: judgement.rule },
+    },
+    schema: Answer,
+  });
+  const outcome = approvalOutcome(waited);
+  if (!outcome.approved) throw new TuttiError("refused", `${name} was not started: ${outcome.reason}`);
+}
+
+interface SessionTask {
+  readonly sources: readonly ApprovalSource[];
+  readonly prompt: Message;
+  readonly instructions: string;
+}
+
+const PlainInput = z.object({ message: Message });
+
+/** An agent of a tree has instructions and rules of its own; the input of any other task is its prompt. */
+function taskOf(durable: Durable, approvals: readonly ApprovalSource[]): SessionTask {
+  const input = TaskInput.safeParse(durable.input).data;
+  if (input === undefined) {
+    const plain = PlainInput.safeParse(durable.input).data?.message ?? Message.safeParse(durable.input).data;
+    const prompt =
+      plain ?? userMessage(typeof durable.input === "string" ? durable.input : JSON.stringify(durable.input));
+    return { sources: approvals, prompt, instructions: "" };
+  }
+  const file = treeFile(durable.rootInput);
+  const sources = [...approvals];
+  if (file.approvals !== undefined) sources.push({ from: "invocation", rules: file.approvals });
+  const agent = findAgent(file, input.agent);
+  const own = agent?.definition.approvals;
+  if (own !== undefined) sources.push({ from: "agent", rules: own });
+  // The base instructions speak of tools that a session does not have.
+  const given = input.agent.type === "ad_hoc" ? input.agent.system_prompt : agent?.instructions;
+  const instructions = agent?.id === baseAgent ? "" : (given ?? "");
+  return { sources, prompt: input.message, instructions };
+}

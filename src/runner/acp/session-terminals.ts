@@ -1,0 +1,160 @@
+// Serves the terminal requests of a session: programs that run confined in its folders, without the network and without its keys.
+
+import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { shellWord } from "../../core/shell-word.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { quoted } from "../../agent/tools/call-look.ts";
+import { keptOutput } from "../command/kept-output.ts";
+import { programOf, workdirOf } from "../command/resolve-command.ts";
+import { endProcesses, type ProcessNote } from "../shared/process/end-processes.ts";
+import { type HeldProcess, startHeld } from "../shared/process/held-process.ts";
+import type { Approver } from "./approver.ts";
+import { CreateTerminalRequest, TerminalRequest } from "./frames.ts";
+
+/** How a program is started that a session asks for. */
+export interface TerminalPlace {
+  readonly roots: readonly string[];
+  readonly offLimits: readonly string[];
+  readonly confined: boolean;
+  /** The environment, and what comes before the program. */
+  wrap(
+    program: string,
+    cwd: string,
+  ): Promise<{ readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> }>;
+  /** The idempotency key of the step. */
+  readonly step: string;
+  /** Durable when it resolves. Called with all programs of the session that may run. */
+  note(processes: readonly ProcessNote[]): Promise<void>;
+}
+
+interface Terminal {
+  readonly held: HeldProcess;
+  readonly output: ReturnType<typeof keptOutput>;
+  exit: { readonly exitCode: number | null; readonly signal: string | null } | undefined;
+}
+
+const mostTerminals = 16;
+const defaultOutput = 2 ** 20;
+const mostOutput = 4 * 2 ** 20;
+const leastOutput = 1_024;
+const variable = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+export class SessionTerminals {
+  readonly #place: TerminalPlace;
+  readonly #approver: Approver;
+  readonly #terminals = new Map<string, Terminal>();
+  #count = 0;
+
+  constructor(place: TerminalPlace, approver: Approver) {
+    this.#place = place;
+    this.#approver = approver;
+  }
+
+  get isRunning(): boolean {
+    return [...this.#terminals.values()].some(({ exit }) => exit === undefined);
+  }
+
+  async create(params: unknown): Promise<{ readonly terminalId: string }> {
+    const request = CreateTerminalRequest.parse(params);
+    if (this.#terminals.size >= mostTerminals) {
+      throw new TuttiError("refused", `a session has at most ${mostTerminals} terminals; release one first`);
+    }
+    const { roots, offLimits, confined } = this.#place;
+    const cwd = await workdirOf(request.cwd ?? undefined, { roots, offLimits });
+    const words = commandWords(request);
+    const verdict = await this.#approver.decide({
+      tool: "acp.terminal",
+      effect: { effects: confined ? ["execute"] : ["execute", "network"], confined },
+      question: () => terminalQuestion(words, cwd, confined),
+      details: { command: words, cwd },
+    });
+    if (!verdict.allowed) throw new TuttiError("refused", verdict.reason);
+    const [name, ...args] = words;
+    const { argv, env } = await this.#place.wrap(name, cwd);
+    const program = await programOf(name, cwd, env);
+    this.#count += 1;
+    const id = `terminal-${this.#count}`;
+    const step = `${this.#place.step}/${id}`;
+    const held = await startHeld({
+      argv: [...argv, program, ...args],
+      cwd,
+      env: { ...env, ...variables(request) },
+      step,
+    });
+    const output = keptOutput(Math.min(Math.max(request.outputByteLimit ?? defaultOutput, leastOutput), mostOutput));
+    const terminal: Terminal = { held, output, exit: undefined };
+    this.#terminals.set(id, terminal);
+    for (const stream of [held.stdout, held.stderr]) stream.on("data", (chunk: Buffer) => output.add(chunk));
+    void held.exited.then(({ code, signal }) => (terminal.exit = { exitCode: code, signal }));
+    await this.#note();
+    held.release();
+    held.stdin.end();
+    return { terminalId: id };
+  }
+
+  #note(): Promise<void> {
+    return this.#place.note([...this.#terminals.values()].map(({ held }) => held.note));
+  }
+
+  #find(params: unknown): { readonly id: string; readonly terminal: Terminal } {
+    const { terminalId: id } = TerminalRequest.parse(params);
+    const terminal = this.#terminals.get(id);
+    if (terminal === undefined) throw new TuttiError("not_found", `there is no terminal ${id}`);
+    return { id, terminal };
+  }
+
+  output(params: unknown): Readonly<Record<string, unknown>> {
+    const { output, exit } = this.#find(params).terminal;
+    return { output: output.text(), truncated: output.truncated, exitStatus: exit ?? null };
+  }
+
+  async waitForExit(params: unknown): Promise<Readonly<Record<string, unknown>>> {
+    const { code, signal } = await this.#find(params).terminal.held.exited;
+    return { exitCode: code, signal };
+  }
+
+  async kill(params: unknown): Promise<null> {
+    await end(this.#find(params).terminal);
+    return null;
+  }
+
+  async release(params: unknown): Promise<null> {
+    const { id, terminal } = this.#find(params);
+    await end(terminal);
+    this.#terminals.delete(id);
+    return null;
+  }
+
+  /** Ends everything. Returns the pids that could not be ended. */
+  async endAll(): Promise<number[]> {
+    const left = await Promise.all([...this.#terminals.values()].map(end));
+    return left.flat();
+  }
+}
+
+async function end({ held }: Terminal): Promise<readonly number[]> {
+  const { left } = await endProcesses(held.note);
+  held.letGo();
+  return left;
+}
+
+/** A command with blanks and without arguments is a line for the shell. */
+function commandWords({ command, args }: CreateTerminalRequest): [string, ...string[]] {
+  const rest = args ?? [];
+  if (command.trim() === "") throw new TuttiError("invalid_input", "a terminal needs a command");
+  return rest.length === 0 && /\s/.test(command.trim()) ? ["/bin/sh", "-c", command] : [command, ...rest];
+}
+
+function variables({ env }: CreateTerminalRequest): Record<string, string> {
+  return Object.fromEntries((env ?? []).flatMap(({ name, value }) => (variable.test(name) ? [[name, value]] : [])));
+}
+
+function terminalQuestion(words: readonly string[], cwd: string, confined: boolean): string {
+  const reach = confined ? "It is confined to the task's folders." : "It is not confined to the task's folders.";
+  return [
+    `May the session run this program? ${reach}`,
+    "command:",
+    quoted(words.map(shellWord).join(" ")),
+    `folder: ${escapeInvisible(cwd)}`,
+  ].join("\n");
+}
