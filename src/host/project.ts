@@ -2,6 +2,7 @@
 
 import type { AgentProblem, AgentView, ModelView, RunnerView } from "../protocol/api/catalog.ts";
 import type { ErrorCode } from "../protocol/error.ts";
+import type { RunnerConfig } from "../protocol/invocation/executor.ts";
 
 export interface ProjectAgents {
   readonly agents: readonly AgentView[];
@@ -13,6 +14,8 @@ export interface RunRequest {
   readonly prompt: string;
   readonly folder: string;
   readonly model?: string | undefined;
+  /** Runs the agent instead of the runner that its definition names. */
+  readonly runner?: RunnerConfig | undefined;
   /** A rehearsal script, JSON. */
   readonly script?: string | undefined;
   /** Plays a built-in script when no model is set up and no script is given. */

@@ -2,6 +2,8 @@
 
 import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
+import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
+import { forcedTo } from "../../protocol/invocation/runner-ref.ts";
 import { reachableAgents } from "./reachable-agents.ts";
 import type { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
 
@@ -17,6 +19,8 @@ export interface AgentRun {
   /** Turns the name of a model in a definition into `provider/model`. */
   readonly resolve: (model: string) => string;
   readonly script?: RehearsalScript | undefined;
+  /** Runs the agent, whatever its definition says. */
+  readonly runner?: RunnerConfig | undefined;
 }
 
 /** The agent must be one of `agents`. The same run of the same definitions gives an equal value, so it can be found again. */
@@ -30,7 +34,7 @@ export function agentRun(agents: ReadonlyMap<string, AgentDefinition>, run: Agen
   const model = run.model ?? run.defaultModel;
   const budget = agents.get(run.agent)?.budget;
   return {
-    invocation: single(named(run.agent, run.prompt)),
+    invocation: single(named(run.agent, run.prompt), forcedTo(run.runner)),
     agents: Object.fromEntries(definitions),
     ...(model === undefined ? {} : { model: run.resolve(model) }),
     ...(run.script === undefined ? {} : { script: run.script }),

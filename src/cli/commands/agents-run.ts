@@ -2,6 +2,7 @@
 import type { Tutti } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
 import type { PreparedRun, RunRequest } from "../../host/project.ts";
+import { parseRunnerRef } from "../../protocol/invocation/runner-ref.ts";
 import { withDaemon, withTutti } from "../connect.ts";
 import type { AnsweringOptions } from "../follow-run.ts";
 import { givenFolder } from "../given-folder.ts";
@@ -19,6 +20,7 @@ import { dim } from "../terminal/style.ts";
 export interface AgentsRunOptions extends AnsweringOptions {
   readonly cwd?: string;
   readonly model?: string;
+  readonly runner?: string;
   readonly script?: string;
   readonly state?: string;
   readonly new?: boolean;
@@ -37,7 +39,9 @@ export async function agentsRunCommand(
   const text = prompt === "-" ? await readText("-", options.limit) : prompt;
   // A program that reads JSON could take the built-in rehearsal for a result, so it gets an error.
   const rehearse = options.json !== true;
-  const run = await prepare(host, { agent: name, prompt: text, model: options.model, script, rehearse }, options);
+  const runner = options.runner === undefined ? undefined : parseRunnerRef(options.runner);
+  const request = { agent: name, prompt: text, model: options.model, runner, script, rehearse };
+  const run = await prepare(host, request, options);
   const { folder } = run;
   if (run.problem !== undefined) warn(run.problem);
   const start = { folder, anew: options.new === true };

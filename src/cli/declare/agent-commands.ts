@@ -76,6 +76,7 @@ function declareRun(agents: Command, host: () => Promise<Host>): void {
     .description("run an agent and show what it does; after an interruption, the same command goes on with the run")
     .option("--cwd <folder>", "the folder the agent works in (default: the current folder)")
     .option("--model <name>", "provider/model or an alias, instead of the model in the agent's definition")
+    .option("--runner <name>", "who runs it: local, command, operator, or a coding agent as acp:PROFILE[/MODEL]")
     .option("--script <file>", "a rehearsal script in JSON, for the model rehearsal/script")
     .addOption(stateOption())
     .option("--new", "start a new run even if the same run is unfinished")

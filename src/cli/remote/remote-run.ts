@@ -2,24 +2,28 @@
 import type { PreparedRun, RunRequest } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
+import { forcedTo, runnerName } from "../../protocol/invocation/runner-ref.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
 import { remoteFolder } from "./remote-folder.ts";
 
 /** `folder` is on the machine of the daemon. */
 export function remoteRun(request: Omit<RunRequest, "folder">, folder: string | undefined): PreparedRun {
-  const { agent, prompt, model, script } = request;
+  const { agent, prompt, model, script, runner } = request;
   if (prompt.trim() === "") throw new TuttiError("usage", "the prompt is blank; say what the agent is to do");
   const there = remoteFolder(folder);
   const file = {
-    invocation: single(named(agent, prompt)),
+    invocation: single(named(agent, prompt), forcedTo(runner)),
     ...(model === undefined ? {} : { model }),
     ...(script === undefined ? {} : { script: readScript(script) }),
     ...(there === undefined ? {} : { roots: [there] }),
   };
-  const rehearsal = script !== undefined && model === undefined;
+  const rehearsal = script !== undefined && model === undefined && runner === undefined;
   return {
     text: JSON.stringify(file),
-    model: model ?? (rehearsal ? "rehearsal/script" : "the model of the daemon"),
+    model:
+      runner === undefined
+        ? (model ?? (rehearsal ? "rehearsal/script" : "the model of the daemon"))
+        : runnerName(runner),
     rehearsal,
   };
 }

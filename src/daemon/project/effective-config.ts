@@ -5,6 +5,8 @@ import { homedir } from "node:os";
 import type { ModelsConfig } from "../../model/models-config.ts";
 import type { RunnerView } from "../../protocol/api/catalog.ts";
 import { builtinRunners } from "../../protocol/invocation/runner-kinds.ts";
+import type { Profiles } from "../../runner/acp/profile.ts";
+import { AcpSettings, mergeAcpSettings } from "../../runner/acp/settings.ts";
 import { missingProblem, untrusted } from "./ask-for-trust.ts";
 import { readConfigFiles } from "./config-files.ts";
 import { type Config, loadConfig } from "./project-config.ts";
@@ -18,6 +20,8 @@ export interface EffectiveConfig {
   readonly own: Config | undefined;
   readonly runners: readonly RunnerView[];
   readonly models: ModelsConfig;
+  /** The profiles of coding agents, the built-in ones included. */
+  readonly profiles: Profiles;
   /** Why the project's config was not used. */
   readonly problem?: string;
 }
@@ -28,14 +32,15 @@ const builtin: readonly RunnerView[] = builtinRunners.map((runner) => ({ ...runn
 export async function effectiveConfig(project: string, state: string): Promise<EffectiveConfig> {
   const user = await loadUserConfig(homedir());
   const files = readConfigFiles(project);
+  const own = { models: user.models, profiles: mergeAcpSettings(user.acp, AcpSettings.parse({})).profiles };
   const trust = openTrust(state);
   if (files === undefined) {
     const problem = trust.misses(project) ? { problem: missingProblem(project) } : {};
-    return { file: undefined, own: undefined, runners: builtin, models: user.models, ...problem };
+    return { file: undefined, own: undefined, runners: builtin, ...own, ...problem };
   }
   if (!trust.isTrusted(files)) {
     const problem = untrusted(files, "nobody has agreed to it as it is now").message;
-    return { file: files.file, own: undefined, runners: builtin, models: user.models, problem };
+    return { file: files.file, own: undefined, runners: builtin, ...own, problem };
   }
   const { file, config, runners, process } = await loadConfig(files);
   process?.close();
@@ -45,5 +50,11 @@ export async function effectiveConfig(project: string, state: string): Promise<E
     description,
     of: "project" as const,
   }));
-  return { file, own: config, runners: [...builtin, ...registered], models: mergeModels(user.models, config.models) };
+  return {
+    file,
+    own: config,
+    runners: [...builtin, ...registered],
+    models: mergeModels(user.models, config.models),
+    profiles: mergeAcpSettings(user.acp, config.acp).profiles,
+  };
 }

@@ -11,6 +11,7 @@ import type { PreparedRun, RunRequest } from "../../host/project.ts";
 import { builtInScript } from "../../model/rehearsal/built-in-script.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
+import { runnerName } from "../../protocol/invocation/runner-ref.ts";
 import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
 import { effectiveConfig } from "./effective-config.ts";
 import { keySources } from "../secrets/provider-keys.ts";
@@ -43,7 +44,12 @@ export async function prepareRun(
     defaultModel: byConfig ? undefined : fallback,
     resolve: names.resolve,
     script,
+    runner: request.runner,
   });
+  const { runner } = request;
+  if (runner !== undefined && runner.kind !== "local") {
+    return { text: JSON.stringify(file), model: runnerName(runner), rehearsal: false, problem };
+  }
   const model = file.agents[name]?.model ?? file.model ?? (byConfig ? "the config's model" : names.rehearsal);
   const rehearsal = isRehearsalName(model);
   const bare = rehearsal && script === undefined && asked.definition.runner === undefined;

@@ -11,6 +11,7 @@ import { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
 import type { Runner } from "../../ports.ts";
+import { AcpSettings } from "../../runner/acp/settings.ts";
 import { readUserRunners } from "../../runner/registered/user-runners.ts";
 import type { ConfigFiles } from "./config-files.ts";
 import type { RunnerDescription } from "./config-messages.ts";
@@ -22,6 +23,8 @@ import { readWrittenJson } from "../../protocol/json/written-json.ts";
 const Config = z.strictObject({
   models: ModelsConfig.default(() => ModelsConfig.parse({})),
   approvals: ApprovalRules.optional(),
+  /** Coding agents that run tasks as sessions. */
+  acp: AcpSettings.default(() => AcpSettings.parse({})),
   /** Used, and validated, only in the user's own config. */
   notifications: z.unknown().optional(),
   /** Validated where they are made into tools (`readUserTools`). */

@@ -2,6 +2,7 @@
 
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
+import { join } from "node:path";
 
 import type { AgentEnvironment } from "../../agent/agent-environment.ts";
 import { models } from "../../model/model-registry.ts";
@@ -10,9 +11,12 @@ import type { ModelsConfig } from "../../model/models-config.ts";
 import type { Clock, Durable, Runner, RunnerRegistry, TreeRunners } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { knownRunnerKinds } from "../../protocol/invocation/runner-kinds.ts";
+import { acpRunner } from "../../runner/acp/runner.ts";
+import { mergeAcpSettings } from "../../runner/acp/settings.ts";
 import { invocationRunner } from "../../runner/invocation/runner.ts";
 import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { localRunner } from "../../runner/local/runner.ts";
+import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import type { ProviderKeys } from "../secrets/provider-keys.ts";
@@ -30,6 +34,7 @@ interface ProjectRuntime {
   readonly environment: Partial<AgentEnvironment>;
   readonly local: Runner;
   readonly invocation: Runner;
+  readonly acp: Runner;
   /** Those that the config registers, by their kind. */
   readonly registered: RunnerRegistry;
   /** The process of a config that is code. */
@@ -113,11 +118,11 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     runtimeOf,
     userConfig,
     treeRunners: {
-      kinds: ["invocation", "local"],
+      kinds: ["invocation", "local", "acp"],
       mayHave: (kind) => !knownRunnerKinds.includes(kind),
       async resolve(durable) {
-        const { invocation, local, registered } = await resolve(durable);
-        return { ...registered, invocation, local: gated(local) };
+        const { invocation, local, acp, registered } = await resolve(durable);
+        return { ...registered, invocation, local: gated(local), acp: gated(approved("acp", acp)) };
       },
     },
     close() {
@@ -149,6 +154,7 @@ async function loadRuntime(
   if (config.notifications !== undefined) onWarning?.(ignoredNotifications(file));
   const merged = mergeModels(user.models, config.models);
   onModels(merged);
+  const acp = mergeAcpSettings(user.acp, config.acp);
   const sources = { env: process.env, storedKey: providerKeys.get };
   const registry = models({ config: merged, ...sources, clock });
   const environment = await buildEnvironment(loaded, {
@@ -163,6 +169,15 @@ async function loadRuntime(
     local: localRunner({
       model: (found) => registry.withRehearsal(rehearsalModel(found.script ?? {})),
       ...environment,
+    }),
+    acp: acpRunner({
+      profiles: acp.profiles,
+      toolchains: acp.toolchains,
+      ...(acp.stall_ms === undefined ? {} : { times: { stallMs: acp.stall_ms } }),
+      approvals: environment.approvals ?? [],
+      sandbox: await probeSandbox(),
+      offLimits: [state],
+      homes: join(state, "sessions"),
     }),
     registered: Object.fromEntries(loaded.runners.map(({ kind, run }) => [kind, gated(approved(kind, run))])),
     process: running,

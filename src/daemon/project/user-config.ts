@@ -6,6 +6,7 @@ import type { ModelsConfig } from "../../model/models-config.ts";
 import type { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
+import type { AcpSettings } from "../../runner/acp/settings.ts";
 import { NotifyConfig } from "../notify/notify-config.ts";
 import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
 import { loadConfig } from "./project-config.ts";
@@ -17,6 +18,7 @@ export interface UserConfig {
   readonly version: string;
   readonly models: ModelsConfig;
   readonly approvals: ApprovalRules | undefined;
+  readonly acp: AcpSettings;
   readonly notifications: NotifyConfig;
 }
 
@@ -49,8 +51,8 @@ export async function loadUserConfig(home: string): Promise<UserConfig> {
   if (!notifications.success) {
     throw new TuttiError("invalid_input", `${file}: notifications: ${describeIssues(issuesOf(notifications.error))}`);
   }
-  const { models, approvals } = config;
-  return { file, version: files?.hash ?? "", models, approvals, notifications: notifications.data };
+  const { models, approvals, acp } = config;
+  return { file, version: files?.hash ?? "", models, approvals, acp, notifications: notifications.data };
 }
 
 /** Calls `loadUserConfig` again only when the content has changed. */

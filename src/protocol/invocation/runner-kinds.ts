@@ -11,10 +11,11 @@ export const builtinRunners: readonly (AvailableRunner & { readonly description:
   { kind: "local", runtime: "local", description: "an agent with a model, in Tutti's own process" },
   { kind: "command", runtime: "command", description: "a program" },
   { kind: "operator", runtime: "operator", description: "an outside agent, through an operator" },
+  { kind: "acp", runtime: "acp", description: "a coding agent such as Claude Code, in a session of its own" },
 ];
 
 /** Not available yet. A policy may name them, and nobody else may take their names. */
-const plannedKinds = ["acp", "a2a"];
+const plannedKinds = ["a2a"];
 
 /** The kinds that every policy knows; a project's config can add its own. */
 export const knownRunnerKinds: readonly string[] = [...builtinRunners.map(({ kind }) => kind), ...plannedKinds];

@@ -44,6 +44,7 @@ export interface ConnectionLimits {
   readonly unreadBytes: number;
 }
 
+/** @internal Exported for its tests only. */
 export const defaultLimits: ConnectionLimits = {
   frameBytes: 8 * 2 ** 20,
   requests: 64,

@@ -7,7 +7,7 @@ import { escapeInvisible } from "../../core/escape-invisible.ts";
 import { unifiedDiff } from "../../core/unified-diff.ts";
 import type { Effect } from "../../protocol/invocation/approval-policy.ts";
 import { quoted, shownLines } from "../../agent/tools/call-look.ts";
-import { diffsIn, type PermissionOption, type ToolCallUpdate } from "./frames.ts";
+import { diffsIn, type PermissionOption, type ToolCallUpdate } from "./acp-frames.ts";
 
 /** A program that the agent starts has the network of the session. */
 const anything: readonly Effect[] = ["write", "execute", "network"];

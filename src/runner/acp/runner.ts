@@ -16,17 +16,10 @@ import { Message, userMessage } from "../../protocol/task/message.ts";
 import type { Durable, Runner } from "../../ports.ts";
 import type { SandboxStatus } from "../shared/sandbox/sandbox-status.ts";
 import { readAcpConfig } from "./config.ts";
-import { agentProgram, type LaunchOptions, removeHome } from "./launch.ts";
+import { agentProgram, type LaunchOptions, removeHome } from "./session-launch.ts";
 import { profileOf, type Profiles } from "./profile.ts";
-import {
-  defaultTimes,
-  newSession,
-  runSession,
-  SessionOutcome,
-  type SessionOptions,
-  SessionState,
-  type SessionTimes,
-} from "./session.ts";
+import { runSession, type SessionOptions } from "./session.ts";
+import { defaultTimes, newSession, SessionOutcome, SessionState, type SessionTimes } from "./kept-session.ts";
 import { openSessionFolder } from "./session-folder.ts";
 import type { UpdateLimits } from "./session-updates.ts";
 

@@ -9,7 +9,7 @@ import { escapeInvisible } from "../../core/escape-invisible.ts";
 import { unifiedDiff } from "../../core/unified-diff.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { Approver } from "./approver.ts";
-import { ReadFileRequest, WriteFileRequest } from "./frames.ts";
+import { ReadFileRequest, WriteFileRequest } from "./acp-frames.ts";
 
 export interface FilesContext {
   readonly roots: readonly string[];

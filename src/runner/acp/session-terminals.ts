@@ -9,7 +9,7 @@ import { programOf, workdirOf } from "../command/resolve-command.ts";
 import { endProcesses, type ProcessNote } from "../shared/process/end-processes.ts";
 import { type HeldProcess, startHeld } from "../shared/process/held-process.ts";
 import type { Approver } from "./approver.ts";
-import { CreateTerminalRequest, TerminalRequest } from "./frames.ts";
+import { CreateTerminalRequest, TerminalRequest } from "./acp-frames.ts";
 
 /** How a program is started that a session asks for. */
 export interface TerminalPlace {

@@ -3,7 +3,7 @@
 import { TuttiError } from "../../protocol/error.ts";
 import type { Message, Part } from "../../protocol/task/message.ts";
 import type { RunningStep } from "../../ports.ts";
-import { diffsIn, MessageChunk, type TokenUsage, ToolCallUpdate, UsageUpdate } from "./frames.ts";
+import { diffsIn, MessageChunk, type TokenUsage, ToolCallUpdate, UsageUpdate } from "./acp-frames.ts";
 
 export interface UpdateLimits {
   /** How much of a session's text is kept, in UTF-16 code units. */
@@ -12,7 +12,7 @@ export interface UpdateLimits {
   readonly records: number;
 }
 
-export const defaultUpdateLimits: UpdateLimits = { textLength: 16 * 2 ** 20, records: 20_000 };
+const defaultUpdateLimits: UpdateLimits = { textLength: 16 * 2 ** 20, records: 20_000 };
 
 /** How much of one update or result is kept. */
 const longestRecord = 64 * 1_024;

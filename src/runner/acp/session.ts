@@ -2,64 +2,27 @@
 
 import { z } from "zod";
 
-import { protectedPart } from "../../agent/workspace/protected-files.ts";
-import { resolvePath } from "../../agent/workspace/resolve-path.ts";
 import type { ApprovalSource } from "../../core/approval.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { type CompleteMessage, type Message, messageText, userMessage } from "../../protocol/task/message.ts";
+import { type Message, messageText, userMessage } from "../../protocol/task/message.ts";
 import type { RunningStep } from "../../ports.ts";
 import { keptOutput } from "../command/kept-output.ts";
+import { liveOutput } from "../command/live-output.ts";
 import { endProcesses, type ProcessNote } from "../shared/process/end-processes.ts";
 import { type HeldProcess, startHeld } from "../shared/process/held-process.ts";
 import { within } from "../shared/process/within.ts";
 import { Approver } from "./approver.ts";
-import { Connection, RpcError, rpcCodes } from "./connection.ts";
-import * as frames from "./frames.ts";
-import { type LaunchOptions, prepareLaunch, prepareProgram } from "./launch.ts";
-import { effectsOf, optionFor, pathsOf, permissionQuestion } from "./permission.ts";
-import { readFile, writeFile } from "./session-files.ts";
+import { Connection, RpcError } from "./connection.ts";
+import * as frames from "./acp-frames.ts";
+import { openSession } from "./open-session.ts";
+import { type LaunchOptions, prepareLaunch, prepareProgram } from "./session-launch.ts";
+import { SessionMail } from "./session-mail.ts";
+import { SessionRequests } from "./session-requests.ts";
+import type { SessionOutcome, SessionState, SessionTimes } from "./kept-session.ts";
 import { SessionTerminals } from "./session-terminals.ts";
-import { nothingCounted, SessionUpdates, type UpdateLimits } from "./session-updates.ts";
+import { SessionUpdates, type UpdateLimits } from "./session-updates.ts";
 import { Silence } from "./silence.ts";
 import { type Trouble, troubleIn } from "./trouble.ts";
-
-export const SessionOutcome = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("done"), text: z.string() }),
-  /** The agent's own usage limit is reached; nothing can be done before that time. */
-  z.object({ kind: z.literal("limit"), until: z.number() }),
-  /** A limit of the task's budget was reached, and the agent did not stop when it was told to. */
-  z.object({ kind: z.literal("cut") }),
-]);
-export type SessionOutcome = z.infer<typeof SessionOutcome>;
-
-/** What the next process of the same session needs to know. */
-export const SessionState = z.object({
-  /** Which process it is, from 1. */
-  process: z.int(),
-  /** The session's id at the agent; null before there is one. */
-  session: z.string().nullable(),
-  /** Whether the agent can take a session up again. */
-  load: z.boolean(),
-  /** Prompts that were delivered. */
-  prompts: z.int(),
-  counted: z.object({ input: z.number(), output: z.number(), micros: z.number() }),
-});
-export type SessionState = z.infer<typeof SessionState>;
-
-export const newSession: SessionState = { process: 1, session: null, load: false, prompts: 0, counted: nothingCounted };
-
-export interface SessionTimes {
-  /** For the answer to a request other than a prompt. */
-  readonly answerMs: number;
-  /** Silence after which a person is asked. */
-  readonly stallMs: number;
-  /** Between the request to cancel and the end of the processes. */
-  readonly cancelMs: number;
-  /** Between asking the processes to end and killing them. */
-  readonly graceMs: number;
-}
-
-export const defaultTimes: SessionTimes = { answerMs: 60_000, stallMs: 10 * 60_000, cancelMs: 3_000, graceMs: 2_000 };
 
 export interface SessionOptions {
   readonly launch: LaunchOptions;
@@ -105,8 +68,10 @@ class Session {
   readonly #terminals: SessionTerminals;
   readonly #silence: Silence;
   readonly #stderr = keptOutput(stderrBytes);
-  /** Real paths of files whose change was allowed. */
-  readonly #allowed = new Set<string>();
+  readonly #requests: SessionRequests;
+  readonly #live: ReturnType<typeof liveOutput>;
+  /** Programs that were started for the agent. */
+  #others: readonly ProcessNote[] = [];
   #state: SessionState;
   #badFrames = 0;
   #modeChanges = 0;
@@ -128,19 +93,34 @@ class Session {
         confined: launch.sandbox.confined,
         wrap: (program, cwd) => prepareProgram(launch, program, cwd),
         step: step.key,
-        note: (others) => this.#note(others),
+        note: (others) => {
+          this.#others = others;
+          return this.#note();
+        },
       },
       this.#approver,
     );
+    this.#requests = new SessionRequests({
+      agent: options.agent,
+      launch,
+      approver: this.#approver,
+      updates: this.#updates,
+      terminals: this.#terminals,
+      isPrompting: () => this.#isPrompting,
+    });
+    this.#live = liveOutput((text) => step.live("output", text));
     held.stderr.on("data", (chunk: Buffer) => {
       this.#stderr.add(chunk);
-      step.live("output", chunk.toString("utf8"));
+      this.#live.add("stderr", chunk);
     });
     this.#connection = new Connection(
       { input: held.stdout, output: held.stdin },
       {
         onNotification: (method, params) => this.#onNotification(method, params),
-        onRequest: (method, params) => this.#onRequest(method, params),
+        onRequest: (method, params) => {
+          this.#silence.heard();
+          return this.#requests.answer(method, params);
+        },
         onBadFrame: (problem, line) => this.#onBadFrame(problem, line),
       },
     );
@@ -151,8 +131,8 @@ class Session {
     });
   }
 
-  #note(others: readonly ProcessNote[] = []): Promise<void> {
-    return this.#step.note({ process: this.#held.note, others });
+  #note(): Promise<void> {
+    return this.#step.note({ process: this.#held.note, others: this.#others });
   }
 
   /** The session cannot go on: the prompt that is open fails with the reason. */
@@ -166,7 +146,7 @@ class Session {
     signal.throwIfAborted();
     this.#held.release();
     try {
-      const trouble = await this.#greet();
+      const trouble = await this.#open();
       return trouble === undefined ? await this.#converse() : this.#giveUp(trouble);
     } catch (thrown) {
       if (thrown instanceof LimitReached) return this.#giveUp({ kind: "limit", until: thrown.until });
@@ -189,97 +169,23 @@ class Session {
   }
 
   /** Undefined when the session is open. */
-  async #greet(): Promise<Trouble | undefined> {
+  async #open(): Promise<Trouble | undefined> {
     const { launch } = this.#options;
-    const greeted = await this.#ask(
-      "initialize",
-      {
-        protocolVersion: frames.protocolVersion,
-        clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
-        clientInfo: { name: "tutti", version: "1" },
-      },
-      frames.InitializeResult,
-    );
-    if (greeted.protocolVersion !== frames.protocolVersion) {
-      throw failed(
-        `the agent speaks version ${greeted.protocolVersion} of the protocol; Tutti speaks ${frames.protocolVersion}`,
-      );
-    }
-    const resumed = this.#state.session !== null && this.#state.load && greeted.agentCapabilities.loadSession;
-    let opened: frames.SessionResult;
-    try {
-      opened = await this.#openLoggedIn(resumed ? this.#state.session : null);
-    } catch (thrown) {
-      if (!(thrown instanceof RpcError)) throw thrown;
-      if (thrown.code === frames.authRequired) return { kind: "login" };
-      const trouble = troubleIn(thrown.message, this.#step.now());
-      if (trouble === undefined) throw thrown;
-      return trouble;
-    }
-    const session = opened.sessionId ?? this.#state.session;
-    if (session === null) throw failed("the agent opened a session without an id");
-    const mode = await this.#setMode(session, opened);
-    await this.#setModel(session, opened);
-    const { name, version } = greeted.agentInfo ?? {};
-    this.#keep({ session, load: greeted.agentCapabilities.loadSession });
+    const { session: known, load: couldLoad } = this.#state;
+    const opened = await openSession((method, params, schema) => this.#ask(method, params, schema), {
+      launch,
+      earlier: couldLoad ? known : null,
+      now: () => this.#step.now(),
+    });
+    if ("trouble" in opened) return opened.trouble;
+    const { session, load, ...told } = opened;
+    this.#keep({ session, load });
+    const { name: profile, folder, sandbox } = launch;
     this.#step.during.tell("started", {
       type: "session.started",
-      data: {
-        profile: launch.name,
-        session,
-        agent: name === undefined ? null : { name, version: version ?? "" },
-        model: launch.model ?? null,
-        mode,
-        folder: launch.folder.cwd,
-        confined: launch.sandbox.confined,
-        resumed,
-      },
+      data: { profile, session, ...told, model: launch.model ?? null, folder: folder.cwd, confined: sandbox.confined },
     });
     return undefined;
-  }
-
-  async #openLoggedIn(load: string | null): Promise<frames.SessionResult> {
-    const { cwd } = this.#options.launch.folder;
-    const open = (): Promise<frames.SessionResult> =>
-      load === null
-        ? this.#ask("session/new", { cwd, mcpServers: [] }, frames.SessionResult)
-        : this.#ask("session/load", { sessionId: load, cwd, mcpServers: [] }, frames.SessionResult.nullable()).then(
-            (result) => ({ ...result, sessionId: load }),
-          );
-    try {
-      return await open();
-    } catch (thrown) {
-      const method = this.#options.launch.profile.auth.find(
-        ({ env }) => env === undefined || process.env[env] !== undefined,
-      )?.method;
-      if (!(thrown instanceof RpcError) || thrown.code !== frames.authRequired || method === undefined) throw thrown;
-      await this.#ask("authenticate", { methodId: method }, z.unknown());
-      return open();
-    }
-  }
-
-  async #setMode(sessionId: string, { modes }: frames.SessionResult): Promise<string | null> {
-    const { name, profile } = this.#options.launch;
-    const { mode: wanted } = profile;
-    if (modes === undefined || modes === null) return null;
-    if (wanted === null || modes.currentModeId === wanted) return modes.currentModeId;
-    const offered = modes.availableModes.map(({ id }) => id);
-    if (!offered.includes(wanted)) {
-      const why = `${name} offers the modes ${offered.join(", ")}, but not ${wanted}, in which it asks the most`;
-      throw new TuttiError("refused", `${why}; change mode in the profile`);
-    }
-    await this.#ask("session/set_mode", { sessionId, modeId: wanted }, z.unknown());
-    return wanted;
-  }
-
-  async #setModel(sessionId: string, { configOptions }: frames.SessionResult): Promise<void> {
-    const { name, profile, model } = this.#options.launch;
-    if (model === undefined || profile.model?.option !== true) return;
-    const option = configOptions?.find(({ category, id }) => category === "model" || id === "model");
-    if (option === undefined) {
-      throw new TuttiError("invalid_input", `${name} does not let its model be chosen; leave the model out`);
-    }
-    await this.#ask("session/set_config_option", { sessionId, configId: option.id, value: model }, z.unknown());
   }
 
   #keep(changed: Partial<SessionState>): void {
@@ -296,7 +202,7 @@ class Session {
       text: first,
       said: isNew ? prompt : userMessage(goOn),
     };
-    const mail = new Mailbox(this.#step);
+    const mail = new SessionMail(this.#step);
     try {
       for (;;) {
         const turn = await this.#turn(next);
@@ -443,70 +349,6 @@ class Session {
     }
   }
 
-  async #onRequest(method: string, params: unknown): Promise<unknown> {
-    this.#silence.heard();
-    const { roots } = this.#options.launch.folder;
-    const files = { roots, offLimits: this.#options.launch.hidden, approver: this.#approver, allowed: this.#allowed };
-    switch (method) {
-      case "session/request_permission":
-        return { outcome: await this.#permit(frames.PermissionRequest.parse(params)) };
-      case "fs/read_text_file":
-        return readFile(params, files);
-      case "fs/write_text_file":
-        return writeFile(params, files);
-      case "terminal/create":
-        return this.#terminals.create(params);
-      case "terminal/output":
-        return this.#terminals.output(params);
-      case "terminal/wait_for_exit":
-        return this.#terminals.waitForExit(params);
-      case "terminal/kill":
-        return this.#terminals.kill(params);
-      case "terminal/release":
-        return this.#terminals.release(params);
-      default:
-        throw new RpcError(rpcCodes.unknownMethod, `Tutti does not know the method ${method}`);
-    }
-  }
-
-  async #permit({ toolCall, options }: frames.PermissionRequest): Promise<ReturnType<typeof optionFor>> {
-    if (!this.#isPrompting) return { outcome: "cancelled" };
-    const call = this.#updates.requested(toolCall);
-    const { launch, agent } = this.#options;
-    const { confined } = launch.sandbox;
-    const files = await this.#filesOf(call);
-    const isProtected = files.some((file) => file.isProtected);
-    // A confined session finds protected files read-only, so a yes would promise too much.
-    if (isProtected && confined) return optionFor(options, false);
-    const effect = {
-      effects: [...effectsOf(call), ...(isProtected ? (["protected"] as const) : [])],
-      confined: confined && files.every(({ real }) => real !== undefined),
-    };
-    const protectedFiles = files.flatMap(({ path, isProtected: is }) => (is ? [path] : []));
-    const asked = { agent, profile: launch.name, call, effect, protectedFiles };
-    const verdict = await this.#approver.decide({
-      tool: `acp.${call.kind ?? "other"}`,
-      effect,
-      question: () => permissionQuestion(asked),
-      details: { profile: launch.name, call },
-    });
-    if (verdict.allowed) for (const { real } of files) if (real !== undefined) this.#allowed.add(real);
-    return optionFor(options, verdict.allowed);
-  }
-
-  async #filesOf(
-    call: frames.ToolCallUpdate,
-  ): Promise<{ readonly path: string; readonly real: string | undefined; readonly isProtected: boolean }[]> {
-    const { roots, cwd } = this.#options.launch.folder;
-    return Promise.all(
-      pathsOf(call, cwd).map(async (path) => {
-        const resolved = await resolvePath(path, roots).catch(() => undefined);
-        const part = resolved === undefined ? undefined : await protectedPart(resolved);
-        return { path, real: resolved?.path, isProtected: part !== undefined };
-      }),
-    );
-  }
-
   /** What went wrong, in words that help: how the process ended says more than that it closed its output. */
   async #explain(thrown: unknown): Promise<unknown> {
     if (thrown instanceof RpcError) return failed(`the agent answered with an error: ${thrown.message}`, "unknown");
@@ -526,6 +368,7 @@ class Session {
     this.#connection.close(new TuttiError("canceled", "the session is over"));
     this.#approver.withdrawAll();
     this.#held.letGo();
+    this.#live.end();
     const [terminals, { left }] = await Promise.all([
       this.#terminals.endAll(),
       endProcesses(this.#held.note, { graceMs: this.#options.times.graceMs }),
@@ -544,41 +387,6 @@ class LimitReached extends Error {
   constructor(until: number) {
     super("the agent's usage limit is reached");
     this.until = until;
-  }
-}
-
-/** Messages that people send while the session works; each becomes a prompt of its own. */
-class Mailbox {
-  readonly #step: RunningStep;
-  readonly #closed = new AbortController();
-  readonly #letters: CompleteMessage[] = [];
-  #count = 0;
-  #coming: Promise<void>;
-
-  constructor(step: RunningStep) {
-    this.#step = step;
-    this.#coming = this.#receive();
-  }
-
-  async #receive(): Promise<void> {
-    this.#count += 1;
-    const letter = await this.#step.during.receive(`mail${this.#count}`, this.#closed.signal).catch(() => undefined);
-    if (letter === undefined) return;
-    this.#letters.push(letter);
-    this.#coming = this.#receive();
-  }
-
-  /** Undefined when there is none: no further one is taken then, so that it is left to the task's next attempt. */
-  async next(): Promise<CompleteMessage | undefined> {
-    const waiting = this.#letters.shift();
-    if (waiting !== undefined) return waiting;
-    this.close();
-    await this.#coming;
-    return this.#letters.shift();
-  }
-
-  close(): void {
-    this.#closed.abort();
   }
 }
 

@@ -6,6 +6,7 @@ import type { NewTask } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import { readAcpConfig } from "../acp/config.ts";
 import { readCommandConfig } from "../command/config.ts";
 import { readOperatorConfig } from "../operator/config.ts";
 import { rootCaller } from "./runner.ts";
@@ -14,6 +15,7 @@ import { rootCaller } from "./runner.ts";
 const configReaders = new Map<string, (config: unknown) => unknown>([
   ["command", readCommandConfig],
   ["operator", readOperatorConfig],
+  ["acp", readAcpConfig],
 ]);
 
 /**

@@ -38,7 +38,7 @@ export type TokenUsage = z.infer<typeof TokenUsage>;
 
 export const PromptResult = z.looseObject({ stopReason: text, usage: TokenUsage.nullish().catch(null) });
 
-export const ContentBlock = z.looseObject({ type: text, text: text.optional() });
+const ContentBlock = z.looseObject({ type: text, text: text.optional() });
 
 const Diff = z.looseObject({
   type: z.literal("diff"),
