@@ -79,6 +79,26 @@ function describe(event: TaskEvent): string {
       return `${event.data.wait} ${event.data.outcome}`;
     case "wait.reopened":
       return `${event.data.wait}: ${event.data.reason}`;
+    case "session.started": {
+      const { profile, model, mode, confined, resumed, folder } = event.data;
+      const notes = [
+        ...(model === null ? [] : [model]),
+        ...(mode === null ? [] : [`mode ${mode}`]),
+        confined ? "confined" : "not confined",
+        ...(resumed ? ["goes on"] : []),
+      ];
+      return `${profile} in ${folder} (${notes.join(", ")})`;
+    }
+    case "session.prompted":
+      return `prompt ${event.data.prompt}`;
+    case "session.answered":
+      return `prompt ${event.data.prompt}: ${event.data.reason}`;
+    case "session.updated":
+      return `${event.data.kind} ${valueText(event.data.update)}`;
+    case "session.stalled":
+      return `silent for ${Math.round(event.data.silent_ms / 1_000)} seconds`;
+    case "session.ended":
+      return event.data.reason;
     case "budget.reached":
       return `${event.data.limit}: ${event.data.wanted} wanted, ${event.data.allowed} allowed`;
     case "budget.settled":

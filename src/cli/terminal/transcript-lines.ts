@@ -96,6 +96,13 @@ export function eventText(event: TaskEvent): string {
       return `allowed by ${short(event.data.rule)}: ${short(event.data.text)}`;
     case "ask.answered":
       return `answered by ${short(event.data.by.name)}: ${answerText(event.data.answer)}`;
+    case "session.started": {
+      const { profile, confined, resumed } = event.data;
+      const how = resumed ? "goes on with" : "began";
+      return `${short(profile)} ${how} a session${confined ? "" : ", not confined"}`;
+    }
+    case "session.stalled":
+      return `the session has been silent for ${Math.round(event.data.silent_ms / 1_000)} seconds`;
     case "ask.expired":
       return "nobody answered in time";
     case "step.finished":

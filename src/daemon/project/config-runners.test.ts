@@ -74,7 +74,7 @@ test("runners are listed with the built-in ones once the config is trusted, and 
     const { runners, problem } = await openProject(project, { state }).runners();
     return { kinds: runners.map(({ kind, of }) => `${of} ${kind}`), isUsed: problem === undefined };
   };
-  const builtin = ["builtin local", "builtin command", "builtin operator"];
+  const builtin = ["builtin local", "builtin command", "builtin operator", "builtin acp"];
   assert.deepEqual(await kinds(), { kinds: builtin, isUsed: false });
   trustProject(state, project);
   assert.deepEqual(await kinds(), { kinds: [...builtin, "project farm"], isUsed: true });

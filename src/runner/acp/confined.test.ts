@@ -75,3 +75,38 @@ test("a change of a protected file by a confined session is refused without aski
   await world.run([{ permit: { toolCallId: "c1", kind: "edit", content } }]);
   assert.deepEqual(world.ledger("permissions"), [{ outcome: { outcome: "selected", optionId: "no" } }]);
 });
+
+test("settings of the repository for the agent are used only after a person agreed to their content", async (t) => {
+  const trusted = new Set<string>();
+  const trustedSettings = {
+    isTrusted: (hash: string) => trusted.has(hash),
+    record: (hash: string) => void trusted.add(hash),
+  };
+  const rules = { execute: "free", network: "free" } as const;
+  const world = await acpWorld(t, {
+    profile: { settings: [".agent/settings.json", "missing.json"] },
+    runner: { trustedSettings, approvals: [{ from: "user", rules }] },
+  });
+  const run = async (approved: boolean | undefined): Promise<string> => {
+    const name = await world.start([{ say: "ran" }]);
+    if (approved !== undefined) {
+      const ask = await until(
+        async () =>
+          (await world.events()).flatMap((event) =>
+            event.type === "ask.raised" && event.task === name ? [event.data.ask] : [],
+          )[0],
+      );
+      assert.match(ask.question, /"hooks": "rm -rf"/);
+      await world.engine.deliver(ask.id, { kind: "approval", approved }, { kind: "person", name: "Ada" });
+    }
+    return JSON.stringify((await world.engine.result(name)).content);
+  };
+  assert.equal(await run(undefined), '"ran"');
+  mkdirSync(join(world.work, ".agent"));
+  writeFileSync(join(world.work, ".agent", "settings.json"), '{ "hooks": "rm -rf" }');
+  assert.match(await run(false), /was not started/);
+  assert.equal(await run(true), '"ran"');
+  assert.equal(await run(undefined), '"ran"', "nobody is asked about the same content again");
+  writeFileSync(join(world.work, ".agent", "settings.json"), '{ "hooks": "rm -rf", "more": 1 }');
+  assert.match(await run(false), /was not started/);
+});

@@ -7,9 +7,9 @@ import { TuttiError } from "../../protocol/error.ts";
 const text = z.string().refine((value) => !value.includes("\0"), "must not hold a NUL character");
 const filled = text.refine((value) => value.trim() !== "", "must not be blank");
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of a variable");
-const belowHome = filled.refine(
+const relativePath = filled.refine(
   (path) => !path.startsWith("/") && !path.split("/").includes(".."),
-  "must be a path below the home folder",
+  "must be a relative path without ..",
 );
 
 export const profileName = /^[A-Za-z][A-Za-z0-9_-]*$/;
@@ -21,9 +21,11 @@ export const Profile = z.strictObject({
   /** Names of variables that are passed on from the environment of Tutti. Nothing else is. */
   pass_env: z.array(variable).default([]),
   /** Files of the person's home folder that the session gets a copy of, such as the login. */
-  credentials: z.array(belowHome).default([]),
+  credentials: z.array(relativePath).default([]),
+  /** Files of the workspace that the agent obeys; a person agrees to their content before a session starts. */
+  settings: z.array(relativePath).default([]),
   /** Files that are written into the session's own home folder. */
-  files: z.record(belowHome, text).default({}),
+  files: z.record(relativePath, text).default({}),
   /** The id of the mode in which the agent asks the most. */
   mode: filled.nullable().default(null),
   /** How a model is chosen; `{model}` stands for its name. `option`: by the session option of the category `model`. */
@@ -59,6 +61,7 @@ export const builtinProfiles: Profiles = Profiles.parse({
     env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },
     pass_env: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"],
     credentials: [".claude/.credentials.json"],
+    settings: [".claude/settings.json", ".claude/settings.local.json", ".mcp.json"],
     mode: "default",
     model: { env: { ANTHROPIC_MODEL: "{model}" } },
     login: "claude /login",
@@ -70,6 +73,7 @@ export const builtinProfiles: Profiles = Profiles.parse({
     command: ["codex-acp"],
     pass_env: ["OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"],
     credentials: [".codex/auth.json"],
+    settings: [".codex/config.toml"],
     mode: "read-only",
     model: { args: ["-c", 'model="{model}"'] },
     auth: [
@@ -84,6 +88,7 @@ export const builtinProfiles: Profiles = Profiles.parse({
     command: ["gemini", "--acp"],
     pass_env: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"],
     credentials: [".gemini/oauth_creds.json", ".gemini/google_accounts.json"],
+    settings: [".gemini/settings.json"],
     mode: "default",
     model: { args: ["--model", "{model}"] },
     auth: [{ method: "gemini-api-key", env: "GEMINI_API_KEY" }, { method: "oauth-personal" }],
@@ -99,6 +104,7 @@ export const builtinProfiles: Profiles = Profiles.parse({
     },
     pass_env: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENCODE_API_KEY"],
     credentials: [".local/share/opencode/auth.json"],
+    settings: ["opencode.json", "opencode.jsonc", ".opencode/opencode.json"],
     model: { option: true },
     login: "opencode auth login",
     install: "npm install -g opencode-ai",
