@@ -76,7 +76,20 @@ test("a change of a protected file by a confined session is refused without aski
   assert.deepEqual(world.ledger("permissions"), [{ outcome: { outcome: "selected", optionId: "no" } }]);
 });
 
-test("settings of the repository for the agent are used only after a person agreed to their content", async (t) => {
+test("a confined session does not see the repository's own settings for agents", { skip }, async (t) => {
+  const world = await acpWorld(t, { runner: { sandbox, approvals: [] } });
+  mkdirSync(join(world.work, ".claude"));
+  writeFileSync(join(world.work, ".claude", "settings.json"), "hooks");
+  writeFileSync(join(world.work, ".mcp.json"), "servers");
+  await world.run([{ see: join(world.work, ".claude", "settings.json") }, { see: join(world.work, ".mcp.json") }]);
+  assert.deepEqual(
+    world.ledger("saw").map((each) => (Array.isArray(each) ? each[1] : undefined)),
+    [null, "{}\n"],
+  );
+  assert.equal(readFileSync(join(world.work, ".claude", "settings.json"), "utf8"), "hooks");
+});
+
+test("unconfined, settings of the repository for the agent are used only after a person agreed to their content", async (t) => {
   const trusted = new Set<string>();
   const trustedSettings = {
     isTrusted: (hash: string) => trusted.has(hash),

@@ -22,7 +22,7 @@ export const Profile = z.strictObject({
   pass_env: z.array(variable).default([]),
   /** Files of the person's home folder that the session gets a copy of, such as the login. */
   credentials: z.array(relativePath).default([]),
-  /** Files of the workspace that the agent obeys; a person agrees to their content before a session starts. */
+  /** Further files and folders of a workspace that tell the agent what to run. */
   settings: z.array(relativePath).default([]),
   /** Files that are written into the session's own home folder. */
   files: z.record(relativePath, text).default({}),
@@ -61,7 +61,6 @@ export const builtinProfiles: Profiles = Profiles.parse({
     env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },
     pass_env: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"],
     credentials: [".claude/.credentials.json"],
-    settings: [".claude/settings.json", ".claude/settings.local.json", ".mcp.json"],
     mode: "default",
     model: { env: { ANTHROPIC_MODEL: "{model}" } },
     login: "claude /login",
@@ -73,7 +72,6 @@ export const builtinProfiles: Profiles = Profiles.parse({
     command: ["codex-acp"],
     pass_env: ["OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"],
     credentials: [".codex/auth.json"],
-    settings: [".codex/config.toml"],
     mode: "read-only",
     model: { args: ["-c", 'model="{model}"'] },
     auth: [
@@ -88,7 +86,6 @@ export const builtinProfiles: Profiles = Profiles.parse({
     command: ["gemini", "--acp"],
     pass_env: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"],
     credentials: [".gemini/oauth_creds.json", ".gemini/google_accounts.json"],
-    settings: [".gemini/settings.json"],
     mode: "default",
     model: { args: ["--model", "{model}"] },
     auth: [{ method: "gemini-api-key", env: "GEMINI_API_KEY" }, { method: "oauth-personal" }],
@@ -99,12 +96,11 @@ export const builtinProfiles: Profiles = Profiles.parse({
   opencode: {
     command: ["opencode", "acp"],
     env: {
-      OPENCODE_CONFIG_CONTENT: '{"permission":{"edit":"ask","bash":"ask","webfetch":"ask"}}',
+      OPENCODE_PERMISSION: '{"*":"ask"}',
       OPENCODE_DISABLE_AUTOUPDATE: "1",
     },
     pass_env: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENCODE_API_KEY"],
     credentials: [".local/share/opencode/auth.json"],
-    settings: ["opencode.json", "opencode.jsonc", ".opencode/opencode.json"],
     model: { option: true },
     login: "opencode auth login",
     install: "npm install -g opencode-ai",

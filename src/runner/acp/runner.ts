@@ -21,7 +21,7 @@ import { profileOf, type Profiles } from "./profile.ts";
 import { runSession, type SessionOptions } from "./session.ts";
 import { defaultTimes, newSession, SessionOutcome, SessionState, type SessionTimes } from "./kept-session.ts";
 import { openSessionFolder } from "./session-folder.ts";
-import { approveSettings, type TrustedSettings } from "./workspace-settings.ts";
+import { settingsToCover, type TrustedSettings } from "./workspace-settings.ts";
 import type { UpdateLimits } from "./session-updates.ts";
 
 export interface AcpRunnerOptions {
@@ -35,7 +35,7 @@ export interface AcpRunnerOptions {
   readonly homes: string;
   /** Folders with programs that a confined session may read, although they are in a home folder. */
   readonly toolchains?: readonly string[];
-  /** What people agreed to of the workspace's own settings for agents; they are asked in every task when absent. */
+  /** What people agreed to of the settings for agents that a workspace has itself; nothing when absent. */
   readonly trustedSettings?: TrustedSettings;
   readonly times?: Partial<SessionTimes>;
   readonly limits?: UpdateLimits;
@@ -56,9 +56,17 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
     const launch = { name, profile, model, folder, home, sandbox: options.sandbox, hidden, toolchains };
     const { sources, prompt, instructions } = taskOf(durable, options.approvals ?? []);
     await approveUnconfined(durable, launch, sources);
-    await approveSettings(durable, launch, options.trustedSettings);
+    const covered = await settingsToCover(durable, launch, options.trustedSettings);
     const times = { ...defaultTimes, ...options.times };
-    const session = { launch, agent: durable.agent, prompt, instructions, sources, times, limits: options.limits };
+    const session = {
+      launch: { ...launch, covered },
+      agent: durable.agent,
+      prompt,
+      instructions,
+      sources,
+      times,
+      limits: options.limits,
+    };
     return converse(durable, session);
   };
 }

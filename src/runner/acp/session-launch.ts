@@ -26,6 +26,8 @@ export interface LaunchOptions {
   /** Folders that the session must not see. */
   readonly hidden: readonly string[];
   readonly toolchains: readonly string[];
+  /** Files and folders of the workspace that a confined session does not see. */
+  readonly covered?: readonly string[];
 }
 
 export interface Launch {
@@ -68,12 +70,12 @@ export async function prepareProgram(options: LaunchOptions, program: string, cw
 }
 
 async function wrapped(
-  { folder, home, sandbox, hidden, toolchains }: LaunchOptions,
+  { folder, home, sandbox, hidden, toolchains, covered = [] }: LaunchOptions,
   program: string,
   { network }: { readonly network: boolean },
 ): Promise<Launch> {
   if (!sandbox.confined) return { argv: [], env: {} };
-  const place = { cwd: folder.cwd, roots: folder.roots, home, hidden, toolchains, network };
+  const place = { cwd: folder.cwd, roots: folder.roots, home, hidden, toolchains, covered, network };
   return confineSession(sandbox, place, program);
 }
 

@@ -25,6 +25,8 @@ export class SessionRequests {
   readonly #parts: RequestParts;
   /** Real paths of files whose change was allowed. */
   readonly #allowed = new Set<string>();
+  /** A permission of the current prompt was not given. */
+  wasDenied = false;
 
   constructor(parts: RequestParts) {
     this.#parts = parts;
@@ -63,7 +65,7 @@ export class SessionRequests {
     const files = await this.#filesOf(call);
     const isProtected = files.some((file) => file.isProtected);
     // A confined session finds protected files read-only, so a yes would promise too much.
-    if (isProtected && confined) return optionFor(options, false);
+    if (isProtected && confined) return this.#denied(options);
     const effect = {
       effects: [...effectsOf(call), ...(isProtected ? (["protected"] as const) : [])],
       confined: confined && files.every(({ real }) => real !== undefined),
@@ -76,8 +78,14 @@ export class SessionRequests {
       question: () => permissionQuestion(asked),
       details: { profile: launch.name, call },
     });
-    if (verdict.allowed) for (const { real } of files) if (real !== undefined) this.#allowed.add(real);
-    return optionFor(options, verdict.allowed);
+    if (!verdict.allowed) return this.#denied(options);
+    for (const { real } of files) if (real !== undefined) this.#allowed.add(real);
+    return optionFor(options, true);
+  }
+
+  #denied(options: frames.PermissionRequest["options"]): ReturnType<typeof optionFor> {
+    this.wasDenied = true;
+    return optionFor(options, false);
   }
 
   async #filesOf(

@@ -252,6 +252,7 @@ class Session {
     // On disk before it is sent: after a crash nobody sends it a second time.
     await this.#note();
     this.#updates.begin();
+    this.#requests.wasDenied = false;
     const answered = this.#prompt(text);
     const result = await this.#watched(answered);
     const { text: reply, isTextOnly } = this.#updates.end(result?.usage);
@@ -261,6 +262,8 @@ class Session {
     if (result === undefined) return "cut";
     if (reason === "end_turn") return { text: reply, isTextOnly };
     if (reason === "cancelled" && !during.withinLimits) return "over";
+    // Some agents end their turn when something is denied.
+    if (reason === "cancelled" && this.#requests.wasDenied) return { text: reply, isTextOnly: false };
     throw failed(`the session ended its turn with ${reason}${reply === "" ? "" : `: ${reply.slice(0, 300)}`}`);
   }
 

@@ -1,4 +1,7 @@
-// Asks a person before a session starts in a folder whose own files tell the agent what to run: hooks, servers, permissions.
+// Files of a workspace that tell coding agents what to run: hooks, servers, plugins. A session sees only what a person agreed to.
+
+import { readdir } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 
 import { z } from "zod";
 
@@ -19,20 +22,39 @@ export interface TrustedSettings {
   record(hash: string): void;
 }
 
+/** Agents execute what is in them without a question, and some read those of others. */
+const settingNames = [".claude", ".mcp.json", ".codex", ".gemini", ".opencode", "opencode.json", "opencode.jsonc"];
+const mostFiles = 500;
+
+/** Where settings can be: in the folder of the session, and above it as far as its workspace reaches. */
+export function settingPaths({ folder: { cwd, roots }, profile }: Pick<LaunchOptions, "folder" | "profile">): string[] {
+  const names = [...settingNames, ...profile.settings];
+  const paths: string[] = [];
+  for (let at = cwd; ; at = dirname(at)) {
+    paths.push(...names.map((name) => join(at, name)));
+    if (roots.includes(at) || dirname(at) === at) return paths;
+  }
+}
+
 const Settings = z.object({ hash: z.string(), files: z.array(z.object({ path: z.string(), text: z.string() })) });
 type Settings = z.infer<typeof Settings>;
 
-export async function approveSettings(
+/**
+ * Returns the paths that a confined session must not see: all of them, unless a person agreed to their content. Nothing can
+ * be hidden from an unconfined one, so a person is asked.
+ */
+export async function settingsToCover(
   durable: Durable,
   launch: LaunchOptions,
   trusted?: TrustedSettings,
-): Promise<void> {
-  if (launch.profile.settings.length === 0) return;
+): Promise<readonly string[]> {
   const options = { repeatable: true, schema: Settings, looks: true } as const;
   const { hash, files } = await durable.step("settings", options, () => settingsIn(launch));
-  if (files.length === 0 || trusted?.isTrusted(hash) === true) return;
+  if (files.length > 0 && trusted?.isTrusted(hash) === true) return [];
+  if (launch.sandbox.confined) return settingPaths(launch);
+  if (files.length === 0) return [];
   const question = [
-    `May ${launch.name} use the settings in ${escapeInvisible(launch.folder.cwd)}? They can make it run programs and change what it asks about.`,
+    `May ${launch.name} use the settings in ${escapeInvisible(launch.folder.cwd)}? They can make it run programs without asking.`,
     ...files.flatMap(({ path, text }) => [`${escapeInvisible(path)}:`, ...shownLines(text.split("\n"))]),
     `the SHA-256 of all of them is ${hash}`,
   ].join("\n");
@@ -43,24 +65,39 @@ export async function approveSettings(
   const outcome = approvalOutcome(waited);
   if (!outcome.approved) throw new TuttiError("refused", `${launch.name} was not started: ${outcome.reason}`);
   trusted?.record(hash);
+  return [];
 }
 
-/** A file that is no text, or cannot be read, counts with its state; one that does not exist does not count. */
-async function settingsIn({ profile, folder, hidden }: LaunchOptions): Promise<Settings> {
-  const use = { roots: folder.roots, offLimits: readOffLimits(hidden), to: "read" } as const;
-  const found = await Promise.all(
-    profile.settings.map(async (path) => {
-      try {
-        const { bytes, mark } = await withFile(`${folder.cwd}/${path}`, use, (file) => readingFile(file, readContent));
-        const text = bytes === undefined ? undefined : exactText(bytes);
-        return [{ path, text: text ?? `not text: ${mark}` }];
-      } catch (thrown) {
-        if (thrown instanceof TuttiError && thrown.code === "not_found") return [];
-        const why = thrown instanceof Error ? thrown.message : String(thrown);
-        return /ENOENT|ENOTDIR/.test(why) ? [] : [{ path, text: `cannot be read: ${why}` }];
-      }
-    }),
-  );
-  const files = found.flat();
+/** What cannot be read counts with the reason; what does not exist does not count. */
+async function settingsIn(launch: LaunchOptions): Promise<Settings> {
+  const found = await Promise.all(settingPaths(launch).map(filesAt));
+  const paths = found.flat();
+  if (paths.length > mostFiles) {
+    throw new TuttiError("too_large", `the workspace has more than ${mostFiles} files with settings for coding agents`);
+  }
+  const files: Settings["files"] = [];
+  for (const path of paths) {
+    const text = await textAt(path, launch);
+    if (text !== undefined) files.push({ path: relative(launch.folder.cwd, path), text });
+  }
   return { hash: sha256(JSON.stringify(files)), files };
+}
+
+/** The file itself, or the files of the folder. */
+async function filesAt(path: string): Promise<string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => undefined);
+  if (entries === undefined) return [path];
+  return entries.flatMap((entry) => (entry.isDirectory() ? [] : [join(entry.parentPath, entry.name)])).toSorted();
+}
+
+async function textAt(path: string, { folder, hidden }: LaunchOptions): Promise<string | undefined> {
+  const use = { roots: folder.roots, offLimits: readOffLimits(hidden), to: "read" } as const;
+  try {
+    const { bytes, mark } = await withFile(path, use, (file) => readingFile(file, readContent));
+    return (bytes === undefined ? undefined : exactText(bytes)) ?? `not text: ${mark}`;
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    const isMissing = (thrown instanceof TuttiError && thrown.code === "not_found") || /ENOENT|ENOTDIR/.test(why);
+    return isMissing ? undefined : `cannot be read: ${why}`;
+  }
 }

@@ -13,6 +13,8 @@ export interface Confinement {
   readonly blank: readonly string[];
   /** What appears at another place than its own, or in its own place inside of a hidden folder. */
   readonly binds?: readonly Bind[];
+  /** Real paths of files that appear with the content of another file. */
+  readonly replaced?: { readonly paths: readonly string[]; readonly by: string };
   readonly network: boolean;
   readonly cwd: string;
 }
@@ -29,7 +31,8 @@ const resolver = "/run/systemd/resolve";
 type Mount = [path: string, ...args: string[]];
 
 /** The program and its arguments come after these. */
-export function bwrapArgv({ writable, hidden, readOnly, blank, binds = [], network, cwd }: Confinement): string[] {
+export function bwrapArgv(confinement: Confinement): string[] {
+  const { writable, hidden, readOnly, blank, replaced, binds = [], network, cwd } = confinement;
   const mounts: Mount[] = [
     ["/dev", "--dev", "/dev"],
     ["/proc", "--proc", "/proc"],
@@ -41,6 +44,7 @@ export function bwrapArgv({ writable, hidden, readOnly, blank, binds = [], netwo
     // Mounted also when it is a link: then the file that the link leads to is what may only be read.
     ...readOnly.map((path): Mount => [path, "--ro-bind-try", path, path]),
     ...blank.map((path): Mount => [path, "--ro-bind", "/dev/null", path]),
+    ...(replaced?.paths ?? []).map((path): Mount => [path, "--ro-bind", replaced?.by ?? "/dev/null", path]),
     ...(network ? [[resolver, "--ro-bind-try", resolver, resolver] satisfies Mount] : []),
   ];
   // A folder is mounted before the folders inside it, so that the inner mount applies. Equal depths keep their order.

@@ -1,6 +1,6 @@
 // Confines a program that works for long on its own: of the home folders it sees only its workspace, a home of its own and toolchains.
 
-import { realpath } from "node:fs/promises";
+import { realpath, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, sep } from "node:path";
 
@@ -34,6 +34,8 @@ const toolchainFolders = [
   "go/bin",
   "Library/pnpm",
 ];
+/** In the session's own home. */
+const emptySettings = ".no-settings.json";
 /** Where the home folders of people are. */
 const homeFolders = ["/home", "/root", "/Users"];
 
@@ -47,6 +49,8 @@ export interface SessionPlace {
   readonly hidden: readonly string[];
   /** Further folders that it may read, although they are in a home folder or in /tmp. */
   readonly toolchains: readonly string[];
+  /** Settings that appear empty, where they exist: folders without files, and files with an empty JSON object. */
+  readonly covered: readonly string[];
   readonly network: boolean;
 }
 
@@ -59,7 +63,7 @@ export interface SessionConfinement {
 /** Throws when the program, an absolute path, would not be visible. */
 export async function confineSession(
   status: Extract<SandboxStatus, { confined: true }>,
-  { cwd, roots, home, hidden, toolchains, network }: SessionPlace,
+  { cwd, roots, home, hidden, toolchains, covered, network }: SessionPlace,
   program: string,
 ): Promise<SessionConfinement> {
   const person = homedir();
@@ -80,7 +84,15 @@ export async function confineSession(
     hidden: [...new Set([...access.hidden, ...homes])],
     writable: [...writable, ...readable],
   };
-  const limits = { writable, hidden: seen.hidden, blank: access.blank, network };
+  const cover = await coveredParts(covered, cwd);
+  const isCovered = (path: string): boolean => [...cover.folders, ...cover.files].some((part) => isWithin(path, part));
+  const limits = {
+    writable,
+    hidden: [...seen.hidden, ...cover.folders],
+    blank: access.blank,
+    network,
+  };
+  const protectedFiles = access.before.readOnly.filter((path) => !isCovered(path));
   const path = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => isVisible(folder, seen));
   const env = { PATH: path.join(delimiter) };
   if (!isVisible(program, seen)) {
@@ -88,13 +100,31 @@ export async function confineSession(
     throw new TuttiError("not_found", `${why}; name its folder in acp.toolchains of your config`);
   }
   if (status.by === "bubblewrap") {
-    const readOnly = [...access.before.readOnly, ...readable];
-    return { argv: [status.program, ...bwrapArgv({ ...limits, readOnly, cwd })], env: { ...env, TMPDIR: "/tmp" } };
+    const readOnly = [...protectedFiles, ...readable];
+    const replaced = { paths: cover.files, by: join(ownHome, emptySettings) };
+    await writeFile(replaced.by, "{}\n");
+    return {
+      argv: [status.program, ...bwrapArgv({ ...limits, readOnly, replaced, cwd })],
+      env: { ...env, TMPDIR: "/tmp" },
+    };
   }
   const temporary = join(ownHome, "tmp");
-  const options = { ...limits, readOnly: access.before.readOnly, visible: readable };
+  const blank = [...limits.blank, ...cover.files];
+  const options = { ...limits, blank, readOnly: protectedFiles, visible: readable };
   const profile = seatbeltProfile({ ...options, temporary, mayChangeProtected: false });
   return { argv: [status.program, ...seatbeltArgv(profile)], env: { ...env, TMPDIR: temporary } };
+}
+
+/** A link is covered where it leads to. */
+async function coveredParts(paths: readonly string[], cwd: string): Promise<{ folders: string[]; files: string[] }> {
+  const [folders, files] = [new Set<string>(), new Set<string>()];
+  for (const path of paths) {
+    const real = await realpath(path).catch(() => undefined);
+    if (real === undefined) continue;
+    if (isWithin(cwd, real)) throw new TuttiError("refused", `${path} leads to the folder of the session itself`);
+    ((await stat(real)).isDirectory() ? folders : files).add(real);
+  }
+  return { folders: [...folders], files: [...files] };
 }
 
 /** Whether the path is the folder or inside of it. */
