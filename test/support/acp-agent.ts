@@ -97,6 +97,7 @@ const actions: Readonly<Record<string, (value: never, action: Json) => unknown>>
     const answer = await request("session/request_permission", { sessionId: session, toolCall, options: offered });
     ledger("permissions", answer["result"] ?? answer["error"]);
     const { outcome } = Object(answer["result"]);
+    if (behaviour["givesUp"] === true && outcome?.optionId !== "yes") canceled = true;
     if (outcome?.optionId === "yes" && Array.isArray(then)) for (const action of then) await act(action);
   },
   /** Two requests that are open at the same time. */

@@ -120,6 +120,13 @@ describe("a session over the Agent Client Protocol", { concurrency: 2 }, () => {
     assert.ok(statuses.includes("task.input_required") && statuses.includes("task.resumed"));
   });
 
+  test("an agent that gives its turn up when it is denied something fails the task", async (t) => {
+    const world = await acpWorld(t, { behaviour: { givesUp: true } });
+    const name = await world.start([{ permit: edit(join(world.work, "a.txt")) }, { say: "not reached" }]);
+    await answer(world, no);
+    assert.match(failureOf((await world.engine.result(name)).content), /gave up its turn when it was not permitted/);
+  });
+
   test("two permissions at the same time are two asks; a yes allows once, never for good", async (t) => {
     const world = await acpWorld(t);
     const name = await world.start([{ permitTwice: edit(join(world.work, "a.txt")) }]);

@@ -262,8 +262,9 @@ class Session {
     if (result === undefined) return "cut";
     if (reason === "end_turn") return { text: reply, isTextOnly };
     if (reason === "cancelled" && !during.withinLimits) return "over";
-    // Some agents end their turn when something is denied.
-    if (reason === "cancelled" && this.#requests.wasDenied) return { text: reply, isTextOnly: false };
+    if (reason === "cancelled" && this.#requests.wasDenied) {
+      throw new TuttiError("refused", "the agent gave up its turn when it was not permitted to go on");
+    }
     throw failed(`the session ended its turn with ${reason}${reply === "" ? "" : `: ${reply.slice(0, 300)}`}`);
   }
 
