@@ -22,7 +22,7 @@ import type { SessionOutcome, SessionState, SessionTimes } from "./kept-session.
 import { SessionTerminals } from "./session-terminals.ts";
 import { SessionUpdates, type UpdateLimits } from "./session-updates.ts";
 import { Silence } from "./silence.ts";
-import { type Trouble, troubleIn } from "./trouble.ts";
+import { LimitReached, type Trouble, troubleIn } from "./trouble.ts";
 
 export interface SessionOptions {
   readonly launch: LaunchOptions;
@@ -382,15 +382,6 @@ class Session {
     throw new TuttiError("io", `process ${pids.join(", ")} of the session cannot be ended; end it yourself`, {
       details: { pids },
     });
-  }
-}
-
-/** Leaves the conversation from inside of a prompt. */
-class LimitReached extends Error {
-  readonly until: number;
-  constructor(until: number) {
-    super("the agent's usage limit is reached");
-    this.until = until;
   }
 }
 

@@ -2,6 +2,15 @@
 
 export type Trouble = { readonly kind: "limit"; readonly until: number } | { readonly kind: "login" };
 
+/** Leaves a conversation from inside of a prompt. */
+export class LimitReached extends Error {
+  readonly until: number;
+  constructor(until: number) {
+    super("the agent's usage limit is reached");
+    this.until = until;
+  }
+}
+
 /** Waited for when the agent does not say when its limit ends. */
 const unknownReset = 60 * 60_000;
 const longestReset = 8 * 24 * 60 * 60_000;

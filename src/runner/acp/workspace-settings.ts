@@ -27,7 +27,7 @@ const settingNames = [".claude", ".mcp.json", ".codex", ".gemini", ".opencode", 
 const mostFiles = 500;
 
 /** Where settings can be: in the folder of the session, and above it as far as its workspace reaches. */
-export function settingPaths({ folder: { cwd, roots }, profile }: Pick<LaunchOptions, "folder" | "profile">): string[] {
+function settingPaths({ folder: { cwd, roots }, profile }: Pick<LaunchOptions, "folder" | "profile">): string[] {
   const names = [...settingNames, ...profile.settings];
   const paths: string[] = [];
   for (let at = cwd; ; at = dirname(at)) {
