@@ -181,6 +181,8 @@ export interface Durable {
   readonly agent: string;
   readonly rights: Rights;
   readonly signal: AbortSignal;
+  /** The attempt before was stopped, and this run goes on with its work: `messages` has what was said there. */
+  readonly resumed: boolean;
   readonly input: unknown;
   /** What the spawn stored once for all its children. */
   readonly shared: unknown;
@@ -213,7 +215,10 @@ export interface Durable {
   sleep(key: string, ms: number): Promise<void>;
   now(key: string): Promise<number>;
   id(key: string): Promise<string>;
-  /** What was said in this attempt, by earlier runs too; how a run that was handed over to finds the conversation. */
+  /**
+   * What was said in this attempt, by earlier runs too, and in the attempts before that were stopped and resumed; how a
+   * run that was handed over to finds the conversation.
+   */
   messages(): Promise<CompleteMessage[]>;
   /** A message of the task's own making, kept as an event; returned as it is kept. */
   say(key: string, message: Message): CompleteMessage;
@@ -371,5 +376,12 @@ export interface Tasks {
   cancel(task: TaskId, reason: string): Promise<TaskId[]>;
   /** Gives up the running attempt and starts the next. The key is bound to the task in the same commit. */
   retry(task: TaskId, options?: Pick<StartOptions, "once">): Promise<void>;
+  /**
+   * Ends the running attempt as `stopped`; its children are canceled. The task then asks to be resumed, and the next
+   * attempt goes on from where this one was. After 30 days without an answer it is canceled.
+   */
+  stopTask(task: TaskId, reason: string): Promise<void>;
+  /** Answers what `stopTask` asks. */
+  resumeTask(task: TaskId, by: Answerer): Promise<void>;
   result(task: TaskId, signal?: AbortSignal): Promise<AgentResult>;
 }

@@ -7,6 +7,7 @@ import { answerIn } from "./wait-body.ts";
 import { cancelTask, endTask } from "./end-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
+import { holdStopped } from "./stopped-task.ts";
 
 /** How often in a row a task may be under way when the process ends, until it is parked. */
 const resumeLimit = 5;
@@ -16,6 +17,7 @@ const suspectFrom = 1;
 
 /** A task of a tree that was taken over goes on, unless it was under way too often when the process ended. */
 export function resumeTask(parts: EngineParts, task: LiveTask, count: number): void {
+  if (holdStopped(parts, task)) return;
   if (count < resumeLimit) {
     task.resume = { count, counted: false, diedInStep: false };
     parts.launch(task);

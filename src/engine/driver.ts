@@ -7,6 +7,7 @@ import type { TaskRow } from "../store/store.ts";
 import { countResume } from "./crash-guard.ts";
 import { DurableRun, HandedOver, TriedAgain } from "./durable-run.ts";
 import { cancelTask, endTask } from "./end-task.ts";
+import { raiseStopAsk, stopAskOf } from "./stopped-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
 import type { RunInfo } from "./run-core.ts";
@@ -66,8 +67,24 @@ export class Driver {
 
   /** The loop that runs is ended; the task starts over as its next attempt. */
   nextAttempt(task: LiveTask): void {
+    const wasStopped = stopAskOf(this.#parts, task) !== undefined;
     this.#beginAttempt(task, null);
     if (task.running) task.stop?.(new NextAttempt());
+    else if (wasStopped) this.launch(task);
+  }
+
+  /** The loop that runs is ended; the next attempt goes on from there when somebody resumes the task. */
+  stopAttempt(task: LiveTask, reason: string): void {
+    const { recorder } = this.#parts;
+    const last = this.#lastRun(task);
+    const stop = { attempt: last?.attempt ?? 1, reason };
+    // Only a task that has begun can be asked about.
+    if (task.status === "pending") recorder.emit(task, "task.started");
+    recorder.emit(task, "attempt.ended", { outcome: "stopped", reason });
+    const { agent, rights } = task;
+    this.#beginAttempt(task, { agent, rights, ...last?.body, since: last?.body?.since ?? stop.attempt });
+    raiseStopAsk(this.#parts, task, stop);
+    task.stop?.(new NextAttempt());
   }
 
   /** What belongs to the attempt goes with it: nobody of the next hears its children and its answers. */
@@ -110,7 +127,7 @@ export class Driver {
       task.stop = undefined;
       if (run === undefined) parts.slots.give(task.tree.slots);
       else run.end(loopReturned);
-      if (again) this.launch(task);
+      if (again && stopAskOf(parts, task) === undefined) this.launch(task);
       this.#returned(task);
     }
   }
@@ -174,12 +191,13 @@ export class Driver {
     waits.withdrawAll(task);
     const last = this.#lastRun(task);
     const input = recorder.cleanValue(to.input) ?? null;
-    const runner = last?.body?.runner;
+    const { runner, since } = last?.body ?? {};
     const body: RunBody = {
       agent: to.agent,
       input,
       rights: to.rights ?? task.rights,
       ...(runner === undefined ? {} : { runner }),
+      ...(since === undefined ? {} : { since }),
     };
     const [attempt, run] = [last?.attempt ?? 1, (last?.run ?? 1) + 1];
     const reason = to.reason === undefined ? {} : { reason: to.reason };
@@ -206,7 +224,16 @@ export class Driver {
     task.agent = run.body?.agent ?? agent;
     task.rights = run.body?.rights ?? rights;
     task.kind = run.body?.runner?.kind ?? kind;
-    const info = { id: run.id, attempt: run.attempt, run: run.run, fresh, input: run.body?.input ?? input, shared };
+    const { id, attempt } = run;
+    const info: RunInfo = {
+      id,
+      attempt,
+      run: run.run,
+      fresh,
+      input: run.body?.input ?? input,
+      shared,
+      since: run.body?.since ?? attempt,
+    };
     return { info, config: run.body?.runner === undefined ? config : run.body.runner.config };
   }
 

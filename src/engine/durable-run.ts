@@ -72,6 +72,10 @@ export class DurableRun implements Durable {
     this.shared = info.shared;
   }
 
+  get resumed(): boolean {
+    return this.run === 1 && this.#core.info.since < this.attempt;
+  }
+
   get rootInput(): unknown {
     return rootRecord(this.#core.parts.store, this.#core.task.tree).input;
   }
@@ -90,13 +94,13 @@ export class DurableRun implements Durable {
   }
 
   async restore<T>(schema: Schema<T>): Promise<{ state: T; messages: CompleteMessage[] } | undefined> {
-    const { parts, info, task } = this.#core;
+    const { parts, info } = this.#core;
     this.#core.check();
     const state = info.fresh ? null : (parts.store.lastState(info.id)?.state ?? null);
     if (state === null) return undefined;
     return {
       state: schema.parse(JSON.parse(state)),
-      messages: parts.store.messages(task.id, this.attempt).map(messageIn),
+      messages: this.#messages(),
     };
   }
 
@@ -158,7 +162,16 @@ export class DurableRun implements Durable {
 
   async messages(): Promise<CompleteMessage[]> {
     await this.#core.committed();
-    return this.#core.parts.store.messages(this.#core.task.id, this.attempt).map(messageIn);
+    return this.#messages();
+  }
+
+  #messages(): CompleteMessage[] {
+    const { parts, task, info } = this.#core;
+    const said: string[] = [];
+    for (let attempt = info.since; attempt <= info.attempt; attempt += 1) {
+      said.push(...parts.store.messages(task.id, attempt));
+    }
+    return said.map(messageIn);
   }
 
   say(key: string, message: Message): CompleteMessage {

@@ -35,6 +35,7 @@ import { ResumeTrials } from "./resume-trials.ts";
 import { Runners } from "./runners.ts";
 import { Slots } from "./slots.ts";
 import { StartedKeys } from "./started-keys.ts";
+import { stopAskOf } from "./stopped-task.ts";
 import { type AdoptOptions, Trees, type TreeOptions } from "./trees.ts";
 import { settledIn } from "./wait-body.ts";
 import { Waits } from "./waits.ts";
@@ -298,6 +299,27 @@ export class Engine implements Tasks {
     const { store } = this.#parts;
     this.#driver.nextAttempt(live);
     if (once !== undefined) store.bindKey(once.key, { task: live.id, content: once.content });
+    await store.committed();
+  }
+
+  async stopTask(task: TaskId, reason: string): Promise<void> {
+    const live = this.#liveOr(task);
+    if (stopAskOf(this.#parts, live) !== undefined) {
+      throw new TuttiError("conflict", `the task ${task} is stopped already; resume it or cancel it`);
+    }
+    this.#parts.slots.hold(() => this.#driver.stopAttempt(live, reason));
+    await this.#parts.store.committed();
+  }
+
+  async resumeTask(task: TaskId, by: Answerer): Promise<void> {
+    const live = this.#liveOr(task);
+    this.#checkRoom();
+    const { store, waits } = this.#parts;
+    const ask = stopAskOf(this.#parts, live);
+    const answer = JSON.stringify({ value: { kind: "approval", approved: true }, by });
+    if (ask === undefined || !waits.settle(ask, "answered", answer)) {
+      throw new TuttiError("conflict", `the task ${task} is not stopped`);
+    }
     await store.committed();
   }
 

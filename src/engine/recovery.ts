@@ -72,6 +72,7 @@ function taskOf(parts: EngineParts, row: TaskRow, known: ReadonlyMap<number, Liv
   const body = taskBodyIn(row.body);
   const parent = row.parent === null ? undefined : known.get(row.parent);
   const run = store.lastRun(row.id);
+  const runBody = runBodyIn(run?.body ?? null);
   const task = liveTask({
     id: row.id,
     name: taskName(store.salt, row.id),
@@ -79,8 +80,8 @@ function taskOf(parts: EngineParts, row: TaskRow, known: ReadonlyMap<number, Liv
     fresh: false,
     parent,
     tree: parent?.tree ?? treeOf(parts, row, body),
-    kind: runBodyIn(run?.body ?? null)?.runner?.kind ?? row.kind,
-    agent: row.agent,
+    kind: runBody?.runner?.kind ?? row.kind,
+    agent: runBody?.agent ?? row.agent,
     rights: body.rights,
     createdAt: row.created_at,
     deadline: row.deadline,

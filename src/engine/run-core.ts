@@ -16,6 +16,8 @@ export interface RunInfo {
   readonly fresh: boolean;
   readonly input: unknown;
   readonly shared: unknown;
+  /** The attempt whose work it goes on with, through all that were stopped and resumed; its own when it began anew. */
+  readonly since: number;
 }
 
 interface Record {

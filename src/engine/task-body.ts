@@ -27,6 +27,8 @@ const RunBody = z.object({
   input: z.unknown().optional(),
   rights: StoredRights,
   runner: z.object({ kind: z.string(), config: z.unknown() }).optional(),
+  /** The first of the attempts that were stopped and resumed, up to this one; absent when the attempt began anew. */
+  since: z.int().optional(),
 });
 export type RunBody = z.infer<typeof RunBody>;
 

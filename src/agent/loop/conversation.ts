@@ -68,7 +68,7 @@ export async function openConversation(
   options: ConversationOptions,
 ): Promise<Conversation> {
   const restored = await durable.restore(LoopState);
-  const recorded = restored?.messages ?? (durable.run > 1 ? await durable.messages() : []);
+  const recorded = restored?.messages ?? (durable.run > 1 || durable.resumed ? await durable.messages() : []);
   const messages = restored === undefined ? recorded : recorded.slice(0, restored.state.said);
   const opening = completeMessage(input.message, { id: `${durable.task}.opening`, now: 0 });
   const guard = repeatGuard(options.mayRepeat);
@@ -128,7 +128,9 @@ export async function openConversation(
       if (measured !== undefined) state.measured = measured;
       if (compactions.length > 0) state.compactions = compactions;
       durable.save(`turn:${turn}`, state);
-      if (turn === 0 && input.handed !== undefined) conversation.add([durable.say("handed", input.handed.message)]);
+      if (turn !== 0) return;
+      if (durable.resumed) conversation.add([durable.say("resumed", resumedMessage)]);
+      else if (input.handed !== undefined) conversation.add([durable.say("handed", input.handed.message)]);
     },
     nextTurn() {
       conversation.turn += 1;
@@ -162,6 +164,20 @@ type MutableConversation = { -readonly [K in keyof Conversation]: Conversation[K
 };
 
 /** A summary is for the run that made it; the next run starts from the messages themselves. */
+/** Also keeps the conversation from ending in a message of the model itself, which some providers refuse. */
+const resumedMessage: Message = {
+  role: "user",
+  name: null,
+  parts: [
+    {
+      part_type: "text",
+      data:
+        "A person stopped the work here, and it goes on now. Calls that were under way may or may not have been carried " +
+        "out: look before you repeat one.",
+    },
+  ],
+};
+
 function isOwnSummary(durable: Durable, { id }: CompleteMessage): boolean {
   return isOfAttempt(id, durable) && isSummary(id);
 }

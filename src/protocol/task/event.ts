@@ -62,8 +62,8 @@ const lifeEvents = [
     z.strictObject({ from_agent: z.string(), to_agent: z.string(), reason: z.string().optional(), hop: Ordinal }),
   ),
   taskEvent("run.started", z.strictObject({ agent: z.string().min(1) })),
-  /** The task gave this attempt up, and another follows. `unknown`: its work may have been done. */
-  taskEvent("attempt.ended", z.strictObject({ outcome: z.enum(["unknown", "failed"]), reason: z.string() })),
+  /** This attempt is over, and another follows. `unknown`: its work may have been done. `stopped`: when it is resumed. */
+  taskEvent("attempt.ended", z.strictObject({ outcome: z.enum(["unknown", "failed", "stopped"]), reason: z.string() })),
 ] as const;
 
 const workEvents = [

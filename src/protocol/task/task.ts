@@ -43,8 +43,8 @@ export const Task = z.strictObject({
 });
 export type Task = z.infer<typeof Task>;
 
-/** How an attempt ended. `unknown`: it was cut off, and nobody knows what it did outside. */
-export const AttemptOutcome = z.enum(["completed", "failed", "canceled", "unknown"]);
+/** How an attempt ended. `unknown`: it was cut off, and nobody knows what it did outside. `stopped`: it can be resumed. */
+export const AttemptOutcome = z.enum(["completed", "failed", "canceled", "stopped", "unknown"]);
 export type AttemptOutcome = z.infer<typeof AttemptOutcome>;
 
 export const Attempt = z.strictObject({
