@@ -157,6 +157,21 @@ export const examples: readonly Example[] = [
     run: 'tutti message last "No hurry." --state state',
   },
   {
+    command: "sessions",
+    about: "See what every session is doing",
+    run: "tutti sessions --state state",
+  },
+  {
+    command: "observe",
+    about: "See what one session is doing, with its last three events",
+    run: "tutti observe last --recent 3 --state state",
+  },
+  {
+    command: "stop",
+    about: "Stop a task; `tutti resume last` would go on",
+    run: 'tutti stop last --reason "lunch" --state state',
+  },
+  {
     command: "cancel",
     about: "Cancel a task and all tasks below it",
     run: 'tutti cancel last --reason "no party" --state state',

@@ -9,6 +9,7 @@ import { declareContextCommands } from "./declare/context-commands.ts";
 import { declareProtocolCommands } from "./declare/protocol-commands.ts";
 import { declareRecordCommands } from "./declare/record-commands.ts";
 import { declareServiceCommands } from "./declare/service-commands.ts";
+import { declareSessionCommands } from "./declare/session-commands.ts";
 import { declareTaskCommands } from "./declare/task-commands.ts";
 import { declareTarget, targetOf } from "./remote/declare-target.ts";
 import type { Target } from "./remote/find-target.ts";
@@ -65,6 +66,7 @@ function buildProgram(localHost: () => Promise<Host>): Command {
   declareAgentCommands(program, host);
   program.commandsGroup("Tasks:");
   declareTaskCommands(program, host);
+  declareSessionCommands(program, host);
   declareRecordCommands(program, host);
   program.commandsGroup("The daemon:");
   declareServiceCommands(program, host);

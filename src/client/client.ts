@@ -15,12 +15,14 @@ import type {
   TaskListQuery,
   TaskPage,
 } from "../protocol/api/task-shapes.ts";
+import type { ObserveQuery } from "../protocol/api/session-shapes.ts";
 import type { Answerer } from "../protocol/task/ask.ts";
 import type { LiveDelta, TaskEvent } from "../protocol/task/event.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { NewStandingApproval, StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { OperatorInfo } from "../protocol/operator/operator-session.ts";
+import type { DetailedObservation, Observation } from "../protocol/task/observation.ts";
 import type { TaskSummary, TaskView } from "../protocol/task/task-view.ts";
 
 /** What following yields: an event, which is recorded and has an order, or a piece of text that is being written, which is not. */
@@ -58,6 +60,10 @@ export interface Reader {
   /** All of it. Throws `not_found` when it is not open. */
   ask(ask: AskId): Promise<OpenAsk>;
   wait(wait: AskId): Promise<OpenWait>;
+  /** What the session of the task is doing. */
+  observe(task: TaskId, query?: ObserveQuery): Promise<DetailedObservation>;
+  /** All tasks that are not over and have a session, newest first. */
+  sessions(): Promise<readonly Observation[]>;
   /** Whether there is a pause, so that no new work begins. */
   paused(): Promise<boolean>;
   close(): Promise<void>;
@@ -116,8 +122,15 @@ export interface Tutti extends Reader {
       readonly caller?: string;
     },
   ): Promise<Retried>;
-  /** Sends a message to the task, which reads it at its next turn. */
-  sendMessage(task: TaskId, text: string): Promise<void>;
+  /**
+   * Sends a message to the task, which reads it at its next turn; `interrupt` ends what it is doing, so that it reads it at
+   * once. For an invocation with one open task, here and below, that task is meant. Returns the task that was meant.
+   */
+  sendMessage(task: TaskId, text: string, options?: { readonly interrupt?: boolean }): Promise<TaskId>;
+  /** Ends the attempt of the task. It waits until it is resumed, for 30 days at most. */
+  stopTask(task: TaskId, reason: string): Promise<TaskId>;
+  /** The task goes on with what was said until it was stopped. `by` is ignored over HTTP. */
+  resumeTask(task: TaskId, by: Answerer): Promise<TaskId>;
   /** No new work begins until `resume`, also after a restart. */
   pause(): Promise<void>;
   resume(): Promise<void>;

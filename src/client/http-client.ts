@@ -141,9 +141,16 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
         headers: key === undefined ? {} : { "idempotency-key": key },
         body: { give_up: giveUp },
       }),
-    async sendMessage(task, text) {
-      await call("tell", { params: { task }, body: { text } });
-    },
+    sendMessage: async (task, text, { interrupt = false } = {}) =>
+      (await call("tell", { params: { task }, body: { text, interrupt } })).task,
+    stopTask: async (task, reason) => (await call("stopTask", { params: { task }, body: { reason } })).task,
+    resumeTask: async (task) => (await call("resumeTask", { params: { task } })).task,
+    observe: (task, query = {}) => call("observe", { params: { task }, query }),
+    sessions: () =>
+      allPages(async (cursor) => {
+        const { sessions, next } = await call("sessions", { query: cursor });
+        return { items: sessions, next };
+      }),
     async pause() {
       await call("pause", {});
     },

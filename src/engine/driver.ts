@@ -76,6 +76,9 @@ export class Driver {
   /** The loop that runs is ended; the next attempt goes on from there when somebody resumes the task. */
   stopAttempt(task: LiveTask, reason: string): void {
     const { recorder } = this.#parts;
+    if (stopAskOf(this.#parts, task) !== undefined) {
+      throw new TuttiError("conflict", `the task ${task.name} is stopped already; resume it or cancel it`);
+    }
     const last = this.#lastRun(task);
     const stop = { attempt: last?.attempt ?? 1, reason };
     // Only a task that has begun can be asked about.

@@ -35,7 +35,7 @@ import { ResumeTrials } from "./resume-trials.ts";
 import { Runners } from "./runners.ts";
 import { Slots } from "./slots.ts";
 import { StartedKeys } from "./started-keys.ts";
-import { stopAskOf } from "./stopped-task.ts";
+import { resumeStopped } from "./stopped-task.ts";
 import { type AdoptOptions, Trees, type TreeOptions } from "./trees.ts";
 import { settledIn } from "./wait-body.ts";
 import { Waits } from "./waits.ts";
@@ -303,24 +303,15 @@ export class Engine implements Tasks {
   }
 
   async stopTask(task: TaskId, reason: string): Promise<void> {
-    const live = this.#liveOr(task);
-    if (stopAskOf(this.#parts, live) !== undefined) {
-      throw new TuttiError("conflict", `the task ${task} is stopped already; resume it or cancel it`);
-    }
-    this.#parts.slots.hold(() => this.#driver.stopAttempt(live, reason));
+    this.#driver.stopAttempt(this.#liveOr(task), reason);
     await this.#parts.store.committed();
   }
 
   async resumeTask(task: TaskId, by: Answerer): Promise<void> {
     const live = this.#liveOr(task);
     this.#checkRoom();
-    const { store, waits } = this.#parts;
-    const ask = stopAskOf(this.#parts, live);
-    const answer = JSON.stringify({ value: { kind: "approval", approved: true }, by });
-    if (ask === undefined || !waits.settle(ask, "answered", answer)) {
-      throw new TuttiError("conflict", `the task ${task} is not stopped`);
-    }
-    await store.committed();
+    resumeStopped(this.#parts, live, by);
+    await this.#parts.store.committed();
   }
 
   result(task: TaskId, signal?: AbortSignal): Promise<AgentResult> {

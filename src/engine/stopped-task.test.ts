@@ -55,10 +55,8 @@ test("a stopped task ends its attempt and its children, asks to be resumed, and 
   assert.deepEqual(content, { resumed: true, said: ["attempt 1", "attempt 2", "attempt 3"] });
   assert.equal(await codeOf(w.engine.resumeTask(name, person)), "conflict");
   const ended = typesOf(w).filter((type) => /^(attempt\.|run\.|task\.(canceled|completed))/.test(type));
-  assert.deepEqual(ended, [
-    ...["attempt.ended", "task.canceled", "run.started"],
-    ...["attempt.ended", "task.canceled", "run.started", "task.completed"],
-  ]);
+  const round = ["attempt.ended", "task.canceled", "run.started"];
+  assert.deepEqual(ended, [...round, ...round, "task.completed"]);
 });
 
 test("invariant 3: a stopped task stays stopped over kills, and one that was resumed goes on", async (t) => {
@@ -82,11 +80,7 @@ test("invariant 3: a stopped task stays stopped over kills, and one that was res
 test("a no cancels a stopped task, and so do thirty days without an answer; a retry begins anew", async (t) => {
   const w = world(tempFolder(t), loops);
   t.after(() => w.stop());
-  const [refused, forgotten, retried] = [
-    await started(w, "root"),
-    await started(w, "root"),
-    await started(w, "root"),
-  ];
+  const [refused, forgotten, retried] = [await started(w, "root"), await started(w, "root"), await started(w, "root")];
   await settle();
   await w.engine.stopTask(refused, "no longer wanted");
   await w.engine.deliver(openWaits(w).at(-1) ?? "", { kind: "approval", approved: false }, person);

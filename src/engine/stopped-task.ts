@@ -1,6 +1,7 @@
 // A task that was stopped: its attempt is over, and it waits until somebody resumes it, cancels it, or forgets it for long.
 
-import { Answer } from "../protocol/task/ask.ts";
+import { TuttiError } from "../protocol/error.ts";
+import { Answer, type Answerer, stoppedLabel } from "../protocol/task/ask.ts";
 import { cancelTask } from "./end-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
@@ -8,8 +9,6 @@ import { answerIn } from "./wait-body.ts";
 
 /** How long a stopped task can be resumed. */
 const resumableMs = 30 * 24 * 60 * 60 * 1000;
-/** Marks the ask of a stopped task among its waits. */
-const stoppedLabel = "stopped";
 
 /** The ask with which the task waits to be resumed; undefined when it was not stopped. */
 export function stopAskOf({ waits }: EngineParts, task: LiveTask): number | undefined {
@@ -47,4 +46,12 @@ export function holdStopped(parts: EngineParts, task: LiveTask): boolean {
     cancelTask(parts, task, reason);
   });
   return true;
+}
+
+export function resumeStopped(parts: EngineParts, task: LiveTask, by: Answerer): void {
+  const ask = stopAskOf(parts, task);
+  const answer = JSON.stringify({ value: { kind: "approval", approved: true }, by });
+  if (ask === undefined || !parts.waits.settle(ask, "answered", answer)) {
+    throw new TuttiError("conflict", `the task ${task.name} is not stopped`);
+  }
 }

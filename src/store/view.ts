@@ -62,6 +62,8 @@ export interface TaskFilter extends ReadLimits {
   readonly parent?: number;
   /** Roots only. */
   readonly roots?: boolean;
+  /** Only tasks that are not over and have a session of their own: everything but invocations. */
+  readonly sessions?: boolean;
 }
 
 export interface WaitFilter extends Page {
@@ -129,6 +131,8 @@ export interface StoreView {
   events(task: number, page: Page): Promise<Rows<EventRecord>>;
   /** Of everything, in order. */
   eventsAfter(page: Page): Promise<Rows<EventRecord>>;
+  /** The last events of the task itself, oldest first. */
+  recentEvents(task: number, limits: ReadLimits): Promise<EventRecord[]>;
   /** The sequence of the last event; 0 when there is none. */
   lastEvent(): Promise<number>;
   /** Outcomes of the task's own steps, of all its attempts, in order. */

@@ -37,6 +37,7 @@ export function lateView(view: StoreView): StoreView {
     openAsks: () => late(() => view.openAsks()),
     events: (task, page) => late(() => view.events(task, page)),
     eventsAfter: (page) => late(() => view.eventsAfter(page)),
+    recentEvents: (task, limits) => late(() => view.recentEvents(task, limits)),
     lastEvent: () => late(() => view.lastEvent()),
     steps: (task, page) => late(() => view.steps(task, page)),
     messages: (task, page) => late(() => view.messages(task, page)),

@@ -120,12 +120,13 @@ function declarePause(program: Command, host: () => Promise<Host>): void {
     });
   program
     .command("resume")
-    .description("go on after `tutti pause`")
+    .argument("[task]", "a task that was stopped; without it, everything goes on after a pause")
+    .description("go on after `tutti pause`, or with a task after `tutti stop`")
     .addOption(stateOption())
     .addOption(jsonOption())
-    .action(async (options: ResumeOptions) => {
+    .action(async (task: string | undefined, options: ResumeOptions) => {
       const { resumeCommand } = await import("../commands/resume.ts");
-      await resumeCommand(await host(), options);
+      await resumeCommand(await host(), task, options);
     });
 }
 

@@ -43,7 +43,7 @@ before(async () => {
 after(() => kit.close());
 
 const start = (): Promise<TaskId> => kit.start({ agent: "talker", budget: { concurrency: 64 } });
-const tell = (task: TaskId, text: string): Promise<void> => kit.state.client.sendMessage(task, text);
+const tell = (task: TaskId, text: string): Promise<TaskId> => kit.state.client.sendMessage(task, text);
 
 interface Reading {
   readonly status: number;

@@ -7,7 +7,6 @@ import { waitBodyIn } from "../../engine/wait-body.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { AskId } from "../../protocol/ids.ts";
-import { userMessage } from "../../protocol/task/message.ts";
 import { isOperatorLabel } from "../../protocol/operator/operator-request.ts";
 import type { LiveDelta } from "../../protocol/task/event.ts";
 import type { Store } from "../../store/store.ts";
@@ -20,6 +19,7 @@ import { type PageReads, readsOf } from "./reader.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
 import { standingApprovals } from "./standing-approvals-of-asks.ts";
 import type { KeptApprovals } from "../project/kept-approvals.ts";
+import { sessionControl } from "./session-control.ts";
 import { taskRetrier } from "./retry-task.ts";
 import { invocationStarter } from "./start-invocation.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
@@ -119,7 +119,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     ...standingApprovals({ ...deps, ask: (id) => reads.ask(id) }),
     cancel: (task, reason) => engine.cancel(task, reason),
     retry: taskRetrier(deps),
-    sendMessage: (task, text) => engine.message(task, userMessage(text)),
+    ...sessionControl({ view, engine }),
     pause: () => engine.pause(),
     resume: () => engine.resume(),
     setup: deps.setup,

@@ -25,6 +25,7 @@ import { isTerminal } from "../../protocol/task/task-status.ts";
 import type { WaitRow } from "../../store/store.ts";
 import type { Rows, StoreView, TaskListing, WaitListing } from "../../store/view.ts";
 import { follow, type FollowSource } from "./follow-feed.ts";
+import { type Observer, observerOf } from "./observe-tasks.ts";
 import { listedAsk, listedWait, taskSummary, taskView, waitView } from "./row-views.ts";
 
 /** How often a state that others work on is looked at for more. */
@@ -34,7 +35,7 @@ const pollMs = 200;
 const pageLength = 1024 * 1024;
 
 /** Lists in pages, as the API gives them. */
-export interface PageReads {
+export interface PageReads extends Pick<Observer, "sessionPage"> {
   treePage(task: TaskId, query?: TreeQuery): Promise<TaskTree>;
   askPage(query?: OpenQuery): Promise<AskList>;
   waitPage(query?: OpenQuery): Promise<WaitList>;
@@ -69,7 +70,9 @@ export function readsOf(view: StoreView): StoreReads {
       : view.events(await idOf(task), limits));
     return { events: rows.map((event) => eventView(salt, event)), more };
   };
+  const observer = observerOf(view, () => Date.now());
   const reads: PageReads = {
+    sessionPage: (query) => observer.sessionPage(query),
     async treePage(task, query = {}) {
       const { limit, cursor } = TreeQuery.parse(query);
       const page = { after: Number(cursor ?? 0), limit, maxLength: pageLength };
@@ -184,6 +187,12 @@ export function readsOf(view: StoreView): StoreReads {
       if (found === undefined) throw missing("open wait", wait);
       return found;
     },
+    observe: (task, query) => observer.observe(task, query),
+    sessions: () =>
+      allPages(async (at) => {
+        const { sessions, next } = await observer.sessionPage(at);
+        return { items: sessions, next };
+      }),
     async paused() {
       const kept = await view.setting(pauseSetting);
       return pausesIn({ setting: () => kept }).since !== null;

@@ -13,5 +13,11 @@ export const listQuery = {
 };
 export const ListQuery = z.strictObject(listQuery);
 
+/** Of a list whose items have numbers: `next` of the page before. */
+export const numberCursor = z
+  .string()
+  .regex(/^\d{1,15}$/, "must be the `next` of a page")
+  .optional();
+
 /** The cursor of the next page; null on the last. */
 export const nextItem = z.string().nullable();

@@ -24,6 +24,7 @@ const tags = [
   { name: "invocations", description: "Starting work" },
   { name: "tasks", description: "Tasks, running and ended" },
   { name: "events", description: "What happened, in order, as pages or as a stream" },
+  { name: "sessions", description: "What the sessions of tasks are doing, and how they are stopped and resumed" },
   { name: "asks", description: "What tasks wait for: answers to questions, and results of the client's own tools" },
   { name: "catalog", description: "Agents, runners, models and the routing policy" },
   {

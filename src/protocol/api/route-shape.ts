@@ -37,7 +37,17 @@ export interface RouteSpec {
   readonly method: "GET" | "POST" | "DELETE";
   /** Parameters in braces. */
   readonly path: `/${string}`;
-  readonly tag: "service" | "invocations" | "tasks" | "asks" | "catalog" | "events" | "operators" | "workers" | "keys";
+  readonly tag:
+    | "service"
+    | "invocations"
+    | "tasks"
+    | "sessions"
+    | "asks"
+    | "catalog"
+    | "events"
+    | "operators"
+    | "workers"
+    | "keys";
   readonly about: string;
   readonly access: Access;
   readonly params?: Shape;

@@ -4,11 +4,13 @@ import { catalogRoutes } from "./catalog-routes.ts";
 import { operatorRoutes, workerRoutes } from "./operator-routes.ts";
 import type { RouteSpec } from "./route-shape.ts";
 import { keyRoutes, serviceRoutes } from "./service-routes.ts";
+import { sessionRoutes } from "./session-routes.ts";
 import { askRoutes, taskRoutes } from "./task-routes.ts";
 
 export const routes = {
   ...serviceRoutes,
   ...taskRoutes,
+  ...sessionRoutes,
   ...askRoutes,
   ...catalogRoutes,
   ...operatorRoutes,

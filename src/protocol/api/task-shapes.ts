@@ -7,17 +7,13 @@ import { Failure } from "../failure.ts";
 import { AskId, TaskId, Time } from "../ids.ts";
 import { AgentResult } from "../invocation/invocation-result.ts";
 import { queryBoolean } from "../query-boolean.ts";
-import { count } from "./list-query.ts";
+import { count, numberCursor } from "./list-query.ts";
 import { CompleteMessage } from "../task/message.ts";
 import { Ordinal } from "../task/task.ts";
 import { TaskStatus } from "../task/task-status.ts";
 import { TaskSummary } from "../task/task-view.ts";
 
-/** `next` of the page before. */
-const cursor = z
-  .string()
-  .regex(/^\d{1,15}$/, "must be the `next` of a page")
-  .optional();
+const cursor = numberCursor;
 /** The cursor of the next page; null on the last. A page may end before its limit, because its length is limited too. */
 const next = z.string().nullable();
 
@@ -167,8 +163,11 @@ export const TellTask = z.strictObject({
     .string()
     .max(1_000_000)
     .refine((text) => text.trim() !== "", "is blank"),
+  /** Ends what the session is doing, so that it reads the message at once; it goes on with what was said until then. */
+  interrupt: z.boolean().default(false),
 });
-export const Told = z.strictObject({ told: z.literal(true) });
+/** `task`: who gets it. For an invocation with one open task it is that task. */
+export const Told = z.strictObject({ told: z.literal(true), task: TaskId });
 
 export const OpenAsk = Ask.options[0];
 export type OpenAsk = z.infer<typeof OpenAsk>;

@@ -11,6 +11,9 @@ export type AskKind = z.infer<typeof AskKind>;
 /** How long an ask stays open unless it sets a shorter time. */
 export const defaultAskMs = 24 * 60 * 60 * 1000;
 
+/** Marks the ask with which a stopped task waits to be resumed. */
+export const stoppedLabel = "stopped";
+
 /** The `value` of a question fits the schema of the ask, or is text if there is none. `limits` are the new, higher limits. */
 export const Answer = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("question"), value: z.unknown() }),

@@ -24,12 +24,17 @@ const listed = `tasks.id, tasks.parent, tasks.root, tasks.depth, tasks.kind, tas
   (SELECT attempt * ${placeUnit} + run FROM runs WHERE runs.task = tasks.id ORDER BY attempt DESC, run DESC LIMIT 1) AS place,
   ${lastLine} AS last`;
 
+/** Some lines are no events; so many are looked at for one that is. */
+const linesPerEvent = 2;
+
 const places = "log JOIN runs ON runs.id = log.run JOIN tasks ON tasks.id = runs.task";
 
 const anyTask = "tasks LEFT JOIN results ON results.task = tasks.id LEFT JOIN open ON open.task = tasks.id";
 
 /** How tasks of a status are found without reading those of any other. */
-const tasksOf: Readonly<Record<TaskStatus | "any", string>> = {
+const tasksOf: Readonly<Record<TaskStatus | "any" | "sessions", string>> = {
+  sessions: `open CROSS JOIN tasks ON tasks.id = open.task LEFT JOIN results ON results.task = tasks.id
+    WHERE results.task IS NULL AND tasks.kind <> 'invocation'`,
   any: `${anyTask} WHERE TRUE`,
   completed:
     "tasks CROSS JOIN results ON results.task = tasks.id LEFT JOIN open ON open.task = tasks.id WHERE results.status = 'completed'",
@@ -111,6 +116,11 @@ export function openView(folder: string): StoreView {
       if (ids.length < limit) return;
     }
   };
+  const recentIds = all(
+    `SELECT log.id AS value FROM runs JOIN log INDEXED BY log_key ON log.run = runs.id
+     WHERE runs.task = ? ORDER BY log.id DESC LIMIT ?`,
+    row.idIn,
+  );
   const last = one("SELECT id AS value FROM log WHERE type IS NOT NULL ORDER BY id DESC LIMIT 1", row.numberIn);
   const setting = one("SELECT value FROM meta WHERE key = ?", row.textIn);
   const task = one(`SELECT ${listed} FROM ${anyTask} WHERE tasks.id = ?`, inFull);
@@ -146,6 +156,8 @@ export function openView(folder: string): StoreView {
     ...openWaitsOver(database, path),
     events: async (of, page) => records(eventsOfTree(of, { ...page, limit: page.limit + 1 }), page),
     eventsAfter: async (page) => records(eventsAfter(page.after, page.limit + 1), page),
+    recentEvents: async (of, limits) =>
+      records(found(recentIds(of, limits.limit * linesPerEvent), event), { ...limits, after: 0 }).rows.toReversed(),
     lastEvent: async () => last() ?? 0,
     steps: async (of, page) => steps(of, page),
     messages: async (of, page) => messages(of, page),
@@ -159,16 +171,17 @@ function listingLength({ kind, agent, result, preview }: TaskListing): number {
 }
 
 function conditions(filter: TaskFilter): { readonly sql: string; readonly values: SQLInputValue[] } {
-  const { after, status, agent, runner, parent, roots } = filter;
+  const { after, status, agent, runner, parent, roots, sessions } = filter;
   const values: SQLInputValue[] = [];
   const when = (condition: string, value: SQLInputValue | undefined): string => {
     if (value === undefined) return "";
     values.push(value);
     return ` AND ${condition}`;
   };
-  const order = status === undefined || status === "completed" ? "tasks.id" : orderOf(status);
+  const isWalkedByTask = sessions !== true && (status === undefined || status === "completed");
+  const order = isWalkedByTask ? "tasks.id" : orderOf(status);
   const sql = [
-    `SELECT ${listed} FROM ${tasksOf[status ?? "any"]}`,
+    `SELECT ${listed} FROM ${tasksOf[sessions === true ? "sessions" : (status ?? "any")]}`,
     when(`${order} < ?`, after),
     when("tasks.agent = ?", agent),
     when("tasks.kind = ?", runner),
@@ -180,6 +193,6 @@ function conditions(filter: TaskFilter): { readonly sql: string; readonly values
 }
 
 /** The id as the table has it that is walked through. */
-function orderOf(status: TaskStatus): string {
+function orderOf(status: TaskStatus | undefined): string {
   return TerminalStatus.safeParse(status).success ? "results.task" : "open.task";
 }

@@ -7,6 +7,7 @@ import { catalogHandlers } from "./catalog-handlers.ts";
 import { eventHandlers } from "./event-handlers.ts";
 import { operatorHandlers } from "./operator-handlers.ts";
 import { keyHandlers, serviceHandlers } from "./service-handlers.ts";
+import { sessionHandlers } from "./session-handlers.ts";
 import { taskHandlers } from "./task-handlers.ts";
 import { workerHandlers } from "./worker-handlers.ts";
 
@@ -15,6 +16,7 @@ export function allHandlers(context: HttpContext): Handlers {
     ...serviceHandlers(context),
     ...keyHandlers(context),
     ...taskHandlers(context),
+    ...sessionHandlers(context),
     ...eventHandlers(context),
     ...askHandlers(context),
     ...catalogHandlers(context),

@@ -1,12 +1,11 @@
 // Lists and settles what tasks wait for: questions to a person, and calls of tools that the client runs itself.
 
 import type { AnswerOutcome } from "../../../client/client.ts";
-import type { Answerer } from "../../../protocol/task/ask.ts";
 import type { ErrorCode } from "../../../protocol/error.ts";
-import type { Caller } from "../authorize.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { type HttpError, httpError } from "../http-error.ts";
+import { answererOf } from "./answerer.ts";
 
 type AskRoute =
   | "asks"
@@ -35,11 +34,6 @@ export function askHandlers({ state: { client } }: HttpContext): Pick<Handlers, 
     settleWait: async ({ params, body, caller }) =>
       replyOf(await client.settle(params.wait, body.value, answererOf(caller))),
   };
-}
-
-/** The name of the key is the name of the person who answers. */
-function answererOf(caller: Caller): Answerer {
-  return { kind: "person", name: caller.kind === "key" ? caller.name : caller.kind };
 }
 
 const errorCodes = {

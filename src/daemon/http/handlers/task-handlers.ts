@@ -98,8 +98,8 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
       return { value: await client.retry(params.task, options) };
     },
     async tell({ params, body }) {
-      await client.sendMessage(params.task, body.text);
-      return { value: { told: true } };
+      const { text, interrupt } = body;
+      return { value: { told: true, task: await client.sendMessage(params.task, text, { interrupt }) } };
     },
   };
 }

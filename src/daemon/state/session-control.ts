@@ -1,0 +1,64 @@
+// Sends to, stops, interrupts and resumes the session of a task, where its runner can.
+
+import { checkVerb, type SessionVerb } from "../../core/session-verbs.ts";
+import type { Tutti } from "../../client/client.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { TaskId } from "../../protocol/ids.ts";
+import { userMessage } from "../../protocol/task/message.ts";
+import type { Answerer } from "../../protocol/task/ask.ts";
+import { isTerminal } from "../../protocol/task/task-status.ts";
+import { idInName, taskName } from "../../store/names.ts";
+import type { StoreView, TaskListing } from "../../store/view.ts";
+
+type Controls = Pick<Tutti, "sendMessage" | "stopTask" | "resumeTask">;
+
+/** So many tasks of an invocation are named when a person has to choose. */
+const mostNamed = 8;
+const interruptedBy: Answerer = { kind: "rule", name: "interrupt" };
+
+export function sessionControl({ view, engine }: { readonly view: StoreView; readonly engine: Engine }): Controls {
+  const { salt } = view;
+  /** The session that is meant: of the task itself, or of the only open task of an invocation. */
+  const sessionOf = async (task: TaskId, verb: SessionVerb): Promise<TaskId> => {
+    const id = idInName(salt, task);
+    const row = id === undefined ? undefined : await view.task(id);
+    if (row === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
+    const open = row.kind === "invocation" && !isTerminal(row.status) ? await openBelow(view, row) : [];
+    const [only, another] = open;
+    if (another !== undefined) {
+      const names = open.slice(0, mostNamed).map((each) => `${taskName(salt, each.id)} (${each.agent})`);
+      throw new TuttiError("invalid_input", `${task} has several sessions; name one of them: ${names.join(", ")}`);
+    }
+    const meant = only ?? row;
+    const name = taskName(salt, meant.id);
+    checkVerb(verb, { runner: meant.kind, task: name });
+    return name;
+  };
+  return {
+    async sendMessage(task, text, { interrupt = false } = {}) {
+      const session = await sessionOf(task, interrupt ? "interrupt" : "send");
+      // First the message: the attempt that goes on finds it, whatever happens in between.
+      await engine.message(session, userMessage(text));
+      if (!interrupt) return session;
+      await engine.stopTask(session, "interrupted by a message");
+      await engine.resumeTask(session, interruptedBy);
+      return session;
+    },
+    async stopTask(task, reason) {
+      const session = await sessionOf(task, "stop");
+      await engine.stopTask(session, reason);
+      return session;
+    },
+    async resumeTask(task, by) {
+      const session = await sessionOf(task, "resume");
+      await engine.resumeTask(session, by);
+      return session;
+    },
+  };
+}
+
+async function openBelow(view: StoreView, { id }: TaskListing): Promise<TaskListing[]> {
+  const { rows } = await view.tasks({ parent: id, limit: 200 });
+  return rows.filter(({ status }) => !isTerminal(status));
+}

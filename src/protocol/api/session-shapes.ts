@@ -1,0 +1,22 @@
+// The bodies of the routes that control and observe sessions.
+
+import { z } from "zod";
+import { TaskId } from "../ids.ts";
+import { Observation } from "../task/observation.ts";
+import { count, nextItem, numberCursor } from "./list-query.ts";
+
+export const StopTask = z.strictObject({ reason: z.string().trim().min(1).max(1000).default("stopped by request") });
+/** `task`: which one was meant. For an invocation with one open task it is that task. */
+export const StoppedTask = z.strictObject({ stopped: z.literal(true), task: TaskId });
+export const ResumedTask = z.strictObject({ resumed: z.literal(true), task: TaskId });
+
+export const ObserveQuery = z.strictObject({
+  /** How many of the latest events to return. */
+  recent: z.coerce.number<number>().int().min(0).max(100).default(10),
+});
+export type ObserveQuery = z.input<typeof ObserveQuery>;
+
+export const SessionQuery = z.strictObject({ limit: count(200, 50), cursor: numberCursor });
+export type SessionQuery = z.input<typeof SessionQuery>;
+export const SessionPage = z.strictObject({ sessions: z.array(Observation), next: nextItem });
+export type SessionPage = z.infer<typeof SessionPage>;
