@@ -183,6 +183,8 @@ export interface Durable {
   readonly signal: AbortSignal;
   /** The attempt before was stopped, and this run goes on with its work: `messages` has what was said there. */
   readonly resumed: boolean;
+  /** The attempt whose work this one goes on with, through all that were stopped and resumed; its own when it began anew. */
+  readonly since: number;
   readonly input: unknown;
   /** What the spawn stored once for all its children. */
   readonly shared: unknown;
@@ -193,6 +195,8 @@ export interface Durable {
 
   /** Where the loop was; undefined when it never saved. */
   restore<T>(schema: Schema<T>): Promise<{ readonly state: T; readonly messages: CompleteMessage[] } | undefined>;
+  /** What the attempt that was stopped saved last; undefined when this run does not go on with one. */
+  stoppedState<T>(schema: Schema<T>): T | undefined;
   /** Small state, written with the next commit. */
   save(key: string, state: unknown): void;
   /** Runs the body once. Throws the same `step_failed`, `outcome_unknown` or `canceled` live and on resume. */

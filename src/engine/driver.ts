@@ -85,9 +85,16 @@ export class Driver {
     if (task.status === "pending") recorder.emit(task, "task.started");
     recorder.emit(task, "attempt.ended", { outcome: "stopped", reason });
     const { agent, rights } = task;
-    this.#beginAttempt(task, { agent, rights, ...last?.body, since: last?.body?.since ?? stop.attempt });
+    this.#beginAttempt(task, {
+      agent,
+      rights,
+      ...last?.body,
+      since: last?.body?.since ?? stop.attempt,
+      stopped: task.run,
+    });
     raiseStopAsk(this.#parts, task, stop);
-    task.stop?.(new NextAttempt());
+    // Like a stop of the whole process: whatever the next attempt needs is kept.
+    task.stop?.(new TuttiError("stopped", `the task was stopped: ${reason}`));
   }
 
   /** What belongs to the attempt goes with it: nobody of the next hears its children and its answers. */
@@ -236,6 +243,7 @@ export class Driver {
       input: run.body?.input ?? input,
       shared,
       since: run.body?.since ?? attempt,
+      stopped: run.body?.stopped,
     };
     return { info, config: run.body?.runner === undefined ? config : run.body.runner.config };
   }

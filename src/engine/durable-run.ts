@@ -72,8 +72,12 @@ export class DurableRun implements Durable {
     this.shared = info.shared;
   }
 
+  get since(): number {
+    return this.#core.info.since;
+  }
+
   get resumed(): boolean {
-    return this.run === 1 && this.#core.info.since < this.attempt;
+    return this.run === 1 && this.since < this.attempt;
   }
 
   get rootInput(): unknown {
@@ -102,6 +106,12 @@ export class DurableRun implements Durable {
       state: schema.parse(JSON.parse(state)),
       messages: this.#messages(),
     };
+  }
+
+  stoppedState<T>(schema: Schema<T>): T | undefined {
+    const { parts, info } = this.#core;
+    const state = info.stopped === undefined ? undefined : parts.store.lastState(info.stopped)?.state;
+    return state === undefined || state === null ? undefined : schema.parse(JSON.parse(state));
   }
 
   save(key: string, state: unknown): void {

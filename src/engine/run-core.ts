@@ -18,6 +18,8 @@ export interface RunInfo {
   readonly shared: unknown;
   /** The attempt whose work it goes on with, through all that were stopped and resumed; its own when it began anew. */
   readonly since: number;
+  /** The row of the run that was stopped, when this one goes on with it. */
+  readonly stopped: number | undefined;
 }
 
 interface Record {

@@ -29,6 +29,8 @@ const RunBody = z.object({
   runner: z.object({ kind: z.string(), config: z.unknown() }).optional(),
   /** The first of the attempts that were stopped and resumed, up to this one; absent when the attempt began anew. */
   since: z.int().optional(),
+  /** The row of the run that was stopped. */
+  stopped: z.int().optional(),
 });
 export type RunBody = z.infer<typeof RunBody>;
 

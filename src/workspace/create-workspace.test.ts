@@ -26,7 +26,7 @@ function ready(outcome: CreateOutcome): Extract<CreateOutcome, { state: "ready" 
   return outcome as Extract<CreateOutcome, { state: "ready" }>;
 }
 
-const store = (t: TestContext) => openWorkspaces(tempFolder(t, "tutti-state-"));
+const store = (t: TestContext) => openWorkspaces(join(tempFolder(t), "state"));
 const read = (folder: string, path: string): string => readFileSync(join(folder, path), "utf8");
 
 test("a worktree has a branch of its own at HEAD, and nothing of the person's changes", async (t) => {
@@ -253,7 +253,7 @@ test("a full disk is said to be full, and what was half made is gone", { skip: s
   const program = `
     import { createWorkspace } from ${source("create-workspace.ts")};
     import { openWorkspaces, readRecords } from ${source("record-store.ts")};
-    const store = openWorkspaces(${JSON.stringify(state)});
+    const store = openWorkspaces(${JSON.stringify(state)}, { root: ${JSON.stringify(join(state, "work"))} });
     const wanted = { task: "tsk_1", attempt: 1, project: ${JSON.stringify(repository.folder)}, now: 1 };
     const code = await createWorkspace(store, wanted).then(() => "made", (thrown) => thrown.code);
     console.log(JSON.stringify([code, readRecords(store)]));`;

@@ -13,7 +13,7 @@ import { importObjects } from "./import-objects.ts";
 import { makeCommit } from "./make-commit.ts";
 import { mergeInOrder, type MergeConflict } from "./merge-commits.ts";
 import type { Confine, OwnGit } from "./own-git.ts";
-import { ownFolders, readRecord, type WorkspaceStore, writeRecord } from "./record-store.ts";
+import { makeRoot, ownFolders, readRecord, type WorkspaceStore, writeRecord } from "./record-store.ts";
 import { undoCreating } from "./recover-workspaces.ts";
 import { withScratch } from "./scratch-store.ts";
 import { snapshotTree } from "./snapshot-tree.ts";
@@ -91,6 +91,7 @@ export async function createWorkspace(store: WorkspaceStore, wanted: NewWorkspac
   if (mode === "worktree" && repository === undefined) {
     throw new TuttiError("refused", `${project} is not in a git repository; use the mode \`copy\``);
   }
+  if (mode !== "shared") makeRoot(store);
   const plan = { store, wanted, id, project };
   if (mode === "copy") return createCopy(plan);
   if (mode === "shared" || repository === undefined) return createShared(plan, repository);

@@ -38,10 +38,10 @@ const mostRefs = 1_000;
 /** May also be called while a session goes on, to bring over what it has committed so far. */
 export async function importSession(
   workspace: Workspace,
-  options: EndSession = {},
+  { confine, maxBytes, signal }: EndSession = {},
 ): Promise<SessionImport | undefined> {
   if (workspace.mode !== "worktree") return undefined;
-  const git = await openGit(workspace.git_dir ?? "", options.signal);
+  const git = await openGit(workspace.git_dir ?? "", signal);
   const ref = branchRef(workspace.branch ?? "");
   const own = privateGit(workspace);
   const before = (await readRef(git, ref)) ?? workspace.base ?? "";
@@ -57,7 +57,9 @@ export async function importSession(
         commits: [commit],
         known: [before],
         packFile: join(sessionFolder(workspace), "import.pack"),
-        ...options,
+        confine,
+        maxBytes,
+        signal,
       });
       return true;
     } catch (thrown) {

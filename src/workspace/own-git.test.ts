@@ -31,7 +31,7 @@ const hooks = [
 
 test("whatever a repository names as programs, Tutti's own git starts none of them", async (t) => {
   const repository = testRepository(t, { "a.txt": "a\n", "x.bin": "x\n" });
-  const store = openWorkspaces(tempFolder(t, "tutti-state-"));
+  const store = openWorkspaces(join(tempFolder(t), "state"));
   const outcome = await createWorkspace(store, { task: "tsk_1", attempt: 1, project: repository.folder, now: 1 });
   const { workspace } = outcome as { workspace: Workspace };
   const ran = join(tempFolder(t), "ran");
@@ -106,7 +106,7 @@ test("a filter runs confined: its work is done, and it can write nowhere else", 
   const outside = join(tempFolder(t), "ran");
   repository.git("config", "filter.up.smudge", `(touch ${outside}) 2>/dev/null; tr a-z A-Z`);
   repository.git("config", "filter.up.clean", `(touch ${outside}) 2>/dev/null; tr A-Z a-z`);
-  const store = openWorkspaces(tempFolder(t, "tutti-state-"));
+  const store = openWorkspaces(join(tempFolder(t), "state"));
   const wanted = { task: "tsk_1", attempt: 1, project: repository.folder, now: 1 };
   const { workspace } = (await createWorkspace(store, { ...wanted, confine })) as { workspace: Workspace };
   const inside = repositoryAt(workspace.folder);

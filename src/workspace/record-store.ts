@@ -1,6 +1,6 @@
 // Keeps the record of each workspace in a file of its own, which is on disk before anything is made or removed.
 
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 import { readPrivateFile, replacePrivateFile } from "../files/private-file.ts";
@@ -26,14 +26,17 @@ export interface ReadRecords {
 
 const ending = ".json";
 
-/** Makes the folders if they are missing. Call `recoverWorkspaces` before anything else. */
+/**
+ * Workspaces lie beside the state folder by default, because nothing that works for a model may be inside of it. The
+ * first workspace makes the folder. Call `recoverWorkspaces` before anything else.
+ */
 export function openWorkspaces(
   stateFolder: string,
   options: { readonly root?: string | undefined; readonly checkpoint?: (step: string) => Promise<void> } = {},
 ): WorkspaceStore {
   const records = join(stateFolder, "workspaces");
-  const root = options.root ?? records;
-  for (const folder of [records, root]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const root = options.root ?? `${stateFolder}-workspaces`;
+  mkdirSync(records, { recursive: true, mode: 0o700 });
   return { records, root, ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }) };
 }
 
@@ -42,6 +45,11 @@ export function ownFolders({ records, root }: WorkspaceStore, inside: string): s
   return [dirname(records), root]
     .map((path) => relative(inside, path))
     .filter((path) => path !== "" && !path.startsWith(".."));
+}
+
+/** Private, since the folder lies outside of the state folder. */
+export function makeRoot({ root }: WorkspaceStore): void {
+  mkdirSync(root, { recursive: true, mode: 0o700 });
 }
 
 export function writeRecord(store: WorkspaceStore, workspace: Workspace): Workspace {
@@ -85,7 +93,8 @@ export function readRecords(store: WorkspaceStore): ReadRecords {
       return [id, `${id}.session`, `${id}.removed`];
     }),
   ]);
-  const unknown = readdirSync(store.root, { withFileTypes: true })
+  const made = existsSync(store.root) ? readdirSync(store.root, { withFileTypes: true }) : [];
+  const unknown = made
     .filter((entry) => entry.isDirectory() && entry.name.startsWith("wsp_") && !told.has(entry.name))
     .map((entry) => join(store.root, entry.name));
   return { workspaces: workspaces.toSorted((a, b) => a.created_at - b.created_at), unreadable, unknown };

@@ -27,7 +27,7 @@ test("uncommitted work is refused by name, or saved and brought back", async (t)
   assert.ok(existsSync(workspace.folder));
   const { saved } = await removeWorkspace(store, workspace.id, { uncommitted: "save" });
   assert.equal(saved, `refs/tutti/saved/${workspace.id}`);
-  assert.deepEqual(readdirSync(store.root), [`${workspace.id}.json`]);
+  assert.deepEqual([readdirSync(store.records), readdirSync(store.root)], [[`${workspace.id}.json`], []]);
   assert.equal(repository.git("worktree", "list").split("\n").length, 1);
   assert.equal((await listWorkspaces(store)).workspaces[0]?.state, "removed");
   assert.deepEqual(personsThings(repository), before);

@@ -10,7 +10,7 @@ import { noCommit, readRef } from "./find-repository.ts";
 import { checkOutCopy, copyRef } from "./folder-copy.ts";
 import { mergedInto } from "./list-workspaces.ts";
 import { openGit, type OwnGit } from "./own-git.ts";
-import { forgetRecord, requireRecord, type WorkspaceStore, writeRecord } from "./record-store.ts";
+import { makeRoot, forgetRecord, requireRecord, type WorkspaceStore, writeRecord } from "./record-store.ts";
 import { undoCreating } from "./recover-workspaces.ts";
 import { removeFiles, worktreeGitDir } from "./remove-files.ts";
 import { tipRef, withUncommitted } from "./save-workspace.ts";
@@ -145,6 +145,7 @@ export async function restoreWorkspace(
   if (found.state !== "ready" && found.state !== "removed") {
     throw new TuttiError("busy", `the workspace ${id} is ${found.state}; recover the workspaces first`);
   }
+  makeRoot(store);
   if (found.git_dir === null || !existsSync(found.git_dir)) {
     throw new TuttiError("not_found", `the workspace ${id} cannot be made again: its repository is gone`);
   }

@@ -33,7 +33,7 @@ async function kit(t: TestContext, existingBranch?: string): Promise<Kit> {
   repository.git("pack-refs", "--all");
   repository.git("branch", "loose");
   if (existingBranch !== undefined) repository.git("branch", existingBranch);
-  const store = openWorkspaces(tempFolder(t, "tutti-state-"));
+  const store = openWorkspaces(join(tempFolder(t), "state"));
   const outcome = await createWorkspace(store, {
     task: "tsk_1",
     attempt: 1,
@@ -243,7 +243,7 @@ test("objects that a repository borrows from another one are found in the sandbo
   const lender = testRepository(t);
   const folder = join(tempFolder(t), "borrower");
   lender.git("clone", "-q", "--shared", lender.folder, folder);
-  const store = openWorkspaces(tempFolder(t, "tutti-state-"));
+  const store = openWorkspaces(join(tempFolder(t), "state"));
   const outcome = await createWorkspace(store, { task: "tsk_1", attempt: 1, project: folder, now: 1 });
   const { workspace } = outcome as { workspace: Workspace };
   const { code, output } = await runSession(

@@ -192,7 +192,7 @@ async function live(t: TestContext, seed: number, length: number): Promise<void>
   repository.git("branch", "feature");
   repository.write("a.txt", "uncommitted and mine\n");
   repository.write("untracked.txt", "mine\n");
-  const stateFolder = tempFolder(t, "tutti-state-");
+  const stateFolder = join(tempFolder(t), "state");
   const life: Life = {
     random,
     repository,

@@ -1,7 +1,7 @@
 // A scripted agent that speaks the Agent Client Protocol. The text of a prompt is the list of what it does, and it misbehaves on order.
 // Arguments: the folder for its ledger, and as JSON how it behaves before the first prompt.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -80,6 +80,10 @@ const actions: Readonly<Record<string, (value: never, action: Json) => unknown>>
     } catch (thrown) {
       ledger("wrote", [path, Object(thrown).code]);
     }
+  },
+  shell: (command: string) => {
+    const { status, stderr } = spawnSync("/bin/sh", ["-c", command], { encoding: "utf8" });
+    ledger("ran", [command, status, stderr.slice(0, 500)]);
   },
   see: (path: string) => {
     try {

@@ -1,6 +1,7 @@
 // A repository and a store of workspaces for tests.
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 
 import { createWorkspace, type NewWorkspace } from "../../src/workspace/create-workspace.ts";
 import { openWorkspaces, type WorkspaceStore } from "../../src/workspace/record-store.ts";
@@ -16,7 +17,7 @@ export interface WorkspaceKit {
 
 export function workspaceKit(t: Cleanup, files?: Readonly<Record<string, string>>): WorkspaceKit {
   const repository = testRepository(t, files);
-  const store = openWorkspaces(tempFolder(t, "tutti-state-"));
+  const store = openWorkspaces(join(tempFolder(t), "state"));
   let made = 0;
   return {
     repository,

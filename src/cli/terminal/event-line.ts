@@ -8,6 +8,7 @@ import type { OutputLine } from "./output-lines.ts";
 import { bold, dim } from "./style.ts";
 import { printable } from "./printable.ts";
 import { counted, money } from "./units.ts";
+import { savedText } from "./saved-text.ts";
 import { resultText, valueText } from "./value-text.ts";
 
 /** Longer text is cut; `--json` has all of it. */
@@ -99,6 +100,8 @@ function describe(event: TaskEvent): string {
       return `silent for ${Math.round(event.data.silent_ms / 1_000)} seconds`;
     case "session.ended":
       return event.data.reason;
+    case "session.saved":
+      return savedText(event.data);
     case "budget.reached":
       return `${event.data.limit}: ${event.data.wanted} wanted, ${event.data.allowed} allowed`;
     case "budget.settled":

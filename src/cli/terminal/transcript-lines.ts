@@ -5,6 +5,7 @@ import type { TaskEvent } from "../../protocol/task/event.ts";
 import { type CompleteMessage, messageText, type ToolCall, type ToolResult } from "../../protocol/task/message.ts";
 import { oneLine } from "./printable.ts";
 import { inOneLine, readableLines } from "./readable-value.ts";
+import { savedText } from "./saved-text.ts";
 import { markOf } from "./task-tree.ts";
 import { money } from "./units.ts";
 import { valueText } from "./value-text.ts";
@@ -101,6 +102,8 @@ export function eventText(event: TaskEvent): string {
       const how = resumed ? "goes on with" : "began";
       return `${short(profile)} ${how} a session${confined ? "" : ", not confined"}`;
     }
+    case "session.saved":
+      return `⎇ ${savedText(event.data)}`;
     case "session.stalled":
       return `the session has been silent for ${Math.round(event.data.silent_ms / 1_000)} seconds`;
     case "ask.expired":

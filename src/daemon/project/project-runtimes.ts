@@ -16,6 +16,8 @@ import { mergeAcpSettings } from "../../runner/acp/settings.ts";
 import { invocationRunner } from "../../runner/invocation/runner.ts";
 import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { localRunner } from "../../runner/local/runner.ts";
+import { openWorkspaces } from "../../workspace/index.ts";
+import { confineGit } from "../../runner/shared/sandbox/confine-git.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
@@ -163,6 +165,7 @@ async function loadRuntime(
     userRules: user.approvals,
     defaultModel: modelNames(merged, sources).fallback,
   });
+  const sandbox = await probeSandbox();
   return {
     environment,
     invocation: invocationRunner(environment),
@@ -175,9 +178,15 @@ async function loadRuntime(
       toolchains: acp.toolchains,
       ...(acp.stall_ms === undefined ? {} : { times: { stallMs: acp.stall_ms } }),
       approvals: environment.approvals ?? [],
-      sandbox: await probeSandbox(),
+      sandbox,
       offLimits: [state],
       homes: join(state, "sessions"),
+      workspaces: {
+        store: openWorkspaces(state),
+        commits: "tutti",
+        copy: [],
+        confine: confineGit(sandbox, [state]),
+      },
     }),
     registered: Object.fromEntries(loaded.runners.map(({ kind, run }) => [kind, gated(approved(kind, run))])),
     process: running,

@@ -122,6 +122,25 @@ const sessionEvents = [
   /** The prompt was answered, or given up. */
   taskEvent("session.answered", z.strictObject({ prompt: Ordinal, reason: z.string() })),
   taskEvent("session.ended", z.strictObject({ reason: z.string() })),
+  /** What the session left in its workspace, as git counts it after the session's processes ended. */
+  taskEvent(
+    "session.saved",
+    z.strictObject({
+      workspace: z.string(),
+      mode: z.enum(["worktree", "shared", "copy"]),
+      folder: z.string(),
+      branch: z.string().nullable(),
+      base: z.string().nullable(),
+      tip: z.string().nullable(),
+      commits: z.int().nonnegative(),
+      files: z.int().nonnegative(),
+      added: z.int().nonnegative(),
+      removed: z.int().nonnegative(),
+      /** Files with work that is in no commit. */
+      uncommitted: z.int().nonnegative(),
+      warnings: z.array(z.string()),
+    }),
+  ),
 ] as const;
 
 const limitEvents = [

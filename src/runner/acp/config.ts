@@ -3,7 +3,23 @@
 import { z } from "zod";
 
 import { readRunnerConfig } from "../shared/runner-config.ts";
+import { WorkspaceMode } from "../../workspace/index.ts";
 import { profileName } from "./profile.ts";
+
+/** The workspace of each attempt; a worktree in a git repository and a copy elsewhere, when absent. */
+const WantedWorkspace = z.strictObject({
+  mode: WorkspaceMode.optional(),
+  /** Begin with the uncommitted changes of the checkout. */
+  with_changes: z.boolean().optional(),
+  /** A branch that exists already; the work goes on there. */
+  branch: z.string().min(1).max(200).optional(),
+  /** The commit to begin with instead of HEAD. */
+  base: z
+    .string()
+    .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, "must be a full id of a commit")
+    .optional(),
+});
+export type WantedWorkspace = z.infer<typeof WantedWorkspace>;
 
 export const AcpConfig = z.strictObject({
   /** The first profile whose program is installed, when absent. */
@@ -13,6 +29,7 @@ export const AcpConfig = z.strictObject({
     .string()
     .regex(/^[\w.:/@+[\]-]{1,200}$/, "must be the name of a model")
     .optional(),
+  workspace: WantedWorkspace.default({}),
 });
 export type AcpConfig = z.infer<typeof AcpConfig>;
 

@@ -74,10 +74,7 @@ export const builtinProfiles: Profiles = Profiles.parse({
     credentials: [".codex/auth.json"],
     mode: "read-only",
     model: { args: ["-c", 'model="{model}"'] },
-    auth: [
-      { method: "codex-api-key", env: "CODEX_API_KEY" },
-      { method: "openai-api-key", env: "OPENAI_API_KEY" },
-    ],
+    auth: [{ method: "api-key", env: "OPENAI_API_KEY" }],
     login: "codex login",
     install: "npm install -g @agentclientprotocol/codex-acp",
     version: ["codex-acp", "--version"],
@@ -98,6 +95,7 @@ export const builtinProfiles: Profiles = Profiles.parse({
     env: {
       OPENCODE_PERMISSION: '{"*":"ask"}',
       OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
     },
     pass_env: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENCODE_API_KEY"],
     credentials: [".local/share/opencode/auth.json"],

@@ -12,15 +12,23 @@ import { approvalOutcome, type ApprovalSource, decideCalls } from "../../core/ap
 import { escapeInvisible } from "../../core/escape-invisible.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
-import { Message, userMessage } from "../../protocol/task/message.ts";
+import { Message, messageText, userMessage } from "../../protocol/task/message.ts";
 import type { Durable, Runner } from "../../ports.ts";
+import type { Workspace } from "../../workspace/index.ts";
 import type { SandboxStatus } from "../shared/sandbox/sandbox-status.ts";
 import { readAcpConfig } from "./config.ts";
 import { agentProgram, type LaunchOptions, removeHome } from "./session-launch.ts";
 import { profileOf, type Profiles } from "./profile.ts";
 import { runSession, type SessionOptions } from "./session.ts";
 import { defaultTimes, newSession, SessionOutcome, SessionState, type SessionTimes } from "./kept-session.ts";
-import { openSessionFolder } from "./session-folder.ts";
+import {
+  beginInFolder,
+  leaveFolder,
+  openSessionFolder,
+  SavedSession,
+  saveSession,
+  type SessionWorkspaces,
+} from "./session-folder.ts";
 import { settingsToCover, type TrustedSettings } from "./workspace-settings.ts";
 import type { UpdateLimits } from "./session-updates.ts";
 
@@ -37,6 +45,8 @@ export interface AcpRunnerOptions {
   readonly toolchains?: readonly string[];
   /** What people agreed to of the settings for agents that a workspace has itself; nothing when absent. */
   readonly trustedSettings?: TrustedSettings;
+  /** Absent where sessions work in the task's folder itself. */
+  readonly workspaces?: SessionWorkspaces;
   readonly times?: Partial<SessionTimes>;
   readonly limits?: UpdateLimits;
 }
@@ -46,12 +56,14 @@ const mostProcesses = 8;
 
 export function acpRunner(options: AcpRunnerOptions): Runner {
   return async (durable, rawConfig) => {
-    const { profile: wanted, model } = readAcpConfig(rawConfig);
+    const { profile: wanted, model, workspace: wantedWorkspace } = readAcpConfig(rawConfig);
     const name = wanted ?? (await installedProfile(durable, options.profiles));
     const profile = profileOf(options.profiles, name);
-    const { offLimits = [], toolchains = [] } = options;
-    const folder = await openSessionFolder(durable, { offLimits });
-    const home = join(options.homes, `${durable.task}-${durable.attempt}`);
+    const { offLimits = [], toolchains = [], workspaces } = options;
+    const opened = await openSessionFolder(durable, { offLimits, workspaces, wanted: wantedWorkspace });
+    const { workspace, ...folder } = opened;
+    // An attempt that goes on with a stopped one finds the agent's own records there.
+    const home = join(options.homes, `${durable.task}-${durable.since}`);
     const hidden = offLimits;
     const launch = { name, profile, model, folder, home, sandbox: options.sandbox, hidden, toolchains };
     const { sources, prompt, instructions } = taskOf(durable, options.approvals ?? []);
@@ -67,16 +79,50 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
       times,
       limits: options.limits,
     };
-    return converse(durable, session);
+    if (workspaces === undefined || workspace === undefined) return converse(durable, session);
+    return inWorkspace(durable, { ...session, place: { workspaces, workspace } });
   };
 }
 
-type NewSession = Omit<SessionOptions, "state" | "save">;
+/** The work is saved when the session is done; otherwise it stays in the workspace, and its commits in the repository. */
+async function inWorkspace(
+  durable: Durable,
+  session: NewSession & Required<Pick<NewSession, "place">>,
+): Promise<string> {
+  const { workspaces, workspace } = session.place;
+  let text: string;
+  try {
+    text = await converse(durable, session);
+  } catch (thrown) {
+    // A process that is stopped has no time left; the next start brings the commits over.
+    if (!isStopped(durable)) await leaveFolder(workspaces, workspace).catch(() => undefined);
+    throw thrown;
+  }
+  const saved = await durable.step("saved", { repeatable: true, schema: SavedSession }, ({ signal }) =>
+    saveSession(workspaces, workspace, { message: `${durable.agent}: ${firstLine(session.prompt)}`, signal }),
+  );
+  durable.tell("saved.told", {
+    type: "session.saved",
+    data: { ...saved, folder: workspace.folder, mode: workspace.mode },
+  });
+  return text;
+}
+
+/** For the message of a commit that Tutti makes. */
+function firstLine(prompt: Message): string {
+  const [line = ""] = messageText(prompt).trim().split("\n");
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}
+
+interface NewSession extends Omit<SessionOptions, "state" | "save"> {
+  readonly place?: { readonly workspaces: SessionWorkspaces; readonly workspace: Workspace };
+}
 
 /** Goes on with the same session in another process after one was cut off, where the agent can. */
 async function converse(durable: Durable, session: NewSession): Promise<string> {
   const { name, home } = session.launch;
-  let state = (await durable.restore(SessionState))?.state ?? newSession;
+  const stopped = durable.stoppedState(SessionState);
+  let state = (await durable.restore(SessionState))?.state ?? (stopped === undefined ? newSession : taken(stopped));
   const save = (changed: SessionState): void => {
     state = changed;
     saved += 1;
@@ -105,8 +151,17 @@ async function converse(durable: Durable, session: NewSession): Promise<string> 
   }
 }
 
-async function oneProcess(durable: Durable, options: SessionOptions): Promise<SessionOutcome> {
-  const { profile } = options.launch;
+/** The session of a stopped attempt, for the first process of the next one. One that cannot be loaded begins anew. */
+function taken(stopped: SessionState): SessionState {
+  return stopped.load && stopped.session !== null ? { ...stopped, process: 1 } : newSession;
+}
+
+async function oneProcess(
+  durable: Durable,
+  { place, ...options }: SessionOptions & Pick<NewSession, "place">,
+): Promise<SessionOutcome> {
+  const { launch } = options;
+  const { profile } = launch;
   let body: Promise<unknown> | undefined;
   try {
     return await durable.step(
@@ -118,9 +173,15 @@ async function oneProcess(durable: Durable, options: SessionOptions): Promise<Se
         ...(profile.metered ? {} : { reserve: { input_tokens: 0, output_tokens: 0, money_micro_usd: null } }),
       },
       (step) => {
-        const running = runSession(step, options);
+        const running = inPlace();
         body = running;
         return running;
+
+        async function inPlace(): Promise<SessionOutcome> {
+          if (place === undefined) return runSession(step, options);
+          const git = await beginInFolder(place.workspaces, place.workspace);
+          return runSession(step, { ...options, launch: { ...launch, folder: { ...launch.folder, git } } });
+        }
       },
     );
   } finally {

@@ -1,20 +1,151 @@
-// Where a session works. Other ways to give a session a folder of its own, such as a git worktree, belong here.
+// Where a session works: in a workspace of its own, made before its first process, or in the task's folder itself.
 
+import { z } from "zod";
+
+import { TuttiError } from "../../protocol/error.ts";
 import type { Durable } from "../../ports.ts";
+import {
+  beginSession,
+  type CommitSetting,
+  type Confine,
+  createWorkspace,
+  endSession,
+  readRecord,
+  restoreWorkspace,
+  saveWorkspace,
+  type SessionConfinement,
+  sessionResult,
+  startFolder,
+  Workspace,
+  workspaceId,
+  type WorkspaceStore,
+} from "../../workspace/index.ts";
 import { workdirOf } from "../command/resolve-command.ts";
+import type { WantedWorkspace } from "./config.ts";
+
+/** How sessions get workspaces. */
+export interface SessionWorkspaces {
+  readonly store: WorkspaceStore;
+  /** Who commits what a session leaves uncommitted. */
+  readonly commits: CommitSetting;
+  readonly branchPattern?: string | undefined;
+  /** Files that git does not track and a session gets a copy of, such as `.env`. */
+  readonly copy: readonly string[];
+  readonly confine: Confine | undefined;
+}
 
 export interface SessionFolder {
   /** The real path of the folder that the session works in. */
   readonly cwd: string;
   /** The folders that it may change. */
   readonly roots: readonly string[];
+  /** What it sees of git; everything when absent. */
+  readonly git?: SessionConfinement;
 }
 
-/** The first folder of the task, as for a command. */
+export interface OpenFolder {
+  readonly offLimits: readonly string[];
+  /** Absent where sessions work in the task's folder itself. */
+  readonly workspaces?: SessionWorkspaces | undefined;
+  readonly wanted: WantedWorkspace;
+}
+
+export interface OpenedFolder extends SessionFolder {
+  readonly workspace: Workspace | undefined;
+}
+
+const Made = z.object({ workspace: Workspace, warnings: z.array(z.string()) });
+
+/** The same attempt finds its workspace again, and so does an attempt that goes on with a stopped one. */
 export async function openSessionFolder(
-  durable: Pick<Durable, "rights">,
-  { offLimits }: { readonly offLimits: readonly string[] },
-): Promise<SessionFolder> {
+  durable: Durable,
+  { offLimits, workspaces, wanted }: OpenFolder,
+): Promise<OpenedFolder> {
   const { roots } = durable.rights;
-  return { cwd: await workdirOf(undefined, { roots, offLimits }), roots };
+  const project = await workdirOf(undefined, { roots, offLimits });
+  if (workspaces === undefined) return { cwd: project, roots, workspace: undefined };
+  const { store } = workspaces;
+  const { workspace } = await durable.step("workspace", { repeatable: true, schema: Made }, async (step) => {
+    const attempt = durable.since;
+    const known = readRecord(store, workspaceId(durable.task, attempt));
+    if (known?.state === "removed") return restoreWorkspace(store, known.id, { confine: workspaces.confine });
+    const made = await createWorkspace(store, {
+      task: durable.task,
+      attempt,
+      agent: durable.agent,
+      project,
+      mode: wanted.mode,
+      withChanges: wanted.with_changes,
+      existingBranch: wanted.branch,
+      ...(wanted.base === undefined ? {} : { base: { kind: "commit", commit: wanted.base } }),
+      branchPattern: workspaces.branchPattern,
+      copy: workspaces.copy,
+      confine: workspaces.confine,
+      now: step.now(),
+      signal: step.signal,
+    });
+    if (made.state === "ready")
+      return { workspace: made.workspace, warnings: [...made.warnings, ...dirtyNote(made.dirty, wanted)] };
+    throw new TuttiError(
+      "conflict",
+      `${made.branch} does not fit together with what it builds on: ${made.files.join(", ")}`,
+    );
+  });
+  return { cwd: startFolder(workspace), roots: [workspace.folder], workspace };
+}
+
+function dirtyNote(dirty: readonly string[], { with_changes }: WantedWorkspace): string[] {
+  if (dirty.length === 0 || with_changes === true) return [];
+  return [`The session does not see ${dirty.length} uncommitted files of your checkout; --with-changes includes them.`];
+}
+
+/** Before each process of the session. What an earlier process committed is brought over first. */
+export async function beginInFolder(
+  { store, confine }: SessionWorkspaces,
+  workspace: Workspace,
+): Promise<SessionConfinement> {
+  await endSession(workspace, { confine });
+  return beginSession(store, workspace);
+}
+
+export const SavedSession = z.object({
+  workspace: z.string(),
+  branch: z.string().nullable(),
+  base: z.string().nullable(),
+  tip: z.string().nullable(),
+  commits: z.int(),
+  files: z.int(),
+  added: z.int(),
+  removed: z.int(),
+  /** Files with work that is in no commit. */
+  uncommitted: z.int(),
+  warnings: z.array(z.string()),
+});
+export type SavedSession = z.infer<typeof SavedSession>;
+
+/** After the last process has ended: what the session left is committed as the setting says, and counted by git. */
+export async function saveSession(
+  { commits, confine }: SessionWorkspaces,
+  workspace: Workspace,
+  { message, signal }: { readonly message: string; readonly signal: AbortSignal },
+): Promise<SavedSession> {
+  const saved = await saveWorkspace(workspace, { commits, confine, message, signal });
+  const result = await sessionResult(workspace, { signal });
+  return {
+    workspace: workspace.id,
+    branch: workspace.branch,
+    base: result?.base ?? workspace.base,
+    tip: result?.tip ?? saved.tip,
+    commits: result?.total.commits ?? 0,
+    files: result?.total.files ?? 0,
+    added: result?.added ?? 0,
+    removed: result?.removed ?? 0,
+    uncommitted: saved.uncommitted.length,
+    warnings: [...saved.warnings, ...(saved.session?.problems ?? [])],
+  };
+}
+
+/** After a session that failed or was canceled: its commits are in the repository, and its files stay in the workspace. */
+export async function leaveFolder({ confine }: SessionWorkspaces, workspace: Workspace): Promise<void> {
+  await endSession(workspace, { confine });
 }

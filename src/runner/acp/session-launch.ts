@@ -75,7 +75,8 @@ async function wrapped(
   { network }: { readonly network: boolean },
 ): Promise<Launch> {
   if (!sandbox.confined) return { argv: [], env: {} };
-  const place = { cwd: folder.cwd, roots: folder.roots, home, hidden, toolchains, covered, network };
+  const { cwd, roots, git } = folder;
+  const place = { cwd, roots, home, hidden, toolchains, covered, network, ...(git === undefined ? {} : { git }) };
   return confineSession(sandbox, place, program);
 }
 

@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { delimiter, dirname, join, sep } from "node:path";
 
 import { TuttiError } from "../../../protocol/error.ts";
-import { bwrapArgv } from "./bwrap-argv.ts";
+import { bwrapArgv, type Confinement } from "./bwrap-argv.ts";
 import { type FolderAccess, folderAccess, isVisible, realFolders } from "./folder-access.ts";
 import type { SandboxStatus } from "./sandbox-status.ts";
 import { seatbeltArgv, seatbeltProfile } from "./seatbelt-profile.ts";
@@ -51,6 +51,12 @@ export interface SessionPlace {
   readonly toolchains: readonly string[];
   /** Settings that appear empty, where they exist: folders without files, and files with an empty JSON object. */
   readonly covered: readonly string[];
+  /** What it sees of the repository that its folder belongs to. */
+  readonly git?: {
+    readonly readOnly: readonly string[];
+    readonly hidden: readonly string[];
+    readonly binds: NonNullable<Confinement["binds"]>;
+  };
   readonly network: boolean;
 }
 
@@ -63,7 +69,7 @@ export interface SessionConfinement {
 /** Throws when the program, an absolute path, would not be visible. */
 export async function confineSession(
   status: Extract<SandboxStatus, { confined: true }>,
-  { cwd, roots, home, hidden, toolchains, covered, network }: SessionPlace,
+  { cwd, roots, home, hidden, toolchains, covered, git, network }: SessionPlace,
   program: string,
 ): Promise<SessionConfinement> {
   const person = homedir();
@@ -88,7 +94,7 @@ export async function confineSession(
   const isCovered = (path: string): boolean => [...cover.folders, ...cover.files].some((part) => isWithin(path, part));
   const limits = {
     writable,
-    hidden: [...seen.hidden, ...cover.folders],
+    hidden: [...seen.hidden, ...cover.folders, ...(git?.hidden ?? [])],
     blank: access.blank,
     network,
   };
@@ -100,11 +106,11 @@ export async function confineSession(
     throw new TuttiError("not_found", `${why}; name its folder in acp.toolchains of your config`);
   }
   if (status.by === "bubblewrap") {
-    const readOnly = [...protectedFiles, ...readable];
+    const readOnly = [...protectedFiles, ...readable, ...(git?.readOnly ?? [])];
     const replaced = { paths: cover.files, by: join(ownHome, emptySettings) };
     await writeFile(replaced.by, "{}\n");
     return {
-      argv: [status.program, ...bwrapArgv({ ...limits, readOnly, replaced, cwd })],
+      argv: [status.program, ...bwrapArgv({ ...limits, readOnly, replaced, binds: git?.binds ?? [], cwd })],
       env: { ...env, TMPDIR: "/tmp" },
     };
   }

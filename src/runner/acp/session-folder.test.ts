@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+
+import { type AcpWorld, acpWorld, ledgerIn, scriptedProfiles } from "../../../test/support/acp-kit.ts";
+import { personsThings, testRepository, type TestRepository } from "../../../test/support/git-kit.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { until } from "../../../test/support/wait-until.ts";
+import type { TaskEvent } from "../../protocol/task/event.ts";
+import { listWorkspaces, openWorkspaces, readRecords, type WorkspaceStore } from "../../workspace/index.ts";
+import { confineGit } from "../shared/sandbox/confine-git.ts";
+import { probeSandbox } from "../shared/sandbox/sandbox-status.ts";
+
+const sandbox = await probeSandbox();
+const skip = sandbox.confined ? false : sandbox.reason;
+
+type Saved = Extract<TaskEvent, { type: "session.saved" }>["data"];
+
+interface Place {
+  readonly world: AcpWorld;
+  readonly repository: TestRepository;
+  readonly store: WorkspaceStore;
+  readonly task: { readonly rights: { readonly tools: "*"; readonly roots: string[] } };
+}
+
+/** The agent keeps its ledger in the folder that it works in. */
+async function place(t: TestContext, behaviour: Readonly<Record<string, unknown>> = {}): Promise<Place> {
+  const repository = testRepository(t);
+  const store = openWorkspaces(join(tempFolder(t), "state"));
+  const workspaces = { store, commits: "tutti", copy: [], confine: confineGit(sandbox, []) } as const;
+  const profiles = scriptedProfiles(".", { behaviour });
+  const world = await acpWorld(t, { runner: { profiles, sandbox, approvals: [], workspaces } });
+  return { world, repository, store, task: { rights: { tools: "*", roots: [repository.folder] } } };
+}
+
+async function savedIn(world: AcpWorld): Promise<Saved[]> {
+  return (await world.events()).flatMap((event) => (event.type === "session.saved" ? [event.data] : []));
+}
+
+const gitCommit = "git add -A && git -c user.name=S -c user.email=s@example.com commit -qm 'of the session'";
+
+test(
+  "a session works in a worktree of its own: its commits and what it left are a branch, the checkout is untouched",
+  { skip },
+  async (t) => {
+    const { world, repository, store, task } = await place(t);
+    const before = personsThings(repository);
+    const result = await world.run(
+      [
+        { shell: `echo one > one.txt && ${gitCommit}` },
+        { shell: "echo two > two.txt" },
+        { shell: `git -C ${repository.folder} commit --allow-empty -m planted` },
+        { shell: "git config --global core.pager x; git config core.fsmonitor /bin/true" },
+        { say: "done" },
+      ],
+      task,
+    );
+    assert.deepEqual([result.status, result.content], ["completed", "done"]);
+    const [saved] = await savedIn(world);
+    assert.ok(saved !== undefined);
+    assert.deepEqual([saved.commits, saved.uncommitted, saved.mode], [2, 0, "worktree"]);
+    const branch = saved.branch ?? "";
+    assert.equal(repository.git("rev-parse", branch), saved.tip);
+    assert.equal(repository.git("show", `${branch}:one.txt`), "one");
+    assert.equal(repository.git("show", `${branch}:two.txt`), "two");
+    const subjects = repository.git("log", "--format=%s", `main..${branch}`).split("\n");
+    assert.match(subjects[0] ?? "", /^coder: /);
+    assert.equal(subjects[1], "of the session");
+    assert.deepEqual(personsThings(repository), before, "only the new branch is new");
+    assert.equal((await listWorkspaces(store)).workspaces.length, 1);
+  },
+);
+
+test(
+  "a session that is stopped and resumed goes on in its own workspace, with its own conversation",
+  { skip },
+  async (t) => {
+    const { world, repository, store, task } = await place(t, { load: true });
+    const name = await world.start([{ shell: "echo kept > kept.txt" }, { hang: true }], task);
+    const workspace = await until(() => {
+      const [made] = readRecords(store).workspaces;
+      return made !== undefined && ledgerIn(made.folder, "ran").length > 0 ? made : undefined;
+    });
+    await world.engine.stopTask(name, "lunch");
+    await world.engine.resumeTask(name, { kind: "person", name: "Ada" });
+    const result = await world.engine.result(name, AbortSignal.timeout(30_000));
+    assert.deepEqual([result.status, result.content], ["completed", "went on"]);
+    assert.deepEqual(readRecords(store).workspaces, [workspace]);
+    assert.equal(readFileSync(join(workspace.folder, "kept.txt"), "utf8"), "kept\n");
+    const started = (await world.events()).flatMap((event) => (event.type === "session.started" ? [event.data] : []));
+    assert.deepEqual(
+      started.map(({ resumed }) => resumed),
+      [false, true],
+    );
+    const [saved] = await savedIn(world);
+    assert.equal(repository.git("show", `${saved?.branch ?? ""}:kept.txt`), "kept");
+  },
+);
+
+test("what a session that dies has committed is in the repository, and what it left is listed", { skip }, async (t) => {
+  const { world, repository, store, task } = await place(t);
+  const result = await world.run(
+    [{ shell: `echo one > one.txt && ${gitCommit}` }, { shell: "echo two > two.txt" }, { die: true }],
+    task,
+  );
+  assert.equal(result.status, "failed");
+  const [left] = (await listWorkspaces(store)).workspaces;
+  assert.equal(left?.state, "uncommitted");
+  assert.equal(repository.git("show", `${left?.workspace.branch ?? ""}:one.txt`), "one");
+  assert.equal(readFileSync(join(left?.workspace.folder ?? "", "two.txt"), "utf8"), "two\n");
+});
+
+test("outside of git a session works in a copy, and its work is a patch", { skip }, async (t) => {
+  const { world, store } = await place(t);
+  const result = await world.run([{ shell: "echo new > new.txt" }, { say: "done" }]);
+  assert.equal(result.status, "completed");
+  const [saved] = await savedIn(world);
+  assert.deepEqual([saved?.mode, saved?.branch], ["copy", null]);
+  assert.ok((saved?.files ?? 0) > 0);
+  const [copy] = readRecords(store).workspaces;
+  assert.equal(readFileSync(join(copy?.folder ?? "", "new.txt"), "utf8"), "new\n");
+});
