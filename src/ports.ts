@@ -281,10 +281,12 @@ export interface MalformedCall {
 export interface ModelReply {
   readonly message: Message;
   readonly usage: Usage;
-  /** Why it stopped: it had said all, it wants tools run, it was cut at its length, it would not answer. */
-  readonly finish: "stop" | "tools" | "length" | "refusal";
+  /** Why it stopped: it had said all, it wants tools run, it was cut at its length, it would not answer, it said nothing. */
+  readonly finish: "stop" | "tools" | "length" | "refusal" | "empty";
   /** Told to the model, never run; absent when there are none. */
   readonly malformed?: readonly MalformedCall[];
+  /** The tokens of the request and its reply without those of tries that failed; absent when `usage` has no others. */
+  readonly contextTokens?: number;
   /** Of the input tokens: read from the provider's cache and written to it. */
   readonly cached?: { readonly read: number; readonly written: number };
 }
@@ -294,7 +296,7 @@ export interface ModelFacts {
   readonly format: ModelFormat;
   /** How much drift is accepted in calls that the model writes as text. */
   readonly profile?: Profile;
-  /** Tokens of input and output together; null when nobody said. */
+  /** The most tokens that the conversation may take; null when nobody said. */
   readonly contextTokens: number | null;
   readonly maxOutputTokens: number;
 }

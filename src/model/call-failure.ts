@@ -1,16 +1,21 @@
 // Classifies the failure of a call: whether and when to try again, and which error to report if not.
 
 import { thrownMessage, TuttiError } from "../protocol/error.ts";
-import { CutReply, EmptyReply } from "./collect-reply.ts";
+import { CutReply } from "./collect-reply.ts";
+import { type Overflow, overflowIn } from "./context-overflow.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 
 /**
- * `throttled`: the provider asks for fewer calls, so all of them wait. `transient`: the next try may succeed. `empty`: the
- * model said nothing, which is worth one more try. `final`: the same call would fail again.
+ * `throttled`: the provider asks for fewer calls, so all of them wait. `transient`: the next try may succeed. `final`: the
+ * same call would fail again.
  */
 export interface CallFailure {
-  readonly kind: "throttled" | "transient" | "empty" | "final";
+  readonly kind: "throttled" | "transient" | "final";
   readonly error: TuttiError;
+  /** The provider's own words, when it refused the request. */
+  readonly text?: string;
+  /** Set when the request is longer than the model takes. */
+  readonly overflow?: Overflow;
   /** How long the provider asks us to wait. */
   readonly waitMs?: number;
 }
@@ -22,18 +27,14 @@ export function readFailure(thrown: unknown, model: ResolvedModel): CallFailure 
     // A call that used up its total time would do so again; one that sent nothing for too long may not.
     return { kind: thrown.code === "deadline" && thrown.retry === "safe" ? "transient" : "final", error: thrown };
   }
-  if (thrown instanceof EmptyReply) {
-    const error = problem(model, {
-      code: "task_failed",
-      says: "answered with nothing, twice; ask another way or another model",
-    });
-    return { kind: "empty", error };
-  }
+  if (thrown instanceof CutReply) return unreachable(thrown, model);
   const seen = httpErrorIn(thrown);
-  if (thrown instanceof CutReply || seen === undefined || seen.status === undefined) return unreachable(thrown, model);
+  const overflow = overflowIn(`${seen.message} ${seen.body}`);
+  if (overflow !== undefined) return overflowed(overflow, seen, thrown, model);
+  if (seen.status === undefined) return unreachable(thrown, model);
   // The response began without an error and could not be read to its end.
   if (seen.status < 400) return unreachable(new CutReply(seen.message, { cause: thrown }), model);
-  return byStatus({ ...seen, status: seen.status }, thrown, model);
+  return { ...byStatus({ ...seen, status: seen.status }, thrown, model), text: `${seen.message} ${seen.body}` };
 }
 
 interface HttpError {
@@ -43,52 +44,88 @@ interface HttpError {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Recognises errors of the providers' packages by their shape: comparing classes would mean to load the packages. */
-function httpErrorIn(thrown: unknown): HttpError | undefined {
-  if (typeof thrown !== "object" || thrown === null) return undefined;
-  const seen: Record<string, unknown> = { ...thrown };
-  const status = [seen["statusCode"], seen["code"], seen["status"]].find(isStatus);
+/**
+ * Recognises errors of the providers' packages by their shape: comparing classes would mean to load the packages. An error
+ * inside a stream is a plain object, which may hold the error once more inside, or only its text.
+ */
+function httpErrorIn(thrown: unknown): HttpError {
+  if (typeof thrown === "string") return { status: undefined, message: thrown, body: "", headers: {} };
+  const seen = fieldsOf(thrown);
+  const inner = fieldsOf(seen["error"] ?? fieldsOf(seen["response"])["error"]);
   const headers = seen["responseHeaders"];
-  const message = thrown instanceof Error ? thrown.message : seen["message"];
+  const message = [thrown instanceof Error ? thrown.message : seen["message"], inner["message"]].find(isText) ?? "";
+  const codes = [seen["code"], inner["code"], inner["type"]].filter(isText).join(" ");
   return {
-    status: status ?? statusOf(seen["type"]),
-    message: typeof message === "string" ? message : "",
-    body: typeof seen["responseBody"] === "string" ? seen["responseBody"] : "",
+    status:
+      [seen["statusCode"], seen["code"], seen["status"], inner["code"], inner["status"]].find(isStatus) ??
+      statusOf(`${isText(seen["type"]) ? seen["type"] : ""} ${codes}`),
+    message: /context_length_exceeded/.test(codes) ? `${message} (context_length_exceeded)` : message,
+    body: isText(seen["responseBody"]) ? seen["responseBody"] : "",
     headers: isTextRecord(headers) ? headers : {},
   };
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 function isStatus(value: unknown): value is number {
   return typeof value === "number" && value >= 100 && value < 600;
 }
 
-/** An error inside a stream that has begun has a type instead of a status. */
-function statusOf(type: unknown): number | undefined {
-  if (typeof type !== "string") return undefined;
-  return /overloaded/.test(type)
-    ? 529
-    : /rate_limit|too_many/.test(type)
-      ? 429
-      : /server_error|api_error/.test(type)
-        ? 500
-        : undefined;
+/** An error inside a stream that has begun has a type or a code instead of a status. */
+const statusOfType: readonly (readonly [RegExp, number])[] = [
+  [/overloaded/, 529],
+  [/insufficient_quota|billing/, 402],
+  [/rate_limit|too_many/, 429],
+  [/server_error|api_error/, 500],
+  [/authentication/, 401],
+  [/permission/, 403],
+  [/not_found/, 404],
+  [/request_too_large/, 413],
+  [/invalid_request|invalid_argument|invalid_prompt/, 400],
+];
+
+function statusOf(type: string): number | undefined {
+  return statusOfType.find(([pattern]) => pattern.test(type))?.[1];
 }
 
 function isTextRecord(value: unknown): value is Record<string, string> {
   return typeof value === "object" && value !== null && Object.values(value).every((item) => typeof item === "string");
 }
 
+/** The server, or none of the servers behind it, takes a request that offers tools. */
+const noTools =
+  /no endpoints found that support (?:tool use|the provided 'tool_choice')|(?:does|do) not support (?:tools|tool use|tool calling|function calling)|tool choice requires --enable-auto-tool-choice|tools param requires --jinja|(?:tools?|tool use|function calling) (?:is|are) not (?:supported|enabled)/i;
+
+const noCredit =
+  /insufficient[_ ](?:quota|balance|credits|funds)|credit balance|billing_hard_limit|extra usage is required/i;
+
 function byStatus(seen: HttpError & { readonly status: number }, cause: unknown, model: ResolvedModel): CallFailure {
   const { status, body } = seen;
   const text = `${seen.message} ${body}`;
   const { name, keyEnv } = model.provider;
   const about = { cause, status, quote: excerpt(seen, model) };
-  const final = (code: TuttiError["code"], says: string): CallFailure => ({
+  const final = (code: TuttiError["code"], says: string, reason?: FailureReason): CallFailure => ({
     kind: "final",
-    error: problem(model, { ...about, code, says }),
+    error: problem(model, { ...about, code, says, ...(reason === undefined ? {} : { reason }) }),
   });
-  if (/insufficient_quota|credit balance|billing_hard_limit/i.test(text)) {
-    return final("refused", `the account has no credit left; top it up with ${name}, or use another provider`);
+  if (noTools.test(text)) {
+    const says =
+      'takes no tools; set "format": "fenced" for this model in the config, so that it calls them in its text';
+    return final("refused", says, "no_tools");
+  }
+  if (/can only afford/i.test(text)) {
+    const says = `the credit left does not cover so long a reply; lower max_output_tokens, or top it up with ${name}`;
+    return final("refused", says, "no_credit");
+  }
+  if (status === 402 || noCredit.test(text)) {
+    const says = `the account has no credit left; top it up with ${name}, or use another provider`;
+    return final("refused", says, "no_credit");
   }
   if (status === 429 || status === 529) {
     const wait = waitIn(seen);
@@ -96,8 +133,11 @@ function byStatus(seen: HttpError & { readonly status: number }, cause: unknown,
     const says = `is over its rate limit${pause}; lower the concurrency or try later`;
     return { kind: "throttled", error: problem(model, { ...about, code: "busy", says }), ...wait };
   }
-  if (status >= 500) {
-    const error = problem(model, { ...about, code: "busy", says: "failed on the provider's side; try later" });
+  // 408: the server gave up waiting; 409 and 425: the same request may be accepted a moment later.
+  if (status >= 500 || status === 408 || status === 409 || status === 425) {
+    const says =
+      status === 408 ? "took too long on the provider's side; try later" : "failed on the provider's side; try later";
+    const error = problem(model, { ...about, code: "busy", says });
     return { kind: "transient", error, ...waitIn(seen) };
   }
   if (status === 401 || status === 403) {
@@ -106,10 +146,19 @@ function byStatus(seen: HttpError & { readonly status: number }, cause: unknown,
     return final("refused", `was not allowed; ${key}`);
   }
   if (status === 404) return final("not_found", `is not a model of ${name}; \`tutti models\` shows what there is`);
-  if (status === 413 || /context.{0,20}(length|window)|too (long|large)|maximum context/i.test(text)) {
-    return final("too_large", "cannot take a request this long; shorten the conversation or use a larger model");
+  if (status === 413) {
+    const says =
+      "cannot take a request of so many bytes; send fewer or smaller pictures and files, or shorten the conversation";
+    return { ...final("too_large", says), overflow: {} };
   }
   return final("invalid_input", "refused the request");
+}
+
+function overflowed(overflow: Overflow, seen: HttpError, cause: unknown, model: ResolvedModel): CallFailure {
+  const says = "cannot take a request this long; shorten the conversation or use a larger model";
+  const about = { cause, quote: excerpt(seen, model), ...(seen.status === undefined ? {} : { status: seen.status }) };
+  const limit = overflow.limit === undefined ? {} : { limit: overflow.limit };
+  return { kind: "final", overflow, error: problem(model, { ...about, code: "too_large", says, ...limit }) };
 }
 
 function unreachable(thrown: unknown, model: ResolvedModel): CallFailure {
@@ -121,6 +170,9 @@ function unreachable(thrown: unknown, model: ResolvedModel): CallFailure {
   return { kind: "transient", error: problem(model, { code: "io", says, cause: thrown, quote, retry: "safe" }) };
 }
 
+/** In the details of an error, for whoever can do something about it. */
+type FailureReason = "no_tools" | "no_credit";
+
 interface Problem {
   readonly code: TuttiError["code"];
   readonly says: string;
@@ -128,13 +180,16 @@ interface Problem {
   readonly status?: number;
   readonly quote?: string;
   readonly retry?: "safe";
+  readonly reason?: FailureReason;
+  /** The most tokens the model takes, as the provider said. */
+  readonly limit?: number;
 }
 
-function problem(model: ResolvedModel, { code, says, cause, status, quote, retry }: Problem): TuttiError {
+function problem(model: ResolvedModel, { code, says, cause, quote, retry, ...told }: Problem): TuttiError {
   const tail = quote === undefined || quote === "" ? "" : ` (${quote})`;
   return new TuttiError(code, `${model.name} ${says}${tail}`, {
     cause,
-    details: { model: model.name, ...(status === undefined ? {} : { status }) },
+    details: { model: model.name, ...told },
     ...(retry === undefined ? {} : { retry }),
   });
 }

@@ -23,11 +23,6 @@ export class CutReply extends Error {
   override readonly name = "CutReply";
 }
 
-/** The provider ended a reply that has neither text nor calls. */
-export class EmptyReply extends Error {
-  override readonly name = "EmptyReply";
-}
-
 interface Progress {
   /** An estimate of the tokens received so far; they are paid for even if the rest never comes. */
   output: number;
@@ -40,6 +35,8 @@ export interface CollectOptions extends Pick<ModelCallOptions, "onText" | "onRea
   readonly agent: string;
   /** Whether the provider's own state is kept in the message; not in the fenced format, whose parts are made from the text. */
   readonly keepState: boolean;
+  /** A hash of the request, when the provider binds its state to what came before it. */
+  readonly prefix: string | undefined;
   /** The ids of earlier calls. A server that numbers the calls of each reply uses them again, and they must be made unique. */
   readonly usedIds: ReadonlySet<string>;
   readonly progress: Progress;
@@ -138,43 +135,63 @@ function addMetadata(item: Item, metadata: unknown): void {
   }
 }
 
+/** Gemini ends a reply so when it made a call that it could not write down; the call itself is not in the reply. */
+const unwrittenCall = /MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MALFORMED_RESPONSE/;
+
 function wholeReply(items: readonly Item[], { finishReason, usage }: Finish, options: CollectOptions): CollectedReply {
   const { unified, raw } = finishReason;
   if (unified === "interrupted" || (unified === "other" && raw === undefined)) {
     throw new CutReply("the reply was interrupted");
   }
   const cut = unified === "length";
-  const parts: Part[] = [];
-  const state: StateItem[] = [];
-  const malformed: MalformedCall[] = [];
+  const { parts, state, malformed } = readItems(items, options, cut);
+  const unwritten = raw !== undefined && unwrittenCall.test(raw);
+  if (unwritten) {
+    const message = `the provider could not read the call and left it out (${raw}).`;
+    malformed.push({ tool_name: "(unknown)", text: "", message });
+  } else if (unified === "error") throw new CutReply(`the provider ended the reply with ${raw ?? "an error"}`);
+  const calls = parts.some((part) => part.part_type === "tool_call") || malformed.length > 0;
+  const hasText = parts.some((part) => part.part_type === "text" && part.data.trim() !== "");
+  const refused = unified === "content-filter";
+  const empty = !calls && !hasText && !cut && !refused;
+  const message: Message = { name: null, role: "assistant", agent_id: options.agent, parts: empty ? [] : parts };
+  const { model, prefix } = options;
+  return {
+    message:
+      options.keepState && !empty
+        ? withState(message, { model, ...(prefix === undefined ? {} : { prefix }), items: state })
+        : message,
+    finish: cut ? "length" : refused ? "refusal" : calls ? "tools" : empty ? "empty" : "stop",
+    malformed,
+    tokens: tokensIn(usage),
+  };
+}
+
+interface ReadItems {
+  readonly parts: Part[];
+  readonly state: StateItem[];
+  readonly malformed: MalformedCall[];
+}
+
+function readItems(items: readonly Item[], options: CollectOptions, cut: boolean): ReadItems {
+  const read: ReadItems = { parts: [], state: [], malformed: [] };
   const ids = new Set(options.usedIds);
   for (const [at, item] of items.entries()) {
     const metadata = item.metadata === undefined ? {} : { metadata: item.metadata };
     if (item.type === "call") {
-      const read = readCall(item, { ids, cut: cut && at === items.length - 1 });
-      if ("message" in read) malformed.push(read);
-      else {
-        parts.push({ part_type: "tool_call", data: read });
-        state.push({ type: "call", tool_call_id: read.tool_call_id, ...metadata });
-      }
-    } else if (item.type === "reasoning") state.push({ type: "reasoning", text: item.text, ...metadata });
+      const call = readCall(item, { ids, cut: cut && at === items.length - 1 });
+      const isMalformed = "message" in call;
+      if (isMalformed) read.malformed.push(call);
+      else read.parts.push({ part_type: "tool_call", data: call });
+      const known = isMalformed ? { tool_call_id: "" } : { tool_call_id: call.tool_call_id, ...metadata };
+      read.state.push({ type: "call", ...known });
+    } else if (item.type === "reasoning") read.state.push({ type: "reasoning", text: item.text, ...metadata });
     else if (item.text !== "") {
-      parts.push({ part_type: "text", data: item.text });
-      state.push({ type: "text", ...metadata });
+      read.parts.push({ part_type: "text", data: item.text });
+      read.state.push({ type: "text", ...metadata });
     }
   }
-  const calls = parts.some((part) => part.part_type === "tool_call") || malformed.length > 0;
-  const hasText = parts.some((part) => part.part_type === "text" && part.data.trim() !== "");
-  const refused = unified === "content-filter";
-  if (!calls && !hasText && !cut && !refused) throw new EmptyReply("the reply was empty");
-  if (unified === "error") throw new CutReply(`the provider ended the reply with ${raw ?? "an error"}`);
-  const message: Message = { name: null, role: "assistant", agent_id: options.agent, parts };
-  return {
-    message: options.keepState ? withState(message, options.model, state) : message,
-    finish: cut ? "length" : refused ? "refusal" : calls ? "tools" : "stop",
-    malformed,
-    tokens: tokensIn(usage),
-  };
+  return read;
 }
 
 /** The last call of a reply that was cut may look whole and still lack its end. */

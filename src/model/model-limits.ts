@@ -1,6 +1,7 @@
 // Context and output limits of known models, by the beginning of their names.
 
 export interface ModelLimits {
+  /** The most tokens of input. */
   readonly contextTokens: number | null;
   readonly maxOutputTokens: number;
 }
@@ -17,8 +18,12 @@ const known: readonly { readonly prefix: string; readonly context: number; reado
   { prefix: "anthropic/claude-sonnet-5", context: 1_000_000 },
   { prefix: "anthropic/claude-haiku-5", context: 1_000_000 },
   { prefix: "anthropic/claude-", context: 200_000 },
-  { prefix: "openai/gpt-6", context: 1_050_000 },
-  { prefix: "openai/gpt-5", context: 400_000 },
+  // OpenAI bounds the input by itself: the window of 1,050,000 or 400,000 tokens less the longest output of 128,000.
+  { prefix: "openai/gpt-6", context: 922_000 },
+  { prefix: "openai/gpt-5.4", context: 922_000 },
+  { prefix: "openai/gpt-5.5", context: 922_000 },
+  { prefix: "openai/gpt-5.6", context: 922_000 },
+  { prefix: "openai/gpt-5", context: 272_000 },
   { prefix: "openai/gpt-4.1", context: 1_047_576 },
   { prefix: "openai/gpt-4o", context: 128_000 },
   { prefix: "google/gemini-", context: 1_048_576 },

@@ -13,6 +13,9 @@ export type ProviderKind = z.infer<typeof ProviderKind>;
 
 const Format = z.enum(["auto", "native", "fenced"]);
 
+const SendReasoning = z.enum(["auto", "always", "never"]);
+export type SendReasoning = z.infer<typeof SendReasoning>;
+
 const ProviderSettings = z.strictObject({
   /** May be left out for a built-in provider. */
   kind: ProviderKind.optional(),
@@ -22,6 +25,8 @@ const ProviderSettings = z.strictObject({
   headers: z.record(z.string(), z.string()).optional(),
   format: Format.optional(),
   profile: Profile.optional(),
+  /** Whether the reasoning of earlier replies is sent back. `auto`: as the server wants it, as far as that is known. */
+  send_reasoning: SendReasoning.optional(),
   /** The most calls at once; fewer run while the provider throttles. */
   concurrency: z.int().positive().max(1000).optional(),
   /** The most time from sending a request to the first byte of its reply. */
@@ -39,6 +44,7 @@ const ModelSettings = z.strictObject({
   format: Format.optional(),
   /** How much drift is accepted in calls that the model writes as text. */
   profile: Profile.optional(),
+  send_reasoning: SendReasoning.optional(),
   context_tokens: z.int().positive().optional(),
   max_output_tokens: z.int().positive().optional(),
 });

@@ -20,7 +20,7 @@ function request(said: readonly Message[], rest: Partial<ModelRequest> = {}): Mo
 
 function promptFor(said: readonly Message[], rest: Partial<ModelRequest> = {}): PromptMessage[] {
   const asked = request(said, rest);
-  return promptOf(asked, resolveModel(setup, asked.model)).prompt;
+  return promptOf(asked, resolveModel(setup, asked.model)).call.prompt;
 }
 
 function calls(...ids: string[]): Message {
@@ -73,11 +73,11 @@ test("the results of a turn stand in one message, in the order of the calls", ()
 test("an Anthropic request ends its cache after the tools, the system and the last two turns, four places at most", () => {
   const talk = [userMessage("1"), calls("a"), result("a"), said("2"), userMessage("3"), said("4"), userMessage("5")];
   const asked = request(talk);
-  const sent = promptOf(asked, resolveModel(setup, asked.model));
+  const { call: sent } = promptOf(asked, resolveModel(setup, asked.model));
   assert.deepEqual(breakpoints(sent.prompt), [0, 5, 7]);
   const marked = sent.tools?.filter((one) => "providerOptions" in one && one.providerOptions !== undefined);
   assert.equal(marked?.length, 1);
-  const other = promptOf({ ...asked, model: "openai/gpt-5" }, resolveModel(setup, "openai/gpt-5"));
+  const { call: other } = promptOf({ ...asked, model: "openai/gpt-5" }, resolveModel(setup, "openai/gpt-5"));
   assert.deepEqual(breakpoints(other.prompt), []);
 });
 

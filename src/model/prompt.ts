@@ -10,29 +10,53 @@ import {
 import { renderToolCall } from "../protocol/toolcalls/render-tool-call.ts";
 import { isJsonObject } from "../protocol/toolcalls/tool-call.ts";
 import type { ModelRequest } from "../ports.ts";
+import { compatibleMessages } from "./compatible-messages.ts";
 import type { AssistantPart, CallOptions, FunctionTool, PromptMessage, ToolPart, UserPart } from "./language-model.ts";
-import { isState, type Metadata, stateFor, type StateItem } from "./provider-state.ts";
+import { isState, type Metadata, type ProviderState, stateFor, type StateItem } from "./provider-state.ts";
+import { type RequestPrefix, requestPrefix } from "./request-prefix.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
+import { type ReasoningPolicy, reasoningPolicy } from "./send-reasoning.ts";
+import { thinkingBinding } from "./thinking-binding.ts";
 
 const cacheHere: Metadata = { anthropic: { cacheControl: { type: "ephemeral" } } };
 
-/** Providers refuse a request that breaks one of their rules, so the result keeps these rules whatever the history holds. */
-export function promptOf(request: ModelRequest, model: ResolvedModel): CallOptions {
-  const caching = model.provider.kind === "anthropic";
+export interface Prompt {
+  readonly call: CallOptions;
+  /** A hash of the request, to be kept with the reply; undefined where the provider's state does not depend on it. */
+  readonly prefix: string | undefined;
+}
+
+/**
+ * Providers refuse a request that breaks one of their rules, so the result keeps these rules whatever the history holds.
+ * `policy` says whether reasoning is sent back; the model's own policy when absent.
+ */
+export function promptOf(request: ModelRequest, model: ResolvedModel, policy?: ReasoningPolicy): Prompt {
+  const { kind } = model.provider;
+  const caching = kind === "anthropic";
   const asText = request.format === "fenced" || request.tools.length === 0;
-  const messages = asText ? textMessages(request.messages) : nativeMessages(request.messages, model.name);
+  const reasoning = policy ?? reasoningPolicy(model);
+  const prefix = asText || reasoning !== "bound" ? undefined : requestPrefix([request.system, request.tools]);
+  const plain = asText
+    ? textMessages(request.messages)
+    : nativeMessages(request.messages, { model: model.name, reasoning, prefix });
+  const messages = kind === "openai-compatible" ? compatibleMessages(plain, model.id, reasoning) : plain;
   if (messages[0]?.role !== "user") messages.unshift(userText("(the conversation so far)"));
   if (caching) markTurns(messages);
   const system = request.system.trim() === "" ? [] : [systemMessage(request.system, caching)];
   const tools = asText ? [] : request.tools.map(functionTool);
   const last = tools.at(-1);
   if (caching && last !== undefined) last.providerOptions = cacheHere;
-  return {
+  const thinking = thinkingBinding(model);
+  const call: CallOptions = {
     prompt: [...system, ...messages],
     maxOutputTokens: request.maxOutputTokens ?? model.maxOutputTokens,
     ...(tools.length === 0 ? {} : { tools, toolChoice: { type: "auto" } }),
-    providerOptions: { openai: { store: false }, anthropic: { includePings: true } },
+    providerOptions: {
+      openai: { store: false },
+      anthropic: { includePings: true, ...(thinking === undefined ? {} : { thinking: { ...thinking } }) },
+    },
   };
+  return { call, prefix: prefix?.digest() };
 }
 
 function systemMessage(content: string, caching: boolean): PromptMessage {
@@ -54,16 +78,28 @@ function functionTool({ name, description, parameters }: ModelRequest["tools"][n
 
 // ---- with the provider's own calls
 
+interface NativeOptions {
+  /** The model's full name: state of another model is not sent to it. */
+  readonly model: string;
+  readonly reasoning: ReasoningPolicy;
+  /** Filled with every message that is sent; undefined unless reasoning is bound to what comes before it. */
+  readonly prefix: RequestPrefix | undefined;
+}
+
 /** Every call gets exactly one result, right after it: a missing one is made up, and a result without a call becomes text. */
-function nativeMessages(history: readonly CompleteMessage[], model: string): PromptMessage[] {
+function nativeMessages(history: readonly CompleteMessage[], options: NativeOptions): PromptMessage[] {
   const messages: PromptMessage[] = [];
+  const send = (message: PromptMessage): void => {
+    messages.push(message);
+    options.prefix?.add(message);
+  };
   let open: ToolCall[] = [];
   let answers = new Map<string, ToolResult>();
   let strays: UserPart[] = [];
   const close = (): void => {
     const content = open.map((call) => toolResult(call, answers.get(call.tool_call_id)));
-    if (content.length > 0) messages.push({ role: "tool", content });
-    if (strays.length > 0) messages.push({ role: "user", content: strays });
+    if (content.length > 0) send({ role: "tool", content });
+    if (strays.length > 0) send({ role: "user", content: strays });
     [open, answers, strays] = [[], new Map(), []];
   };
   for (const message of history) {
@@ -78,23 +114,23 @@ function nativeMessages(history: readonly CompleteMessage[], model: string): Pro
     }
     close();
     if (message.role === "assistant") {
-      const content = assistantParts(message, model);
-      if (content.length > 0) messages.push({ role: "assistant", content });
+      const content = assistantParts(message, options);
+      if (content.length > 0) send({ role: "assistant", content });
       open = message.parts.flatMap((part) => (part.part_type === "tool_call" ? [part.data] : []));
-    } else messages.push({ role: "user", content: nonEmptyParts(message.parts) });
+    } else send({ role: "user", content: nonEmptyParts(message.parts) });
   }
   close();
   return messages;
 }
 
-function assistantParts(message: CompleteMessage, model: string): AssistantPart[] {
+function assistantParts(message: CompleteMessage, options: NativeOptions): AssistantPart[] {
   const texts = message.parts.flatMap((part) => (part.part_type === "text" ? [part.data] : []));
   const calls = message.parts.flatMap((part) => (part.part_type === "tool_call" ? [part.data] : []));
   const others = message.parts.flatMap((part) =>
     part.part_type === "text" || part.part_type === "tool_call" || isState(part) ? [] : userParts(part),
   );
-  const items = stateFor(message, model) ?? [];
-  const stateful = items.flatMap((item) => takePart(item, texts, calls));
+  const state = stateFor(message, options.model);
+  const stateful = state === undefined ? [] : statefulParts(state, { texts, calls }, options);
   return [
     ...stateful,
     ...texts.flatMap((text) => textPart(text)),
@@ -103,24 +139,59 @@ function assistantParts(message: CompleteMessage, model: string): AssistantPart[
   ].filter((part) => part.type !== "text" || part.text.trim() !== "");
 }
 
+/** What is left of a message: texts and calls are removed from it as their items are found. */
+interface Remaining {
+  readonly texts: string[];
+  readonly calls: ToolCall[];
+}
+
+/**
+ * The parts with the provider's metadata. Reasoning is sent only together with the text or call that followed it:
+ * providers refuse reasoning that stands alone, as it would after a call that was cut, malformed or left out.
+ */
+function statefulParts(
+  { prefix: bound, items }: ProviderState,
+  left: Remaining,
+  options: NativeOptions,
+): AssistantPart[] {
+  const { reasoning, prefix } = options;
+  const parts: AssistantPart[] = [];
+  let isSame = prefix === undefined || (bound !== undefined && bound === prefix.digest());
+  let waiting: AssistantPart[] = [];
+  for (const item of items) {
+    if (item.type === "reasoning") {
+      const { text, metadata } = item;
+      if (reasoning === "never" || !isSame) continue;
+      waiting.push({ type: "reasoning", text, ...metadataOf(metadata) });
+      continue;
+    }
+    const found = takePart(item, left);
+    parts.push(...(found.length === 0 ? [] : waiting), ...found);
+    // Reasoning after a part that is missing here was written after something else.
+    if (found.length === 0 && prefix !== undefined) isSame = false;
+    // Blank text is never sent, so it does not separate reasoning from what follows.
+    if (found.length > 0 || item.type === "call") waiting = [];
+  }
+  return parts;
+}
+
 /** Removes the text or call that the item belongs to from the lists and returns it with the provider's metadata. */
-function takePart(item: StateItem, texts: string[], calls: ToolCall[]): AssistantPart[] {
-  if (item.type === "reasoning") return [{ type: "reasoning", text: item.text, ...options(item.metadata) }];
+function takePart(item: Exclude<StateItem, { type: "reasoning" }>, { texts, calls }: Remaining): AssistantPart[] {
   if (item.type === "text") return textPart(texts.shift() ?? "", item.metadata);
   const at = calls.findIndex((call) => call.tool_call_id === item.tool_call_id);
   return calls.splice(at, at < 0 ? 0 : 1).map((call) => callPart(call, item.metadata));
 }
 
 function textPart(text: string, metadata?: Metadata): { type: "text"; text: string; providerOptions?: Metadata }[] {
-  return text.trim() === "" ? [] : [{ type: "text", text, ...options(metadata) }];
+  return text.trim() === "" ? [] : [{ type: "text", text, ...metadataOf(metadata) }];
 }
 
 function callPart({ tool_call_id, tool_name, input }: ToolCall, metadata?: Metadata): AssistantPart {
   const held = isJsonObject(input) ? input : { input };
-  return { type: "tool-call", toolCallId: tool_call_id, toolName: tool_name, input: held, ...options(metadata) };
+  return { type: "tool-call", toolCallId: tool_call_id, toolName: tool_name, input: held, ...metadataOf(metadata) };
 }
 
-function options(metadata: Metadata | undefined): { providerOptions?: Metadata } {
+function metadataOf(metadata: Metadata | undefined): { providerOptions?: Metadata } {
   return metadata === undefined ? {} : { providerOptions: metadata };
 }
 

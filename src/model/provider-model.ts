@@ -14,6 +14,7 @@ import { isOwnServer } from "./own-server.ts";
 import { pacingOf } from "./pacing.ts";
 import { costOf, type TokenCounts } from "./prices.ts";
 import { promptOf } from "./prompt.ts";
+import { learnedFrom, type ReasoningPolicy, reasoningPolicy } from "./send-reasoning.ts";
 import type { CollectedReply } from "./collect-reply.ts";
 import { requireKey, type ResolvedModel, type ResolvedProvider } from "./resolve-model.ts";
 
@@ -25,7 +26,9 @@ export interface CallerDeps {
 export type CallModel = (model: ResolvedModel, request: ModelRequest, options: ModelCallOptions) => Promise<ModelReply>;
 
 /** How often each kind of failure may happen in one call. Throttling is not the call's fault, so it is retried most. */
-const maxTries: Readonly<Record<CallFailure["kind"], number>> = { throttled: 25, transient: 4, empty: 2, final: 1 };
+const maxTries: Readonly<Record<CallFailure["kind"], number>> = { throttled: 25, transient: 4, final: 1 };
+/** How often one request is sent again in another form because the server said what it does not take. */
+const maxAdaptations = 2;
 const firstPauseMs = 500;
 const longestPauseMs = 20_000;
 
@@ -33,6 +36,8 @@ const longestPauseMs = 20_000;
 export function modelCaller({ clock, random }: CallerDeps): CallModel {
   const load = providerLoader();
   const lanes = new Map<string, Lane>();
+  /** Whether a model wants its reasoning back, by its name, where its server has said so. */
+  const learned = new Map<string, ReasoningPolicy>();
   const laneOf = (provider: ResolvedProvider): Lane => {
     const key = laneKey(provider);
     const { concurrency: maxCalls, maxWaitMs } = pacingOf(provider.settings);
@@ -46,10 +51,12 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
     const { signal } = options;
     const lane = laneOf(model.provider);
     const language = await load(model);
-    const prompt = promptOf(request, model);
+    let policy = reasoningPolicy(model, learned.get(model.name));
+    let prompt = promptOf(request, model, policy);
     const pacing = pacingOf(model.provider.settings);
-    const counts = { throttled: 0, transient: 0, empty: 0, final: 0 };
+    const counts = { throttled: 0, transient: 0, final: 0 };
     const lost: LostTokens = { input: 0, output: 0 };
+    let adaptations = 0;
     for (let again = false; ; again = true) {
       const permit = await lane.acquire({ signal, again });
       const progress = { output: 0, started: false };
@@ -58,11 +65,12 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
         model: model.name,
         agent: request.agent,
         keepState: request.format !== "fenced",
+        prefix: prompt.prefix,
         usedIds: idsIn(request),
         progress,
       };
       try {
-        const reply = await requestReply({ language, prompt, collect, pacing, clock, signal });
+        const reply = await requestReply({ language, prompt: prompt.call, collect, pacing, clock, signal });
         permit.succeeded();
         return withUsage(reply, { model, request, lost, received: progress.output });
       } catch (thrown) {
@@ -71,11 +79,25 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
           throw signal.reason;
         }
         const failure = readFailure(thrown, model);
-        if (progress.started || failure.kind === "empty" || failure.error.code === "deadline") {
+        if (progress.started || failure.error.code === "deadline") {
           lost.input += estimateInput(request);
           lost.output += progress.output;
         }
         release(permit, failure);
+        const wanted = learnedFrom(failure.text ?? "", model);
+        const room = outputRoom(failure, prompt.call.maxOutputTokens);
+        if (adaptations < maxAdaptations && wanted !== undefined && wanted !== policy) {
+          learned.set(model.name, wanted);
+          policy = wanted;
+          prompt = promptOf(request, model, policy);
+          adaptations += 1;
+          continue;
+        }
+        if (adaptations < maxAdaptations && room !== undefined) {
+          prompt = { ...prompt, call: { ...prompt.call, maxOutputTokens: room } };
+          adaptations += 1;
+          continue;
+        }
         counts[failure.kind] += 1;
         if (counts[failure.kind] >= maxTries[failure.kind]) throw givenUp(failure.error, lost);
         const waitMs = pauseBefore(failure, counts.transient, random);
@@ -90,8 +112,22 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
 }
 
 function reasonOf({ kind, error }: CallFailure): string {
-  if (kind === "throttled") return "the provider is busy";
-  return kind === "empty" ? "the reply was empty" : error.message;
+  return kind === "throttled" ? "the provider is busy" : error.message;
+}
+
+/** A shorter reply would be of no use. */
+const leastOutput = 1_024;
+
+/**
+ * Servers count the longest reply as part of the request. When the input alone fits, this is the reply that fits beside it;
+ * undefined when a shorter reply does not help.
+ */
+function outputRoom({ overflow }: CallFailure, asked: number | undefined): number | undefined {
+  const { limit, input } = overflow ?? {};
+  if (limit === undefined || input === undefined || asked === undefined) return undefined;
+  // A few tokens less, since the count may differ by as many.
+  const room = limit - input - 64;
+  return room >= Math.min(leastOutput, limit / 8) && room < asked ? room : undefined;
 }
 
 /** A hash, since the key itself must be kept nowhere but in the request. */
@@ -108,7 +144,6 @@ function release(permit: Permit, { kind, waitMs }: CallFailure): void {
 
 function pauseBefore({ kind, waitMs }: CallFailure, transient: number, random: () => number): number {
   if (kind === "throttled") return waitMs ?? 0;
-  if (kind === "empty") return 0;
   const backoff = Math.min(longestPauseMs, firstPauseMs * 2 ** (transient - 1)) * (0.5 + random() / 2);
   return Math.max(waitMs ?? 0, backoff);
 }
@@ -158,6 +193,7 @@ function withUsage(reply: CollectedReply, { model, request, lost, received }: Us
     message,
     usage,
     finish,
+    ...(lost.input + lost.output === 0 ? {} : { contextTokens: tokens.input + tokens.output }),
     ...(malformed.length === 0 ? {} : { malformed }),
     ...(cached.read + cached.written === 0 ? {} : { cached }),
   };

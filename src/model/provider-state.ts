@@ -18,35 +18,40 @@ const Item = z.discriminatedUnion("type", [
   z.object({ type: z.literal("reasoning"), text: z.string(), metadata: Metadata.optional() }),
   /** Stands for the next text part of the message. */
   z.object({ type: z.literal("text"), metadata: Metadata.optional() }),
+  /** A call that could not be read is not in the message; its item has the id "". */
   z.object({ type: z.literal("call"), tool_call_id: z.string(), metadata: Metadata.optional() }),
 ]);
 export type StateItem = z.infer<typeof Item>;
 
 const ProviderState = z.object({
-  provider_state: z.object({ model: z.string(), items: z.array(Item) }),
+  provider_state: z.object({
+    model: z.string(),
+    /** A hash of the request that the reply answered; absent where the state does not depend on it. */
+    prefix: z.string().optional(),
+    items: z.array(Item),
+  }),
 });
-type ProviderState = z.infer<typeof ProviderState>;
+export type ProviderState = z.infer<typeof ProviderState>["provider_state"];
 
 /**
- * Adds the state as a part that people are not shown, unless the provider gave none. It is the first part, so that its
+ * Adds the state as a part that people are not shown, unless there is nothing to send back. It is the first part, so that its
  * index in `parts_metadata` stays right when later parts are sorted or dropped.
  */
-export function withState(message: Message, model: string, items: readonly StateItem[]): Message {
-  if (items.every(({ metadata }) => metadata === undefined)) return message;
-  const data: ProviderState = { provider_state: { model, items: [...items] } };
+export function withState(message: Message, state: ProviderState): Message {
+  if (state.items.every(({ type, metadata }) => type !== "reasoning" && metadata === undefined)) return message;
   return {
     ...message,
-    parts: [{ part_type: "data", data }, ...message.parts],
+    parts: [{ part_type: "data", data: { provider_state: state } }, ...message.parts],
     parts_metadata: { 0: { save: true, developer: true } },
   };
 }
 
 /** The state of this model; undefined when the message has none or it belongs to another model, which could not use it. */
-export function stateFor(message: Pick<Message, "parts">, model: string): readonly StateItem[] | undefined {
+export function stateFor(message: Pick<Message, "parts">, model: string): ProviderState | undefined {
   for (const part of message.parts) {
     if (!isState(part)) continue;
     const read = ProviderState.safeParse(part.data);
-    if (read.success && read.data.provider_state.model === model) return read.data.provider_state.items;
+    if (read.success && read.data.provider_state.model === model) return read.data.provider_state;
   }
   return undefined;
 }

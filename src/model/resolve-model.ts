@@ -3,7 +3,7 @@
 import { TuttiError } from "../protocol/error.ts";
 import type { ModelFacts, ModelFormat } from "../ports.ts";
 import { limitsOf } from "./model-limits.ts";
-import type { ModelsConfig, ProviderKind, ProviderSettings } from "./models-config.ts";
+import type { ModelsConfig, ProviderKind, ProviderSettings, SendReasoning } from "./models-config.ts";
 import { type Price, priceOf, priceTable } from "./prices.ts";
 import { trimEndOf } from "../protocol/trim-end.ts";
 
@@ -40,6 +40,8 @@ export interface ResolvedModel extends ModelFacts {
   readonly id: string;
   readonly provider: ResolvedProvider;
   readonly price: Price | null;
+  /** Whether the reasoning of earlier replies is sent back. */
+  readonly sendReasoning: SendReasoning;
 }
 
 interface Preset {
@@ -126,6 +128,7 @@ export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
     price: priceOf(name, [setup.prices ?? {}, config.prices, priceTable]),
     format: formatOf(settings?.format, provider),
     profile: settings?.profile ?? provider.settings.profile ?? "tolerant",
+    sendReasoning: settings?.send_reasoning ?? provider.settings.send_reasoning ?? "auto",
     contextTokens: settings?.context_tokens ?? limits.contextTokens,
     maxOutputTokens: settings?.max_output_tokens ?? limits.maxOutputTokens,
   };

@@ -1,4 +1,4 @@
-// One call of the model as a step of its own: repeated when nothing happened, and recorded as a whole reply.
+// One call of the model as a step of its own: repeated when nothing happened, shortened when it was too long, recorded whole.
 
 import { z } from "zod";
 
@@ -20,6 +20,8 @@ import type {
 import type { FoundAgent } from "../delegation/find-agent.ts";
 import { foundTools } from "../tools/deferred-tools.ts";
 import type { AgentSetup } from "./agent-setup.ts";
+import { compactConversation } from "./compact-conversation.ts";
+import { estimateTokens } from "./compaction.ts";
 import type { Conversation } from "./conversation.ts";
 import { isPlainMessage } from "./plain-message.ts";
 import { readReply } from "./read-reply.ts";
@@ -33,9 +35,11 @@ const firstPauseMs = 250;
 const RecordedReply = z.object({
   message: CompleteMessage,
   usage: Usage,
-  finish: z.enum(["stop", "tools", "length", "refusal"]),
+  finish: z.enum(["stop", "tools", "length", "refusal", "empty"]),
   malformed: z.array(z.object({ tool_name: z.string(), text: z.string(), message: z.string() })).optional(),
   original: z.string().optional(),
+  /** The tokens of the request and its reply, when the usage has those of failed tries too. */
+  context_tokens: z.int().optional(),
 });
 export type RecordedReply = z.infer<typeof RecordedReply>;
 
@@ -60,9 +64,54 @@ export interface ModelCall {
 }
 
 export async function callModel(call: ModelCall): Promise<RecordedReply> {
-  const { durable, model, agent, setup, system, conversation } = call;
-  const { format } = setup;
+  const { durable, conversation } = call;
   const { turn } = conversation;
+  let failures = 0;
+  let isShortened = false;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await tryModel(call, tries === 1 ? `model:${turn}` : `model:${turn}.${tries}`);
+    } catch (thrown) {
+      if (!(thrown instanceof TuttiError) || thrown.code !== "step_failed") throw thrown;
+      if (!isShortened && thrown.details?.["code"] === "too_large" && (await shorten(call, thrown))) {
+        isShortened = true;
+        continue;
+      }
+      failures += 1;
+      if (thrown.retry !== "safe" || failures === maxTries) throw thrown;
+      await durable.sleep(`pause:${turn}.${tries}`, firstPauseMs * 2 ** (failures - 1));
+    }
+  }
+}
+
+async function tryModel(call: ModelCall, key: string): Promise<RecordedReply> {
+  const { durable, model, agent, setup, conversation } = call;
+  const request = requestOf(call);
+  return durable.step(
+    key,
+    {
+      repeatable: true,
+      schema: replySchema,
+      // Enough to notice another conversation without reading all of it in every turn.
+      input: `${request.model} ${request.agent} ${conversation.view.length}`,
+      event: "message.added",
+      reserve: model.estimate(request),
+      spent: (reply) => reply.usage,
+    },
+    async (step) => {
+      const live = liveReply(step, setup);
+      const reply = await model.call(request, live.options);
+      live.end();
+      const { parts, original } = readReply(reply, setup, `r${durable.run}t${conversation.turn}`);
+      const created_at = reply.message.created_at ?? step.now();
+      const id = messageId(durable, key);
+      return recordedReply(reply, { id, parts, created_at, agent_id: agent.id }, original);
+    },
+  );
+}
+
+function requestOf({ agent, setup, system, conversation }: ModelCall): ModelRequest {
+  const { format } = setup;
   const maxOutputTokens = agent.definition.max_output_tokens;
   const unlimited: ModelRequest = {
     model: setup.model,
@@ -72,37 +121,32 @@ export async function callModel(call: ModelCall): Promise<RecordedReply> {
     tools: format === "native" ? shownTools(setup, conversation) : [],
     format,
   };
-  const request = maxOutputTokens === undefined ? unlimited : { ...unlimited, maxOutputTokens };
-  for (let tries = 1; ; tries += 1) {
-    const key = tries === 1 ? `model:${turn}` : `model:${turn}.${tries}`;
-    try {
-      return await durable.step(
-        key,
-        {
-          repeatable: true,
-          schema: replySchema,
-          // Enough to notice another conversation without reading all of it in every turn.
-          input: `${request.model} ${request.agent} ${conversation.view.length}`,
-          event: "message.added",
-          reserve: model.estimate(request),
-          spent: (reply) => reply.usage,
-        },
-        async (step) => {
-          const live = liveReply(step, setup);
-          const reply = await model.call(request, live.options);
-          live.end();
-          const { parts, original } = readReply(reply, setup, `r${durable.run}t${turn}`);
-          const created_at = reply.message.created_at ?? step.now();
-          const id = messageId(durable, key);
-          return recordedReply(reply, { id, parts, created_at, agent_id: agent.id }, original);
-        },
-      );
-    } catch (thrown) {
-      const mayRetry = thrown instanceof TuttiError && thrown.code === "step_failed" && thrown.retry === "safe";
-      if (!mayRetry || tries === maxTries) throw thrown;
-      await durable.sleep(`pause:${turn}.${tries}`, firstPauseMs * 2 ** (tries - 1));
-    }
-  }
+  return maxOutputTokens === undefined ? unlimited : { ...unlimited, maxOutputTokens };
+}
+
+/** When the provider does not say what it takes, the conversation is cut to this share of its estimated size. */
+const shareAfterOverflow = 0.8;
+
+/**
+ * Shortens the conversation after its request was refused as too long, and says whether that has helped. What it does
+ * follows from the recorded failure, so a restart does the same.
+ */
+async function shorten({ durable, model, setup, conversation }: ModelCall, refused: TuttiError): Promise<boolean> {
+  const { size, measured } = conversation;
+  const told = refused.details?.["limit"];
+  const estimated = Math.floor(estimateTokens(size, measured) * shareAfterOverflow);
+  const limit = typeof told === "number" ? told : estimated;
+  conversation.lowerLimit(Math.min(limit, setup.contextTokens));
+  const modelName = setup.model;
+  await compactConversation({
+    durable,
+    model,
+    modelName,
+    conversation,
+    limit: conversation.limit ?? limit,
+    overflow: true,
+  });
+  return conversation.size < size;
 }
 
 /** A provider lets a model call only tools that were declared, so those it has found are declared from then on. */
@@ -154,7 +198,7 @@ function aboutWhen(ms: number): string {
 }
 
 function recordedReply(
-  { message: { name, role, parts_metadata }, usage, finish, malformed }: ModelReply,
+  { message: { name, role, parts_metadata }, usage, finish, malformed, contextTokens }: ModelReply,
   { id, parts, created_at, agent_id }: Pick<CompleteMessage, "id" | "parts" | "created_at" | "agent_id">,
   original: string | undefined,
 ): RecordedReply {
@@ -163,6 +207,7 @@ function recordedReply(
   if (parts_metadata !== undefined && original === undefined) message.parts_metadata = parts_metadata;
   const reply: RecordedReply = { message, usage, finish };
   if (original !== undefined) reply.original = original;
+  if (contextTokens !== undefined) reply.context_tokens = contextTokens;
   if (malformed !== undefined && malformed.length > 0) reply.malformed = [...malformed];
   return reply;
 }

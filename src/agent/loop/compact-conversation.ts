@@ -13,7 +13,15 @@ import {
   userMessage,
 } from "../../protocol/task/message.ts";
 import type { Durable, Model, ModelRequest } from "../../ports.ts";
-import { estimateTokens, foldEnd, isStillLarge, isWorthwhile, maskEnd, maskResults } from "./compaction.ts";
+import {
+  charactersPerToken,
+  estimateTokens,
+  foldEnd,
+  isStillLarge,
+  isWorthwhile,
+  maskEnd,
+  maskResults,
+} from "./compaction.ts";
 import { callsIn, type Conversation } from "./conversation.ts";
 import { mentionedIds } from "./mentioned-ids.ts";
 import { isFeedback, isSummary, summaryKey } from "./message-keys.ts";
@@ -30,6 +38,9 @@ const instructions =
 
 const longestItem = 2_000;
 const longestEntry = 6_000;
+const shortestEntry = 200;
+/** The share of the limit that the record may take when it is summarised. */
+const transcriptShare = 0.6;
 const mostItems = 100;
 
 export interface CompactionContext {
@@ -40,9 +51,11 @@ export interface CompactionContext {
   readonly conversation: Conversation;
   /** Tokens the conversation may take. */
   readonly limit: number;
+  /** Whether the provider has just refused the request of this turn as too long. */
+  readonly overflow?: boolean;
 }
 
-/** To be called between two turns. All decisions follow from the conversation alone, so a restart decides the same. */
+/** To be called between two turns, or in a turn whose request was too long. All decisions follow from the conversation alone, so a restart decides the same. */
 export async function compactConversation(context: CompactionContext): Promise<void> {
   const { conversation, limit } = context;
   const maskUpTo = maskEnd(conversation.view);
@@ -59,14 +72,14 @@ export async function compactConversation(context: CompactionContext): Promise<v
 const Summary = z.object({ message: CompleteMessage, usage: Usage });
 
 async function summarise(context: CompactionContext, old: readonly CompleteMessage[]): Promise<CompleteMessage> {
-  const { durable, model, modelName, conversation } = context;
-  const key = summaryKey(conversation.turn);
+  const { durable, model, modelName, conversation, limit, overflow = false } = context;
+  const key = summaryKey(conversation.turn, overflow);
   const id = messageId(durable, key);
   const request: ModelRequest = {
     model: modelName,
     agent: summaryAgent,
     system: instructions,
-    messages: [completeMessage(userMessage(transcript(old)), { id: `${id}.asked`, now: 0 })],
+    messages: [completeMessage(userMessage(transcript(old, limit)), { id: `${id}.asked`, now: 0 })],
     tools: [],
   };
   try {
@@ -143,7 +156,14 @@ function answeredAsks(old: readonly CompleteMessage[]): string[] {
     .map((text) => clip(text, longestItem));
 }
 
-function transcript(old: readonly CompleteMessage[]): string {
+/** The longest text that the model surely takes, shared by all messages: a summary must not be refused as too long. */
+function entryLength(messages: number, limit: number): number {
+  const whole = limit * charactersPerToken * transcriptShare;
+  return Math.max(shortestEntry, Math.min(longestEntry, Math.floor(whole / messages)));
+}
+
+function transcript(old: readonly CompleteMessage[], limit: number): string {
+  const longest = entryLength(old.length, limit);
   return old
     .map(({ role, parts }) => {
       // Data in a reply is a provider's own state.
@@ -153,7 +173,7 @@ function transcript(old: readonly CompleteMessage[]): string {
           ? `calls ${part.data.tool_name} ${JSON.stringify(part.data.input) ?? ""}`
           : partText(part),
       );
-      return `<${role}>\n${clip(text.join("\n"), longestEntry)}\n</${role}>`;
+      return `<${role}>\n${clip(text.join("\n"), longest)}\n</${role}>`;
     })
     .join("\n");
 }

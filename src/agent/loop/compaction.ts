@@ -12,7 +12,7 @@ const enoughAt = 0.55;
 const worthwhile = 0.1;
 /** The share of the limit that the newest turns may take when the rest is folded. */
 const tailShare = 0.25;
-const charactersPerToken = 4;
+export const charactersPerToken = 4;
 /** How many messages at the end are never masked. */
 const keepRecent = 8;
 /** Shorter results are not masked, since that would save nothing. */

@@ -27,6 +27,8 @@ const LoopState = z.object({
   strikes: z.object({ codes: z.string(), count: z.int() }).optional(),
   /** The tokens that the last request and its reply took, and the size of the conversation at that point. */
   measured: z.object({ tokens: z.int(), size: z.int() }).optional(),
+  /** The most tokens that the provider takes, when it has refused a longer request. */
+  limit: z.int().optional(),
   compactions: z.array(Compaction).default(() => []),
 });
 type LoopState = z.infer<typeof LoopState>;
@@ -40,6 +42,8 @@ export interface Conversation {
   /** Characters in the view. */
   readonly size: number;
   readonly measured: LoopState["measured"];
+  /** The most tokens that the provider takes, as far as it has refused a longer request. */
+  readonly limit: number | undefined;
   /** Why the task must stop: the model repeats itself. Undefined while it may go on. */
   readonly stopReason: string | undefined;
   /** The messages of one turn must be added together, results in the order of their calls. */
@@ -49,6 +53,8 @@ export interface Conversation {
   nextTurn(): void;
   /** Notes the tokens of the last request and its reply. Must be called before the results of the reply are added. */
   measure(tokens: number): void;
+  /** Notes that the provider takes no more tokens than this. */
+  lowerLimit(limit: number): void;
   /** Counts the replies in a row that had this problem; no codes mean that there was no problem. */
   countProblem(codes: readonly string[]): number;
   mask(upTo: number): void;
@@ -111,6 +117,7 @@ export async function openConversation(
     turn: restored?.state.turn ?? 0,
     size: 0,
     measured: restored?.state.measured,
+    limit: restored?.state.limit,
     stopReason: guard.stopReason,
     add(added) {
       const viewed = added.map(toView);
@@ -120,12 +127,13 @@ export async function openConversation(
       conversation.stopReason = guard.stopReason;
     },
     beginTurn() {
-      const { turn, measured } = conversation;
+      const { turn, measured, limit } = conversation;
       // A field that has its default value is not written.
       const state: z.input<typeof LoopState> = { turn, said: count };
       if (before > 0) state.before = before;
       if (strikes !== undefined) state.strikes = strikes;
       if (measured !== undefined) state.measured = measured;
+      if (limit !== undefined) state.limit = limit;
       if (compactions.length > 0) state.compactions = compactions;
       durable.save(`turn:${turn}`, state);
       if (turn !== 0) return;
@@ -137,6 +145,9 @@ export async function openConversation(
     },
     measure(tokens) {
       conversation.measured = { tokens, size: conversation.size };
+    },
+    lowerLimit(limit) {
+      conversation.limit = Math.min(limit, conversation.limit ?? limit);
     },
     countProblem(codes) {
       const joined = codes.join(" ");

@@ -92,7 +92,7 @@ async function takeReply(run: LoopRun, reply: RecordedReply): Promise<{ readonly
     throw new TuttiError("task_failed", `the model of ${agent.id} refused to answer: ${oneLine(messageText(message))}`);
   }
   conversation.add([message]);
-  if (usage.input_tokens > 0) conversation.measure(usage.input_tokens + usage.output_tokens);
+  if (usage.input_tokens > 0) conversation.measure(reply.context_tokens ?? usage.input_tokens + usage.output_tokens);
   const { turn } = conversation;
   const calls = callsIn(message);
   const unreadable = replyProblem(reply, setup);
@@ -115,11 +115,8 @@ async function takeReply(run: LoopRun, reply: RecordedReply): Promise<{ readonly
   }
   failIfStuck(run, problem);
   // Before mail is taken: whether there is some can change with a restart, and what this does is recorded.
-  if (
-    answer?.end === undefined &&
-    isNearLimit(estimateTokens(conversation.size, conversation.measured), setup.contextTokens)
-  ) {
-    const limit = setup.contextTokens;
+  const limit = Math.min(setup.contextTokens, conversation.limit ?? setup.contextTokens);
+  if (answer?.end === undefined && isNearLimit(estimateTokens(conversation.size, conversation.measured), limit)) {
     await compactConversation({ durable, model, modelName: setup.model, conversation, limit });
   }
   const mail = await durable.receive(`mail:${turn}.0`, noWaiting);

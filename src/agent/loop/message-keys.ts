@@ -1,11 +1,12 @@
 // The keys under which the loop records messages that it must recognise again by their ids.
 
-export function summaryKey(turn: number): string {
-  return `summary:${turn}`;
+/** `overflow`: made within the turn because its request was too long, not after it. */
+export function summaryKey(turn: number, overflow: boolean): string {
+  return overflow ? `summary:${turn}.overflow` : `summary:${turn}`;
 }
 
 export function isSummary(id: string): boolean {
-  return /\.summary:\d+$/.test(id);
+  return /\.summary:\d+(?:\.overflow)?$/.test(id);
 }
 
 /** Feedback on a reply that could not be read or used. */

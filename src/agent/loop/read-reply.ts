@@ -75,6 +75,7 @@ export function replyProblem(
   },
   rules: ReplyRules,
 ): ReplyProblem | undefined {
+  if (reply.finish === "empty") return { feedback: emptyReply, codes: ["empty_reply"] };
   const cut = reply.finish === "length";
   if (!cut && reply.original === undefined && reply.malformed === undefined) return undefined;
   const called = reply.message.parts.some((part) => part.part_type === "tool_call");
@@ -94,6 +95,8 @@ export function replyProblem(
   return feedback.length === 0 ? undefined : { feedback: feedback.join("\n\n"), codes };
 }
 
+const emptyReply =
+  "Your last reply was empty: it had neither text nor a call. Go on with the task: call a tool, or give the answer.";
 const cutAnswer =
   "Your last reply was cut at its length limit and is not taken as the answer. Give it again, shorter or in several steps.";
 const cutAfterCalls =
