@@ -21,6 +21,8 @@ export interface CallFailure {
 }
 
 const maxExcerpt = 300;
+/** A refusal is short; a page of HTML need not be searched to its end. */
+const longestText = 10_000;
 
 export function readFailure(thrown: unknown, model: ResolvedModel): CallFailure {
   if (thrown instanceof TuttiError) {
@@ -29,7 +31,7 @@ export function readFailure(thrown: unknown, model: ResolvedModel): CallFailure 
   }
   if (thrown instanceof CutReply) return unreachable(thrown, model);
   const seen = httpErrorIn(thrown);
-  const overflow = overflowIn(`${seen.message} ${seen.body}`);
+  const overflow = overflowIn(`${seen.message} ${seen.body}`.slice(0, longestText));
   if (overflow !== undefined) return overflowed(overflow, seen, thrown, model);
   if (seen.status === undefined) return unreachable(thrown, model);
   // The response began without an error and could not be read to its end.

@@ -152,3 +152,54 @@ test("with no tools offered no call and no result is left in its native form", (
   assert.doesNotMatch(text, /tool-call|tool-result/);
   assert.match(text, /\[result of t\]\\nr2\\n\[end of t result\]/);
 });
+
+const local = {
+  config: ModelsConfig.parse({
+    providers: { local: { kind: "openai-compatible", base_url: "http://localhost/v1", key_env: null } },
+  }),
+  env: {},
+};
+
+function compatiblePrompt(said: readonly Message[], model: string): PromptMessage[] {
+  return promptOf(request(said, { model }), resolveModel(local, model)).call.prompt.slice(1);
+}
+
+test("a compatible server gets messages of one role in a row as one, and Mistral's models a reply after results", () => {
+  const talk = [
+    userMessage("go"),
+    userMessage("now"),
+    calls("1"),
+    result("1"),
+    userMessage("and?"),
+    userMessage("well?"),
+  ];
+  const prompt = compatiblePrompt(talk, "local/qwen");
+  assert.deepEqual(
+    prompt.map(({ role }) => role),
+    ["user", "assistant", "tool", "user"],
+  );
+  assert.deepEqual(prompt[0]?.content, [{ type: "text", text: "go\n\nnow" }]);
+  assert.deepEqual(
+    compatiblePrompt(talk, "local/devstral-2").map(({ role }) => role),
+    ["user", "assistant", "tool", "assistant", "user"],
+  );
+});
+
+test("a picture in a result goes to a compatible server as a picture, not as text of its bytes", () => {
+  const picture = { type: "bytes" as const, bytes: "QUJD", mime_type: "image/png", name: null };
+  const parts = [
+    { part_type: "text" as const, data: "the screen" },
+    { part_type: "image" as const, data: picture },
+    { part_type: "file" as const, data: { ...picture, mime_type: "application/zip" } },
+  ];
+  const shown: Message = {
+    name: null,
+    role: "tool",
+    parts: [{ part_type: "tool_result", data: { tool_call_id: "1", tool_name: "t", parts } }],
+  };
+  const [, , results, pictures] = compatiblePrompt([userMessage("go"), calls("1"), shown], "local/qwen");
+  assert.ok(results?.role === "tool" && pictures?.role === "user");
+  assert.doesNotMatch(JSON.stringify(results), /QUJD/);
+  assert.match(JSON.stringify(results), /the screen.*image\/png: see the next message.*application\/zip: this model/);
+  assert.deepEqual(pictures.content[1], { type: "file", mediaType: "image/png", data: { type: "data", data: "QUJD" } });
+});

@@ -4,6 +4,8 @@ export type Wire = "anthropic" | "openai" | "google" | "openai-compatible";
 
 export interface ScriptedReply {
   readonly reasoning?: string;
+  /** What the provider wants back with the reasoning, or with the call; it also makes the ids of its items unique. */
+  readonly signature?: string;
   readonly text?: readonly string[];
   /** `args` is sent as it stands, so it may be broken. */
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly args: string }[];
@@ -57,7 +59,7 @@ function anthropic(reply: ScriptedReply): object[] {
     blocks.push((index) =>
       block(index, { type: "thinking", thinking: "", signature: "" }, [
         { type: "thinking_delta", thinking: reasoning },
-        { type: "signature_delta", signature: "c2lnbmVk" },
+        { type: "signature_delta", signature: reply.signature ?? "c2lnbmVk" },
       ]),
     );
   }
@@ -110,25 +112,27 @@ function responses(reply: ScriptedReply): object[] {
   ];
   let at = 0;
   if (reasoning !== undefined) {
-    const item = { id: "rs_1", type: "reasoning", encrypted_content: "ZW5j", summary: [] as object[] };
+    const id = `rs_${reply.signature ?? "1"}`;
+    const encrypted_content = reply.signature ?? "ZW5j";
+    const item = { id, type: "reasoning", encrypted_content, summary: [] as object[] };
     frames.push({ type: "response.output_item.added", output_index: at, item });
     frames.push({
       type: "response.reasoning_summary_part.added",
-      item_id: "rs_1",
+      item_id: id,
       output_index: at,
       summary_index: 0,
       part: { type: "summary_text", text: "" },
     });
     frames.push({
       type: "response.reasoning_summary_text.delta",
-      item_id: "rs_1",
+      item_id: id,
       output_index: at,
       summary_index: 0,
       delta: reasoning,
     });
     frames.push({
       type: "response.reasoning_summary_part.done",
-      item_id: "rs_1",
+      item_id: id,
       output_index: at,
       summary_index: 0,
       part: { type: "summary_text", text: reasoning },
@@ -273,7 +277,7 @@ function google(reply: ScriptedReply): object[] {
     ...(broken
       ? []
       : calls.map(({ id, name, args }) =>
-          chunk([{ functionCall: { id, name, args: JSON.parse(args) }, thoughtSignature: "c2ln" }]),
+          chunk([{ functionCall: { id, name, args: JSON.parse(args) }, thoughtSignature: reply.signature ?? "c2ln" }]),
         )),
     chunk([], { finishReason: reasons[finish ?? "stop"] }),
   ];
