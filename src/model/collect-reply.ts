@@ -35,6 +35,8 @@ export interface CollectOptions extends Pick<ModelCallOptions, "onText" | "onRea
   readonly agent: string;
   /** Whether the provider's own state is kept in the message; not in the fenced format, whose parts are made from the text. */
   readonly keepState: boolean;
+  /** Whether that state has the reasoning, which some servers never want back. */
+  readonly keepReasoning: boolean;
   /** A hash of the request, when the provider binds its state to what came before it. */
   readonly prefix: string | undefined;
   /** The ids of earlier calls. A server that numbers the calls of each reply uses them again, and they must be made unique. */
@@ -185,8 +187,9 @@ function readItems(items: readonly Item[], options: CollectOptions, cut: boolean
       else read.parts.push({ part_type: "tool_call", data: call });
       const known = isMalformed ? { tool_call_id: "" } : { tool_call_id: call.tool_call_id, ...metadata };
       read.state.push({ type: "call", ...known });
-    } else if (item.type === "reasoning") read.state.push({ type: "reasoning", text: item.text, ...metadata });
-    else if (item.text !== "") {
+    } else if (item.type === "reasoning") {
+      if (options.keepReasoning) read.state.push({ type: "reasoning", text: item.text, ...metadata });
+    } else if (item.text !== "") {
       read.parts.push({ part_type: "text", data: item.text });
       read.state.push({ type: "text", ...metadata });
     }

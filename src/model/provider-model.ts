@@ -13,8 +13,8 @@ import { requestReply } from "./provider-request.ts";
 import { isOwnServer } from "./own-server.ts";
 import { pacingOf } from "./pacing.ts";
 import { costOf, type TokenCounts } from "./prices.ts";
-import { promptOf } from "./prompt.ts";
-import { learnedFrom, type ReasoningPolicy, reasoningPolicy } from "./send-reasoning.ts";
+import { type Prompt, promptOf } from "./prompt.ts";
+import { isReasoningRefused, learnedFrom, type ReasoningPolicy, reasoningPolicy } from "./send-reasoning.ts";
 import type { CollectedReply } from "./collect-reply.ts";
 import { requireKey, type ResolvedModel, type ResolvedProvider } from "./resolve-model.ts";
 
@@ -57,6 +57,19 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
     const counts = { throttled: 0, transient: 0, final: 0 };
     const lost: LostTokens = { input: 0, output: 0 };
     let adaptations = 0;
+    /** The request in a form that the server may take, going by why it refused the last one. */
+    const adapt = (failure: CallFailure): Prompt | undefined => {
+      const { text = "" } = failure;
+      const wanted = learnedFrom(text, model);
+      if (wanted !== undefined) learned.set(model.name, wanted);
+      const next = wanted ?? (isReasoningRefused(text) ? "never" : policy);
+      if (next !== policy) {
+        policy = next;
+        return promptOf(request, model, policy);
+      }
+      const room = outputRoom(failure, prompt.call.maxOutputTokens);
+      return room === undefined ? undefined : { ...prompt, call: { ...prompt.call, maxOutputTokens: room } };
+    };
     for (let again = false; ; again = true) {
       const permit = await lane.acquire({ signal, again });
       const progress = { output: 0, started: false };
@@ -65,6 +78,7 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
         model: model.name,
         agent: request.agent,
         keepState: request.format !== "fenced",
+        keepReasoning: policy !== "never",
         prefix: prompt.prefix,
         usedIds: idsIn(request),
         progress,
@@ -84,18 +98,10 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
           lost.output += progress.output;
         }
         release(permit, failure);
-        const wanted = learnedFrom(failure.text ?? "", model);
-        const room = outputRoom(failure, prompt.call.maxOutputTokens);
-        if (adaptations < maxAdaptations && wanted !== undefined && wanted !== policy) {
-          learned.set(model.name, wanted);
-          policy = wanted;
-          prompt = promptOf(request, model, policy);
+        const adapted = adaptations < maxAdaptations ? adapt(failure) : undefined;
+        if (adapted !== undefined) {
           adaptations += 1;
-          continue;
-        }
-        if (adaptations < maxAdaptations && room !== undefined) {
-          prompt = { ...prompt, call: { ...prompt.call, maxOutputTokens: room } };
-          adaptations += 1;
+          prompt = adapted;
           continue;
         }
         counts[failure.kind] += 1;

@@ -128,7 +128,7 @@ test("when only the longest reply does not fit beside the input, a shorter one i
 });
 
 /** A call with reasoning, its result, and the next request, to a server with these rules. */
-async function twoTurns(t: TestContext, modelId: string, rules: Rules, settings: object = {}) {
+async function twoTurns(t: TestContext, modelId: string, rules: Rules, settings = {}) {
   const wire = "openai-compatible";
   const refused: Turn[] = [];
   const replies: ScriptedReply[] = [{ reasoning: "Hm.", calls: [call] }, { text: ["Rain."] }, { text: ["Still."] }];
@@ -221,6 +221,28 @@ test("thinking is sent back only after exactly what it was written after", async
     signal: idle,
   });
   assert.equal(JSON.stringify(server.received.at(-1)?.body).split('"signature"').length, 2);
+});
+
+test("reasoning that a provider refuses for a reason of its own is left out, and the request is sent once more", async (t) => {
+  const words = {
+    anthropic: "messages.1.content.0: Invalid `signature` in `thinking` block",
+    openai:
+      "The encrypted content gAAA could not be verified. Reason: Encrypted content organization_id did not match.",
+  };
+  for (const wire of ["anthropic", "openai"] as const) {
+    const server = await modelServer(t, wire, [
+      { reply: { reasoning: "Hm.", text: ["Said."] } },
+      { status: 400, body: error(words[wire], { type: "invalid_request_error" }) },
+      { reply: { text: ["ok"] } },
+    ]);
+    const here = model(wire, server);
+    const { message } = await here.call(request(), { signal: idle });
+    const reply = await here.call(request({}, [userMessage("hello"), message, userMessage("and?")]), { signal: idle });
+    assert.equal(messageText(reply.message), "ok");
+    const state = /c2lnbmVk|ZW5j/;
+    assert.match(JSON.stringify(server.received[1]?.body), state);
+    assert.doesNotMatch(JSON.stringify(server.received[2]?.body), state);
+  }
 });
 
 test("a try that was lost is in the usage but not in the tokens of the context", async (t) => {

@@ -24,6 +24,15 @@ export function reasoningPolicy(
   return wantReasoning.test(`${host} ${id}`) && !refuseReasoning.test(host) ? "always" : "never";
 }
 
+/** Refusals of reasoning that was sent back: its signature, its encryption or its place is not accepted. */
+const refusedReasoning =
+  /bound to a different conversation|invalid `?signature`? in `?thinking|blocks in the latest assistant message cannot be modified|encrypted content .{0,80}could not be (?:verified|decrypted)|invalid_encrypted_content|without its required following item/i;
+
+/** Whether the request was refused for the reasoning in it, so that it is worth sending without. */
+export function isReasoningRefused(text: string): boolean {
+  return refusedReasoning.test(text);
+}
+
 /** What a refused request says about `reasoning_content`; undefined when it says nothing, or the user has decided. */
 export function learnedFrom(
   text: string,

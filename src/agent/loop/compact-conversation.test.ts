@@ -162,8 +162,34 @@ test("stopped at any call after a shortening, the model is sent the very same co
   }
 });
 
+test("a request that the provider refuses as too long is shortened and sent once more, after a restart too", async (t) => {
+  const refusing = { context_tokens: 100_000, refuseAbove: 4_000 };
+  const whole = await played(t, Infinity, refusing);
+  const long = whole.filter((request) => request.length > refusing.refuseAbove * 4);
+  // The limit that the provider told is kept to from then on.
+  assert.equal(long.length, 1);
+  const first = whole.indexOf(long[0] ?? "");
+  assert.ok(whole.slice(first + 1, first + 3).some((request) => request.includes("SUMMARY")));
+  for (const at of [first + 1, first + 2, first + 3, first + 4]) {
+    const cut = await played(t, at, refusing);
+    assert.deepEqual(cut.toSpliced(at, 1), whole, `stopped at call ${at}`);
+  }
+});
+
+interface Played {
+  readonly context_tokens: number;
+  /** Tokens of the longest request that the model takes. */
+  readonly refuseAbove: number;
+}
+
+const takesAll: Played = { context_tokens: 4_000, refuseAbove: Infinity };
+
 /** Every request in order; the call with number `at` never answers and is made again by the next process. */
-async function played(t: Parameters<typeof tempFolder>[0], at: number): Promise<string[]> {
+async function played(
+  t: Parameters<typeof tempFolder>[0],
+  at: number,
+  { context_tokens, refuseAbove }: Played = takesAll,
+): Promise<string[]> {
   const folder = tempFolder(t);
   const sent: string[] = [];
   let stop: () => void = () => undefined;
@@ -173,7 +199,11 @@ async function played(t: Parameters<typeof tempFolder>[0], at: number): Promise<
     return {
       estimate: (request) => inner.estimate(request),
       call(request, options) {
-        sent.push(plain(request.agent, request.messages));
+        const asked = plain(request.agent, request.messages);
+        sent.push(asked);
+        if (sent.length !== at && asked.length > refuseAbove * 4) {
+          throw new TuttiError("too_large", "too long", { details: { limit: refuseAbove } });
+        }
         if (sent.length !== at) return inner.call(request, options);
         stop();
         return new Promise((_, reject) =>
@@ -186,7 +216,7 @@ async function played(t: Parameters<typeof tempFolder>[0], at: number): Promise<
     "ask" in rule ? { ...rule, ask: undefined, call: [{ tool: "echo", args: { text: "start" } }] } : rule,
   );
   const first = new World(folder, { environment: { tools }, model });
-  const root = await first.start(solo(rules, { context_tokens: 4_000, max_turns: 90 }));
+  const root = await first.start(solo(rules, { context_tokens, max_turns: 90 }));
   const ended = await Promise.race([first.engine.result(root).then(() => true), stopped.then(() => false)]);
   await first.close();
   if (ended) return sent;

@@ -7,7 +7,7 @@ import { world, World } from "../../../test/support/agent-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 import { worker } from "../../../test/support/lead-and-worker.ts";
-import type { Model, ModelReply } from "../../ports.ts";
+import type { Model, ModelReply, ModelRequest } from "../../ports.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
 import type { Part } from "../../protocol/task/message.ts";
 import { builtinTools } from "../agent-environment.ts";
@@ -209,4 +209,41 @@ test("without a rule the rehearsal says that it is one, and its messages carry i
   const result = await w.scalar({ invocation: single(named("worker", "x")), agents: { worker } });
   assert.match(String(result.content), /^\(rehearsal\)/);
   assert.equal(w.messages(result.task_id)[0]?.name, "rehearsal");
+});
+
+const nothing: ModelReply = { ...say(), finish: "empty" };
+
+test("an empty reply is told to the model as one strike; three in a row fail the task", async (t) => {
+  const sent: string[] = [];
+  const spoken = (model: () => Model) => (): Model => {
+    const inner = model();
+    const heard = (request: ModelRequest): void => void sent.push(JSON.stringify(request.messages));
+    return { ...inner, call: (request, options) => (heard(request), inner.call(request, options)) };
+  };
+  const w = await world(t, { model: spoken(modelOf((turn) => (turn < 2 ? nothing : say(text("here"))))) });
+  assert.equal((await w.scalar(file)).content, "here");
+  assert.match(sent[1] ?? "", /Your last reply was empty/);
+  const silent = await world(t, { model: modelOf(() => nothing) });
+  const failed = await silent.scalar(file);
+  assert.equal(failed.status, "failed");
+  assert.match(JSON.stringify(failed.content), /same error 3 times in a row \(empty_reply\)/);
+});
+
+test("the size of the conversation is that of the try which succeeded, so that a lost one shortens nothing", async (t) => {
+  const agents: string[] = [];
+  const lossy = (turn: number): ModelReply => ({
+    ...(turn < 12 ? say(call("echo", { text: `${turn} ${"x".repeat(600)}` }, `c${turn}`)) : say(text("done"))),
+    usage: { input_tokens: 9_000, output_tokens: 1, money_micro_usd: 0 },
+    contextTokens: 2_000,
+  });
+  const inner = modelOf(lossy)();
+  const w = await world(t, {
+    model: () => ({ ...inner, call: (request, options) => (agents.push(request.agent), inner.call(request, options)) }),
+  });
+  const limited = { ...file, agents: { a: { instructions: "x", context_tokens: 4_000 } } };
+  assert.equal((await w.scalar(limited)).content, "done");
+  assert.ok(
+    agents.every((agent) => agent === "a"),
+    "no summary was asked for",
+  );
 });
