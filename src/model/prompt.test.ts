@@ -203,3 +203,16 @@ test("a picture in a result goes to a compatible server as a picture, not as tex
   assert.match(JSON.stringify(results), /the screen.*image\/png: see the next message.*application\/zip: this model/);
   assert.deepEqual(pictures.content[1], { type: "file", mediaType: "image/png", data: { type: "data", data: "QUJD" } });
 });
+
+test("OpenAI gets a cache key for each conversation, and OpenRouter is asked to cache for Claude models", () => {
+  const optionsOf = (model: string, asked: ModelRequest): unknown =>
+    promptOf({ ...asked, model }, resolveModel(setup, model)).call.providerOptions;
+  const first = request([userMessage("go")]);
+  const later = request([userMessage("go"), said("ok"), userMessage("on")]);
+  const other = { ...first, agent: "b" };
+  assert.deepEqual(optionsOf("openai/gpt-6", first), optionsOf("openai/gpt-6", later));
+  assert.notDeepEqual(optionsOf("openai/gpt-6", first), optionsOf("openai/gpt-6", other));
+  const cached = { openrouter: { cache_control: { type: "ephemeral" } } };
+  assert.deepEqual(optionsOf("openrouter/anthropic/claude-opus-5", first), cached);
+  assert.deepEqual(optionsOf("openrouter/qwen/qwen3-coder", first), {});
+});

@@ -13,10 +13,10 @@ import type { ModelRequest } from "../ports.ts";
 import { compatibleMessages } from "./compatible-messages.ts";
 import type { AssistantPart, CallOptions, FunctionTool, PromptMessage, ToolPart, UserPart } from "./language-model.ts";
 import { isState, type Metadata, type ProviderState, stateFor, type StateItem } from "./provider-state.ts";
+import { providerOptionsOf } from "./provider-options.ts";
 import { type RequestPrefix, requestPrefix } from "./request-prefix.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { type ReasoningPolicy, reasoningPolicy } from "./send-reasoning.ts";
-import { thinkingBinding } from "./thinking-binding.ts";
 
 const cacheHere: Metadata = { anthropic: { cacheControl: { type: "ephemeral" } } };
 
@@ -46,15 +46,11 @@ export function promptOf(request: ModelRequest, model: ResolvedModel, policy?: R
   const tools = asText ? [] : request.tools.map(functionTool);
   const last = tools.at(-1);
   if (caching && last !== undefined) last.providerOptions = cacheHere;
-  const thinking = thinkingBinding(model);
   const call: CallOptions = {
     prompt: [...system, ...messages],
     maxOutputTokens: request.maxOutputTokens ?? model.maxOutputTokens,
     ...(tools.length === 0 ? {} : { tools, toolChoice: { type: "auto" } }),
-    providerOptions: {
-      openai: { store: false },
-      anthropic: { includePings: true, ...(thinking === undefined ? {} : { thinking: { ...thinking } }) },
-    },
+    providerOptions: providerOptionsOf(request, model),
   };
   return { call, prefix: prefix?.digest() };
 }
