@@ -23,7 +23,7 @@ const Item = z.discriminatedUnion("type", [
 ]);
 export type StateItem = z.infer<typeof Item>;
 
-const ProviderState = z.object({
+const StatePart = z.object({
   provider_state: z.object({
     model: z.string(),
     /** A hash of the request that the reply answered; absent where the state does not depend on it. */
@@ -31,7 +31,7 @@ const ProviderState = z.object({
     items: z.array(Item),
   }),
 });
-export type ProviderState = z.infer<typeof ProviderState>["provider_state"];
+export type ProviderState = z.infer<typeof StatePart>["provider_state"];
 
 /**
  * Adds the state as a part that people are not shown, unless there is nothing to send back. It is the first part, so that its
@@ -46,12 +46,16 @@ export function withState(message: Message, state: ProviderState): Message {
   };
 }
 
+/** A message does not change and is in every later request of its conversation, so its state is read once. */
+const known = new WeakMap<Part, ProviderState | null>();
+
 /** The state of this model; undefined when the message has none or it belongs to another model, which could not use it. */
 export function stateFor(message: Pick<Message, "parts">, model: string): ProviderState | undefined {
   for (const part of message.parts) {
     if (!isState(part)) continue;
-    const read = ProviderState.safeParse(part.data);
-    if (read.success && read.data.provider_state.model === model) return read.data.provider_state;
+    const state = known.get(part) ?? StatePart.safeParse(part.data).data?.provider_state ?? null;
+    known.set(part, state);
+    if (state?.model === model) return state;
   }
   return undefined;
 }

@@ -79,6 +79,16 @@ test("402, 408, a server without tools and a request that is too large say what 
   assert.deepEqual([slow.error.code, slow.asked], ["busy", 4]);
 });
 
+test("a request without tools is taken by a server that refuses tools", async (t) => {
+  const wire = "openai-compatible";
+  const server = await modelServer(t, wire, (seen) => {
+    return refusalOf(wire, seen, { noTools: true }) ?? { reply: { text: ["ok"] } };
+  });
+  const here = model(wire, server);
+  await assert.rejects(here.call(request(), { signal: idle }), { code: "refused" });
+  assert.equal(messageText((await here.call(request({ format: "fenced" }), { signal: idle })).message), "ok");
+});
+
 test("a request that is too long is noticed on every wire, before and in the middle of a stream", async (t) => {
   for (const wire of wires) {
     const server = await modelServer(

@@ -54,6 +54,12 @@ function turnAt(n: number, wire: Wire): Turn {
   return { reply: { ...think, ...(n % 3 === 0 ? { text: [`Page ${n}.`] } : {}), calls: [read] } };
 }
 
+/** The same reply of a model that is offered no tools and writes its calls into its text. */
+function inFences({ calls = [], ...reply }: ScriptedReply): ScriptedReply {
+  const blocks = calls.map(({ name, args }) => `\n\`\`\`tool\n{"name":"${name}","args":${args}}\n\`\`\`\n`);
+  return { ...reply, text: [...(reply.text ?? []), ...blocks] };
+}
+
 interface LongRun {
   readonly status: string;
   readonly content: unknown;
@@ -88,13 +94,15 @@ async function longRun(t: TestContext, wire: Wire, modelId: string, rules: Rules
     if (/Thinking of \d/.test(JSON.stringify(request.body))) withReasoning += 1;
     const turn = turnAt(served, wire);
     served += 1;
-    return "reply" in turn ? { ...turn, reply: signed(wire, request, turn.reply) } : turn;
+    if (!("reply" in turn)) return turn;
+    return { ...turn, reply: signed(wire, request, rules.noTools === true ? inFences(turn.reply) : turn.reply) };
   };
   const server = await modelServer(t, wire, answer);
   const folder = tempFolder(t);
   const first = open(folder, wire, server);
   const name = `here/${modelId}`;
-  const limits = { model: name, context_tokens: 20_000, max_turns: 300 };
+  const format = rules.noTools === true ? "fenced" : "native";
+  const limits = { model: name, format, context_tokens: 20_000, max_turns: 300 };
   const root = await first.start({
     invocation: single(named("lead", "Read all pages.")),
     agents: {
@@ -129,6 +137,7 @@ const runs: readonly (readonly [title: string, wire: Wire, modelId: string, rule
     "mistral-large",
     { reasoningContent: "refused", replyAfterResults: true },
   ],
+  ["a server without tools", "openai-compatible", "m", { reasoningContent: "refused", noTools: true }],
 ];
 
 for (const [title, wire, modelId, rules] of runs) {
