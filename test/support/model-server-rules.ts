@@ -8,6 +8,8 @@ import type { ScriptedReply, Wire } from "./model-server-wires.ts";
 export interface Rules {
   /** The most tokens of a request, counted as a quarter of its characters. */
   readonly contextTokens?: number;
+  /** As Ollama: of a longer request the beginning is cut off, and nobody is told. */
+  readonly loadedTokens?: number;
   /** Refuses requests that offer tools. */
   readonly noTools?: boolean;
   /** What a compatible server wants of `reasoning_content`. */
@@ -22,7 +24,12 @@ export function signed(wire: Wire, request: Received, reply: ScriptedReply): Scr
   return { ...reply, usage, signature: signatureOf(wire, request.body) };
 }
 
-export function tokensOf({ body }: Received): number {
+/** Whether the server would silently cut off the beginning of the request. */
+export function isTruncated(request: Received, { loadedTokens = Infinity }: Rules): boolean {
+  return tokensOf(request) > loadedTokens;
+}
+
+function tokensOf({ body }: Received): number {
   return Math.ceil(JSON.stringify(body).length / 4);
 }
 

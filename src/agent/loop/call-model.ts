@@ -144,7 +144,7 @@ async function shorten({ durable, model, setup, conversation }: ModelCall, refus
     modelName,
     conversation,
     limit: conversation.limit ?? limit,
-    overflow: true,
+    occasion: "overflow",
   });
   return conversation.size < size;
 }

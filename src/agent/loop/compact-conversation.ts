@@ -24,7 +24,7 @@ import {
 } from "./compaction.ts";
 import { callsIn, type Conversation } from "./conversation.ts";
 import { mentionedIds } from "./mentioned-ids.ts";
-import { isFeedback, isSummary, summaryKey } from "./message-keys.ts";
+import { isFeedback, isSummary, type Occasion, summaryKey } from "./message-keys.ts";
 import { sizeOf } from "./model-view.ts";
 import { partText } from "./part-text.ts";
 
@@ -51,11 +51,10 @@ export interface CompactionContext {
   readonly conversation: Conversation;
   /** Tokens the conversation may take. */
   readonly limit: number;
-  /** Whether the provider has just refused the request of this turn as too long. */
-  readonly overflow?: boolean;
+  readonly occasion: Occasion;
 }
 
-/** To be called between two turns, or in a turn whose request was too long. All decisions follow from the conversation alone, so a restart decides the same. */
+/** To be called before a request. All decisions follow from the conversation alone, so a restart decides the same. */
 export async function compactConversation(context: CompactionContext): Promise<void> {
   const { conversation, limit } = context;
   const maskUpTo = maskEnd(conversation.view);
@@ -72,8 +71,8 @@ export async function compactConversation(context: CompactionContext): Promise<v
 const Summary = z.object({ message: CompleteMessage, usage: Usage });
 
 async function summarise(context: CompactionContext, old: readonly CompleteMessage[]): Promise<CompleteMessage> {
-  const { durable, model, modelName, conversation, limit, overflow = false } = context;
-  const key = summaryKey(conversation.turn, overflow);
+  const { durable, model, modelName, conversation, limit, occasion } = context;
+  const key = summaryKey(conversation.turn, occasion);
   const id = messageId(durable, key);
   const request: ModelRequest = {
     model: modelName,

@@ -7,7 +7,7 @@ import { z } from "zod";
 
 import { World } from "../../../test/support/agent-kit.ts";
 import { hurried, model } from "../../../test/support/model-server-models.ts";
-import { refusalOf, type Rules, signed } from "../../../test/support/model-server-rules.ts";
+import { isTruncated, refusalOf, type Rules, signed } from "../../../test/support/model-server-rules.ts";
 import { modelServer, type ModelServer, type Received, type Turn } from "../../../test/support/model-server.ts";
 import type { ScriptedReply, Wire } from "../../../test/support/model-server-wires.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
@@ -24,7 +24,9 @@ const page = stepTool({
 });
 
 /** The numbers of the requests in which something else happens than the reading of a page. */
-const at = { delegate: 40, childEnds: 75, restart: 100, handover: 130, end: 200 };
+const at = { delegate: 40, childEnds: 75, handover: 130, end: 200 };
+/** Requests in the middle of which the process ends: of the child, of the lead, of the one it was handed over to. */
+const restarts = [60, 100, 150];
 
 type Call = NonNullable<ScriptedReply["calls"]>[number];
 
@@ -68,26 +70,34 @@ interface LongRun {
   readonly summaries: number;
   /** Requests that carried reasoning of earlier turns. */
   readonly withReasoning: number;
+  /** Requests whose beginning the server has cut off without a word. */
+  readonly truncated: number;
 }
 
-/** Runs the task in two processes: the first one ends in the middle of a request. */
+/** Runs the task in several processes, each of which but the last ends in the middle of a request. */
 async function longRun(t: TestContext, wire: Wire, modelId: string, rules: Rules): Promise<LongRun> {
   const refused: string[] = [];
-  let [served, summaries, withReasoning, isStopped] = [0, 0, 0, false];
+  let [served, summaries, withReasoning, truncated] = [0, 0, 0, 0];
+  let unanswered: Received | undefined;
   let stop: () => void = () => undefined;
-  const stopped = new Promise<void>((resolve) => (stop = resolve));
+  const left = [...restarts];
   const answer = (request: Received): Turn => {
     const refusal = refusalOf(wire, request, rules);
     if (refusal !== undefined) {
       refused.push(JSON.stringify(refusal));
       return refusal;
     }
+    if (isTruncated(request, rules)) truncated += 1;
     if (JSON.stringify(request.body).includes("You shorten the record")) {
       summaries += 1;
       return { reply: signed(wire, request, { text: ["Pages were read."] }) };
     }
-    if (served === at.restart && !isStopped) {
-      isStopped = true;
+    const isAnother = unanswered !== undefined && JSON.stringify(request.body) !== JSON.stringify(unanswered.body);
+    if (isAnother) refused.push("the next process did not make the very same request again");
+    unanswered = undefined;
+    if (served === left[0]) {
+      left.shift();
+      unanswered = request;
       stop();
       return { silent: true };
     }
@@ -99,26 +109,29 @@ async function longRun(t: TestContext, wire: Wire, modelId: string, rules: Rules
   };
   const server = await modelServer(t, wire, answer);
   const folder = tempFolder(t);
-  const first = open(folder, wire, server);
   const name = `here/${modelId}`;
   const format = rules.noTools === true ? "fenced" : "native";
-  const limits = { model: name, format, context_tokens: 20_000, max_turns: 300 };
-  const root = await first.start({
+  const limits = { model: name, format, context_tokens: rules.loadedTokens ?? 20_000, max_turns: 300 };
+  const file = {
     invocation: single(named("lead", "Read all pages.")),
     agents: {
       lead: { instructions: "You lead.", handover: ["closer"], ...limits },
       child: { instructions: "You read.", context: "inherited", ...limits },
       closer: { instructions: "You close.", ...limits },
     },
-  });
-  await Promise.race([stopped, first.engine.result(root)]);
-  await first.close();
-  const second = open(folder, wire, server);
-  await second.engine.recover();
-  const { content } = await second.engine.result(root);
-  await second.close();
-  const { result } = content as { result: { status: string; content: unknown } };
-  return { ...result, refused, requests: served, summaries, withReasoning };
+  };
+  let root: string | undefined;
+  let ended: { readonly content: unknown } | undefined;
+  for (const _ of [...restarts, "the last process"]) {
+    const stopped = new Promise<undefined>((resolve) => (stop = () => resolve(undefined)));
+    const world = open(folder, wire, server);
+    if (root === undefined) root = await world.start(file);
+    else await world.engine.recover();
+    ended = await Promise.race([stopped, world.engine.result(root)]);
+    await world.close();
+  }
+  const { result } = ended?.content as { result: { status: string; content: unknown } };
+  return { ...result, refused, requests: served, summaries, withReasoning, truncated };
 }
 
 function open(folder: string, wire: Wire, server: ModelServer): World {
@@ -126,23 +139,35 @@ function open(folder: string, wire: Wire, server: ModelServer): World {
   return new World(folder, { environment: { tools: [...builtinTools, page] }, model: () => here });
 }
 
+const contextTokens = 9_000;
+
 const runs: readonly (readonly [title: string, wire: Wire, modelId: string, rules: Rules])[] = [
-  ["anthropic", "anthropic", "m", {}],
-  ["openai", "openai", "m", {}],
-  ["google", "google", "m", {}],
-  ["a server that wants reasoning back", "openai-compatible", "deepseek-v4", { reasoningContent: "required" }],
+  ["anthropic", "anthropic", "m", { contextTokens }],
+  ["openai", "openai", "m", { contextTokens }],
+  ["google", "google", "m", { contextTokens }],
+  [
+    "a server that wants reasoning back",
+    "openai-compatible",
+    "deepseek-v4",
+    { contextTokens, reasoningContent: "required" },
+  ],
   [
     "a strict server of Mistral's models",
     "openai-compatible",
     "mistral-large",
-    { reasoningContent: "refused", replyAfterResults: true },
+    { contextTokens, reasoningContent: "refused", replyAfterResults: true },
   ],
-  ["a server without tools", "openai-compatible", "m", { reasoningContent: "refused", noTools: true }],
+  [
+    "a server without tools that truncates silently",
+    "openai-compatible",
+    "m",
+    { loadedTokens: contextTokens, reasoningContent: "refused", noTools: true },
+  ],
 ];
 
 for (const [title, wire, modelId, rules] of runs) {
   test(`${title}: a task of 200 turns is shortened, inherited, handed over, cut and restarted, and runs through`, async (t) => {
-    const run = await longRun(t, wire, modelId, { contextTokens: 9_000, ...rules });
+    const run = await longRun(t, wire, modelId, rules);
     const others = run.refused.filter((text) => !/too long|exceeds the/.test(text));
     assert.deepEqual(others.slice(0, 1), [], `${others.length} requests were refused`);
     assert.deepEqual([run.status, run.content], ["completed", "all read"], JSON.stringify(run));
@@ -153,6 +178,8 @@ for (const [title, wire, modelId, rules] of runs) {
       `${share} of the requests had reasoning`,
     );
     assert.ok(run.summaries >= 3, `${run.summaries} summaries`);
-    assert.ok(run.refused.length >= 1 && run.refused.length <= 12, `${run.refused.length} requests were too long`);
+    assert.equal(run.truncated, 0);
+    const [least, most] = rules.contextTokens === undefined ? [0, 0] : [1, 12];
+    assert.ok(run.refused.length >= least && run.refused.length <= most, `${run.refused.length} were too long`);
   });
 }

@@ -16,7 +16,7 @@ import { callModel, type RecordedReply } from "./call-model.ts";
 import { compactConversation } from "./compact-conversation.ts";
 import { estimateTokens, isNearLimit } from "./compaction.ts";
 import { callsIn, type Conversation, openConversation } from "./conversation.ts";
-import { feedbackKey } from "./message-keys.ts";
+import { feedbackKey, type Occasion } from "./message-keys.ts";
 import { type ReplyProblem, replyProblem } from "./read-reply.ts";
 import { runTurn, type TurnOutcome } from "./turn.ts";
 
@@ -49,6 +49,7 @@ export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unkno
   const run: LoopRun = { durable, model, agent, setup, system, conversation, caller };
   for (; conversation.turn < setup.maxTurns; conversation.nextTurn()) {
     conversation.beginTurn();
+    if (conversation.turn === 0 && isLong(run)) await shorten(run, "opening");
     const end = await takeReply(run, await callModel(run));
     if (end !== undefined) return end.content;
   }
@@ -86,7 +87,7 @@ interface LoopRun {
 
 /** The task's result, when the reply ends it; undefined when the loop goes on. */
 async function takeReply(run: LoopRun, reply: RecordedReply): Promise<{ readonly content: unknown } | undefined> {
-  const { durable, model, agent, setup, conversation } = run;
+  const { durable, agent, setup, conversation } = run;
   const { message, usage, finish } = reply;
   if (finish === "refusal") {
     throw new TuttiError("task_failed", `the model of ${agent.id} refused to answer: ${oneLine(messageText(message))}`);
@@ -115,14 +116,29 @@ async function takeReply(run: LoopRun, reply: RecordedReply): Promise<{ readonly
   }
   failIfStuck(run, problem);
   // Before mail is taken: whether there is some can change with a restart, and what this does is recorded.
-  const limit = Math.min(setup.contextTokens, conversation.limit ?? setup.contextTokens);
-  if (answer?.end === undefined && isNearLimit(estimateTokens(conversation.size, conversation.measured), limit)) {
-    await compactConversation({ durable, model, modelName: setup.model, conversation, limit });
-  }
+  if (answer?.end === undefined && isLong(run)) await shorten(run, "turn");
   const mail = await durable.receive(`mail:${turn}.0`, noWaiting);
   if (mail === undefined) return answer?.end;
   conversation.add(await takeMail(durable, turn, mail));
   return undefined;
+}
+
+function limitOf({ setup, conversation }: LoopRun): number {
+  return Math.min(setup.contextTokens, conversation.limit ?? setup.contextTokens);
+}
+
+/**
+ * Whether the conversation is near the model's limit. One that was inherited or handed over may be so from the beginning:
+ * an earlier run may have shortened it for itself, or its model takes more.
+ */
+function isLong(run: LoopRun): boolean {
+  const { size, measured } = run.conversation;
+  return isNearLimit(estimateTokens(size, measured), limitOf(run));
+}
+
+function shorten(run: LoopRun, occasion: Occasion): Promise<void> {
+  const { durable, model, setup, conversation } = run;
+  return compactConversation({ durable, model, modelName: setup.model, conversation, limit: limitOf(run), occasion });
 }
 
 const notEnded =

@@ -1,12 +1,17 @@
 // The keys under which the loop records messages that it must recognise again by their ids.
 
-/** `overflow`: made within the turn because its request was too long, not after it. */
-export function summaryKey(turn: number, overflow: boolean): string {
-  return overflow ? `summary:${turn}.overflow` : `summary:${turn}`;
+/**
+ * When a conversation is shortened: at the end of a turn, before the first request of a run, or when the request of a turn
+ * was refused as too long. One turn may have all three.
+ */
+export type Occasion = "turn" | "opening" | "overflow";
+
+export function summaryKey(turn: number, occasion: Occasion): string {
+  return occasion === "turn" ? `summary:${turn}` : `summary:${turn}.${occasion}`;
 }
 
 export function isSummary(id: string): boolean {
-  return /\.summary:\d+(?:\.overflow)?$/.test(id);
+  return /\.summary:\d+(?:\.(?:opening|overflow))?$/.test(id);
 }
 
 /** Feedback on a reply that could not be read or used. */
