@@ -130,7 +130,8 @@ async function longRun(t: TestContext, wire: Wire, modelId: string, rules: Rules
     ended = await Promise.race([stopped, world.engine.result(root)]);
     await world.close();
   }
-  const { result } = ended?.content as { result: { status: string; content: unknown } };
+  assert.ok(ended !== undefined, "the last process ended before the task");
+  const { result } = ended.content as { result: { status: string; content: unknown } };
   return { ...result, refused, requests: served, summaries, withReasoning, truncated };
 }
 
