@@ -4,7 +4,8 @@ import { rehearsalModelName } from "../../core/rehearsal-name.ts";
 import type { Rights } from "../../core/rights.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import type { Profile } from "../../protocol/toolcalls/dialect.ts";
-import type { Model, ModelFormat } from "../../ports.ts";
+import { isJsonObject, type JsonObject } from "../../protocol/toolcalls/tool-call.ts";
+import type { Model, ModelFormat, ModelTool } from "../../ports.ts";
 import type { AgentEnvironment } from "../agent-environment.ts";
 import type { FoundAgent } from "../delegation/find-agent.ts";
 import type { OfferedTools } from "../delegation/task-input.ts";
@@ -19,6 +20,8 @@ export interface AgentSetup {
   readonly toolbox: Toolbox;
   /** Names of the tools that the model may call, those it has yet to find among them. */
   readonly toolNames: ReadonlySet<string>;
+  /** The JSON Schemas of their arguments. */
+  readonly toolSchemas: ReadonlyMap<string, JsonObject>;
   readonly format: ModelFormat;
   readonly profile: Profile;
   readonly system: string;
@@ -77,9 +80,11 @@ function makeSetup({ file, environment, agent, rights, offeredTools }: SetupOpti
   const wanted = definition.format ?? "auto";
   const format = wanted === "auto" ? (facts?.format ?? "native") : wanted;
   const { output_schema } = definition;
+  const tools = [...toolbox.declarations, ...toolbox.deferred];
   return {
     toolbox,
-    toolNames: new Set([...toolbox.declarations, ...toolbox.deferred].map((tool) => tool.name)),
+    toolNames: new Set(tools.map((tool) => tool.name)),
+    toolSchemas: schemasOf(tools),
     format,
     profile: definition.profile ?? facts?.profile ?? "tolerant",
     system: format === "fenced" ? fencedSystem(instructions, toolbox.declarations) : instructions,
@@ -88,4 +93,10 @@ function makeSetup({ file, environment, agent, rights, offeredTools }: SetupOpti
     maxTurns: definition.max_turns ?? defaultMaxTurns,
     checkOutput: output_schema === undefined ? undefined : outputCheck(output_schema),
   };
+}
+
+function schemasOf(tools: readonly ModelTool[]): Map<string, JsonObject> {
+  const schemas = new Map<string, JsonObject>();
+  for (const { name, parameters } of tools) if (isJsonObject(parameters)) schemas.set(name, parameters);
+  return schemas;
 }

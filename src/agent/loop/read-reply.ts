@@ -1,7 +1,7 @@
 // Reads a model's reply into text and calls, whatever format it came in, and finds what the model must correct.
 
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
-import { isJsonObject, type ToolCallReply } from "../../protocol/toolcalls/tool-call.ts";
+import { isJsonObject, type JsonObject, type ToolCallReply } from "../../protocol/toolcalls/tool-call.ts";
 import type { Profile } from "../../protocol/toolcalls/dialect.ts";
 import { parseToolCalls, type ToolCallOptions } from "../../protocol/toolcalls/parse-tool-calls.ts";
 import { toolFeedback } from "../../protocol/toolcalls/tool-feedback.ts";
@@ -14,6 +14,8 @@ export interface ReplyRules {
   readonly profile?: Profile;
   /** Names of the tools the agent is offered. */
   readonly toolNames: ReadonlySet<string>;
+  /** The JSON Schemas of their arguments. */
+  readonly toolSchemas?: ReadonlyMap<string, JsonObject>;
 }
 
 export interface ReadReply {
@@ -49,8 +51,12 @@ function readFenced({ message, finish }: ModelReply, rules: ReplyRules, prefix: 
   return whole ? { parts } : { parts, original: text };
 }
 
-function readingOf({ profile, toolNames }: ReplyRules): ToolCallOptions {
-  return { tools: toolNames, ...(profile === undefined ? {} : { profile }) };
+function readingOf({ profile, toolNames, toolSchemas }: ReplyRules): ToolCallOptions {
+  return {
+    tools: toolNames,
+    ...(toolSchemas === undefined ? {} : { schemas: toolSchemas }),
+    ...(profile === undefined ? {} : { profile }),
+  };
 }
 
 function readNative({ message }: ModelReply, rules: ReplyRules, prefix: string): ReadReply {
@@ -133,7 +139,7 @@ function textProblem(original: string, rules: ReplyRules, cut: boolean): ReplyPr
  */
 function writtenCalls(text: string, { toolNames }: ReplyRules): ToolCallReply | undefined {
   // Every form of a written call contains one of these, so most replies need no parsing.
-  if (!/[`{<~|]|\[TOOL|tool_/.test(text)) return undefined;
+  if (!/[`{<~|[]|tool_/.test(text)) return undefined;
   const read = parseToolCalls(text, { tools: toolNames });
   const errors = read.errors.filter((error) => error.code !== "quoted_call");
   const violations = read.violations.filter((violation) => violation.kind === "other_dialect");

@@ -33,6 +33,10 @@ export interface Dialect {
     readonly severalObjects: boolean;
     readonly openerClosesBlock: boolean;
     readonly bareCall: boolean;
+    /** Calls in the dialects that models were trained on. */
+    readonly modelDialects: boolean;
+    /** The first closing tag of reasoning that was never opened ends it even after a complete call. */
+    readonly lateReasoningClose: boolean;
     /** A `json` block is a call whatever it holds; otherwise only if it is a call of a registered tool. */
     readonly anyJsonBlock: boolean;
     /** Keys beside `name` and `args` are dropped without a violation. */
@@ -64,6 +68,8 @@ export const dialects: Readonly<Record<Profile, Dialect>> = {
       severalObjects: false,
       openerClosesBlock: false,
       bareCall: false,
+      modelDialects: false,
+      lateReasoningClose: false,
       anyJsonBlock: true,
       unknownKeys: true,
     },
@@ -93,6 +99,8 @@ export const dialects: Readonly<Record<Profile, Dialect>> = {
       severalObjects: true,
       openerClosesBlock: true,
       bareCall: true,
+      modelDialects: true,
+      lateReasoningClose: true,
       anyJsonBlock: false,
       unknownKeys: false,
     },

@@ -28,6 +28,10 @@ export interface Findings {
   complete: boolean;
   /** A call in another dialect was reported. */
   otherDialect: boolean;
+  /** Those of `calls` that came in a model's own dialect. */
+  readonly dialectCalls: Set<ParsedToolCall>;
+  /** A call in a model's own dialect could not be read, so none of them runs. */
+  dialectBroken: boolean;
 }
 
 /** A reply of millions of broken blocks must not become millions of errors or violations. */
@@ -42,11 +46,25 @@ export function newFindings(): Findings {
     droppedViolations: 0,
     complete: false,
     otherDialect: false,
+    dialectCalls: new Set(),
+    dialectBroken: false,
   };
 }
 
 export function addCall(findings: Findings, name: string, args: JsonObject): void {
   findings.calls.push({ id: `tc_${findings.calls.length}`, name, args });
+}
+
+export function addDialectCall(findings: Findings, name: string, args: JsonObject): void {
+  const call = { id: `tc_${findings.calls.length}`, name, args };
+  findings.calls.push(call);
+  findings.dialectCalls.add(call);
+}
+
+/** The calls that run. If one call in a model's own dialect is cut or broken, no call in such a dialect runs. */
+export function callsToRun({ calls, dialectCalls, dialectBroken }: Findings): readonly ParsedToolCall[] {
+  if (!dialectBroken || dialectCalls.size === 0) return calls;
+  return calls.filter((call) => !dialectCalls.has(call)).map((call, index) => ({ ...call, id: `tc_${index}` }));
 }
 
 export function addFault(findings: Findings, fault: Fault): void {
@@ -55,17 +73,25 @@ export function addFault(findings: Findings, fault: Fault): void {
 }
 
 export function addViolation(findings: Findings, kind: ViolationKind, message: string): void {
-  if (findings.violations.length < limit) findings.violations.push({ kind, message });
+  pushViolation(findings, { kind, message });
+}
+
+export function pushViolation(findings: Findings, violation: Violation): void {
+  if (findings.violations.length < limit) findings.violations.push(violation);
   else findings.droppedViolations += 1;
 }
 
-/** Forgets faults and violations: the text they came from turned out to be reasoning. */
+/** Forgets calls, faults and violations: the text they came from turned out to be reasoning. */
 export function forget(findings: Findings): void {
   findings.faults.length = 0;
   findings.violations.length = 0;
   findings.droppedFaults = 0;
   findings.droppedViolations = 0;
   findings.otherDialect = false;
+  findings.calls.length = 0;
+  findings.dialectCalls.clear();
+  findings.dialectBroken = false;
+  findings.complete = false;
 }
 
 export function wordErrors(text: string, findings: Findings): ToolCallError[] {
@@ -129,6 +155,8 @@ function wording(text: string, { code, at, detail = "" }: Fault, line: number): 
       return `Line ${line} looks like the start of a tool block but is not one: the opener must be exactly \`\`\`tool, alone on its line.`;
     case "cut_call":
       return `The reply was cut off in the call begun on line ${line}, which may be incomplete. Send the whole call again.`;
+    case "broken_dialect_call":
+      return `The call on line ${line} could not be read: ${detail}. No call of this reply in that form ran.`;
     case "too_many_errors":
       return detail;
   }

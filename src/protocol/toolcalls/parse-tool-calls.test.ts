@@ -174,7 +174,7 @@ for (const profile of ["strict", "tolerant"] as const) {
     });
 
     test("violations past the limit are counted, not listed", () => {
-      const reply = parse(`${fence('{"name":"a"}')}\n${"</think>".repeat(10_007)}`);
+      const reply = parse(`<think>x</think>${fence('{"name":"a"}')}\n${"</think>".repeat(10_007)}`);
       assert.equal(reply.violations.length, 10_001);
       assert.deepEqual(
         [reply.violations.at(-1)?.kind, reply.violations.at(-1)?.message.slice(0, 6)],
@@ -364,14 +364,14 @@ describe("tolerant, what models really emit", () => {
     assert.deepEqual(tolerant(fence("// comment\n{}", "json")).errors, []);
   });
 
-  test("calls in older tag dialects are one violation for the reply", () => {
+  test("calls in tags of no known dialect are one violation for the reply", () => {
     for (const text of [
-      '<tool_call>\n{"name":"ls"}\n</tool_call>',
+      "<tool_call>\nls({})\n</tool_call>",
       "<tool_calls><invoke name='ls'></invoke></tool_calls>",
-      "Sure. <function=ls><parameter=path>src</parameter></function>",
-      '[TOOL_CALLS][{"name":"ls"}]',
+      "Sure. <function_call>ls",
+      "[TOOL_CALLS] is a token.",
       "<|tool_call|>ls",
-      "<\uff5ctool\u2581calls\u2581begin\uff5c>",
+      "<\uff5ctool\u2581calls\u2581begin\uff5c> is a token.",
     ]) {
       const reply = tolerant(text);
       assert.deepEqual([calls(reply), codes(reply), kinds(reply)], [[], [], ["other_dialect"]], text);

@@ -1,10 +1,14 @@
 // Reads a whole reply in the fenced tool-call format: calls, errors, violations, prose and reasoning, in one pass.
 import { dialects, type Profile } from "./dialect.ts";
-import { listViolations, wordErrors } from "./findings.ts";
+import type { ToolSchemas } from "./dialects/dialect-reading.ts";
+import { callsToRun, listViolations, wordErrors } from "./findings.ts";
+import { readBracket } from "./read-bracket.ts";
 import { readFence } from "./read-fence.ts";
-import { noteOtherDialect, readAngle } from "./read-tag.ts";
-import { newReplyScan, takeBareObject } from "./reply-scan.ts";
-import type { ToolCallReply } from "./tool-call.ts";
+import { noteOtherDialect } from "./dialects/take-dialect.ts";
+import { readAngle } from "./read-tag.ts";
+import { newReplyScan } from "./reply-scan.ts";
+import { takeBareReply } from "./take-bare-reply.ts";
+import type { ParsedToolCall, ToolCallReply } from "./tool-call.ts";
 import { joinVisible, show } from "./visible-text.ts";
 
 export interface ToolCallOptions {
@@ -12,31 +16,45 @@ export interface ToolCallOptions {
   readonly profile?: Profile;
   /** Names of the registered tools; without them every name counts as registered. */
   readonly tools?: readonly string[] | ReadonlySet<string>;
+  /** The JSON Schemas of the tools' arguments, which tell the types of values that a dialect writes as plain text. */
+  readonly schemas?: ToolSchemas;
   /** The provider says the reply was cut off: an unclosed last block does not run. */
   readonly cut?: boolean;
 }
 
 /** Never throws, whatever the text; linear in its length. */
 export function parseToolCalls(text: string, options: ToolCallOptions = {}): ToolCallReply {
+  // Calls in reasoning are listed. Reasoning inside that reasoning is not looked into, so each text is read twice at most.
+  return readReply(text, options, (inner) => readReply(inner, options, () => []).calls);
+}
+
+function readReply(
+  text: string,
+  options: ToolCallOptions,
+  callsInside: (reasoning: string) => readonly ParsedToolCall[],
+): ToolCallReply {
   const dialect = dialects[options.profile ?? "tolerant"];
   const tools = options.tools === undefined || isSet(options.tools) ? options.tools : new Set(options.tools);
-  const scan = newReplyScan(text, { dialect, tools, cut: options.cut ?? false });
+  const rules = { dialect, tools, cut: options.cut ?? false };
+  const scan = newReplyScan(text, rules, { schemas: options.schemas, callsInside });
 
-  takeBareObject(scan);
+  takeBareReply(scan);
   while (scan.at < text.length) {
     const fence = scan.nextFence(scan.at);
     const angle = scan.nextAngle(scan.at);
-    if (fence >= text.length && angle >= text.length) break;
-    if (fence < angle) readFence(scan, fence);
-    else readAngle(scan, angle);
+    const bracket = scan.nextBracket(scan.at);
+    if (fence < angle && fence < bracket) readFence(scan, fence);
+    else if (bracket < angle) readBracket(scan, bracket);
+    else if (angle < text.length) readAngle(scan, angle);
+    else break;
   }
   show(scan.visible, text.length);
 
   const { prose, reasoning } = joinVisible(scan.visible);
   const word = dialect.otherWords.find((start) => prose.startsWith(start));
-  if (word !== undefined) noteOtherDialect(scan.findings, word);
+  if (word !== undefined) noteOtherDialect(scan, word);
   return {
-    calls: scan.findings.calls,
+    calls: callsToRun(scan.findings),
     errors: wordErrors(text, scan.findings),
     violations: listViolations(scan.findings),
     prose,

@@ -1,7 +1,8 @@
 // Reads a reply that is nothing but one JSON object: a call without a fence, or data.
 import { addFault, addViolation, type Findings } from "./findings.ts";
 import { hasArgs, readCall } from "./read-call.ts";
-import { judgeData, keep, noteUnregistered, type BlockRules } from "./read-block.ts";
+import { noteUnregistered } from "./dialects/keep-calls.ts";
+import { judgeData, keep, type BlockRules } from "./read-block.ts";
 import { readObjects } from "./read-objects.ts";
 
 /** `data` stays prose. */
@@ -19,7 +20,7 @@ export function readBareCall(
       object(value, at, fault) {
         const call = readCall(value, rules);
         const judged = judgeData(value, call, rules);
-        if (judged === "unregistered") noteUnregistered(call, findings);
+        if (judged === "unregistered") noteUnregistered(call.name, findings);
         // Without registered tools, only an object with a name and arguments is taken for a call.
         const certain = rules.tools !== undefined || (call.ok && hasArgs(value, rules.dialect));
         if (judged !== "call" || !certain) return;

@@ -1,6 +1,9 @@
 // Reads one fenced block into calls, faults and violations, or decides that it is data.
 import { addCall, addFault, addViolation, type Findings } from "./findings.ts";
 import type { BlockEnd, Host } from "./fences.ts";
+import { addDialectFault, keepDialectCalls, noteUnregistered } from "./dialects/keep-calls.ts";
+import { cutFault } from "./dialects/dialect-reading.ts";
+import { readCodeBody } from "./dialects/read-pythonic.ts";
 import { hasArgs, readCall, type CallReading, type CallRules } from "./read-call.ts";
 import { readObjects, type BodyReading } from "./read-objects.ts";
 import type { JsonObject } from "./tool-call.ts";
@@ -27,6 +30,9 @@ export interface BlockReading {
 
 export function readBlock(text: string, block: Block, rules: BlockRules & { findings: Findings }): BlockReading {
   const { findings, dialect } = rules;
+  const code =
+    dialect.allows.modelDialects && block.opener.info === "tool_code" ? readCode(text, block, rules) : undefined;
+  if (code !== undefined) return code;
   const decided = block.opener.form !== "json" || dialect.allows.anyJsonBlock;
   let asData = false;
   let objects = 0;
@@ -42,7 +48,7 @@ export function readBlock(text: string, block: Block, rules: BlockRules & { find
       if (!decided && objects === 1) {
         const verdict = judgeData(value, call, rules);
         asData = verdict !== "call";
-        if (verdict === "unregistered") noteUnregistered(call, findings);
+        if (verdict === "unregistered") noteUnregistered(call.name, findings);
         if (asData) return;
         noteOpener(block, findings);
       }
@@ -60,6 +66,22 @@ export function readBlock(text: string, block: Block, rules: BlockRules & { find
     addViolation(findings, "several_objects", "A block holds one call object; give each call its own block.");
   noteFault(reading, block, { findings, cutOff });
   return { as: "call", end: reading.end };
+}
+
+/** A `tool_code` block that holds Python instead of JSON, as Gemma writes it; undefined if it holds none. */
+function readCode(text: string, block: Block, rules: BlockRules & { findings: Findings }): BlockReading | undefined {
+  const { findings } = rules;
+  const cut = rules.cut && block.ended === "eof";
+  const calls = readCodeBody(text, { from: block.bodyStart, to: block.bodyEnd, cut }, rules);
+  if (calls === undefined) return undefined;
+  findings.complete = true;
+  noteOpener(block, findings);
+  if (calls.ok && !cut) keepDialectCalls(findings, { dialect: "gemma", calls: calls.value }, rules);
+  else {
+    const fault = calls.ok ? { at: block.bodyEnd, detail: cutFault } : calls.fault;
+    addDialectFault(findings, { dialect: "gemma", at: fault.at, detail: fault.detail, lineAt: block.openerAt });
+  }
+  return { as: "call", end: calls.ok ? calls.end : block.bodyEnd };
 }
 
 export function keep(call: CallReading, at: number, findings: Findings): void {
@@ -94,15 +116,6 @@ function noteOpener({ opener, ended }: Block, findings: Findings): void {
       "A block was not closed before the next one began; close it with a line that is exactly ```.",
     );
   }
-}
-
-export function noteUnregistered(call: CallReading, findings: Findings): void {
-  const name = (call.name ?? "").slice(0, 60);
-  addViolation(
-    findings,
-    "unregistered_call",
-    `What looks like a call of \`${name}\` did not run: there is no tool of that name.`,
-  );
 }
 
 /** Whether an object that may be plain data is a call of a registered tool, a call of another name, or data. */

@@ -75,6 +75,7 @@ function followForeign(scan: ReplyScan, { fence, past, lineEnd }: FenceLine): vo
   const angle = scan.nextAngle(fence);
   const infoEnd = angle < lineEnd && scan.readTag(scan.text, angle) !== undefined ? angle : lineEnd;
   if (skipSpace(text, past, infoEnd) >= infoEnd) {
+    if (foreign.open.length === 0) scan.bareFence = !scan.bareFence;
     closeForeign(foreign, code, past - fence);
     return;
   }

@@ -1,12 +1,16 @@
 // Handles a `<` in a reply: reasoning, stray closing tags, and calls in another dialect.
-import { addViolation, type Findings, forget } from "./findings.ts";
+import { isQuoted, noteOtherDialect, takeDialect } from "./dialects/take-dialect.ts";
+import { addViolation, forget } from "./findings.ts";
 import type { ReasoningTag } from "./reasoning.ts";
-import { goOn, reasoningOf, type ReplyScan, takeBareObject } from "./reply-scan.ts";
+import { goOn, reasoningOf, type ReplyScan } from "./reply-scan.ts";
+import { takeBareReply } from "./take-bare-reply.ts";
 import { hide, hideAll, show, visibleLineStart } from "./visible-text.ts";
+import { skipSpace } from "../white-space.ts";
 
 export function readAngle(scan: ReplyScan, angle: number): void {
   const tag = scan.readTag(scan.text, angle);
   if (tag === undefined) {
+    if (takeDialect(scan, angle)) return;
     readOtherTag(scan, angle);
     scan.at = angle + 1;
   } else if (tag.form === "close") readOrphanClose(scan, angle, tag);
@@ -17,17 +21,10 @@ function readOtherTag(scan: ReplyScan, angle: number): void {
   const { otherTags } = scan.rules.dialect;
   if (otherTags === undefined) return;
   otherTags.lastIndex = angle;
-  // In backticks it is mentioned, not used.
-  if (scan.foreign.open.length > 0 || scan.text[angle - 1] === "`" || !otherTags.test(scan.text)) return;
-  noteOtherDialect(scan.findings, scan.text.slice(angle, otherTags.lastIndex));
-}
-
-/** Reported once for the whole reply. */
-export function noteOtherDialect(findings: Findings, written: string): void {
-  if (findings.otherDialect) return;
-  findings.otherDialect = true;
-  const message = `A call written with \`${written}\` did not run: that is not the format in use here.`;
-  addViolation(findings, "other_dialect", message);
+  if (scan.foreign.open.length > 0 || !otherTags.test(scan.text)) return;
+  const { lastIndex } = otherTags;
+  // In a quotation it is mentioned, not used.
+  if (!isQuoted(scan, angle)) noteOtherDialect(scan, scan.text.slice(angle, lastIndex));
 }
 
 function readReasoning(scan: ReplyScan, angle: number, tag: ReasoningTag): void {
@@ -47,23 +44,40 @@ function readReasoning(scan: ReplyScan, angle: number, tag: ReasoningTag): void 
     const message = `A <${tag.name}> tag is never closed; everything after it counts as reasoning.`;
     addViolation(findings, "unclosed_reasoning", message);
   }
+  scan.reasoned = true;
   goOn(scan, end, opensLine);
-  takeBareObject(scan);
+  takeBareReply(scan);
 }
 
-/** Some chat templates drop the opening tag; then everything before the closing tag is reasoning. */
+/** Some chat templates open the tag themselves; then everything before the closing tag is reasoning. */
 function readOrphanClose(scan: ReplyScan, angle: number, tag: ReasoningTag): void {
   const { visible, findings, foreign } = scan;
-  if (findings.complete) {
+  if (findings.complete && !closesLate(scan, angle, tag)) {
     addViolation(findings, "orphan_reasoning_close", `A </${tag.name}> tag closes nothing; it was read as text.`);
     scan.at = tag.end;
     return;
   }
   hideAll(visible, angle, tag.end);
+  for (const { name, args } of findings.calls) scan.ignored.push({ name, args });
   forget(findings);
   foreign.open.length = 0;
+  scan.bareFence = false;
   for (const call of scan.quoted) scan.ignored.push(call);
   scan.quoted = [];
+  scan.reasoned = true;
   goOn(scan, tag.end, true);
-  takeBareObject(scan);
+  takeBareReply(scan);
+}
+
+/**
+ * Whether a closing tag after a complete call ends reasoning that the chat template opened, so that the call was a draft.
+ * It does so only as the first end of reasoning in the reply, outside fences and quotations, and not in the middle of a
+ * line of text.
+ */
+function closesLate(scan: ReplyScan, angle: number, tag: ReasoningTag): boolean {
+  const { text, foreign, visible } = scan;
+  if (!scan.rules.dialect.allows.lateReasoningClose || scan.reasoned) return false;
+  if (foreign.open.length > 0 || scan.bareFence || isQuoted(scan, angle)) return false;
+  const opensLine = visibleLineStart(visible, angle) !== -1;
+  return opensLine || skipSpace(text, tag.end, scan.nextLineBreak(tag.end)) === scan.nextLineBreak(tag.end);
 }

@@ -1,12 +1,12 @@
 // The state of one pass over a reply: its position, its findings, and the searches its parts share.
 import { blockEnds, type BlockEnds, type Finder, finder, type ForeignFences, markersIn, nearest } from "./fences.ts";
 import { type Findings, newFindings } from "./findings.ts";
-import { readBareCall } from "./read-bare-call.ts";
+import { dialectText, type DialectText, type ToolSchemas } from "./dialects/dialect-reading.ts";
+import { type LineQuote, newLineQuote } from "./dialects/line-quote.ts";
 import type { BlockRules } from "./read-block.ts";
 import { type ReasoningScan, reasoningScan, tagReader } from "./reasoning.ts";
 import type { ParsedToolCall } from "./tool-call.ts";
-import { newVisibleText, resume, show, type VisibleText } from "./visible-text.ts";
-import { skipSpace } from "../white-space.ts";
+import { newVisibleText, resume, type VisibleText } from "./visible-text.ts";
 
 export interface ReplyScan {
   readonly text: string;
@@ -22,18 +22,35 @@ export interface ReplyScan {
   /** Lines that only look like an opener have been reported up to here. */
   reportedUpTo: number;
   bareTries: number;
+  listTries: number;
+  /** A part of the reply was reasoning, and it has ended. */
+  reasoned: boolean;
+  /** A fence without an info string is open. It closes nothing, and quotes what the dialects of models write. */
+  bareFence: boolean;
   /** The fence markers the text holds. */
   readonly markers: readonly string[];
   readonly nextFence: Finder;
   readonly nextAngle: Finder;
+  /** Where a call may begin with a bracket. */
+  readonly nextBracket: Finder;
   readonly nextLineBreak: Finder;
   readonly endOfBlock: BlockEnds;
   readonly readTag: ReturnType<typeof tagReader>;
   /** Made when the first tag is met; most replies hold none. */
   reasoning: ReasoningScan | undefined;
+  /** Absent if the profile reads no dialects of models. */
+  readonly dialects: DialectText | undefined;
+  readonly lineQuote: LineQuote;
+  /** The calls in a text that turned out to be reasoning. */
+  readonly callsInside: (reasoning: string) => readonly ParsedToolCall[];
 }
 
-export function newReplyScan(text: string, blockRules: BlockRules): ReplyScan {
+export interface ScanSettings {
+  readonly schemas: ToolSchemas | undefined;
+  readonly callsInside: ReplyScan["callsInside"];
+}
+
+export function newReplyScan(text: string, blockRules: BlockRules, { schemas, callsInside }: ScanSettings): ReplyScan {
   const findings = newFindings();
   const { dialect, tools, cut } = blockRules;
   const rules = { dialect, tools, cut, findings };
@@ -49,15 +66,30 @@ export function newReplyScan(text: string, blockRules: BlockRules): ReplyScan {
     at: 0,
     reportedUpTo: -1,
     bareTries: 0,
+    listTries: 0,
+    reasoned: false,
+    bareFence: false,
     markers,
     nextFence: nearest(text, markers),
     nextAngle: finder(text, "<"),
+    nextBracket: nearest(text, brackets(rules)),
     nextLineBreak: finder(text, "\n"),
     endOfBlock: blockEnds(text, dialect, markers),
     readTag: tagReader(dialect),
     reasoning: undefined,
+    dialects: dialect.allows.modelDialects ? dialectText(text, { rules, schemas, cut }) : undefined,
+    lineQuote: newLineQuote(),
+    callsInside,
   };
 }
+
+function brackets({ dialect, tools }: BlockRules): string[] {
+  if (!dialect.allows.modelDialects) return [];
+  // A list of calls as in Python could be prose, so it is looked for only where the tools are known.
+  return tools === undefined || tools.size === 0 ? mistralTokens : [...mistralTokens, "\n["];
+}
+
+const mistralTokens = ["[TOOL_CALLS]", "[THINK]"];
 
 export function reasoningOf(scan: ReplyScan): ReasoningScan {
   scan.reasoning ??= reasoningScan(scan.text, scan.rules, scan.markers);
@@ -67,21 +99,4 @@ export function reasoningOf(scan: ReplyScan): ReasoningScan {
 export function goOn(scan: ReplyScan, from: number, lineBlank: boolean): void {
   scan.at = from;
   resume(scan.visible, from, lineBlank);
-}
-
-/** Each try reads to the end of the reply, so their number is limited. */
-const maxBareTries = 4;
-
-/** A reply that is nothing but one JSON object is taken whole, so that the strings in it stay untouched. */
-export function takeBareObject(scan: ReplyScan): void {
-  const { text, rules, findings, visible } = scan;
-  if (!rules.dialect.allows.bareCall || scan.bareTries >= maxBareTries) return;
-  if (visible.any || findings.complete || findings.faults.length > 0) return;
-  const start = skipSpace(text, scan.at, text.length);
-  if (text.charCodeAt(start) !== 0x7b) return;
-  scan.bareTries += 1;
-  const reading = readBareCall(text, start, rules);
-  if (reading === "not_one_object") return;
-  if (reading === "data") show(visible, text.length);
-  goOn(scan, text.length, true);
 }

@@ -24,6 +24,7 @@ export type ToolCallErrorCode =
   | "quoted_call"
   | "not_an_opener"
   | "cut_call"
+  | "broken_dialect_call"
   | "too_many_errors";
 
 /** Something that was meant as a call and did not run. */
@@ -36,6 +37,22 @@ export interface ToolCallError {
   readonly excerpt: string;
 }
 
+/** A form of call that models were trained on, named after them. */
+export type ModelDialect =
+  | "hermes"
+  | "qwen3-coder"
+  | "glm"
+  | "kimi"
+  | "deepseek-v3"
+  | "deepseek-v3.1"
+  | "deepseek-v3.2"
+  | "minimax"
+  | "llama"
+  | "pythonic"
+  | "mistral"
+  | "harmony"
+  | "gemma";
+
 export type ViolationKind =
   | "json_fence"
   | "drifted_fence"
@@ -46,6 +63,8 @@ export type ViolationKind =
   | "generic_wrapper"
   | "channel_suffix"
   | "bare_call"
+  | "dialect_call"
+  | "dialect_markup"
   | "unregistered_call"
   | "other_dialect"
   | "unclosed_reasoning"
@@ -56,6 +75,8 @@ export type ViolationKind =
 export interface Violation {
   readonly kind: ViolationKind;
   readonly message: string;
+  /** The dialect of a `dialect_call` or a `dialect_markup`. */
+  readonly dialect?: ModelDialect;
 }
 
 export interface ToolCallReply {

@@ -1,0 +1,43 @@
+// Tells whether a place in a reply is quoted on its line: inside inline code, after a quotation mark, or in a quotation.
+
+/** How far the text was looked at, and what its line was like up to there. Places must be asked for in their order. */
+export interface LineQuote {
+  at: number;
+  /** An odd number of backticks stands before the place on its line. */
+  inCode: boolean;
+  /** The line begins with `>`. */
+  inQuotation: boolean;
+  /** Only blanks stand before the place on its line. */
+  blank: boolean;
+}
+
+export function newLineQuote(): LineQuote {
+  return { at: 0, inCode: false, inQuotation: false, blank: true };
+}
+
+const quotationMarks = "`\"'\u201c\u2018\u00ab\u201e";
+
+export function isQuotedAt(state: LineQuote, text: string, at: number): boolean {
+  for (; state.at < at; state.at += 1) {
+    const code = text.charCodeAt(state.at);
+    if (code === 0x0a) restart(state);
+    else if (code === 0x60) {
+      state.inCode = !state.inCode;
+      state.blank = false;
+    } else if (code === 0x3e && state.blank) state.inQuotation = true;
+    else if (code !== 0x20 && code !== 0x09 && code !== 0x0d) state.blank = false;
+  }
+  return state.inCode || state.inQuotation || (at > 0 && quotationMarks.includes(text.charAt(at - 1)));
+}
+
+/** Goes on after a call, whose own text quotes nothing. */
+export function passTo(state: LineQuote, at: number): void {
+  state.at = at;
+  restart(state);
+}
+
+function restart(state: LineQuote): void {
+  state.inCode = false;
+  state.inQuotation = false;
+  state.blank = true;
+}
