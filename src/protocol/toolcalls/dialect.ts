@@ -29,6 +29,8 @@ export interface Dialect {
   /** How calls in other formats begin: tags (sticky), which may be anywhere, and words at the start of a reply. */
   readonly otherTags: RegExp | undefined;
   readonly otherWords: readonly string[];
+  /** What follows the `<` of all tags of dialects, so that most tags need no reading. */
+  readonly dialectInitials: string;
   readonly allows: {
     readonly severalObjects: boolean;
     readonly openerClosesBlock: boolean;
@@ -64,6 +66,7 @@ export const dialects: Readonly<Record<Profile, Dialect>> = {
     reasoningTags,
     otherTags: undefined,
     otherWords: [],
+    dialectInitials: "",
     allows: {
       severalObjects: false,
       openerClosesBlock: false,
@@ -95,6 +98,7 @@ export const dialects: Readonly<Record<Profile, Dialect>> = {
     otherTags:
       /<(?:tool_(?:call|code|use)|function(?:=|_call)|invoke|\|(?:tool_call|python_tag\||channel\|)|\uff5c(?:tool|DSML))/y,
     otherWords: ["[TOOL_CALLS]"],
+    dialectInitials: "tfims|\uff5c",
     allows: {
       severalObjects: true,
       openerClosesBlock: true,

@@ -29,9 +29,11 @@ export interface Findings {
   /** A call in another dialect was reported. */
   otherDialect: boolean;
   /** Those of `calls` that came in a model's own dialect. */
-  readonly dialectCalls: Set<ParsedToolCall>;
+  dialectCalls: Set<ParsedToolCall> | undefined;
   /** A call in a model's own dialect could not be read, so none of them runs. */
   dialectBroken: boolean;
+  /** Tokens of a chat template were reported. */
+  dialectMarkup: boolean;
 }
 
 /** A reply of millions of broken blocks must not become millions of errors or violations. */
@@ -46,8 +48,9 @@ export function newFindings(): Findings {
     droppedViolations: 0,
     complete: false,
     otherDialect: false,
-    dialectCalls: new Set(),
+    dialectCalls: undefined,
     dialectBroken: false,
+    dialectMarkup: false,
   };
 }
 
@@ -58,12 +61,12 @@ export function addCall(findings: Findings, name: string, args: JsonObject): voi
 export function addDialectCall(findings: Findings, name: string, args: JsonObject): void {
   const call = { id: `tc_${findings.calls.length}`, name, args };
   findings.calls.push(call);
-  findings.dialectCalls.add(call);
+  (findings.dialectCalls ??= new Set()).add(call);
 }
 
 /** The calls that run. If one call in a model's own dialect is cut or broken, no call in such a dialect runs. */
 export function callsToRun({ calls, dialectCalls, dialectBroken }: Findings): readonly ParsedToolCall[] {
-  if (!dialectBroken || dialectCalls.size === 0) return calls;
+  if (!dialectBroken || dialectCalls === undefined) return calls;
   return calls.filter((call) => !dialectCalls.has(call)).map((call, index) => ({ ...call, id: `tc_${index}` }));
 }
 
@@ -89,8 +92,9 @@ export function forget(findings: Findings): void {
   findings.droppedViolations = 0;
   findings.otherDialect = false;
   findings.calls.length = 0;
-  findings.dialectCalls.clear();
+  findings.dialectCalls = undefined;
   findings.dialectBroken = false;
+  findings.dialectMarkup = false;
   findings.complete = false;
 }
 

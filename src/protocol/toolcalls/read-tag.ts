@@ -10,9 +10,11 @@ import { skipSpace } from "../white-space.ts";
 export function readAngle(scan: ReplyScan, angle: number): void {
   const tag = scan.readTag(scan.text, angle);
   if (tag === undefined) {
-    if (takeDialect(scan, angle)) return;
-    readOtherTag(scan, angle);
-    scan.at = angle + 1;
+    if (!scan.rules.dialect.dialectInitials.includes(scan.text.charAt(angle + 1))) scan.at = angle + 1;
+    else if (!takeDialect(scan, angle)) {
+      readOtherTag(scan, angle);
+      scan.at = angle + 1;
+    }
   } else if (tag.form === "close") readOrphanClose(scan, angle, tag);
   else readReasoning(scan, angle, tag);
 }

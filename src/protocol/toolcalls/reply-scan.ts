@@ -7,6 +7,7 @@ import type { BlockRules } from "./read-block.ts";
 import { type ReasoningScan, reasoningScan, tagReader } from "./reasoning.ts";
 import type { ParsedToolCall } from "./tool-call.ts";
 import { newVisibleText, resume, type VisibleText } from "./visible-text.ts";
+import { skipSpace, trimmedEnd } from "../white-space.ts";
 
 export interface ReplyScan {
   readonly text: string;
@@ -38,9 +39,10 @@ export interface ReplyScan {
   readonly readTag: ReturnType<typeof tagReader>;
   /** Made when the first tag is met; most replies hold none. */
   reasoning: ReasoningScan | undefined;
-  /** Absent if the profile reads no dialects of models. */
-  readonly dialects: DialectText | undefined;
-  readonly lineQuote: LineQuote;
+  readonly schemas: ToolSchemas | undefined;
+  /** Made when the first token of a dialect is met. */
+  dialects: DialectText | undefined;
+  lineQuote: LineQuote | undefined;
   /** The calls in a text that turned out to be reasoning. */
   readonly callsInside: (reasoning: string) => readonly ParsedToolCall[];
 }
@@ -72,24 +74,46 @@ export function newReplyScan(text: string, blockRules: BlockRules, { schemas, ca
     markers,
     nextFence: nearest(text, markers),
     nextAngle: finder(text, "<"),
-    nextBracket: nearest(text, brackets(rules)),
+    nextBracket: nearest(text, brackets(text, rules)),
     nextLineBreak: finder(text, "\n"),
     endOfBlock: blockEnds(text, dialect, markers),
     readTag: tagReader(dialect),
     reasoning: undefined,
-    dialects: dialect.allows.modelDialects ? dialectText(text, { rules, schemas, cut }) : undefined,
-    lineQuote: newLineQuote(),
+    schemas,
+    dialects: undefined,
+    lineQuote: undefined,
     callsInside,
   };
 }
 
-function brackets({ dialect, tools }: BlockRules): string[] {
+/** Mistral's token for calls, and the one for reasoning. */
+const mistralTokens: readonly string[] = ["[TOOL_CALLS]", "[THINK]"];
+
+/**
+ * What a call that begins with a bracket may begin with in this text. Such calls begin or end a reply, so most replies
+ * need not be searched for them.
+ */
+function brackets(text: string, { dialect, tools, cut }: BlockRules): readonly string[] {
   if (!dialect.allows.modelDialects) return [];
-  // A list of calls as in Python could be prose, so it is looked for only where the tools are known.
+  const begins = text.startsWith("[T", skipSpace(text, 0, text.length));
+  const last = text.charAt(trimmedEnd(text, 0, text.length) - 1);
+  if (!begins && !cut && !"]}>".includes(last)) return [];
+  // A list of calls as in Python could be prose, so it counts only where the tools are known.
   return tools === undefined || tools.size === 0 ? mistralTokens : [...mistralTokens, "\n["];
 }
 
-const mistralTokens = ["[TOOL_CALLS]", "[THINK]"];
+/** Undefined if the profile reads no dialects of models. */
+export function dialectsOf(scan: ReplyScan): DialectText | undefined {
+  const { text, rules, schemas } = scan;
+  if (!rules.dialect.allows.modelDialects) return undefined;
+  scan.dialects ??= dialectText(text, { rules, schemas, cut: rules.cut });
+  return scan.dialects;
+}
+
+export function lineQuoteOf(scan: ReplyScan): LineQuote {
+  scan.lineQuote ??= newLineQuote();
+  return scan.lineQuote;
+}
 
 export function reasoningOf(scan: ReplyScan): ReasoningScan {
   scan.reasoning ??= reasoningScan(scan.text, scan.rules, scan.markers);

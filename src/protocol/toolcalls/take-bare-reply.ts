@@ -3,7 +3,7 @@ import { callObjectsAt } from "./dialects/dialect-reading.ts";
 import { addDialectFault, keepDialectCalls } from "./dialects/keep-calls.ts";
 import { takePythonList } from "./dialects/take-dialect.ts";
 import { readBareCall } from "./read-bare-call.ts";
-import { goOn, type ReplyScan } from "./reply-scan.ts";
+import { dialectsOf, goOn, type ReplyScan } from "./reply-scan.ts";
 import { show } from "./visible-text.ts";
 import { skipSpace } from "../white-space.ts";
 
@@ -37,7 +37,8 @@ const firstObject =
 
 /** Several call objects, with semicolons between them as Llama writes them or in a list, or one that is cut. */
 function takeObjects(scan: ReplyScan, at: number): void {
-  const { text, rules, findings, dialects } = scan;
+  const { text, rules, findings } = scan;
+  const dialects = dialectsOf(scan);
   if (dialects === undefined || rules.tools === undefined) return;
   firstObject.lastIndex = at;
   const name = firstObject.exec(text)?.[1];

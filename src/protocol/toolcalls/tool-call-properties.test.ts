@@ -59,7 +59,45 @@ const crumb = fc.constantFrom(
   "</THINKING >",
   "<think/>",
   "<tool_call>",
+  "</tool_call>",
+  "<function=a>",
+  "<parameter=k>",
+  "</parameter>",
+  "</function>",
+  "<arg_key>k</arg_key><arg_value>",
+  "</arg_value>",
+  "<tool_calls>",
+  "<minimax:tool_call>",
+  '<invoke name="a">',
+  "</invoke>",
+  "<|tool_calls_section_begin|>",
+  "<|tool_call_begin|>functions.a:0<|tool_call_argument_begin|>",
+  "<|tool_call_end|>",
+  "<\uff5ctool\u2581calls\u2581begin\uff5c>",
+  "<\uff5ctool\u2581call\u2581begin\uff5c>a<\uff5ctool\u2581sep\uff5c>",
+  "<\uff5ctool\u2581call\u2581end\uff5c>",
+  "<|python_tag|>",
+  "<|python_start|>",
+  "<|channel|>analysis<|message|>",
+  "<|channel|>commentary to=functions.a <|constrain|>json<|message|>",
+  "<|channel|>final<|message|>",
+  "<|end|>",
+  "<|call|>",
+  '<|tool_call>call:a{k:<|"|>',
+  '<|"|>}<tool_call|>',
+  "<start_function_call>call:a{",
+  "<end_function_call>",
+  "<escape>",
   "[TOOL_CALLS]",
+  "[TOOL_CALLS]a[ARGS]",
+  "[THINK]",
+  "[/THINK]",
+  "\n[a(k=1)]",
+  "[a(",
+  "k='",
+  ")]",
+  "\n```tool_code\na(k=1)\n```\n",
+  "{}",
   "<",
   "\ud83d",
   "\\ud83d",
@@ -187,6 +225,19 @@ describe("for any text", () => {
     );
   });
 
+  test("reading twice gives the same, and if one call in a dialect is broken none of them runs", () => {
+    fc.assert(
+      fc.property(soup, fc.boolean(), (mixed, cut) => {
+        const first = parseToolCalls(mixed, { tools: ["a"], cut });
+        assert.deepStrictEqual(parseToolCalls(mixed, { tools: ["a"], cut }), first);
+        const broken = first.errors.some((error) => error.code === "broken_dialect_call");
+        // None of the calls of a dialect runs if one is broken, so only calls in fences are left.
+        if (broken && !mixed.includes("```") && !mixed.includes("~~~")) assert.deepEqual(first.calls, []);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
   test("every call of strict appears in tolerant, or something names the difference", () => {
     fc.assert(
       fc.property(soup, (mixed) => {
@@ -200,6 +251,51 @@ describe("for any text", () => {
         }
       }),
       { numRuns: 5000 },
+    );
+  });
+});
+
+/** A call as five templates write it. The values are plain text in two of them. */
+const written: Record<string, (called: string, input: JsonObject) => string> = {
+  hermes: (called, input) => `<tool_call>\n${JSON.stringify({ name: called, arguments: input })}\n</tool_call>`,
+  kimi: (called, input) =>
+    `<|tool_calls_section_begin|><|tool_call_begin|>functions.${called}:0<|tool_call_argument_begin|>${JSON.stringify(input)}<|tool_call_end|><|tool_calls_section_end|>`,
+  mistral: (called, input) => `[TOOL_CALLS]${JSON.stringify([{ name: called, arguments: input }])}`,
+  harmony: (called, input) =>
+    `<|channel|>commentary to=functions.${called} <|constrain|>json<|message|>${JSON.stringify(input)}<|call|>`,
+  "qwen3-coder": (called, input) =>
+    `<tool_call>\n<function=${called}>\n${Object.entries(input)
+      .map(([key, value]) => `<parameter=${key}>\n${String(value)}\n</parameter>\n`)
+      .join("")}</function>\n</tool_call>`,
+  glm: (called, input) =>
+    `<tool_call>${called}\n${Object.entries(input)
+      .map(([key, value]) => `<arg_key>${key}</arg_key>\n<arg_value>${String(value)}</arg_value>\n`)
+      .join("")}</tool_call>`,
+};
+
+describe("for any call in a dialect", () => {
+  const plainText = soup
+    .map((mixed) => mixed.toWellFormed())
+    .filter((mixed) => !/<\/(?:parameter|arg_value|function|tool_call)>|<(?:parameter|arg_key)/.test(mixed));
+
+  test("what a template writes is read back, whatever the arguments hold", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...Object.keys(written)), plainText, fc.integer(), (dialect, value, count) => {
+        const input = { text: value, count };
+        const schema = { properties: { text: { type: "string" }, count: { type: "integer" } } };
+        const reply = parseToolCalls(`Look:\n${written[dialect]?.("save", input) ?? ""}`, {
+          tools: ["save"],
+          schemas: new Map([["save", schema]]),
+        });
+        assert.deepEqual(reply.errors, []);
+        assert.deepStrictEqual(
+          reply.calls.map(({ name: read, args: got }) => [read, got]),
+          [["save", input]],
+        );
+        assert.equal(reply.prose, "Look:");
+        assert.ok(reply.violations.some((violation) => violation.dialect === dialect));
+      }),
+      { numRuns: 1500 },
     );
   });
 });

@@ -1,4 +1,4 @@
-// Tells whether a place in a reply is quoted on its line: inside inline code, after a quotation mark, or in a quotation.
+// Tells whether a place in a reply is quoted on its line: in code, after a quotation mark, or in a quotation.
 
 /** How far the text was looked at, and what its line was like up to there. Places must be asked for in their order. */
 export interface LineQuote {
@@ -9,10 +9,12 @@ export interface LineQuote {
   inQuotation: boolean;
   /** Only blanks stand before the place on its line. */
   blank: boolean;
+  /** How far the line is indented. Four columns make it code. */
+  indent: number;
 }
 
 export function newLineQuote(): LineQuote {
-  return { at: 0, inCode: false, inQuotation: false, blank: true };
+  return { at: 0, inCode: false, inQuotation: false, blank: true, indent: 0 };
 }
 
 const quotationMarks = "`\"'\u201c\u2018\u00ab\u201e";
@@ -26,8 +28,12 @@ export function isQuotedAt(state: LineQuote, text: string, at: number): boolean 
       state.blank = false;
     } else if (code === 0x3e && state.blank) state.inQuotation = true;
     else if (code !== 0x20 && code !== 0x09 && code !== 0x0d) state.blank = false;
+    else if (state.blank) state.indent += code === 0x09 ? 4 : 1;
   }
-  return state.inCode || state.inQuotation || (at > 0 && quotationMarks.includes(text.charAt(at - 1)));
+  const inIndentedCode = state.indent >= 4;
+  return (
+    state.inCode || state.inQuotation || inIndentedCode || (at > 0 && quotationMarks.includes(text.charAt(at - 1)))
+  );
 }
 
 /** Goes on after a call, whose own text quotes nothing. */
@@ -40,4 +46,5 @@ function restart(state: LineQuote): void {
   state.inCode = false;
   state.inQuotation = false;
   state.blank = true;
+  state.indent = 0;
 }

@@ -33,7 +33,7 @@ export function readGemma(source: DialectText, after: number, tokens: GemmaToken
   const { text, rules } = source;
   const name = matchAt(head, text, after);
   if (name === undefined) {
-    return "call:".startsWith(text.slice(after, after + 5).trim()) && text.length - after < 5
+    return "call:".startsWith(text.slice(after, after + 5).trim()) && text.length - after <= 5
       ? endsAtOpener(source, "gemma")
       : undefined;
   }

@@ -48,6 +48,8 @@ export function readPythonTag(source: DialectText, after: number): DialectReadin
 
 const mistralHead = /([\w.:-]+)(?:\[CALL_ID\][\w-]*)?(?:\[ARGS\])?\s*(?=\{|$)/y;
 
+const cutMistralHead = /[\w.:-]+\[[\w[\]-]*$/y;
+
 /** After `[TOOL_CALLS]`: a list of call objects, or a name and its arguments. */
 export function readMistral(source: DialectText, after: number): DialectReading | undefined {
   const { text, rules } = source;
@@ -59,7 +61,7 @@ export function readMistral(source: DialectText, after: number): DialectReading 
     return { as: "calls", dialect: "mistral", calls: objects.value, end: objects.end };
   }
   const head = matchAt(mistralHead, text, at);
-  if (head === undefined) return undefined;
+  if (head === undefined) return matchAt(cutMistralHead, text, at) && endsAtOpener(source, "mistral");
   const args = objectAt(text, at + head[0].length);
   if (!args.ok) return broken(source, "mistral", { fault: args.fault });
   const call = { name: bareName(head[1] ?? "", rules), args: args.value };

@@ -1,7 +1,8 @@
 // Takes a call in a model's own dialect out of the text of a reply, or leaves it there if it is only mentioned.
 import { addViolation, pushViolation } from "../findings.ts";
-import { goOn, type ReplyScan } from "../reply-scan.ts";
+import { dialectsOf, goOn, lineQuoteOf, type ReplyScan } from "../reply-scan.ts";
 import { hide, show, visibleLineStart } from "../visible-text.ts";
+import type { ModelDialect } from "../tool-call.ts";
 import type { DialectReading } from "./dialect-reading.ts";
 import { addDialectFault, keepDialectCalls } from "./keep-calls.ts";
 import { isQuotedAt, passTo } from "./line-quote.ts";
@@ -13,10 +14,10 @@ type Outcome = Extract<DialectReading, { as: "calls" | "broken" }>;
 
 /** Whether something was taken at `at`, where a token of a dialect may stand. */
 export function takeDialect(scan: ReplyScan, at: number): boolean {
-  const { dialects, foreign } = scan;
-  if (dialects === undefined || foreign.open.length > 0 || scan.bareFence) return false;
+  if (scan.foreign.open.length > 0 || scan.bareFence) return false;
   if (dialectTokenAt(scan.text, at) === undefined || isQuoted(scan, at)) return false;
-  const reading = readDialectAt(dialects, at);
+  const dialects = dialectsOf(scan);
+  const reading = dialects === undefined ? undefined : readDialectAt(dialects, at);
   if (reading === undefined) return false;
   if (reading.as === "markup") takeMarkup(scan, at, reading);
   else if (reading.as === "reasoning") takeReasoning(scan, at, reading);
@@ -26,26 +27,30 @@ export function takeDialect(scan: ReplyScan, at: number): boolean {
 
 /** Whether the place is quoted on its line, so that nothing is read there. */
 export function isQuoted(scan: ReplyScan, at: number): boolean {
-  return isQuotedAt(scan.lineQuote, scan.text, at);
+  return isQuotedAt(lineQuoteOf(scan), scan.text, at);
 }
 
-function takeMarkup(scan: ReplyScan, at: number, { dialect, end }: { readonly end: number } & DialectReading): void {
-  const message = `The tokens of the ${dialect} format are no part of a reply; they were left out.`;
-  if (!scan.findings.violations.some((violation) => violation.kind === "dialect_markup")) {
-    pushViolation(scan.findings, { kind: "dialect_markup", message, dialect });
-  }
+function takeMarkup(scan: ReplyScan, at: number, { dialect, end }: Extract<DialectReading, { as: "markup" }>): void {
+  noteMarkup(scan, dialect);
   leaveOut(scan, at, end);
 }
 
 function takeReasoning(scan: ReplyScan, at: number, reading: Extract<DialectReading, { as: "reasoning" }>): void {
-  const { text } = scan;
+  const { from, to, end } = reading;
+  noteMarkup(scan, reading.dialect);
   show(scan.visible, at);
-  hide(scan.visible, reading.from, reading.to);
-  for (const { name, args } of scan.callsInside(text.slice(reading.from, reading.to))) {
-    scan.ignored.push({ name, args });
-  }
+  hide(scan.visible, from, to);
+  for (const { name, args } of scan.callsInside(scan.text.slice(from, to))) scan.ignored.push({ name, args });
   scan.reasoned = true;
-  leaveOut(scan, at, reading.end);
+  leaveOut(scan, at, end);
+}
+
+/** Reported once for the whole reply. */
+function noteMarkup({ findings }: ReplyScan, dialect: ModelDialect): void {
+  if (findings.dialectMarkup) return;
+  findings.dialectMarkup = true;
+  const message = `The tokens of the ${dialect} format are no part of a reply; they were left out.`;
+  pushViolation(findings, { kind: "dialect_markup", message, dialect });
 }
 
 /** A call that stands in the middle of a line of text is an example. */
@@ -81,7 +86,7 @@ export function noteOtherDialect({ findings }: Pick<ReplyScan, "findings">, writ
 function leaveOut(scan: ReplyScan, at: number, end: number): void {
   const lineStart = visibleLineStart(scan.visible, at);
   show(scan.visible, lineStart === -1 ? at : lineStart);
-  passTo(scan.lineQuote, end);
+  passTo(lineQuoteOf(scan), end);
   goOn(scan, end, true);
 }
 
@@ -92,6 +97,10 @@ const endTokens =
 function pastEndTokens(text: string, at: number): number {
   endTokens.lastIndex = at;
   return endTokens.test(text) ? endTokens.lastIndex : at;
+}
+
+function hasProse({ text, visible }: ReplyScan, at: number): boolean {
+  return visible.any || skipSpace(text, visible.runStart, at) < at;
 }
 
 /** Whether text other than a further call follows on the same line. */
@@ -107,26 +116,25 @@ const maxListTries = 4;
 
 /** `at` is where a line begins. A list of calls counts only as the last thing in a reply. */
 export function takePythonList(scan: ReplyScan, at: number): boolean {
-  const { text, dialects, rules, foreign, visible, findings } = scan;
-  if (dialects === undefined || foreign.open.length > 0 || scan.bareFence || scan.listTries >= maxListTries)
-    return false;
-  if (!beginsPythonList(text, at, rules)) return false;
+  const { text, rules, foreign, visible, findings } = scan;
+  if (foreign.open.length > 0 || scan.bareFence || scan.listTries >= maxListTries) return false;
+  const dialects = beginsPythonList(text, at, rules) ? dialectsOf(scan) : undefined;
+  if (dialects === undefined) return false;
   scan.listTries += 1;
   const reading = readPythonList(dialects, at);
   if (reading === undefined || (reading.as !== "calls" && reading.as !== "broken")) return false;
   const end = reading.as === "calls" ? pastEndTokens(text, reading.end) : reading.end;
-  const isLast = skipSpace(text, end, text.length) === text.length;
-  show(visible, at);
-  if (reading.as === "calls" && isLast) keepDialectCalls(findings, reading, rules);
-  else {
-    // Text stands around a list that is not the end of the reply, or is no list of calls: it is an example.
+  if (reading.as === "calls" && skipSpace(text, end, text.length) === text.length) {
+    keepDialectCalls(findings, reading, rules);
+  } else {
     const cut = reading.as === "broken" && reading.fault.eof;
-    if (visible.any && !cut) return false;
-    const fault =
-      reading.as === "broken" ? reading.fault : { at: end, detail: "text follows the list of calls", eof: false };
-    addDialectFault(findings, { dialect: "pythonic", ...fault, lineAt: at });
+    // With text around it, a list that is not the last thing in a reply is an example, and so is one that is no call.
+    if (!cut && (hasProse(scan, at) || (reading.as === "calls" && textFollows(text, end)))) return false;
+    const fault = reading.as === "broken" ? reading.fault : { at: end, detail: "text follows the list of calls" };
+    addDialectFault(findings, { dialect: "pythonic", at: fault.at, detail: fault.detail, lineAt: at });
   }
-  passTo(scan.lineQuote, text.length);
+  show(visible, at);
+  passTo(lineQuoteOf(scan), text.length);
   goOn(scan, text.length, true);
   return true;
 }
