@@ -28,6 +28,7 @@ export {
 export type {
   Json,
   JsonObject,
+  ModelDialect,
   ParsedToolCall,
   ToolCallError,
   ToolCallErrorCode,

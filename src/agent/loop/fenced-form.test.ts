@@ -143,7 +143,7 @@ test("a reply cut at its length: the open block does not run, complete ones do, 
 test("text in another dialect, and a json call of a tool that is not there, are told and not taken as the answer", async (t) => {
   const model = recorded();
   const w = await world(t, { model: model.model });
-  const other = '<tool_call>{"name": "echo", "arguments": {"text": "x"}}</tool_call>';
+  const other = '<tool_call>echo({"text": "x"})</tool_call>';
   const unregistered = '```json\n{"name":"launch","args":{"at":1}}\n```';
   const result = await w.scalar(
     solo([{ turn: 0, raw: other }, { turn: 1, raw: unregistered }, { final: "told" }], fenced),
@@ -228,4 +228,43 @@ test("an agent with the profile strict runs only calls in the exact format; a to
   assert.match(String((await w.scalar(solo(rules, fenced))).content), /\nhi\n/);
   const strict = await w.scalar(solo(rules, { ...fenced, profile: "strict" }));
   assert.equal(strict.content, drifted, "to the letter it is prose, and so the answer");
+});
+
+test("calls in a model's own dialect run with the types of the tool's schema, and of a broken reply none runs", async (t) => {
+  const noted: unknown[] = [];
+  const repeat = stepTool({
+    name: "repeat",
+    description: "",
+    input: z.object({ text: z.string(), times: z.number().int(), loud: z.boolean().optional() }),
+    repeatable: false,
+    run(args) {
+      noted.push(args);
+      return "noted";
+    },
+  });
+  const model = recorded();
+  const w = await world(t, { environment: { tools: [...builtinTools, repeat] }, model: model.model });
+  const qwen = (times: string): string =>
+    `<tool_call>\n<function=repeat>\n<parameter=text>\n7\n</parameter>\n<parameter=times>\n${times}\n</parameter>\n</function>\n</tool_call>`;
+  const cut = `${qwen("1")}\n${qwen("2").slice(0, -30)}`;
+  const result = await w.scalar(
+    solo(
+      [
+        { turn: 0, raw: qwen("3") },
+        { turn: 1, raw: '[repeat(text="x", times=4, loud=True)]' },
+        { turn: 2, raw: cut },
+        { final: "done" },
+      ],
+      fenced,
+    ),
+  );
+  assert.equal(result.content, "done");
+  assert.deepEqual(noted, [
+    { text: "7", times: 3 },
+    { text: "x", times: 4, loud: true },
+  ]);
+  assert.match(
+    textOf(model.sent.at(-1)?.messages ?? []),
+    /qwen3-coder dialect, the reply ends inside it[^]*No call of that reply ran/,
+  );
 });

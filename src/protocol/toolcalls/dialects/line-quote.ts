@@ -17,7 +17,9 @@ export function newLineQuote(): LineQuote {
   return { at: 0, inCode: false, inQuotation: false, blank: true, indent: 0 };
 }
 
-const quotationMarks = "`\"'\u201c\u2018\u00ab\u201e";
+const openingMarks = "\u201c\u2018\u00ab\u201e";
+/** What stands before a straight quotation mark that opens a quotation. Before one that closes it stands its text. */
+const beforeQuotation = " \t\r\n([{=:,";
 
 export function isQuotedAt(state: LineQuote, text: string, at: number): boolean {
   for (; state.at < at; state.at += 1) {
@@ -31,9 +33,13 @@ export function isQuotedAt(state: LineQuote, text: string, at: number): boolean 
     else if (state.blank) state.indent += code === 0x09 ? 4 : 1;
   }
   const inIndentedCode = state.indent >= 4;
-  return (
-    state.inCode || state.inQuotation || inIndentedCode || (at > 0 && quotationMarks.includes(text.charAt(at - 1)))
-  );
+  return state.inCode || state.inQuotation || inIndentedCode || followsOpeningMark(text, at);
+}
+
+function followsOpeningMark(text: string, at: number): boolean {
+  const mark = text.charAt(at - 1);
+  if (mark === '"' || mark === "'") return at < 2 || beforeQuotation.includes(text.charAt(at - 2));
+  return mark !== "" && openingMarks.includes(mark);
 }
 
 /** Goes on after a call, whose own text quotes nothing. */

@@ -22,8 +22,8 @@ export function beginsPythonList(text: string, at: number, { tools }: CallRules)
   return name !== undefined && tools?.has(name) === true;
 }
 
-/** The list that begins at `at`. It is a call only if all its calls are of tools that are offered. */
-export function readPythonList(source: DialectText, at: number): DialectReading | undefined {
+/** The list that begins at `at`. All its calls must be of tools that are offered. */
+export function readPythonList(source: DialectText, at: number): DialectReading {
   const { text, rules, cut } = source;
   const calls: DialectCall[] = [];
   let next = at;
@@ -35,7 +35,11 @@ export function readPythonList(source: DialectText, at: number): DialectReading 
     end = list.end;
     next = skipSpace(text, end, text.length);
   }
-  if (!calls.every((call) => rules.tools?.has(call.name) === true)) return undefined;
+  const unknown = calls.find((call) => rules.tools?.has(call.name) !== true);
+  if (unknown !== undefined) {
+    const detail = `there is no tool \`${unknown.name.slice(0, 60)}\``;
+    return broken(source, "pythonic", { fault: { at, detail, eof: false } });
+  }
   return { as: "calls", dialect: "pythonic", calls, end };
 }
 

@@ -137,7 +137,7 @@ function readTagged(
     if (!call.ok) return broken(source, dialect, { fault: call.fault, closer });
     calls.push(call.value);
     next = call.end;
-    if (wrapperEnd === undefined) return { as: "calls", dialect, calls, end: next };
+    if (wrapperEnd === undefined) return { as: "calls", dialect, calls, end: pastStrayEnd(text, next) };
   }
   const rest = skipSpace(text, next, text.length);
   if (wrapperEnd === undefined) return undefined;
@@ -151,6 +151,12 @@ function readTagged(
   if (eof || beginsCall) return broken(source, dialect, { fault: { at: text.length, detail: cutFault, eof: true } });
   if (calls.length === 0) return undefined;
   return broken(source, dialect, { fault: { at: rest, detail: "text follows the call", eof: false }, closer });
+}
+
+/** Some models leave out `<tool_call>` and write only its end. */
+function pastStrayEnd(text: string, at: number): number {
+  const next = skipSpace(text, at, text.length);
+  return text.startsWith(toolCallEnd, next) ? next + toolCallEnd.length : at;
 }
 
 /** `at` is before the tag that begins the call. */

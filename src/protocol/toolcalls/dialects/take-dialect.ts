@@ -122,7 +122,7 @@ export function takePythonList(scan: ReplyScan, at: number): boolean {
   if (dialects === undefined) return false;
   scan.listTries += 1;
   const reading = readPythonList(dialects, at);
-  if (reading === undefined || (reading.as !== "calls" && reading.as !== "broken")) return false;
+  if (reading.as !== "calls" && reading.as !== "broken") return false;
   const end = reading.as === "calls" ? pastEndTokens(text, reading.end) : reading.end;
   if (reading.as === "calls" && skipSpace(text, end, text.length) === text.length) {
     keepDialectCalls(findings, reading, rules);
