@@ -72,7 +72,7 @@ export function readBlock(text: string, block: Block, rules: BlockRules & { find
 function readCode(text: string, block: Block, rules: BlockRules & { findings: Findings }): BlockReading | undefined {
   const { findings } = rules;
   const cut = rules.cut && block.ended === "eof";
-  const calls = readCodeBody(text, { from: block.bodyStart, to: block.bodyEnd, cut }, rules);
+  const calls = readCodeBody(text, { from: block.bodyStart, to: block.bodyEnd }, rules);
   if (calls === undefined) return undefined;
   findings.complete = true;
   noteOpener(block, findings);

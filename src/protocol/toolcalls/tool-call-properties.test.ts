@@ -256,7 +256,7 @@ describe("for any text", () => {
 });
 
 /** A call as five templates write it. The values are plain text in two of them. */
-const written: Record<string, (called: string, input: JsonObject) => string> = {
+const written: Record<string, (called: string, input: Readonly<Record<string, string | number>>) => string> = {
   hermes: (called, input) => `<tool_call>\n${JSON.stringify({ name: called, arguments: input })}\n</tool_call>`,
   kimi: (called, input) =>
     `<|tool_calls_section_begin|><|tool_call_begin|>functions.${called}:0<|tool_call_argument_begin|>${JSON.stringify(input)}<|tool_call_end|><|tool_calls_section_end|>`,

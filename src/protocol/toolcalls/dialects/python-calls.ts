@@ -7,8 +7,6 @@ import { type DialectCall, failed, matchAt, type Read } from "./dialect-reading.
 export interface PythonForm {
   /** The calls stand in a list; otherwise they are statements, each of which may be inside a `print`. */
   readonly list: boolean;
-  /** The provider says that the reply was cut off. */
-  readonly cut: boolean;
   /** Where the text ends, if not at its end. */
   readonly to?: number;
 }

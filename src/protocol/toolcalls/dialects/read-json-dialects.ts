@@ -6,6 +6,7 @@ import {
   broken,
   callObjectsAt,
   closedAt,
+  cutFault,
   type DialectCall,
   type DialectReading,
   type DialectText,
@@ -31,19 +32,19 @@ export function readTaggedObjects(
 
 /** After `<|python_tag|>`: call objects with semicolons between them, or calls written as in Python. */
 export function readPythonTag(source: DialectText, after: number): DialectReading | undefined {
-  const { text, cut } = source;
+  const { text } = source;
   const at = skipSpace(text, after, text.length);
   if (at === text.length) return endsAtOpener(source, "llama");
   if (text[at] === "{") {
     const objects = callObjectsAt(source, at, ";");
     if (!objects.ok) return broken(source, "llama", { fault: objects.fault });
-    return { as: "calls", dialect: "llama", calls: objects.value, end: objects.end };
+    return unclosed(source, "llama", objects);
   }
   if (matchAt(/[A-Za-z_][\w.]*\(/y, text, at) === undefined) return undefined;
-  const calls = readPythonCalls(text, at, { list: false, cut });
+  const calls = readPythonCalls(text, at, { list: false });
   if (!calls.ok) return broken(source, "llama", { fault: calls.fault });
   const named = calls.value.map(({ name, args }) => ({ name: name.replace(/\.call$/, ""), args }));
-  return { as: "calls", dialect: "llama", calls: named, end: calls.end };
+  return unclosed(source, "llama", { value: named, end: calls.end });
 }
 
 const mistralHead = /([\w.:-]+)(?:\[CALL_ID\][\w-]*)?(?:\[ARGS\])?\s*(?=\{|$)/y;
@@ -65,7 +66,18 @@ export function readMistral(source: DialectText, after: number): DialectReading 
   const args = objectAt(text, at + head[0].length);
   if (!args.ok) return broken(source, "mistral", { fault: args.fault });
   const call = { name: bareName(head[1] ?? "", rules), args: args.value };
-  return { as: "calls", dialect: "mistral", calls: [call], end: args.end };
+  return unclosed(source, "mistral", { value: [call], end: args.end });
+}
+
+/** Calls without a closing token. Where a reply was cut right after them, they may lack something. */
+function unclosed(
+  source: DialectText,
+  dialect: ModelDialect,
+  { value: calls, end }: { readonly value: readonly DialectCall[]; readonly end: number },
+): DialectReading {
+  const { text, cut } = source;
+  if (!cut || skipSpace(text, end, text.length) < text.length) return { as: "calls", dialect, calls, end };
+  return broken(source, dialect, { fault: { at: text.length, detail: cutFault, eof: true } });
 }
 
 /** A reply that ends right after the opening token of a call was cut there. */

@@ -24,12 +24,12 @@ export function beginsPythonList(text: string, at: number, { tools }: CallRules)
 
 /** The list that begins at `at`. All its calls must be of tools that are offered. */
 export function readPythonList(source: DialectText, at: number): DialectReading {
-  const { text, rules, cut } = source;
+  const { text, rules } = source;
   const calls: DialectCall[] = [];
   let next = at;
   let end = at;
   while (next === at || text[next] === "[") {
-    const list = readPythonCalls(text, next, { list: true, cut });
+    const list = readPythonCalls(text, next, { list: true });
     if (!list.ok) return broken(source, "pythonic", { fault: list.fault });
     for (const call of list.value) calls.push(call);
     end = list.end;
@@ -45,14 +45,14 @@ export function readPythonList(source: DialectText, at: number): DialectReading 
 
 /** After `<|python_start|>`, the token of Llama 4. */
 export function readPythonStart(source: DialectText, after: number): DialectReading | undefined {
-  const { text, cut, rules } = source;
+  const { text, rules } = source;
   const closer = "<|python_end|>";
   const at = skipSpace(text, after, text.length);
   const list = text[at] === "[" && matchAt(/\[\s*[A-Za-z_]/y, text, at) !== undefined;
   const isObject = text[at] === "{" || text[at] === "[";
   if (!list && !isObject && matchAt(/[A-Za-z_][\w.]*\(/y, text, at) === undefined) return undefined;
   const read: Read<DialectCall[]> =
-    isObject && !list ? callObjectsAt(source, at, ",;") : readPythonCalls(text, at, { list, cut });
+    isObject && !list ? callObjectsAt(source, at, ",;") : readPythonCalls(text, at, { list });
   if (!read.ok) return broken(source, "pythonic", { fault: read.fault, closer });
   const calls = read.value.map(({ name, args }) => ({ name: bareName(name, rules), args }));
   const next = skipSpace(text, read.end, text.length);
@@ -63,13 +63,13 @@ export function readPythonStart(source: DialectText, after: number): DialectRead
 /** The body of a `tool_code` block that holds Python instead of JSON. */
 export function readCodeBody(
   text: string,
-  body: { readonly from: number; readonly to: number; readonly cut: boolean },
+  body: { readonly from: number; readonly to: number },
   rules: CallRules,
 ): Read<DialectCall[]> | undefined {
   const from = skipSpace(text, body.from, body.to);
   const list = text[from] === "[";
   if (matchAt(/(?:\[\s*)?(?:print\s*\(\s*)?[A-Za-z_][\w.]*\s*\(/y, text, from) === undefined) return undefined;
-  const read = readPythonCalls(text, from, { list, cut: body.cut, to: body.to });
+  const read = readPythonCalls(text, from, { list, to: body.to });
   if (!read.ok) return read;
   const rest = skipSpace(text, read.end, body.to);
   if (rest < body.to) return failed(rest, "text follows the calls");
