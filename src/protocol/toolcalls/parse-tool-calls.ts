@@ -38,11 +38,12 @@ function readReply(
   const rules = { dialect, tools, cut: options.cut ?? false };
   const scan = newReplyScan(text, rules, { schemas: options.schemas, callsInside });
 
+  const { nextBracket } = scan;
   takeBareReply(scan);
   while (scan.at < text.length) {
     const fence = scan.nextFence(scan.at);
     const angle = scan.nextAngle(scan.at);
-    const bracket = scan.nextBracket(scan.at);
+    const bracket = nextBracket === undefined ? text.length : nextBracket(scan.at);
     if (fence < angle && fence < bracket) readFence(scan, fence);
     else if (bracket < angle) readBracket(scan, bracket);
     else if (angle < text.length) readAngle(scan, angle);

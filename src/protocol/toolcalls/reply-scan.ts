@@ -32,8 +32,8 @@ export interface ReplyScan {
   readonly markers: readonly string[];
   readonly nextFence: Finder;
   readonly nextAngle: Finder;
-  /** Where a call may begin with a bracket. */
-  readonly nextBracket: Finder;
+  /** Where a call may begin with a bracket; undefined if none does. */
+  readonly nextBracket: Finder | undefined;
   readonly nextLineBreak: Finder;
   readonly endOfBlock: BlockEnds;
   readonly readTag: ReturnType<typeof tagReader>;
@@ -74,7 +74,7 @@ export function newReplyScan(text: string, blockRules: BlockRules, { schemas, ca
     markers,
     nextFence: nearest(text, markers),
     nextAngle: finder(text, "<"),
-    nextBracket: nearest(text, brackets(text, rules)),
+    nextBracket: bracketFinder(text, rules),
     nextLineBreak: finder(text, "\n"),
     endOfBlock: blockEnds(text, dialect, markers),
     readTag: tagReader(dialect),
@@ -89,17 +89,14 @@ export function newReplyScan(text: string, blockRules: BlockRules, { schemas, ca
 /** Mistral's token for calls, and the one for reasoning. */
 const mistralTokens: readonly string[] = ["[TOOL_CALLS]", "[THINK]"];
 
-/**
- * What a call that begins with a bracket may begin with in this text. Such calls begin or end a reply, so most replies
- * need not be searched for them.
- */
-function brackets(text: string, { dialect, tools, cut }: BlockRules): readonly string[] {
-  if (!dialect.allows.modelDialects) return [];
+/** Calls that begin with a bracket begin or end a reply, so most replies need not be searched for them. */
+function bracketFinder(text: string, { dialect, tools, cut }: BlockRules): Finder | undefined {
+  if (!dialect.allows.modelDialects) return undefined;
   const begins = text.startsWith("[T", skipSpace(text, 0, text.length));
   const last = text.charAt(trimmedEnd(text, 0, text.length) - 1);
-  if (!begins && !cut && !"]}>".includes(last)) return [];
+  if (!begins && !cut && !"]}>".includes(last)) return undefined;
   // A list of calls as in Python could be prose, so it counts only where the tools are known.
-  return tools === undefined || tools.size === 0 ? mistralTokens : [...mistralTokens, "\n["];
+  return nearest(text, tools === undefined || tools.size === 0 ? mistralTokens : [...mistralTokens, "\n["]);
 }
 
 /** Undefined if the profile reads no dialects of models. */
