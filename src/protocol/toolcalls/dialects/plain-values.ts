@@ -3,6 +3,7 @@ import { resolveReference } from "../declare-tool.ts";
 import { isJsonObject, type Json, type JsonObject } from "../tool-call.ts";
 import { trimSpace } from "../../white-space.ts";
 import { jsonAt, type ToolSchemas } from "./dialect-reading.ts";
+import { readPythonContainer } from "./python-calls.ts";
 
 /** Schemas that refer to one another are followed this deep. */
 const maxDepth = 12;
@@ -80,9 +81,9 @@ function typeOf(value: Json): string {
 
 const words: Readonly<Record<string, Json>> = { True: true, False: false, None: null };
 
-/** JSON, or a word of Python; undefined if the text is neither. */
+/** JSON, or a value as Python prints it, which some templates write; undefined if the text is neither. */
 function valueOf(written: string): Json | undefined {
   if (Object.hasOwn(words, written)) return words[written];
   const read = jsonAt(written, 0);
-  return read.ok && read.end === written.length ? read.value : undefined;
+  return read.ok && read.end === written.length ? read.value : readPythonContainer(written);
 }

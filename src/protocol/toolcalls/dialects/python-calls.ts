@@ -93,6 +93,13 @@ function endsWith(pattern: RegExp, text: string, { at, to }: { readonly at: numb
   return at >= to || at + (matchAt(pattern, text, at)?.[0].length ?? -1) >= to;
 }
 
+/** The list or the dictionary that a text is, as Python prints it; undefined if the text is none. */
+export function readPythonContainer(text: string): Json | undefined {
+  if (text[0] !== "[" && text[0] !== "{") return undefined;
+  const read = readValue(text, 0, { to: text.length, depth: 1 });
+  return read.ok && read.end === text.length ? read.value : undefined;
+}
+
 interface ValuePlace {
   readonly to: number;
   readonly depth: number;
