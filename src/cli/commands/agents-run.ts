@@ -2,6 +2,8 @@
 import type { Tutti } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
 import type { PreparedRun, RunRequest } from "../../host/project.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
 import { parseRunnerRef } from "../../protocol/invocation/runner-ref.ts";
 import { withDaemon, withTutti } from "../connect.ts";
 import type { AnsweringOptions } from "../follow-run.ts";
@@ -21,6 +23,9 @@ export interface AgentsRunOptions extends AnsweringOptions {
   readonly cwd?: string;
   readonly model?: string;
   readonly runner?: string;
+  /** Where a coding agent works. */
+  readonly workspace?: "worktree" | "copy" | "shared";
+  readonly withChanges?: boolean;
   readonly script?: string;
   readonly state?: string;
   readonly new?: boolean;
@@ -39,7 +44,7 @@ export async function agentsRunCommand(
   const text = prompt === "-" ? await readText("-", options.limit) : prompt;
   // A program that reads JSON could take the built-in rehearsal for a result, so it gets an error.
   const rehearse = options.json !== true;
-  const runner = options.runner === undefined ? undefined : parseRunnerRef(options.runner);
+  const runner = runnerOf(options);
   const request = { agent: name, prompt: text, model: options.model, runner, script, rehearse };
   const run = await prepare(host, request, options);
   const { folder } = run;
@@ -96,4 +101,18 @@ async function prepare(
   const folder = givenFolder(cwd);
   const project = await host.openProject(folder, { state: stateFolder(state) });
   return { ...(await project.prepareRun({ ...request, folder })), folder };
+}
+
+function runnerOf({ runner: ref, workspace: mode, withChanges }: AgentsRunOptions): RunnerConfig | undefined {
+  const runner = ref === undefined ? undefined : parseRunnerRef(ref);
+  if (mode === undefined && withChanges !== true) return runner;
+  if (runner?.kind !== "acp") {
+    const message = "--workspace and --with-changes are for coding agents; say which with --runner acp:PROFILE";
+    throw new TuttiError("usage", message);
+  }
+  const workspace = {
+    ...(mode === undefined ? {} : { mode }),
+    ...(withChanges === true ? { with_changes: true } : {}),
+  };
+  return { kind: runner.kind, config: { ...Object(runner.config), workspace } };
 }

@@ -1,5 +1,5 @@
 // Declares the commands for a project: its agents, its models, the trust in its config, and the doctor.
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 
 import type { Host } from "../../host/host.ts";
 import type { AgentsCheckOptions } from "../commands/agents-check.ts";
@@ -77,6 +77,13 @@ function declareRun(agents: Command, host: () => Promise<Host>): void {
     .option("--cwd <folder>", "the folder the agent works in (default: the current folder)")
     .option("--model <name>", "provider/model or an alias, instead of the model in the agent's definition")
     .option("--runner <name>", "who runs it: local, command, operator, or a coding agent as acp:PROFILE[/MODEL]")
+    .addOption(
+      new Option(
+        "--workspace <mode>",
+        "where a coding agent works (default: a worktree of its own, or a copy)",
+      ).choices(["worktree", "copy", "shared"]),
+    )
+    .option("--with-changes", "the worktree of a coding agent begins with the uncommitted changes of your checkout")
     .option("--script <file>", "a rehearsal script in JSON, for the model rehearsal/script")
     .addOption(stateOption())
     .option("--new", "start a new run even if the same run is unfinished")
