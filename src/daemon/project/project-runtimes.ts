@@ -2,7 +2,6 @@
 
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
 
 import type { AgentEnvironment } from "../../agent/agent-environment.ts";
 import { models } from "../../model/model-registry.ts";
@@ -11,6 +10,7 @@ import type { ModelsConfig } from "../../model/models-config.ts";
 import type { Clock, Durable, Runner, RunnerRegistry, TreeRunners } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { knownRunnerKinds } from "../../protocol/invocation/runner-kinds.ts";
+import { sessionHomes } from "../../runner/acp/old-homes.ts";
 import { acpRunner } from "../../runner/acp/runner.ts";
 import { mergeAcpSettings } from "../../runner/acp/settings.ts";
 import { invocationRunner } from "../../runner/invocation/runner.ts";
@@ -180,7 +180,7 @@ async function loadRuntime(
       approvals: environment.approvals ?? [],
       sandbox,
       offLimits: [state],
-      homes: join(state, "sessions"),
+      homes: sessionHomes(state),
       workspaces: {
         store: openWorkspaces(state),
         commits: "tutti",

@@ -10,12 +10,14 @@ import type { LiveDelta } from "../../protocol/task/event.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { commandRunner } from "../../runner/command/runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
+import { removeOldHomes, sessionHomes } from "../../runner/acp/old-homes.ts";
 import { operatorRunner } from "../../runner/operator/runner.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
 import { cleanUp } from "../../runner/shared/process/clean-up.ts";
 import { heldFolder, HeldStore } from "../../runner/shared/sandbox/held-files.ts";
 import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
+import { idInName } from "../../store/names.ts";
 import type { Store } from "../../store/store.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
@@ -114,11 +116,16 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     opened.unshift(() => feed.close());
     let starting = resume === "later";
     let resumed = 0;
-    const holdLeftovers = (): Promise<void> =>
-      new HeldStore(heldFolder(folder), [folder]).recover({
+    const holdLeftovers = async (): Promise<void> => {
+      await new HeldStore(heldFolder(folder), [folder]).recover({
         now: clock.now(),
         onProblem: (message) => log.warn({}, message),
       });
+      await removeOldHomes(sessionHomes(folder), (task) => {
+        const id = idInName(store.salt, task);
+        return id === undefined || store.task(id) === undefined || store.result(id) !== undefined;
+      });
+    };
     if (resume !== "later") {
       await holdLeftovers();
       resumed = await engine.recover({ launch: resume !== "never" });

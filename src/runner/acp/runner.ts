@@ -17,6 +17,7 @@ import type { Durable, Runner } from "../../ports.ts";
 import type { Workspace } from "../../workspace/index.ts";
 import type { SandboxStatus } from "../shared/sandbox/sandbox-status.ts";
 import { readAcpConfig } from "./config.ts";
+import { homeName } from "./old-homes.ts";
 import { agentProgram, type LaunchOptions, removeHome } from "./session-launch.ts";
 import { profileOf, type Profiles } from "./profile.ts";
 import { runSession, type SessionOptions } from "./session.ts";
@@ -63,7 +64,7 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
     const opened = await openSessionFolder(durable, { offLimits, workspaces, wanted: wantedWorkspace });
     const { workspace, ...folder } = opened;
     // An attempt that goes on with a stopped one finds the agent's own records there.
-    const home = join(options.homes, `${durable.task}-${durable.since}`);
+    const home = join(options.homes, homeName(durable.task, durable.since));
     const hidden = offLimits;
     const launch = { name, profile, model, folder, home, sandbox: options.sandbox, hidden, toolchains };
     const { sources, prompt, instructions } = taskOf(durable, options.approvals ?? []);

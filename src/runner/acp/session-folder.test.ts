@@ -49,7 +49,7 @@ test(
     const result = await world.run(
       [
         { shell: `echo one > one.txt && ${gitCommit}` },
-        { shell: "echo two > two.txt" },
+        { shell: "echo two > two.txt; echo three > .envrc" },
         { shell: `git -C ${repository.folder} commit --allow-empty -m planted` },
         { shell: "git config --global core.pager x; git config core.fsmonitor /bin/true" },
         { say: "done" },
@@ -60,6 +60,7 @@ test(
     const [saved] = await savedIn(world);
     assert.ok(saved !== undefined);
     assert.deepEqual([saved.commits, saved.uncommitted, saved.mode], [2, 0, "worktree"]);
+    assert.match(saved.warnings.join(" "), /changed protected files.*: \.envrc\./);
     const branch = saved.branch ?? "";
     assert.equal(repository.git("rev-parse", branch), saved.tip);
     assert.equal(repository.git("show", `${branch}:one.txt`), "one");

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { protectedDepth } from "../../agent/workspace/protected-files.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { Durable } from "../../ports.ts";
 import {
@@ -141,8 +142,21 @@ export async function saveSession(
     added: result?.added ?? 0,
     removed: result?.removed ?? 0,
     uncommitted: saved.uncommitted.length,
-    warnings: [...saved.warnings, ...(saved.session?.problems ?? [])],
+    warnings: [...protectedNote(result?.files ?? []), ...saved.warnings, ...(saved.session?.problems ?? [])],
   };
+}
+
+/** So many files are named. */
+const mostNamed = 10;
+
+/** Files that make other programs run code: whoever opens or merges the work should have looked at them. */
+function protectedNote(files: readonly { readonly path: string }[]): string[] {
+  const found = files.filter(({ path }) => protectedDepth(path.split("/")) !== undefined).map(({ path }) => path);
+  if (found.length === 0) return [];
+  const more = found.length > mostNamed ? ` and ${found.length - mostNamed} more` : "";
+  return [
+    `The session changed protected files; look at them before you open or merge its work: ${found.slice(0, mostNamed).join(", ")}${more}.`,
+  ];
 }
 
 /** After a session that failed or was canceled: its commits are in the repository, and its files stay in the workspace. */
