@@ -19,7 +19,7 @@ describe("requests", () => {
       assert.equal(headers.authorization, `Bearer ${key}`);
       if (request.url?.startsWith("/v1/tasks?") === true) return sendJson(response, { tasks: [], next: null });
       if (request.url?.endsWith("/cancel") === true) return sendJson(response, { canceled: [task] });
-      if (request.url?.endsWith("/message") === true) return sendJson(response, { told: true }, 202);
+      if (request.url?.endsWith("/message") === true) return sendJson(response, { told: true, task }, 202);
       if (method === "DELETE") return void response.writeHead(204).end();
       sendJson(response, { asks: [], next: null });
     });
@@ -29,7 +29,7 @@ describe("requests", () => {
     assert.deepEqual(await client.asks(), []);
     assert.deepEqual(await client.asks(task), []);
     assert.deepEqual(await client.cancel(task, "enough"), [task]);
-    await client.sendMessage(task, "hello");
+    assert.equal(await client.sendMessage(task, "hello"), task);
     await client.revokeKey("a/b");
     assert.deepEqual(seen, [
       { method: "GET", url: "/v1/tasks?limit=5&status=failed", type: undefined, body: "" },

@@ -142,7 +142,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
         body: { give_up: giveUp },
       }),
     sendMessage: async (task, text, { interrupt = false } = {}) =>
-      (await call("tell", { params: { task }, body: { text, interrupt } })).task,
+      (await call("tell", { params: { task }, body: { text, ...(interrupt ? { interrupt } : {}) } })).task,
     stopTask: async (task, reason) => (await call("stopTask", { params: { task }, body: { reason } })).task,
     resumeTask: async (task) => (await call("resumeTask", { params: { task } })).task,
     observe: (task, query = {}) => call("observe", { params: { task }, query }),
