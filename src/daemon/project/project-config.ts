@@ -19,6 +19,7 @@ import { ConfigProcess } from "./config-process.ts";
 import { configRunner } from "./config-runners.ts";
 import { configTool } from "./config-tools.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
+import { roomSettings, WorkspacesConfig } from "./workspaces-config.ts";
 
 const Config = z.strictObject({
   models: ModelsConfig.default(() => ModelsConfig.parse({})),
@@ -27,6 +28,7 @@ const Config = z.strictObject({
   acp: AcpSettings.default(() => AcpSettings.parse({})),
   /** Used, and validated, only in the user's own config. */
   notifications: z.unknown().optional(),
+  workspaces: WorkspacesConfig.default(() => ({})),
   /** Validated where they are made into tools (`readUserTools`). */
   tools: z.array(z.unknown()).default(() => []),
   /** Validated where they are made into runners (`readUserRunners`). */
@@ -51,15 +53,21 @@ export interface LoadedConfig {
 
 const takenNames = [...reservedToolNames, "run", ...builtinTools.map((tool) => tool.name)];
 
+/** Whose config it is: only the user's own may say how much of the disk workspaces take. */
+type ConfigOwner = "user" | "project";
+
 /** The caller has made sure that the files may be used: a config that is code is executed, in a process of its own. */
-export async function loadConfig(files: ConfigFiles | undefined): Promise<LoadedConfig> {
+export async function loadConfig(
+  files: ConfigFiles | undefined,
+  owner: ConfigOwner = "project",
+): Promise<LoadedConfig> {
   if (files === undefined)
     return { file: undefined, config: Config.parse({}), tools: [], runners: [], process: undefined };
-  if (files.file.endsWith(".json")) return loadJson(files);
+  if (files.file.endsWith(".json")) return loadJson(files, owner);
   const process = new ConfigProcess(files, { taken: takenNames });
   try {
     const { config, tools, runners, issues } = await process.load();
-    const parsed = parseConfig(files.file, config);
+    const parsed = parseConfig(files.file, config, owner);
     refuseIssues(issues);
     return {
       file: files.file,
@@ -79,10 +87,10 @@ export async function loadConfig(files: ConfigFiles | undefined): Promise<Loaded
   }
 }
 
-function loadJson({ file, text }: ConfigFiles): LoadedConfig {
+function loadJson({ file, text }: ConfigFiles, owner: ConfigOwner): LoadedConfig {
   const json = readWrittenJson(text);
   if (!json.ok) throw new TuttiError("invalid_input", `${file} cannot be used: it ${json.problem}`);
-  const config = parseConfig(file, json.value);
+  const config = parseConfig(file, json.value, owner);
   const read = readUserTools(config.tools, { file, taken: takenNames });
   if (!read.ok) refuseIssues(read.issues);
   const runners = readUserRunners(config.runners, { file });
@@ -90,8 +98,15 @@ function loadJson({ file, text }: ConfigFiles): LoadedConfig {
   return { file, config, tools: [], runners: [], process: undefined };
 }
 
-function parseConfig(file: string, value: unknown): Config {
+function parseConfig(file: string, value: unknown, owner: ConfigOwner): Config {
   const parsed = Config.safeParse(value);
+  const [room] = owner === "project" && parsed.success ? roomSettings(parsed.data.workspaces) : [];
+  if (room !== undefined) {
+    throw new TuttiError(
+      "invalid_input",
+      `${file}: workspaces.${room} is not for a project to set; put it into ~/.tutti/tutti.config.json`,
+    );
+  }
   if (parsed.success) return parsed.data;
   const issues = issuesOf(parsed.error);
   throw new TuttiError("invalid_input", `${file}: ${describeIssues(issues)}`, { details: { file, issues } });

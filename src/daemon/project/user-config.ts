@@ -1,4 +1,4 @@
-// The user's own config, `~/.tutti/tutti.config.*`: models and approvals for all projects, and who is notified.
+// The user's own config, `~/.tutti/tutti.config.*`: models, approvals and workspaces for all projects, and who is notified.
 
 import { join, sep } from "node:path";
 
@@ -10,6 +10,7 @@ import type { AcpSettings } from "../../runner/acp/settings.ts";
 import { NotifyConfig } from "../notify/notify-config.ts";
 import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
 import { loadConfig } from "./project-config.ts";
+import type { WorkspacesConfig } from "./workspaces-config.ts";
 
 export interface UserConfig {
   /** Undefined when the user has none. */
@@ -20,6 +21,7 @@ export interface UserConfig {
   readonly approvals: ApprovalRules | undefined;
   readonly acp: AcpSettings;
   readonly notifications: NotifyConfig;
+  readonly workspaces: WorkspacesConfig;
 }
 
 /**
@@ -41,7 +43,7 @@ function readUserFiles(home: string): ConfigFiles | undefined {
 /** The files must belong to the user, and that is checked (`refused`). */
 export async function loadUserConfig(home: string): Promise<UserConfig> {
   const files = readUserFiles(home);
-  const { file, config, tools, runners, process } = await loadConfig(files);
+  const { file, config, tools, runners, process } = await loadConfig(files, "user");
   process?.close();
   for (const [name, listed] of Object.entries({ tools, runners })) {
     if (listed.length === 0) continue;
@@ -51,8 +53,9 @@ export async function loadUserConfig(home: string): Promise<UserConfig> {
   if (!notifications.success) {
     throw new TuttiError("invalid_input", `${file}: notifications: ${describeIssues(issuesOf(notifications.error))}`);
   }
-  const { models, approvals, acp } = config;
-  return { file, version: files?.hash ?? "", models, approvals, acp, notifications: notifications.data };
+  const { models, approvals, acp, workspaces } = config;
+  const version = files?.hash ?? "";
+  return { file, version, models, approvals, acp, notifications: notifications.data, workspaces };
 }
 
 /** Calls `loadUserConfig` again only when the content has changed. */

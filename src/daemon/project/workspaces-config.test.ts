@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { readConfigFiles } from "./config-files.ts";
+import { loadConfig } from "./project-config.ts";
+import { loadUserConfig } from "./user-config.ts";
+
+const made = {
+  branch: "work/{task}/{attempt}",
+  copy: [".env"],
+  setup: [{ command: ["npm", "ci"], cache: { files: ["package-lock.json"], keep: ["node_modules"] } }],
+  commits: "tutti",
+};
+
+test("a project says how its workspaces are made, and not how much of the disk they take", async (t) => {
+  const folder = tempFolder(t, "tutti-config-");
+  const write = (workspaces: unknown): void =>
+    writeFileSync(join(folder, "tutti.config.json"), JSON.stringify({ workspaces }));
+  write(made);
+  assert.deepEqual((await loadConfig(readConfigFiles(folder))).config.workspaces, made);
+  for (const room of [{ root: "/tmp" }, { max_size: "1G" }, { keep_days: 1 }]) {
+    write({ ...made, ...room });
+    await assert.rejects(
+      loadConfig(readConfigFiles(folder)),
+      new RegExp(`workspaces.${Object.keys(room)[0]} is not for a project to set`),
+    );
+  }
+  for (const bad of [{ copy: ["../secrets"] }, { copy: ["/etc/passwd"] }, { branch: "one" }, { setup: ["npm ci"] }]) {
+    write(bad);
+    await assert.rejects(loadConfig(readConfigFiles(folder)), /workspaces/);
+  }
+});
+
+test("the user says where workspaces lie, how large they get and how long they stay", async (t) => {
+  const home = tempFolder(t, "tutti-home-");
+  mkdirSync(join(home, ".tutti"), { mode: 0o700 });
+  const room = { root: "~/work", max_size: "1.5G", keep_days: 14 };
+  writeFileSync(join(home, ".tutti", "tutti.config.json"), JSON.stringify({ workspaces: { ...room, ...made } }));
+  const { workspaces } = await loadUserConfig(home);
+  assert.deepEqual(workspaces, { ...room, max_size: 1_610_612_736, ...made });
+});

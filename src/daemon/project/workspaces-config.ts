@@ -1,0 +1,78 @@
+// The settings of workspaces in a config: where they lie and how much room they take (user only), and how they are made.
+
+import { isAbsolute } from "node:path";
+
+import { z } from "zod";
+
+const sizeUnits: Readonly<Record<string, number>> = { "": 1, k: 1_024, m: 1_048_576, g: 1_073_741_824, t: 2 ** 40 };
+
+/** Bytes, or a text such as `10G`. */
+const Size = z.union([
+  z.int().nonnegative(),
+  z.string().transform((text, context) => {
+    const found = /^(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?$/.exec(text.trim().toLowerCase());
+    if (found !== null) return Math.floor(Number(found[1]) * (sizeUnits[found[2] ?? ""] ?? 0));
+    context.addIssue({ code: "custom", message: "must be a number of bytes, or a size such as 10G" });
+    return z.NEVER;
+  }),
+]);
+
+/** A path inside of the checkout. */
+const InnerPath = z
+  .string()
+  .min(1)
+  .max(1_024)
+  .refine(
+    (path) => !isAbsolute(path) && !path.split("/").includes("..") && !/[\0-\x1f]/.test(path),
+    "must be a relative path that stays inside of the checkout",
+  );
+
+const SetupStep = z.strictObject({
+  /** The program and its arguments. No shell reads them. It runs confined, in the workspace, before the prompt. */
+  command: z.tuple([z.string().min(1)], z.string()),
+  /** The command is left out when these files are as they were when `keep` was kept. */
+  cache: z
+    .strictObject({
+      /** Lock files, such as `package-lock.json`. */
+      files: z.array(InnerPath).min(1).max(20),
+      /** Folders that the command makes, such as `node_modules`. */
+      keep: z.array(InnerPath).min(1).max(20),
+    })
+    .optional(),
+});
+
+/** What a project may set, too. */
+const made = {
+  /** The pattern of new branches, with `{task}`, `{attempt}` and `{agent}`. */
+  branch: z
+    .string()
+    .max(200)
+    .regex(/\{task\}/, "must contain {task}, so that two tasks get two branches")
+    .regex(/\{attempt\}/, "must contain {attempt}, so that two attempts get two branches")
+    .optional(),
+  /** Files and folders that git does not track and that the work needs, such as `.env`. */
+  copy: z.array(InnerPath).max(100).optional(),
+  setup: z.array(SetupStep).max(20).optional(),
+  /** Who commits: the session, Tutti what the session left, or nobody. */
+  commits: z.enum(["session", "tutti", "nobody"]).optional(),
+};
+
+/** The disk is the user's, so only the user's own config says how much of it is used, and where. */
+const room = {
+  /** An absolute path, or one that begins with `~/`. */
+  root: z
+    .string()
+    .refine((path) => isAbsolute(path) || path.startsWith("~/"), "must be an absolute path, or begin with ~/")
+    .optional(),
+  max_size: Size.optional(),
+  /** Workspaces that were not used for this many days are removed. */
+  keep_days: z.number().positive().max(36_500).optional(),
+};
+
+export const WorkspacesConfig = z.strictObject({ ...room, ...made });
+export type WorkspacesConfig = z.infer<typeof WorkspacesConfig>;
+
+/** The settings that only the user's own config may have, as far as they are set. */
+export function roomSettings(config: WorkspacesConfig): string[] {
+  return Object.keys(room).filter((name) => Object.hasOwn(config, name));
+}
