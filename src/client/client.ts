@@ -16,6 +16,18 @@ import type {
   TaskPage,
 } from "../protocol/api/task-shapes.ts";
 import type { ObserveQuery } from "../protocol/api/session-shapes.ts";
+import type {
+  DiffQuery,
+  MergedTask,
+  MergeTask,
+  PrunedWorkspaces,
+  PruneWorkspaces,
+  RemovedView,
+  RemoveQuery,
+  WorkspaceDiff,
+  WorkspaceLeftover,
+  WorkspaceView,
+} from "../protocol/api/workspace-shapes.ts";
 import type { Answerer } from "../protocol/task/ask.ts";
 import type { LiveDelta, TaskEvent } from "../protocol/task/event.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
@@ -131,6 +143,19 @@ export interface Tutti extends Reader {
   stopTask(task: TaskId, reason: string): Promise<TaskId>;
   /** The task goes on with what was said until it was stopped. `by` is ignored over HTTP. */
   resumeTask(task: TaskId, by: Answerer): Promise<TaskId>;
+  /** All workspaces, oldest first, also those of tasks that are gone, and what lies among them and belongs to none. */
+  workspaces(): Promise<{
+    readonly workspaces: readonly WorkspaceView[];
+    readonly leftovers: readonly WorkspaceLeftover[];
+  }>;
+  /** The committed work of the task, or of the only task below it that has a workspace. */
+  workspaceDiff(task: TaskId, options?: DiffQuery): Promise<WorkspaceDiff>;
+  /** Merges the branch of the task. A conflict changes nothing (`conflict`, with the files in its details). */
+  mergeTask(task: TaskId, options: MergeTask): Promise<MergedTask>;
+  /** The branch stays as long as it has commits of its own. Uncommitted work is refused unless the options say what to do. */
+  removeWorkspace(id: string, options?: RemoveQuery): Promise<RemovedView>;
+  /** Removes what is too old, and then the oldest until the rest is small enough; by the user's config without options. */
+  pruneWorkspaces(options?: PruneWorkspaces): Promise<PrunedWorkspaces>;
   /** No new work begins until `resume`, also after a restart. */
   pause(): Promise<void>;
   resume(): Promise<void>;

@@ -1,5 +1,6 @@
 // Tutti over HTTP: the interface of a front, implemented with `fetch` alone, so that it also runs in a browser.
 
+import type { WorkspaceLeftover } from "../protocol/api/workspace-shapes.ts";
 import type { EventPage } from "../protocol/api/task-shapes.ts";
 import { AnswerOrNone } from "../protocol/task/ask.ts";
 import { type ErrorCode, TuttiError } from "../protocol/error.ts";
@@ -151,6 +152,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
         const { sessions, next } = await call("sessions", { query: cursor });
         return { items: sessions, next };
       }),
+    ...workspaceCalls(call),
     async pause() {
       await call("pause", {});
     },
@@ -176,6 +178,29 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
     async close() {
       closed.abort();
     },
+  };
+}
+
+/** Git may have much to do. */
+const gitTimeout = { timeoutMs: 10 * 60_000 };
+
+function workspaceCalls(
+  call: Service["call"],
+): Pick<Tutti, "workspaces" | "workspaceDiff" | "mergeTask" | "removeWorkspace" | "pruneWorkspaces"> {
+  return {
+    async workspaces() {
+      const leftovers: WorkspaceLeftover[] = [];
+      const workspaces = await allPages(async (cursor) => {
+        const page = await call("workspaces", { query: cursor }, gitTimeout);
+        leftovers.push(...page.leftovers);
+        return { items: page.workspaces, next: page.next };
+      });
+      return { workspaces, leftovers };
+    },
+    workspaceDiff: (task, query = {}) => call("taskDiff", { params: { task }, query }, gitTimeout),
+    mergeTask: (task, body) => call("mergeTask", { params: { task }, body }, gitTimeout),
+    removeWorkspace: (workspace, query = {}) => call("removeWorkspace", { params: { workspace }, query }, gitTimeout),
+    pruneWorkspaces: (body = {}) => call("pruneWorkspaces", { body }, gitTimeout),
   };
 }
 

@@ -31,6 +31,14 @@ export type {
   TaskListQuery,
   TaskPage,
 } from "../protocol/api/task-shapes.ts";
+export type {
+  MergedTask,
+  PrunedWorkspaces,
+  RemovedView,
+  WorkspaceDiff,
+  WorkspaceLeftover,
+  WorkspaceView,
+} from "../protocol/api/workspace-shapes.ts";
 export type { AskId, TaskId } from "../protocol/ids.ts";
 export type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 export type { AskFrame, HookAfterFrame, HookBeforeFrame, SpawnFrame } from "../protocol/operator/frames.ts";

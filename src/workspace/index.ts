@@ -20,6 +20,7 @@ export { type RemovedWorkspace, type RemoveOptions, removeWorkspace, restoreWork
 export { type CommitSetting, type SavedWork, type SaveOptions, saveWorkspace } from "./save-workspace.ts";
 export { beginSession, type SessionBind, type SessionConfinement } from "./session-git.ts";
 export {
+  beginningOfPatch,
   type ChangedFile,
   type ResultCommit,
   type ResultOptions,

@@ -81,9 +81,22 @@ export async function sessionPatch(
   const ends = await endsOf(workspace, signal);
   if (ends === undefined)
     throw new TuttiError("refused", `the workspace ${workspace.id} has no history to make a patch of`);
-  const { git, base, tip } = ends;
-  const args = ["diff-tree", "-p", "--binary", "--full-index", "-M", ...plainDiff, base, tip];
-  return (await git.run(args, { maxBytes, signal })).stdout;
+  return (await ends.git.run(patchArgs(ends), { maxBytes, signal })).stdout;
+}
+
+/** As much of the patch as fits, in whole lines. Undefined when there is no history to tell from. */
+export async function beginningOfPatch(
+  workspace: Workspace,
+  { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal | undefined },
+): Promise<{ readonly patch: Buffer; readonly isCut: boolean } | undefined> {
+  const ends = await endsOf(workspace, signal);
+  if (ends === undefined) return undefined;
+  const { stdout, isCut } = await ends.git.run(patchArgs(ends), { maxBytes, overflow: "cut", signal });
+  return { patch: isCut ? stdout.subarray(0, stdout.lastIndexOf("\n") + 1) : stdout, isCut };
+}
+
+function patchArgs({ base, tip }: { readonly base: string; readonly tip: string }): string[] {
+  return ["diff-tree", "-p", "--binary", "--full-index", "-M", ...plainDiff, base, tip];
 }
 
 const plainDiff = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--no-color"];

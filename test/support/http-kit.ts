@@ -23,6 +23,8 @@ import { WorkerQuotas } from "../../src/daemon/operators/worker-quota.ts";
 import { workerService } from "../../src/daemon/operators/worker-service.ts";
 import { describeSetup } from "../../src/daemon/project/describe-setup.ts";
 import { openProviderKeys } from "../../src/daemon/secrets/provider-keys.ts";
+import { workspaceControl } from "../../src/daemon/state/workspace-control.ts";
+import { openWorkspaces } from "../../src/workspace/record-store.ts";
 import { keptApprovals } from "../../src/daemon/project/kept-approvals.ts";
 import { openProjectRuntimes } from "../../src/daemon/project/project-runtimes.ts";
 import type { State } from "../../src/daemon/state/state.ts";
@@ -34,6 +36,8 @@ export interface KitOptions {
   /** Called after every commit, before anybody else hears of it. */
   readonly onCommit?: () => void;
   readonly http?: Partial<HttpOptions>;
+  /** What the user's config says of workspaces. */
+  readonly workspaceLimits?: { readonly max_size?: number; readonly keep_days?: number };
   readonly wrapView?: (view: StoreView) => StoreView;
   /** Parts of the state in place of the real ones. */
   readonly state?: Partial<State>;
@@ -132,6 +136,14 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
       keys,
       operators,
       kept: keptApprovals(folder),
+      workspaces: workspaceControl({
+        store: openWorkspaces(folder),
+        view,
+        redact: (text) => text.replaceAll("hunter2", "[secret]"),
+        limits: async () => options.workspaceLimits ?? {},
+        confine: async () => undefined,
+        now: () => Date.now(),
+      }),
       onLive,
       setup: (at) => describeSetup({ state: folder, ...at }),
       facts: () => ({ ...facts, url, state: folder, resumed: 0, starting: false, parked: [] }),

@@ -23,7 +23,7 @@ const InnerPath = z
   .min(1)
   .max(1_024)
   .refine(
-    (path) => !isAbsolute(path) && !path.split("/").includes("..") && !/[\0-\x1f]/.test(path),
+    (path) => !isAbsolute(path) && !path.split("/").includes("..") && !/\p{Cc}/u.test(path),
     "must be a relative path that stays inside of the checkout",
   );
 

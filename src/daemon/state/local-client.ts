@@ -22,10 +22,11 @@ import type { KeptApprovals } from "../project/kept-approvals.ts";
 import { sessionControl } from "./session-control.ts";
 import { taskRetrier } from "./retry-task.ts";
 import { invocationStarter } from "./start-invocation.ts";
+import type { WorkspaceControl } from "./workspace-control.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 
 /** With lists in pages, for whoever passes them on. */
-export interface LocalTutti extends Tutti, PageReads {}
+export interface LocalTutti extends Tutti, PageReads, Pick<WorkspaceControl, "workspacePage"> {}
 
 export interface LocalClientDeps {
   readonly store: Store;
@@ -36,6 +37,7 @@ export interface LocalClientDeps {
   readonly keys: Keys;
   readonly operators: OperatorHub;
   readonly kept: KeptApprovals;
+  readonly workspaces: WorkspaceControl;
   readonly onLive: (listener: (delta: LiveDelta) => void) => () => void;
   /** What the process knows of itself. */
   readonly facts: () => Pick<
@@ -117,6 +119,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
       return deliver(wait, value, by);
     },
     ...standingApprovals({ ...deps, ask: (id) => reads.ask(id) }),
+    ...deps.workspaces,
     cancel: (task, reason) => engine.cancel(task, reason),
     retry: taskRetrier(deps),
     ...sessionControl({ view, engine }),

@@ -38,6 +38,7 @@ import { openProviderKeys, type ProviderKeys } from "../secrets/provider-keys.ts
 import { keptApprovals } from "../project/kept-approvals.ts";
 import { openProjectRuntimes } from "../project/project-runtimes.ts";
 import type { State } from "./state.ts";
+import { type WorkspaceService, workspaceService } from "./workspace-service.ts";
 import { version } from "../version.ts";
 
 export interface OpenOptions {
@@ -66,8 +67,10 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     onWarning: (message) => log.warn({}, message),
   });
   // A config of the user that cannot be used is told before anything is touched.
+  let root: string | undefined;
   if (resume !== "never") {
-    const { models, notifications } = await runtimes.userConfig();
+    const { models, notifications, workspaces } = await runtimes.userConfig();
+    root = workspaces.root;
     const variables = notifications.webhook === undefined ? [] : [notifications.webhook.secret_env];
     secrets.add(collectSecrets({ env: process.env, models, variables }));
     redactStored(providerKeys, log);
@@ -110,6 +113,15 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     opened.unshift(leasesOutlastStalls(store, leases));
     const view = openView(folder);
     opened.unshift(() => view.close());
+    const workspaces = workspaceService({
+      folder,
+      view,
+      redact,
+      log,
+      root,
+      now: () => clock.now(),
+      config: async () => (await runtimes.userConfig()).workspaces,
+    });
     const feed = await openEventFeed(store, view, (thrown) =>
       log.warn({ err: thrown }, "events could not be passed on"),
     );
@@ -128,6 +140,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     };
     if (resume !== "later") {
       await holdLeftovers();
+      await workspaces.recover();
       resumed = await engine.recover({ launch: resume !== "never" });
     }
     let url: string | null = null;
@@ -140,14 +153,17 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     keys.onRevoked((id) => (starting ? undefined : operators.endRightsOfKey(id).catch(logged)));
     const recover = async (): Promise<void> => {
       await holdLeftovers();
+      await workspaces.recover();
       resumed = await engine.recover();
       starting = false;
+      workspaces.keepWithinLimits();
       await operators.endRevokedRights().catch(logged);
     };
     if (resume === "now") await operators.endRevokedRights().catch(logged);
     const facts = { instance: randomUUID(), version, pid: process.pid, state: folder, started_at: clock.now() };
     let closing: Promise<void> | undefined;
-    const close = (graceMs: number): Promise<void> => (closing ??= closeAll({ engine, operators }, graceMs, opened));
+    const close = (graceMs: number): Promise<void> =>
+      (closing ??= closeAll({ engine, operators, workspaces }, graceMs, opened));
     return {
       folder,
       store,
@@ -168,6 +184,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
         keys,
         operators,
         kept: keptApprovals(folder),
+        workspaces: workspaces.control,
         onLive: live.on,
         setup: async (at) => (await import("../project/describe-setup.ts")).describeSetup({ state: folder, ...at }),
         facts: () => ({ ...facts, url, starting, resumed, parked }),
@@ -199,14 +216,21 @@ function redactStored(keys: ProviderKeys, log: ServiceLog): void {
   });
 }
 
+interface Closing {
+  readonly engine: Engine;
+  readonly operators: OperatorHub;
+  readonly workspaces: WorkspaceService;
+}
+
 async function closeAll(
-  { engine, operators }: { readonly engine: Engine; readonly operators: OperatorHub },
+  { engine, operators, workspaces }: Closing,
   graceMs: number,
   opened: readonly (() => void)[],
 ): Promise<void> {
   try {
     await operators.close();
     await (graceMs > 0 ? engine.drain(graceMs) : engine.stop());
+    await workspaces.close();
   } finally {
     for (const shut of opened) shut();
   }

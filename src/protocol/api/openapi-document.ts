@@ -23,6 +23,7 @@ const tags = [
   { name: "service", description: "The service itself" },
   { name: "invocations", description: "Starting work" },
   { name: "tasks", description: "Tasks, running and ended" },
+  { name: "workspaces", description: "The folders in which sessions work, and what came of the work" },
   { name: "events", description: "What happened, in order, as pages or as a stream" },
   { name: "sessions", description: "What the sessions of tasks are doing, and how they are stopped and resumed" },
   { name: "asks", description: "What tasks wait for: answers to questions, and results of the client's own tools" },

@@ -24,6 +24,7 @@ import * as catalog from "./catalog.ts";
 import * as problem from "./problem.ts";
 import * as service from "./service.ts";
 import * as taskShapes from "./task-shapes.ts";
+import * as workspaceShapes from "./workspace-shapes.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
 /** Input may leave out fields that have a default; output always has them. */
@@ -49,6 +50,7 @@ export interface Field {
 const modules = [
   [approval, ask, budget, event, evidence, executor, failure, ids, invocation, invocationFile, invocationResult],
   [message, frames, operatorSession, worker, script, status, view, tools, catalog, problem, service, taskShapes],
+  [workspaceShapes],
 ].flat();
 
 /** A schema has the name of its export. */

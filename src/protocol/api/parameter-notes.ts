@@ -4,6 +4,7 @@ export const parameterNotes: Readonly<Record<string, string>> = {
   task: "A task's id",
   ask: "An ask's id",
   wait: "A wait's id",
+  workspace: "A workspace's id",
   sid: "An operator's session id",
   id: "A key's id",
   name: "An agent's name",
@@ -27,6 +28,8 @@ export const parameterNotes: Readonly<Record<string, string>> = {
   input_tokens: "Tokens that the work read since the last report of usage",
   output_tokens: "Tokens that the work wrote since the last report of usage",
   money_micro_usd: "What the work cost since the last report of usage, in millionths of a US dollar",
+  patch_bytes: "How many bytes of the patch are sent at most; 0 for none",
+  uncommitted: "What happens to uncommitted work: `refuse`, `save` it in a ref, or `discard` it",
   ticket: "A one-time ticket, instead of the Authorization header",
   "idempotency-key":
     "The same key again gives what was made with it, such as a task, finished or not; with another body it is a conflict",

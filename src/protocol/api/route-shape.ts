@@ -42,6 +42,7 @@ export interface RouteSpec {
     | "invocations"
     | "tasks"
     | "sessions"
+    | "workspaces"
     | "asks"
     | "catalog"
     | "events"

@@ -6,12 +6,14 @@ import type { RouteSpec } from "./route-shape.ts";
 import { keyRoutes, serviceRoutes } from "./service-routes.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import { askRoutes, taskRoutes } from "./task-routes.ts";
+import { workspaceRoutes } from "./workspace-routes.ts";
 
 export const routes = {
   ...serviceRoutes,
   ...taskRoutes,
   ...sessionRoutes,
   ...askRoutes,
+  ...workspaceRoutes,
   ...catalogRoutes,
   ...operatorRoutes,
   ...workerRoutes,

@@ -10,6 +10,7 @@ import { keyHandlers, serviceHandlers } from "./service-handlers.ts";
 import { sessionHandlers } from "./session-handlers.ts";
 import { taskHandlers } from "./task-handlers.ts";
 import { workerHandlers } from "./worker-handlers.ts";
+import { workspaceHandlers } from "./workspace-handlers.ts";
 
 export function allHandlers(context: HttpContext): Handlers {
   return {
@@ -17,6 +18,7 @@ export function allHandlers(context: HttpContext): Handlers {
     ...keyHandlers(context),
     ...taskHandlers(context),
     ...sessionHandlers(context),
+    ...workspaceHandlers(context),
     ...eventHandlers(context),
     ...askHandlers(context),
     ...catalogHandlers(context),

@@ -1,0 +1,265 @@
+// Workspaces through the interface of a front, in process and over HTTP, over real git repositories.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test, type TestContext } from "node:test";
+
+import { personsThings, repositoryAt, testRepository, type TestRepository } from "../../test/support/git-kit.ts";
+import { type Kit, type KitOptions, openKit } from "../../test/support/http-kit.ts";
+import { until } from "../../test/support/wait-until.ts";
+import { TuttiError } from "../protocol/error.ts";
+import { createWorkspace, type NewWorkspace } from "../workspace/create-workspace.ts";
+import { openWorkspaces } from "../workspace/record-store.ts";
+import { type Workspace } from "../workspace/workspace-record.ts";
+import type { Tutti } from "./client.ts";
+import { httpClient } from "./http-client.ts";
+
+interface Bench {
+  readonly kit: Kit;
+  readonly repository: TestRepository;
+  readonly here: Tutti;
+  readonly there: Tutti;
+  readonly finished: () => Promise<string>;
+  readonly unfinished: () => Promise<string>;
+  readonly make: (
+    task: string,
+    more?: Partial<NewWorkspace>,
+  ) => Promise<{ workspace: Workspace; inside: TestRepository }>;
+}
+
+async function bench(t: TestContext, options: KitOptions = {}): Promise<Bench> {
+  const runners = {
+    quick: async () => ({ outcome: "completed", result: "done" }) as const,
+    slow: async (durable: { readonly signal: AbortSignal }) => {
+      await new Promise((resolve) => durable.signal.addEventListener("abort", resolve));
+      durable.signal.throwIfAborted();
+      return { outcome: "completed", result: "done" } as const;
+    },
+  };
+  const kit = await openKit({ ...options, runners });
+  t.after(() => kit.close());
+  const there = httpClient({ url: kit.http.url, key: kit.key });
+  t.after(() => there.close());
+  const repository = testRepository(t);
+  const store = openWorkspaces(kit.folder);
+  const start = (kind: string): Promise<string> => kit.start({ agent: "a", runner: { kind, config: {} } });
+  return {
+    kit,
+    repository,
+    here: kit.state.client,
+    there,
+    async finished() {
+      const task = await start("quick");
+      await kit.state.client.result(task);
+      return task;
+    },
+    unfinished: () => start("slow"),
+    async make(task, more = {}) {
+      const wanted = { task, attempt: 1, project: repository.folder, now: Date.now(), ...more };
+      const made = await createWorkspace(store, wanted);
+      assert.equal(made.state, "ready");
+      const { workspace } = made as { workspace: Workspace };
+      return { workspace, inside: repositoryAt(workspace.folder) };
+    },
+  };
+}
+
+async function outcome(call: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return { given: await call() };
+  } catch (thrown) {
+    if (!(thrown instanceof TuttiError)) throw thrown;
+    return { code: thrown.code, message: thrown.message, details: thrown.details };
+  }
+}
+
+const codeOf = async (call: () => Promise<unknown>): Promise<unknown> =>
+  ((await outcome(call)) as { readonly code?: string }).code;
+
+describe("workspaces, in process and over HTTP", () => {
+  test("reads are the same, also of hostile names, of tasks that are gone and of what belongs to nobody", async (t) => {
+    const { kit, here, there, finished, make, repository } = await bench(t);
+    const [task, other] = [await finished(), await finished()];
+    const { inside } = await make(task);
+    const path = "a\u001b[31m\n\u202Efile.txt";
+    inside.commit({ [path]: "red\u001b[31m hunter2\n" }, "a \u001b]0;title\u0007 subject");
+    inside.write("left.txt", "uncommitted\n");
+    await make("tsk_0_gone", { attempt: 2 });
+    mkdirSync(join(kit.folder, "workspaces", "wsp_nobody"));
+    writeFileSync(join(kit.folder, "workspaces", "wsp_bad.json"), "{");
+    const looks: Record<string, (tutti: Tutti) => Promise<unknown>> = {
+      list: (tutti) => tutti.workspaces(),
+      diff: (tutti) => tutti.workspaceDiff(task),
+      "no patch": (tutti) => tutti.workspaceDiff(task, { patch_bytes: 0 }),
+      "a cut patch": (tutti) => tutti.workspaceDiff(task, { patch_bytes: 40 }),
+      "of a task that is gone": (tutti) => tutti.workspaceDiff("tsk_0_gone"),
+      "of none": (tutti) => tutti.workspaceDiff("tsk_0_1"),
+      "of a task without one": (tutti) => tutti.workspaceDiff(other),
+      "a merge that is not agreed to": (tutti) => tutti.mergeTask(task, { into: "next" }),
+      "a merge into no branch": (tutti) => tutti.mergeTask(task, { into: "no such", unverified: true }),
+      "removal of none": (tutti) => tutti.removeWorkspace("wsp_none"),
+      "removal with work": (tutti) => tutti.removeWorkspace(`wsp_${task.slice(4)}-1`),
+      "nothing to prune": (tutti) => tutti.pruneWorkspaces(),
+      "what would go": (tutti) => tutti.pruneWorkspaces({ max_bytes: 0, dry_run: true }),
+    };
+    // Looking at a workspace for the first time makes the folder that git needs for it, which counts as its size.
+    await here.workspaces();
+    for (const [name, look] of Object.entries(looks)) {
+      const [far, near] = [await outcome(() => look(there)), await outcome(() => look(here))];
+      assert.deepEqual(withoutDetails(far), withoutDetails(near), name);
+    }
+    const { workspaces, leftovers } = await there.workspaces();
+    assert.deepEqual(
+      workspaces.map((each) => [each.task, each.task_status, each.state, each.uncommitted]),
+      [
+        [task, "completed", "uncommitted", ["left.txt"]],
+        ["tsk_0_gone", null, "clean", []],
+      ],
+    );
+    assert.ok(workspaces.every(({ bytes }) => bytes > 0));
+    assert.deepEqual(
+      leftovers.map((each) => each.path.slice(kit.folder.length + 1)),
+      ["workspaces/wsp_bad.json", "workspaces/wsp_nobody"],
+    );
+    const diff = await there.workspaceDiff(task);
+    assert.deepEqual(
+      [diff.files[0]?.path, diff.total, diff.uncommitted],
+      [path, { commits: 1, files: 1 }, ["left.txt"]],
+    );
+    assert.match(diff.patch, /^\+red\u001b\[31m \[secret\]$/m);
+    assert.ok(diff.patch_changed && !diff.patch_cut, "a secret is taken out, and this is said");
+    const cut = await there.workspaceDiff(task, { patch_bytes: 40 });
+    assert.ok(cut.patch_cut && cut.patch.length <= 40);
+    assert.equal(repository.git("status", "--porcelain"), "");
+  });
+
+  test("a viewer looks and changes nothing", async (t) => {
+    const { kit, finished, make } = await bench(t);
+    const task = await finished();
+    const { workspace } = await make(task);
+    const { key } = await kit.keys.add({ name: "v", role: "viewer" });
+    const viewer = httpClient({ url: kit.http.url, key });
+    t.after(() => viewer.close());
+    assert.equal((await viewer.workspaces()).workspaces.length, 1);
+    assert.equal((await viewer.workspaceDiff(task)).total.commits, 0);
+    for (const call of [
+      () => viewer.mergeTask(task, { into: "main", unverified: true }),
+      () => viewer.removeWorkspace(workspace.id),
+      () => viewer.pruneWorkspaces({ max_bytes: 0 }),
+    ]) {
+      assert.equal(await codeOf(call), "refused");
+    }
+  });
+});
+
+describe("merging over HTTP", () => {
+  test("merges into a branch without a checkout, and into a clean checkout only when the caller agreed", async (t) => {
+    const { there, finished, make, repository } = await bench(t);
+    const task = await finished();
+    const { workspace, inside } = await make(task);
+    const tip = inside.commit({ "b.txt": "b\n" }, "add b");
+    repository.git("branch", "next");
+    const before = personsThings(repository, /refs\/heads\/(?:tutti\/|next)/);
+    const merged = await there.mergeTask(task, { into: "next", unverified: true });
+    assert.deepEqual([merged.commit, merged.how, merged.branch], [tip, "fast_forward", workspace.branch]);
+    assert.equal(repository.git("rev-parse", "next"), tip);
+    assert.deepEqual(personsThings(repository, /refs\/heads\/(?:tutti\/|next)/), before);
+
+    const intoMain = { into: "main", unverified: true };
+    assert.equal(await codeOf(() => there.mergeTask(task, intoMain)), "refused");
+    repository.write("a.txt", "mine\n");
+    assert.equal(await codeOf(() => there.mergeTask(task, { ...intoMain, allow_checked_out: true })), "refused");
+    assert.ok(!existsSync(join(repository.folder, "b.txt")));
+    repository.git("checkout", "-q", "a.txt");
+    await there.mergeTask(task, { ...intoMain, allow_checked_out: true });
+    assert.ok(existsSync(join(repository.folder, "b.txt")));
+    assert.equal(repository.git("status", "--porcelain"), "");
+  });
+
+  test("a conflict is 409, lists the files and changes nothing", async (t) => {
+    const { kit, finished, make, repository } = await bench(t);
+    const task = await finished();
+    const { inside } = await make(task);
+    inside.commit({ "a.txt": "theirs\n" });
+    repository.git("branch", "next");
+    repository.git("checkout", "-q", "next");
+    const ours = repository.commit({ "a.txt": "ours\n" });
+    repository.git("checkout", "-q", "main");
+    const reply = await kit.call(`/v1/tasks/${task}/merge`, {
+      method: "POST",
+      json: { into: "next", unverified: true },
+    });
+    assert.equal(reply.status, 409);
+    assert.deepEqual(reply.body?.["details"], { task, files: ["a.txt"] });
+    assert.equal(repository.git("rev-parse", "next"), ours);
+  });
+
+  test("names that are no branch, the branch of a session, and unfinished work are refused", async (t) => {
+    const { there, finished, unfinished, make, repository } = await bench(t);
+    const [task, other, running] = [await finished(), await finished(), await unfinished()];
+    const { inside } = await make(task);
+    inside.commit({ "b.txt": "b\n" });
+    const { workspace } = await make(other);
+    const late = await make(running);
+    for (const into of ["main~1", "--force", "a..b", "main^{commit}", "@{-1}", "x\n", "refs/../x", ""]) {
+      assert.equal(await codeOf(() => there.mergeTask(task, { into, unverified: true })), "invalid_input", into);
+    }
+    const refused = await outcome(() =>
+      there.mergeTask(task, { into: workspace.branch ?? "", unverified: true, allow_checked_out: true }),
+    );
+    assert.match(JSON.stringify(refused), /is the branch of the workspace/);
+    assert.equal(await codeOf(() => there.mergeTask(running, { into: "main", unverified: true })), "conflict");
+    assert.equal(await codeOf(() => there.removeWorkspace(late.workspace.id)), "conflict");
+    assert.ok(existsSync(late.workspace.folder));
+    assert.equal(repository.git("status", "--porcelain"), "");
+  });
+});
+
+describe("removing over HTTP", () => {
+  test("refuses uncommitted work, saves it on request, and keeps the branch", async (t) => {
+    const { there, finished, make, repository } = await bench(t);
+    const task = await finished();
+    const { workspace, inside } = await make(task);
+    const tip = inside.commit({ "b.txt": "b\n" });
+    inside.write("c.txt", "c\n");
+    assert.equal(await codeOf(() => there.removeWorkspace(workspace.id)), "refused");
+    const removed = await there.removeWorkspace(workspace.id, { uncommitted: "save" });
+    assert.ok(!existsSync(workspace.folder));
+    assert.equal(repository.git("rev-parse", removed.branch ?? ""), tip);
+    assert.equal(repository.git("show", `${removed.saved}:c.txt`), "c");
+    assert.equal((await there.workspaces()).workspaces[0]?.state, "removed");
+    assert.equal((await there.workspaceDiff(task)).tip, tip, "the work can still be looked at");
+  });
+
+  test("pruning takes the old ones, and leaves what is in use or uncommitted; the config's limits hold without options", async (t) => {
+    const { kit, there, finished, unfinished, make } = await bench(t, { workspaceLimits: { max_size: 0 } });
+    const [idle, dirty, running] = [await finished(), await finished(), await unfinished()];
+    const gone = await make(idle);
+    const kept = await make(dirty);
+    kept.inside.write("c.txt", "c\n");
+    const used = await make(running);
+    const dry = await there.pruneWorkspaces({ dry_run: true });
+    assert.deepEqual(
+      dry.removed.map(({ id, why }) => [id, why]),
+      [[gone.workspace.id, "size"]],
+    );
+    assert.ok(existsSync(gone.workspace.folder) && dry.over_bytes > 0);
+    await there.pruneWorkspaces({ older_than_ms: 86_400_000, max_bytes: 2 ** 40 });
+    assert.ok(existsSync(gone.workspace.folder), "nothing is a day old");
+    await there.pruneWorkspaces();
+    assert.deepEqual(
+      [gone, kept, used].map(({ workspace }) => existsSync(workspace.folder)),
+      [false, true, true],
+    );
+    await there.cancel(running, "enough");
+    await until(() => kit.state.engine.counts().running === 0, "the task ends");
+    await there.pruneWorkspaces();
+    assert.ok(!existsSync(used.workspace.folder));
+  });
+});
+
+/** Details of a refused query differ: the service lists every issue. */
+function withoutDetails(value: unknown): unknown {
+  const { details: _, ...rest } = value as { details?: unknown };
+  return rest;
+}

@@ -1,0 +1,332 @@
+// What a person does with workspaces: lists them, looks at the work, merges it, and removes what is not needed any more.
+
+import type { z } from "zod";
+
+import { idInName, taskName } from "../../store/names.ts";
+import type { StoreView, TaskListing } from "../../store/view.ts";
+import type { Tutti } from "../../client/client.ts";
+import {
+  DiffQuery,
+  MergeTask,
+  PruneWorkspaces,
+  RemoveQuery,
+  WorkspaceListQuery,
+  type WorkspaceLeftover,
+  type WorkspacePage,
+  type WorkspaceView,
+} from "../../protocol/api/workspace-shapes.ts";
+import { thrownMessage, TuttiError } from "../../protocol/error.ts";
+import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
+import type { TaskId } from "../../protocol/ids.ts";
+import { isTerminal } from "../../protocol/task/task-status.ts";
+import {
+  beginningOfPatch,
+  chooseRemovals,
+  type Confine,
+  inspectWorkspace,
+  mergeBranch,
+  readRecords,
+  removeWorkspace,
+  sessionResult,
+  type Workspace,
+  type WorkspaceStore,
+} from "../../workspace/index.ts";
+import { listPage } from "../http/list-page.ts";
+import type { WorkspacesConfig } from "../project/workspaces-config.ts";
+
+export interface WorkspaceControlDeps {
+  readonly store: WorkspaceStore;
+  readonly view: StoreView;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
+  /** The limits that the user's own config sets. */
+  readonly limits: () => Promise<Pick<WorkspacesConfig, "max_size" | "keep_days">>;
+  /** Confines git where it may start a program; undefined where nothing confines. */
+  readonly confine: () => Promise<Confine | undefined>;
+  readonly now: () => number;
+  /** Ends pruning, which may take long, between two workspaces. */
+  readonly stopping?: AbortSignal;
+}
+
+export interface WorkspaceControl extends Pick<
+  Tutti,
+  "workspaces" | "workspaceDiff" | "mergeTask" | "removeWorkspace" | "pruneWorkspaces"
+> {
+  workspacePage(query?: WorkspaceListQuery): Promise<WorkspacePage>;
+  /** Resolves when nothing is being merged or removed. */
+  idle(): Promise<void>;
+}
+
+const dayMs = 86_400_000;
+const mostLeftovers = 100;
+
+export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
+  const { store, redact } = deps;
+  const { exclusively, idle } = oneAtATime();
+
+  const view = async (workspace: Workspace): Promise<WorkspaceView> => {
+    const { state, bytes, uncommitted, merged_into, problem } = await inspectWorkspace(store, workspace);
+    const { id, task, attempt, mode, project, repository, folder, branch, created_at } = workspace;
+    const found = await taskOf(deps.view, task);
+    return {
+      id,
+      task,
+      task_status: found?.status ?? null,
+      attempt,
+      mode,
+      project,
+      repository,
+      folder,
+      branch,
+      created_at,
+      bytes,
+      state,
+      uncommitted: [...uncommitted],
+      merged_into: [...merged_into],
+      problem: problem ?? null,
+    };
+  };
+
+  const workspacePage: WorkspaceControl["workspacePage"] = async (query = {}) => {
+    const { limit, cursor } = read(WorkspaceListQuery, query, "query");
+    const { workspaces, unreadable, unknown } = readRecords(store);
+    const { items, next } = listPage(workspaces, { limit, cursor }, ({ id }) => id);
+    const views: WorkspaceView[] = [];
+    for (const workspace of items) views.push(await view(workspace));
+    const leftovers: WorkspaceLeftover[] = [
+      ...unreadable.map(({ file, reason }) => ({ path: file, reason })),
+      ...unknown.map((path) => ({ path, reason: "no record tells of this folder" })),
+    ];
+    return { workspaces: views, leftovers: cursor === undefined ? leftovers.slice(0, mostLeftovers) : [], next };
+  };
+
+  const remove = async (id: string, uncommitted: "refuse" | "save" | "discard") => {
+    const { workspace, saved, branchDeleted } = await removeWorkspace(store, id, {
+      uncommitted,
+      confine: await deps.confine(),
+    });
+    return { id, branch: branchDeleted ? null : (workspace?.branch ?? null), saved: saved ?? null };
+  };
+
+  return {
+    workspacePage,
+    idle,
+    async workspaces() {
+      const { workspaces } = readRecords(store);
+      const { leftovers } = await workspacePage({ limit: 1 });
+      const views: WorkspaceView[] = [];
+      for (const workspace of workspaces) views.push(await view(workspace));
+      return { workspaces: views, leftovers };
+    },
+
+    async workspaceDiff(given, query = {}) {
+      const { patch_bytes } = read(DiffQuery, query, "query");
+      const workspace = await workspaceOf(deps, given);
+      const { id, task, attempt, mode, branch } = workspace;
+      const result = await sessionResult(workspace);
+      if (result === undefined) throw new TuttiError("conflict", noHistory(workspace));
+      const { base, tip, added, removed, total } = result;
+      const { uncommitted } = await inspectWorkspace(store, workspace);
+      const found = patch_bytes === 0 ? undefined : await beginningOfPatch(workspace, { maxBytes: patch_bytes });
+      const { text, isChanged } = textOf(found?.patch ?? Buffer.alloc(0), redact);
+      return {
+        workspace: id,
+        task,
+        attempt,
+        mode,
+        branch,
+        base,
+        tip,
+        added,
+        removed,
+        total,
+        commits: result.commits.map((each) => ({
+          ...each,
+          author: redact(each.author),
+          subject: redact(each.subject),
+        })),
+        files: [...result.files],
+        uncommitted: [...uncommitted],
+        patch: text,
+        patch_cut: found?.isCut ?? total.files > 0,
+        patch_changed: isChanged,
+      };
+    },
+
+    mergeTask: (given, options) =>
+      exclusively(async () => {
+        const { into, unverified, allow_checked_out } = read(MergeTask, options, "body");
+        const workspace = await workspaceOf(deps, given);
+        const { id, task, branch, mode } = workspace;
+        await refuseUnfinished(deps.view, task, "merge its work");
+        if (mode !== "worktree" || branch === null) throw new TuttiError("conflict", noBranch(workspace));
+        if (!unverified) {
+          throw new TuttiError(
+            "refused",
+            `nothing has verified the work of ${task}; look at it with \`tutti diff ${task}\`, then merge it with --unverified (\`unverified: true\` in the API)`,
+          );
+        }
+        refuseOwnBranch(readRecords(store).workspaces, into, workspace);
+        const result = await sessionResult(workspace);
+        const outcome = await mergeBranch({
+          project: workspace.repository ?? workspace.project,
+          // The commit, and not the branch: it exists only in the repository that the workspace was made of.
+          from: result?.tip ?? branch,
+          into,
+          message: `Merge ${branch} into ${into}`,
+          allowCheckedOut: allow_checked_out,
+        });
+        if (outcome.state === "conflict") throw conflictOf(workspace, into, outcome.files);
+        const { uncommitted } = await inspectWorkspace(store, workspace);
+        const { commit, how } = outcome;
+        return { task, workspace: id, branch, into, commit, how, uncommitted: [...uncommitted] };
+      }),
+
+    removeWorkspace: (id, options = {}) =>
+      exclusively(async () => {
+        const { uncommitted } = read(RemoveQuery, options, "query");
+        const found = readRecords(store).workspaces.find((each) => each.id === id);
+        if (found === undefined) throw new TuttiError("not_found", `there is no workspace ${id}`);
+        await refuseUnfinished(deps.view, found.task, "remove its workspace");
+        return remove(id, uncommitted);
+      }),
+
+    pruneWorkspaces: (options = {}) =>
+      exclusively(async () => {
+        const { older_than_ms, max_bytes, dry_run } = read(PruneWorkspaces, options, "body");
+        const { keep_days, max_size } = await deps.limits();
+        const maxAgeMs = older_than_ms ?? (keep_days === undefined ? undefined : keep_days * dayMs);
+        const maxBytes = max_bytes ?? max_size;
+        if (maxAgeMs === undefined && maxBytes === undefined) {
+          return { dry_run, removed: [], failed: [], over_bytes: 0 };
+        }
+        const candidates = [];
+        for (const workspace of readRecords(store).workspaces) {
+          deps.stopping?.throwIfAborted();
+          // A shared folder is the person's own, and takes no room of ours.
+          if (workspace.mode === "shared" || workspace.state === "removed") continue;
+          const { state, bytes } = await inspectWorkspace(store, workspace);
+          const task = await taskOf(deps.view, workspace.task);
+          const active = task !== undefined && !isTerminal(task.status);
+          const used_at = Math.max(workspace.created_at, task?.ended_at ?? 0);
+          candidates.push({ id: workspace.id, task: workspace.task, state, bytes, used_at, active });
+        }
+        const { remove: chosen, over } = chooseRemovals(candidates, { maxAgeMs, maxBytes }, deps.now());
+        const removed: Awaited<ReturnType<WorkspaceControl["pruneWorkspaces"]>>["removed"] = [];
+        const failed: { id: string; problem: string }[] = [];
+        let kept = 0;
+        for (const { id, why } of chosen) {
+          deps.stopping?.throwIfAborted();
+          const { task, bytes } = candidates.find((each) => each.id === id) ?? { task: "", bytes: 0 };
+          try {
+            if (!dry_run) await remove(id, "refuse");
+            removed.push({ id, task, bytes, why });
+          } catch (thrown) {
+            kept += bytes;
+            failed.push({ id, problem: thrownMessage(thrown) });
+          }
+        }
+        return { dry_run, removed, failed, over_bytes: over.bytes + (maxBytes === undefined ? 0 : kept) };
+      }),
+  };
+}
+
+/** The newest attempt of the task; for a task without a workspace, that of the only task below it that has one. */
+async function workspaceOf({ store, view }: WorkspaceControlDeps, task: TaskId): Promise<Workspace> {
+  const { workspaces } = readRecords(store);
+  const newestOf = (id: TaskId): Workspace | undefined =>
+    workspaces.filter((each) => each.task === id).toSorted((a, b) => b.attempt - a.attempt)[0];
+  const own = newestOf(task);
+  if (own !== undefined) return own;
+  const id = idInName(view.salt, task);
+  if (id === undefined || (await view.place(id)) === undefined) {
+    throw new TuttiError("not_found", `there is no task ${task}`);
+  }
+  const below = (await view.below(id)).flatMap((each) => newestOf(taskName(view.salt, each.id)) ?? []);
+  const [only, another] = below;
+  if (only === undefined) {
+    throw new TuttiError("not_found", `the task ${task} has no workspace; \`tutti workspaces\` lists those there are`);
+  }
+  if (another === undefined) return only;
+  const named = below.slice(0, 8).map((each) => each.task);
+  throw new TuttiError(
+    "conflict",
+    `several tasks below ${task} have a workspace: ${named.join(", ")}${below.length > 8 ? ", …" : ""}; name one of them`,
+    { details: { tasks: below.slice(0, 100).map((each) => each.task) } },
+  );
+}
+
+async function taskOf(view: StoreView, task: TaskId): Promise<TaskListing | undefined> {
+  const id = idInName(view.salt, task);
+  return id === undefined ? undefined : view.task(id);
+}
+
+async function refuseUnfinished(view: StoreView, task: TaskId, to: string): Promise<void> {
+  const found = await taskOf(view, task);
+  if (found === undefined || isTerminal(found.status)) return;
+  throw new TuttiError(
+    "conflict",
+    `${task} is not over: it is ${found.status}; to ${to}, wait until it has ended, or cancel it`,
+  );
+}
+
+/** Otherwise a merge could change the folder of a session, or the branch that its work is looked for on. */
+function refuseOwnBranch(workspaces: readonly Workspace[], into: string, from: Workspace): void {
+  const owner = workspaces.find(
+    ({ branch, git_dir, new_branch }) => branch === into && git_dir === from.git_dir && new_branch,
+  );
+  if (owner === undefined) return;
+  throw new TuttiError(
+    "refused",
+    `${into} is the branch of the workspace ${owner.id}, which belongs to ${owner.task}; merge into a branch of your own`,
+  );
+}
+
+function conflictOf({ task, branch }: Workspace, into: string, files: readonly string[]): TuttiError {
+  const named = files.slice(0, 8).map((file) => JSON.stringify(file));
+  const more = files.length > 8 ? ` and ${files.length - 8} more` : "";
+  return new TuttiError(
+    "conflict",
+    `nothing was merged: ${branch} and ${into} conflict in ${named.join(", ")}${more}; merge them with git itself`,
+    { details: { task, files: files.slice(0, 1_000) } },
+  );
+}
+
+function noHistory({ id, mode, folder }: Workspace): string {
+  if (mode !== "shared") return `the workspace ${id} has no commit yet`;
+  return `the workspace ${id} is the folder ${folder} itself, which is in no git repository; look at the files there`;
+}
+
+function noBranch({ task, mode, folder }: Workspace): string {
+  return mode === "shared"
+    ? `there is nothing to merge: ${task} worked in ${folder} itself`
+    : `there is no branch to merge: ${task} worked in a copy; write its patch with \`tutti diff ${task} > work.patch\` and use it with \`git apply\``;
+}
+
+function textOf(
+  patch: Buffer,
+  redact: (text: string) => string,
+): { readonly text: string; readonly isChanged: boolean } {
+  const read = patch.toString("utf8");
+  const text = redact(read);
+  return { text, isChanged: text !== read || !Buffer.from(read, "utf8").equals(patch) };
+}
+
+/** The same error as over HTTP. */
+function read<S extends z.ZodType>(schema: S, value: unknown, part: "query" | "body"): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new TuttiError("invalid_input", `the ${part} cannot be used: ${describeIssues(issuesOf(parsed.error))}`);
+}
+
+/** Two removals or merges at the same time would look at what the other one is changing. */
+function oneAtATime() {
+  let last: Promise<unknown> = Promise.resolve();
+  const exclusively = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  };
+  const idle = async (): Promise<void> => void (await last);
+  return { exclusively, idle };
+}
