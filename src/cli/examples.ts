@@ -182,6 +182,41 @@ export const examples: readonly Example[] = [
     run: "tutti retry last --state state",
   },
   {
+    command: "workspaces",
+    about: "List the folders in which sessions work",
+    run: "tutti workspaces --state state",
+  },
+  {
+    command: "workspaces prune",
+    about: "What would be removed, so that nothing older than a week stays and all take at most 10 GiB?",
+    run: "tutti workspaces prune --older-than 7d --max-size 10G --dry-run --state state",
+  },
+  {
+    command: "workspaces remove",
+    about: "Remove one of them, and keep its uncommitted work in the repository",
+    run: 'tutti workspaces remove wsp_1-1 --save --state state || echo "there is no such workspace"',
+  },
+  {
+    command: "diff",
+    about: "Look at the work of the newest tree",
+    run: 'tutti diff last --stat --state state || echo "it has no workspace"',
+  },
+  {
+    command: "open",
+    about: "Start an editor where the work is",
+    run: 'tutti open last --editor vi --state state || echo "it has no workspace"',
+  },
+  {
+    command: "merge",
+    about: "Merge the work into the branch `next`",
+    run: 'tutti merge last next --unverified --state state || echo "it has no workspace"',
+  },
+  {
+    command: "pr",
+    about: "Push the branch and open a pull request; you are asked first",
+    run: 'tutti pr last --base main --state state || echo "it has no workspace"',
+  },
+  {
     command: "pause",
     about: "Pause: running steps finish, no new work begins",
     run: "tutti pause --state state",

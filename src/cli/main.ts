@@ -11,6 +11,7 @@ import { declareRecordCommands } from "./declare/record-commands.ts";
 import { declareServiceCommands } from "./declare/service-commands.ts";
 import { declareSessionCommands } from "./declare/session-commands.ts";
 import { declareTaskCommands } from "./declare/task-commands.ts";
+import { declareWorkspaceCommands } from "./declare/workspace-commands.ts";
 import { declareTarget, targetOf } from "./remote/declare-target.ts";
 import type { Target } from "./remote/find-target.ts";
 import { examples, exitStatuses } from "./examples.ts";
@@ -68,6 +69,8 @@ function buildProgram(localHost: () => Promise<Host>): Command {
   declareTaskCommands(program, host);
   declareSessionCommands(program, host);
   declareRecordCommands(program, host);
+  program.commandsGroup("Workspaces:");
+  declareWorkspaceCommands(program, host);
   program.commandsGroup("The daemon:");
   declareServiceCommands(program, host);
   declareContextCommands(program);

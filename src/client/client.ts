@@ -148,6 +148,8 @@ export interface Tutti extends Reader {
     readonly workspaces: readonly WorkspaceView[];
     readonly leftovers: readonly WorkspaceLeftover[];
   }>;
+  /** The workspace of the task's newest attempt, or of the only task below it that has one. */
+  taskWorkspace(task: TaskId): Promise<WorkspaceView>;
   /** The committed work of the task, or of the only task below it that has a workspace. */
   workspaceDiff(task: TaskId, options?: DiffQuery): Promise<WorkspaceDiff>;
   /** Merges the branch of the task. A conflict changes nothing (`conflict`, with the files in its details). */

@@ -186,7 +186,7 @@ const gitTimeout = { timeoutMs: 10 * 60_000 };
 
 function workspaceCalls(
   call: Service["call"],
-): Pick<Tutti, "workspaces" | "workspaceDiff" | "mergeTask" | "removeWorkspace" | "pruneWorkspaces"> {
+): Pick<Tutti, "workspaces" | "taskWorkspace" | "workspaceDiff" | "mergeTask" | "removeWorkspace" | "pruneWorkspaces"> {
   return {
     async workspaces() {
       const leftovers: WorkspaceLeftover[] = [];
@@ -197,6 +197,7 @@ function workspaceCalls(
       });
       return { workspaces, leftovers };
     },
+    taskWorkspace: (task) => call("taskWorkspace", { params: { task } }, gitTimeout),
     workspaceDiff: (task, query = {}) => call("taskDiff", { params: { task }, query }, gitTimeout),
     mergeTask: (task, body) => call("mergeTask", { params: { task }, body }, gitTimeout),
     removeWorkspace: (workspace, query = {}) => call("removeWorkspace", { params: { workspace }, query }, gitTimeout),

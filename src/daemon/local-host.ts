@@ -18,6 +18,10 @@ export const localHost: Host = {
       await client.close();
     }
   },
+  async openIdle(folder) {
+    const { openState } = await import("./state/open-state.ts");
+    return (await openState(folder, { resume: "never" })).client;
+  },
   findDaemon: async (folder) => (await import("./lifecycle/find-daemon.ts")).findDaemon(folder),
   findOwner: async (folder) => (await import("./lifecycle/active-owner.ts")).activeOwner(folder),
   connect: async (folder) => (await import("./lifecycle/find-daemon.ts")).connectDaemon(folder),

@@ -81,6 +81,8 @@ export interface Host {
   openLocal(folder: string): Promise<LocalWork>;
   /** Cancels a task while nobody works on the folder, without resuming anything. Returns the tasks that were canceled. */
   cancel(folder: string, task: TaskId, reason: string): Promise<readonly TaskId[]>;
+  /** Takes the state folder while nobody works on it, without resuming anything. Closing gives it back. */
+  openIdle(folder: string): Promise<Tutti>;
   /** The daemon that works on the folder; undefined when none does. */
   findDaemon(folder: string): Promise<RunningDaemon | undefined>;
   /** The process that works on the folder, daemon or not; undefined when none does. */

@@ -4,6 +4,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { writeLine } from "../terminal/screen.ts";
 import { commandLine } from "../connect.ts";
 import { parseAge } from "../parse-age.ts";
+import { parseSize } from "../parse-size.ts";
 import { stateFolder } from "../state-folder.ts";
 import { counted } from "../terminal/units.ts";
 
@@ -13,8 +14,6 @@ export interface PruneOptions {
   readonly older?: string;
   readonly maxSize?: string;
 }
-
-const sizeUnits: Readonly<Record<string, number>> = { "": 1, k: 1_024, m: 1_048_576, g: 1_073_741_824 };
 
 export async function pruneCommand(host: Host, options: PruneOptions): Promise<void> {
   if (options.older === undefined && options.maxSize === undefined) {
@@ -39,11 +38,4 @@ export async function pruneCommand(host: Host, options: PruneOptions): Promise<v
       ? JSON.stringify(pruned)
       : `removed ${counted(trees, "finished tree")} (${counted(tasks, "task")}); the state was ${bytes_before} bytes and is ${bytes_after}`,
   );
-}
-
-function parseSize(text: string): number {
-  const found = /^(\d+(?:\.\d+)?)\s*([kmg]?)i?b?$/.exec(text.trim().toLowerCase());
-  if (found === null)
-    throw new TuttiError("usage", `${text} is not a size; write a number and k, M or G, such as 500M`);
-  return Number(found[1]) * (sizeUnits[found[2] ?? ""] ?? 0);
 }

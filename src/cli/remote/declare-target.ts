@@ -37,10 +37,23 @@ const remoteCommands: ReadonlySet<string> = new Set([
   "keys add",
   "keys revoke",
   "doctor",
+  "workspaces",
+  "workspaces prune",
+  "workspaces remove",
+  "diff",
+  "merge",
 ]);
 
-/** Commands that change a state folder of this machine: they must not be taken for changing another. */
-const stateCommands: ReadonlySet<string> = new Set(["up", "prune", "trust", "models login", "models logout"]);
+/** Commands that change a state folder of this machine or use a folder in it: they must not be taken for another's. */
+const stateCommands: ReadonlySet<string> = new Set([
+  "up",
+  "prune",
+  "trust",
+  "models login",
+  "models logout",
+  "open",
+  "pr",
+]);
 
 const group = "A daemon elsewhere:";
 const urlOption = (): Option =>
@@ -50,7 +63,7 @@ const contextOption = (): Option =>
 
 /** `name` is the command without `tutti`, such as `keys list`. */
 export function declareTarget(command: Command, name: string): void {
-  if (command.commands.length > 0 && name !== "models") return;
+  if (command.commands.length > 0 && name !== "models" && name !== "workspaces") return;
   if (name.startsWith("context")) return;
   if (!remoteCommands.has(name)) {
     command.addOption(urlOption().hideHelp()).addOption(contextOption().hideHelp());

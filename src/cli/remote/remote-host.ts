@@ -51,6 +51,7 @@ export function remoteHost(local: Host, { url, key }: Target): Host {
     setup: (options) => local.setup(options),
     openReader: onlyHere,
     openLocal: onlyHere,
+    openIdle: onlyHere,
     cancel: onlyHere,
     startDaemon: onlyHere,
     runDaemon: onlyHere,

@@ -2,7 +2,8 @@
 import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
 import { type Always, alwaysOf, ruleText } from "../give-answer.ts";
-import { bold, dim, paint } from "./style.ts";
+import { paintedLine } from "./diff-line.ts";
+import { bold, dim } from "./style.ts";
 import { printable } from "./printable.ts";
 import { rowsOf } from "./wrap.ts";
 
@@ -26,13 +27,6 @@ function approvalLine(line: string, width: number): string {
   return rowsOf(line, { first: width, later: width - 2, fill: true })
     .map((row, index) => (index === 0 ? paintedLine(row) : paintedLine(`↳ ${row}`, line)))
     .join("\n  ");
-}
-
-/** The lines of a diff get the colours that a diff usually has. */
-function paintedLine(line: string, as = line): string {
-  if (as.startsWith("+")) return paint("green", line);
-  if (as.startsWith("-")) return paint("red", line);
-  return as.startsWith("@@") ? paint("blue", line) : line;
 }
 
 /** A question comes from models and tools. Without control codes, and with its later lines indented, it cannot imitate our prompt. */

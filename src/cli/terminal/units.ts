@@ -1,4 +1,4 @@
-// Figures as people read them: lengths of time, money, and counts with their noun.
+// Figures as people read them: lengths of time, money, sizes, and counts with their noun.
 
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
@@ -29,4 +29,11 @@ export function age(ms: number): string {
   ] as const;
   const step = steps.find(([unit]) => ms >= unit);
   return step === undefined ? "just now" : `${Math.floor(ms / step[0])} ${step[1]} ago`;
+}
+
+/** In the largest unit that fits: "1.5 GiB". */
+export function size(bytes: number): string {
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+  const at = bytes < 1_024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return at === 0 ? `${bytes} bytes` : `${(bytes / 1_024 ** at).toFixed(1)} ${units[at] ?? ""}`;
 }

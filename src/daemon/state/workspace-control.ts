@@ -50,7 +50,7 @@ export interface WorkspaceControlDeps {
 
 export interface WorkspaceControl extends Pick<
   Tutti,
-  "workspaces" | "workspaceDiff" | "mergeTask" | "removeWorkspace" | "pruneWorkspaces"
+  "workspaces" | "taskWorkspace" | "workspaceDiff" | "mergeTask" | "removeWorkspace" | "pruneWorkspaces"
 > {
   workspacePage(query?: WorkspaceListQuery): Promise<WorkspacePage>;
   /** Resolves when nothing is being merged or removed. */
@@ -118,6 +118,8 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
       for (const workspace of workspaces) views.push(await view(workspace));
       return { workspaces: views, leftovers };
     },
+
+    taskWorkspace: async (task) => view(await workspaceOf(deps, task)),
 
     async workspaceDiff(given, query = {}) {
       const { patch_bytes } = read(DiffQuery, query, "query");

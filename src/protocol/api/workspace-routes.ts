@@ -34,6 +34,16 @@ export const workspaceRoutes = {
     body: { ...jsonBody(shapes.PruneWorkspaces), optional: true },
     reply: jsonReply(shapes.PrunedWorkspaces),
   }),
+  taskWorkspace: route({
+    method: "GET",
+    path: "/v1/tasks/{task}/workspace",
+    tag: "workspaces",
+    about: "The workspace of a task, of its newest attempt, or of the only task below it that has one",
+    access: "viewer",
+    params: TaskParams,
+    reply: jsonReply(shapes.WorkspaceView),
+    refuses: [404, 409],
+  }),
   taskDiff: route({
     method: "GET",
     path: "/v1/tasks/{task}/diff",

@@ -3,13 +3,14 @@
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 
-type WorkspaceRoute = "workspaces" | "removeWorkspace" | "pruneWorkspaces" | "taskDiff" | "mergeTask";
+type WorkspaceRoute = "workspaces" | "removeWorkspace" | "pruneWorkspaces" | "taskWorkspace" | "taskDiff" | "mergeTask";
 
 export function workspaceHandlers({ state: { client } }: HttpContext): Pick<Handlers, WorkspaceRoute> {
   return {
     workspaces: async ({ query }) => ({ value: await client.workspacePage(query) }),
     removeWorkspace: async ({ params, query }) => ({ value: await client.removeWorkspace(params.workspace, query) }),
     pruneWorkspaces: async ({ body }) => ({ value: await client.pruneWorkspaces(body) }),
+    taskWorkspace: async ({ params }) => ({ value: await client.taskWorkspace(params.task) }),
     taskDiff: async ({ params, query }) => ({ value: await client.workspaceDiff(params.task, query) }),
     mergeTask: async ({ params, body }) => ({ value: await client.mergeTask(params.task, body) }),
   };
