@@ -1,6 +1,7 @@
 // The settings of workspaces in a config: where they lie and how much room they take (user only), and how they are made.
 
-import { isAbsolute } from "node:path";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
 
 import { z } from "zod";
 
@@ -71,6 +72,11 @@ const room = {
 
 export const WorkspacesConfig = z.strictObject({ ...room, ...made });
 export type WorkspacesConfig = z.infer<typeof WorkspacesConfig>;
+
+/** The absolute path of the folder that workspaces are made in; undefined when the state folder is used. */
+export function workspacesRoot({ root }: WorkspacesConfig): string | undefined {
+  return root?.startsWith("~/") === true ? join(homedir(), root.slice(2)) : root;
+}
 
 /** The settings that only the user's own config may have, as far as they are set. */
 export function roomSettings(config: WorkspacesConfig): string[] {

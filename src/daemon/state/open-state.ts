@@ -37,6 +37,7 @@ import { collectSecrets } from "../secrets/collect-secrets.ts";
 import { openProviderKeys, type ProviderKeys } from "../secrets/provider-keys.ts";
 import { keptApprovals } from "../project/kept-approvals.ts";
 import { openProjectRuntimes } from "../project/project-runtimes.ts";
+import { workspacesRoot } from "../project/workspaces-config.ts";
 import type { State } from "./state.ts";
 import { type WorkspaceService, workspaceService } from "./workspace-service.ts";
 import { version } from "../version.ts";
@@ -70,7 +71,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
   let root: string | undefined;
   if (resume !== "never") {
     const { models, notifications, workspaces } = await runtimes.userConfig();
-    root = workspaces.root;
+    root = workspacesRoot(workspaces);
     const variables = notifications.webhook === undefined ? [] : [notifications.webhook.secret_env];
     secrets.add(collectSecrets({ env: process.env, models, variables }));
     redactStored(providerKeys, log);

@@ -1,8 +1,6 @@
 // The workspaces of a state folder: opened once, brought in order after a crash, and kept within the limits of the config.
 
 import { realpathSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
 
 import { confineGit } from "../../runner/shared/sandbox/confine-git.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
@@ -40,7 +38,7 @@ const tidyEveryMs = 3_600_000;
 
 export function workspaceService(deps: WorkspaceServiceDeps): WorkspaceService {
   const { folder, log } = deps;
-  const store = openWorkspaces(folder, { root: deps.root === undefined ? undefined : absolute(deps.root) });
+  const store = openWorkspaces(folder, { root: deps.root });
   const stopping = new AbortController();
   let confine: Promise<Confine | undefined> | undefined;
   const control = workspaceControl({
@@ -85,8 +83,4 @@ export function workspaceService(deps: WorkspaceServiceDeps): WorkspaceService {
       await control.idle();
     },
   };
-}
-
-function absolute(path: string): string {
-  return path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
 }
