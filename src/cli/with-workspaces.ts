@@ -18,7 +18,7 @@ export async function withWorkspaces(
   work: (tutti: Tutti) => Promise<void>,
 ): Promise<void> {
   const folder = stateFolder(state);
-  const tutti = (await host.connect(folder)) ?? (await openIdle(host, folder));
+  const tutti = await reach(host, folder);
   try {
     await work(tutti);
   } finally {
@@ -26,10 +26,23 @@ export async function withWorkspaces(
   }
 }
 
-async function openIdle(host: Host, folder: string): Promise<Tutti> {
-  // Fails with a clear message when the folder does not exist or is not a state folder.
-  await host.openReader(folder).close();
-  return host.openIdle(folder);
+/** How long a process that has just taken the folder may take until it answers or ends. */
+const answersWithinMs = 10_000;
+const askEveryMs = 50;
+
+async function reach(host: Host, folder: string): Promise<Tutti> {
+  for (const end = Date.now() + answersWithinMs; ;) {
+    const tutti = await host.connect(folder);
+    if (tutti !== undefined) return tutti;
+    // Fails with a clear message when the folder does not exist or is not a state folder.
+    await host.openReader(folder).close();
+    try {
+      return await host.openIdle(folder);
+    } catch (thrown) {
+      if (!(thrown instanceof TuttiError) || thrown.code !== "locked" || Date.now() > end) throw thrown;
+    }
+    await new Promise((resolve) => setTimeout(resolve, askEveryMs));
+  }
 }
 
 /** A task as `findTask` knows it; also one that is gone from the records and left its workspace. */

@@ -24,6 +24,7 @@ import type {
   PruneWorkspaces,
   RemovedView,
   RemoveQuery,
+  RestoredView,
   WorkspaceDiff,
   WorkspaceLeftover,
   WorkspaceView,
@@ -156,6 +157,8 @@ export interface Tutti extends Reader {
   mergeTask(task: TaskId, options: MergeTask): Promise<MergedTask>;
   /** The branch stays as long as it has commits of its own. Uncommitted work is refused unless the options say what to do. */
   removeWorkspace(id: string, options?: RemoveQuery): Promise<RemovedView>;
+  /** Makes a workspace again that was removed or is missing: the same folder, the same branch, the work that was saved. */
+  restoreWorkspace(id: string): Promise<RestoredView>;
   /** Removes what is too old, and then the oldest until the rest is small enough; by the user's config without options. */
   pruneWorkspaces(options?: PruneWorkspaces): Promise<PrunedWorkspaces>;
   /** No new work begins until `resume`, also after a restart. */

@@ -186,7 +186,16 @@ const gitTimeout = { timeoutMs: 10 * 60_000 };
 
 function workspaceCalls(
   call: Service["call"],
-): Pick<Tutti, "workspaces" | "taskWorkspace" | "workspaceDiff" | "mergeTask" | "removeWorkspace" | "pruneWorkspaces"> {
+): Pick<
+  Tutti,
+  | "workspaces"
+  | "taskWorkspace"
+  | "workspaceDiff"
+  | "mergeTask"
+  | "removeWorkspace"
+  | "restoreWorkspace"
+  | "pruneWorkspaces"
+> {
   return {
     async workspaces() {
       const leftovers: WorkspaceLeftover[] = [];
@@ -201,6 +210,7 @@ function workspaceCalls(
     workspaceDiff: (task, query = {}) => call("taskDiff", { params: { task }, query }, gitTimeout),
     mergeTask: (task, body) => call("mergeTask", { params: { task }, body }, gitTimeout),
     removeWorkspace: (workspace, query = {}) => call("removeWorkspace", { params: { workspace }, query }, gitTimeout),
+    restoreWorkspace: (workspace) => call("restoreWorkspace", { params: { workspace } }, gitTimeout),
     pruneWorkspaces: (body = {}) => call("pruneWorkspaces", { body }, gitTimeout),
   };
 }

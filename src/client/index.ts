@@ -35,6 +35,7 @@ export type {
   MergedTask,
   PrunedWorkspaces,
   RemovedView,
+  RestoredView,
   WorkspaceDiff,
   WorkspaceLeftover,
   WorkspaceView,

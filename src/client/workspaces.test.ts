@@ -85,7 +85,7 @@ describe("workspaces, in process and over HTTP", () => {
     inside.commit({ [path]: "red\u001b[31m hunter2\n" }, "a \u001b]0;title\u0007 subject");
     inside.write("left.txt", "uncommitted\n");
     await make("tsk_0_gone", { attempt: 2 });
-    mkdirSync(join(kit.folder, "workspaces", "wsp_nobody"));
+    mkdirSync(`${kit.folder}-workspaces/wsp_nobody`);
     writeFileSync(join(kit.folder, "workspaces", "wsp_bad.json"), "{");
     const looks: Record<string, (tutti: Tutti) => Promise<unknown>> = {
       list: (tutti) => tutti.workspaces(),
@@ -119,8 +119,8 @@ describe("workspaces, in process and over HTTP", () => {
     );
     assert.ok(workspaces.every(({ bytes }) => bytes > 0));
     assert.deepEqual(
-      leftovers.map((each) => each.path.slice(kit.folder.length + 1)),
-      ["workspaces/wsp_bad.json", "workspaces/wsp_nobody"],
+      leftovers.map((each) => each.path.slice(kit.folder.length)),
+      ["/workspaces/wsp_bad.json", "-workspaces/wsp_nobody"],
     );
     const diff = await there.workspaceDiff(task);
     assert.deepEqual(
@@ -230,6 +230,9 @@ describe("removing over HTTP", () => {
     assert.equal(repository.git("show", `${removed.saved}:c.txt`), "c");
     assert.equal((await there.workspaces()).workspaces[0]?.state, "removed");
     assert.equal((await there.workspaceDiff(task)).tip, tip, "the work can still be looked at");
+    const { workspace: again } = await there.restoreWorkspace(workspace.id);
+    assert.deepEqual([again.folder, again.state, again.uncommitted], [workspace.folder, "uncommitted", ["c.txt"]]);
+    assert.equal(await codeOf(() => there.restoreWorkspace("wsp_none")), "not_found");
   });
 
   test("pruning takes the old ones, and leaves what is in use or uncommitted; the config's limits hold without options", async (t) => {

@@ -193,7 +193,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     async close() {
       await http.close();
       await state.close();
-      rmSync(folder, { recursive: true, force: true });
+      for (const each of [folder, `${folder}-workspaces`]) rmSync(each, { recursive: true, force: true });
     },
   };
 }

@@ -3,9 +3,10 @@ import { resolve } from "node:path";
 
 import type { Host } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { commandLine } from "../connect.ts";
 import { startThere } from "../run-program-here.ts";
-import { standardOutput, writeExactLine, writeJson } from "../terminal/screen.ts";
+import { warn } from "../terminal/output.ts";
+import { note, standardOutput, writeExactLine, writeJson } from "../terminal/screen.ts";
+import { dim } from "../terminal/style.ts";
 import { findWorkspaceTask, withWorkspaces, type WorkspacesOptions } from "../with-workspaces.ts";
 
 export interface OpenOptions extends WorkspacesOptions {
@@ -16,15 +17,13 @@ export async function openCommand(host: Host, given: string, options: OpenOption
   let folder = "";
   await withWorkspaces(host, options, async (tutti) => {
     const workspace = await tutti.taskWorkspace(await findWorkspaceTask(tutti, given));
-    const { id, state, branch } = workspace;
+    const { id, task, state } = workspace;
     if (state === "removed" || state === "missing") {
-      const where = branch === null ? "" : `; its work is on the branch ${branch}`;
-      throw new TuttiError(
-        "not_found",
-        `the folder of ${id} ${state === "removed" ? "was removed" : "is gone"}${where}; see \`${commandLine(options.state, `diff ${workspace.task}`)}\``,
-      );
+      const { warnings } = await tutti.restoreWorkspace(id);
+      note(dim(`${id} was ${state} and is made again`));
+      for (const warning of warnings) warn(warning);
     }
-    if (options.json === true) return writeJson({ workspace: id, task: workspace.task, folder: workspace.folder });
+    if (options.json === true) return writeJson({ workspace: id, task, folder: workspace.folder });
     folder = workspace.folder;
   });
   if (folder === "") return;

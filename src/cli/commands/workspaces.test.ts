@@ -75,7 +75,10 @@ describe("tutti workspaces, diff, open and merge", () => {
       removed.out,
       /is removed; its branch tutti\/\S+ stays; uncommitted work is kept in refs\/tutti\/saved\//,
     );
-    assert.match(tutti.run("open", "last").err, /was removed; its work is on the branch/);
+    const again = tutti.run("open", "last");
+    assert.equal(again.out, `${workspace.folder}\n`);
+    assert.match(again.err, /was removed and is made again/);
+    assert.equal(readFileSync(join(workspace.folder, "c.txt"), "utf8"), "c\n");
   });
 
   test("a workspace whose task was pruned is still listed, looked at and merged, also through the daemon", async (t) => {

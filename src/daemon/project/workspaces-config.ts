@@ -73,7 +73,7 @@ const room = {
 export const WorkspacesConfig = z.strictObject({ ...room, ...made });
 export type WorkspacesConfig = z.infer<typeof WorkspacesConfig>;
 
-/** The absolute path of the folder that workspaces are made in; undefined when the state folder is used. */
+/** The absolute path of the folder that workspaces are made in; undefined when they lie beside the state folder. */
 export function workspacesRoot({ root }: WorkspacesConfig): string | undefined {
   return root?.startsWith("~/") === true ? join(homedir(), root.slice(2)) : root;
 }

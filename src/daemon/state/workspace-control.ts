@@ -27,6 +27,7 @@ import {
   mergeBranch,
   readRecords,
   removeWorkspace,
+  restoreWorkspace,
   sessionResult,
   type Workspace,
   type WorkspaceStore,
@@ -50,7 +51,13 @@ export interface WorkspaceControlDeps {
 
 export interface WorkspaceControl extends Pick<
   Tutti,
-  "workspaces" | "taskWorkspace" | "workspaceDiff" | "mergeTask" | "removeWorkspace" | "pruneWorkspaces"
+  | "workspaces"
+  | "taskWorkspace"
+  | "workspaceDiff"
+  | "mergeTask"
+  | "removeWorkspace"
+  | "restoreWorkspace"
+  | "pruneWorkspaces"
 > {
   workspacePage(query?: WorkspaceListQuery): Promise<WorkspacePage>;
   /** Resolves when nothing is being merged or removed. */
@@ -191,6 +198,15 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
         if (found === undefined) throw new TuttiError("not_found", `there is no workspace ${id}`);
         await refuseUnfinished(deps.view, found.task, "remove its workspace");
         return remove(id, uncommitted);
+      }),
+
+    restoreWorkspace: (id) =>
+      exclusively(async () => {
+        if (!readRecords(store).workspaces.some((each) => each.id === id)) {
+          throw new TuttiError("not_found", `there is no workspace ${id}`);
+        }
+        const { workspace, warnings } = await restoreWorkspace(store, id, { confine: await deps.confine() });
+        return { workspace: await view(workspace), warnings: [...warnings] };
       }),
 
     pruneWorkspaces: (options = {}) =>

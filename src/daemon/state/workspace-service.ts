@@ -1,7 +1,9 @@
 // The workspaces of a state folder: opened once, brought in order after a crash, and kept within the limits of the config.
 
 import { realpathSync } from "node:fs";
+import { isAbsolute, relative } from "node:path";
 
+import { TuttiError } from "../../protocol/error.ts";
 import { confineGit } from "../../runner/shared/sandbox/confine-git.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import type { StoreView } from "../../store/view.ts";
@@ -17,7 +19,7 @@ export interface WorkspaceServiceDeps {
   readonly redact: (text: string) => string;
   /** The settings of the user's own config. */
   readonly config: () => Promise<WorkspacesConfig>;
-  /** Where the config says that workspaces are made; in the state folder when absent. */
+  /** Where the config says that workspaces are made; beside the state folder when absent. */
   readonly root: string | undefined;
   readonly log: ServiceLog;
   readonly now: () => number;
@@ -38,6 +40,12 @@ const tidyEveryMs = 3_600_000;
 
 export function workspaceService(deps: WorkspaceServiceDeps): WorkspaceService {
   const { folder, log } = deps;
+  if (deps.root !== undefined && isInside(deps.root, folder)) {
+    throw new TuttiError(
+      "invalid_input",
+      `your config sets workspaces.root to ${deps.root}, which is in the state folder; sessions may not work there, so name another folder`,
+    );
+  }
   const store = openWorkspaces(folder, { root: deps.root });
   const stopping = new AbortController();
   let confine: Promise<Confine | undefined> | undefined;
@@ -83,4 +91,9 @@ export function workspaceService(deps: WorkspaceServiceDeps): WorkspaceService {
       await control.idle();
     },
   };
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return !way.startsWith("..") && !isAbsolute(way);
 }

@@ -25,6 +25,16 @@ export const workspaceRoutes = {
     reply: jsonReply(shapes.RemovedView),
     refuses: [404, 409],
   }),
+  restoreWorkspace: route({
+    method: "POST",
+    path: "/v1/workspaces/{workspace}/restore",
+    tag: "workspaces",
+    about: "Make a workspace again that was removed or is missing, from its branch and with the work that was saved",
+    access: "operator",
+    params: shapes.WorkspaceParams,
+    reply: jsonReply(shapes.RestoredView),
+    refuses: [404],
+  }),
   pruneWorkspaces: route({
     method: "POST",
     path: "/v1/workspaces/prune",

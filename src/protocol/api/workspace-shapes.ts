@@ -157,6 +157,13 @@ export const RemovedView = z.strictObject({
 });
 export type RemovedView = z.infer<typeof RemovedView>;
 
+export const RestoredView = z.strictObject({
+  workspace: WorkspaceView,
+  /** What is not as it was, each a sentence. */
+  warnings: z.array(z.string()),
+});
+export type RestoredView = z.infer<typeof RestoredView>;
+
 export const PruneWorkspaces = z.strictObject({
   /** Remove those that were not used for this long; the config's `keep_days` when absent. */
   older_than_ms: z.int().nonnegative().optional(),

@@ -3,12 +3,20 @@
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 
-type WorkspaceRoute = "workspaces" | "removeWorkspace" | "pruneWorkspaces" | "taskWorkspace" | "taskDiff" | "mergeTask";
+type WorkspaceRoute =
+  | "workspaces"
+  | "removeWorkspace"
+  | "restoreWorkspace"
+  | "pruneWorkspaces"
+  | "taskWorkspace"
+  | "taskDiff"
+  | "mergeTask";
 
 export function workspaceHandlers({ state: { client } }: HttpContext): Pick<Handlers, WorkspaceRoute> {
   return {
     workspaces: async ({ query }) => ({ value: await client.workspacePage(query) }),
     removeWorkspace: async ({ params, query }) => ({ value: await client.removeWorkspace(params.workspace, query) }),
+    restoreWorkspace: async ({ params }) => ({ value: await client.restoreWorkspace(params.workspace) }),
     pruneWorkspaces: async ({ body }) => ({ value: await client.pruneWorkspaces(body) }),
     taskWorkspace: async ({ params }) => ({ value: await client.taskWorkspace(params.task) }),
     taskDiff: async ({ params, query }) => ({ value: await client.workspaceDiff(params.task, query) }),
