@@ -28,6 +28,7 @@ export const parameterNotes: Readonly<Record<string, string>> = {
   input_tokens: "Tokens that the work read since the last report of usage",
   output_tokens: "Tokens that the work wrote since the last report of usage",
   money_micro_usd: "What the work cost since the last report of usage, in millionths of a US dollar",
+  recent: "How many of the latest events are returned",
   patch_bytes: "How many bytes of the patch are sent at most; 0 for none",
   uncommitted: "What happens to uncommitted work: `refuse`, `save` it in a ref, or `discard` it",
   ticket: "A one-time ticket, instead of the Authorization header",
