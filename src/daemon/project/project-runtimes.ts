@@ -30,6 +30,7 @@ import { loadConfig } from "./project-config.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import { modelNames } from "./project-models.ts";
 import { openTrust } from "./trusted-configs.ts";
+import { workspacesRoot } from "./workspaces-config.ts";
 import { cachedUserConfig, mergeModels, type UserConfig } from "./user-config.ts";
 
 interface ProjectRuntime {
@@ -166,6 +167,7 @@ async function loadRuntime(
     defaultModel: modelNames(merged, sources).fallback,
   });
   const sandbox = await probeSandbox();
+  const workspaces = { ...user.workspaces, ...config.workspaces };
   return {
     environment,
     invocation: invocationRunner(environment),
@@ -182,9 +184,11 @@ async function loadRuntime(
       offLimits: [state],
       homes: sessionHomes(state),
       workspaces: {
-        store: openWorkspaces(state),
-        commits: "tutti",
-        copy: [],
+        store: openWorkspaces(state, { root: workspacesRoot(user.workspaces) }),
+        commits: workspaces.commits ?? "tutti",
+        branchPattern: workspaces.branch,
+        copy: workspaces.copy ?? [],
+        setup: workspaces.setup ?? [],
         confine: confineGit(sandbox, [state]),
       },
     }),

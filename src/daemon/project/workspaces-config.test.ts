@@ -11,7 +11,7 @@ import { loadUserConfig } from "./user-config.ts";
 const made = {
   branch: "work/{task}/{attempt}",
   copy: [".env"],
-  setup: [{ command: ["npm", "ci"], cache: { files: ["package-lock.json"], keep: ["node_modules"] } }],
+  setup: [{ command: ["npm", "ci"], network: true }],
   commits: "tutti",
 };
 

@@ -31,15 +31,8 @@ const InnerPath = z
 const SetupStep = z.strictObject({
   /** The program and its arguments. No shell reads them. It runs confined, in the workspace, before the prompt. */
   command: z.tuple([z.string().min(1)], z.string()),
-  /** The command is left out when these files are as they were when `keep` was kept. */
-  cache: z
-    .strictObject({
-      /** Lock files, such as `package-lock.json`. */
-      files: z.array(InnerPath).min(1).max(20),
-      /** Folders that the command makes, such as `node_modules`. */
-      keep: z.array(InnerPath).min(1).max(20),
-    })
-    .optional(),
+  /** Whether it may use the network, as an installation of packages has to. */
+  network: z.boolean().default(false),
 });
 
 /** What a project may set, too. */

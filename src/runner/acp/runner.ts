@@ -30,6 +30,7 @@ import {
   saveSession,
   type SessionWorkspaces,
 } from "./session-folder.ts";
+import { type SetupCommand, setUpWorkspace } from "./set-up.ts";
 import { settingsToCover, type TrustedSettings } from "./workspace-settings.ts";
 import type { UpdateLimits } from "./session-updates.ts";
 
@@ -68,7 +69,7 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
     const hidden = offLimits;
     const launch = { name, profile, model, folder, home, sandbox: options.sandbox, hidden, toolchains };
     const { sources, prompt, instructions } = taskOf(durable, options.approvals ?? []);
-    await approveUnconfined(durable, launch, sources);
+    await approveUnconfined(durable, { ...launch, setup: workspaces?.setup ?? [] }, sources);
     const covered = await settingsToCover(durable, launch, options.trustedSettings);
     const times = { ...defaultTimes, ...options.times };
     const session = {
@@ -81,6 +82,10 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
       limits: options.limits,
     };
     if (workspaces === undefined || workspace === undefined) return converse(durable, session);
+    // A shared folder is the person's own, who has set it up; a stopped attempt has been set up before.
+    if (workspace.mode !== "shared" && !durable.resumed) {
+      await setUpWorkspace(durable, { ...launch, covered }, workspaces.setup ?? []);
+    }
     return inWorkspace(durable, { ...session, place: { workspaces, workspace } });
   };
 }
@@ -253,7 +258,7 @@ async function firstInstalled(profiles: Profiles): Promise<string | null> {
 /** Nothing holds an unconfined session back from anything its user could do, so launching one is a person's decision. */
 async function approveUnconfined(
   durable: Durable,
-  { name, profile, folder, sandbox }: LaunchOptions,
+  { name, profile, folder, sandbox, setup }: LaunchOptions & { readonly setup: readonly SetupCommand[] },
   sources: readonly ApprovalSource[],
 ): Promise<void> {
   if (sandbox.confined) return;
@@ -265,6 +270,7 @@ async function approveUnconfined(
     `May ${escapeInvisible(durable.agent)} start ${name} unconfined? It can read and change every file of this user and use the network, and nothing but ${name} itself asks before it does.`,
     "command:",
     quoted(profile.command.join(" ")),
+    ...setup.flatMap(({ command }) => ["before it:", quoted(command.join(" "))]),
     `folder: ${escapeInvisible(folder.cwd)}`,
     `why it is not confined: ${sandbox.reason}; ${sandbox.advice}`,
   ].join("\n");

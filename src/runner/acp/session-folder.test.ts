@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
@@ -9,6 +9,7 @@ import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { listWorkspaces, openWorkspaces, readRecords, type WorkspaceStore } from "../../workspace/index.ts";
+import type { SetupCommand } from "./set-up.ts";
 import { confineGit } from "../shared/sandbox/confine-git.ts";
 import { probeSandbox } from "../shared/sandbox/sandbox-status.ts";
 
@@ -25,10 +26,14 @@ interface Place {
 }
 
 /** The agent keeps its ledger in the folder that it works in. */
-async function place(t: TestContext, behaviour: Readonly<Record<string, unknown>> = {}): Promise<Place> {
+async function place(
+  t: TestContext,
+  behaviour: Readonly<Record<string, unknown>> = {},
+  setup: readonly SetupCommand[] = [],
+): Promise<Place> {
   const repository = testRepository(t);
   const store = openWorkspaces(join(tempFolder(t), "state"));
-  const workspaces = { store, commits: "tutti", copy: [], confine: confineGit(sandbox, []) } as const;
+  const workspaces = { store, commits: "tutti", copy: [], setup, confine: confineGit(sandbox, []) } as const;
   const profiles = scriptedProfiles(".", { behaviour });
   const world = await acpWorld(t, { runner: { profiles, sandbox, approvals: [], workspaces } });
   return { world, repository, store, task: { rights: { tools: "*", roots: [repository.folder] } } };
@@ -122,3 +127,25 @@ test("outside of git a session works in a copy, and its work is a patch", { skip
   const [copy] = readRecords(store).workspaces;
   assert.equal(readFileSync(join(copy?.folder ?? "", "new.txt"), "utf8"), "new\n");
 });
+
+test(
+  "a workspace is set up before the prompt, confined and without the network; what fails ends the task",
+  { skip },
+  async (t) => {
+    const setup = [
+      { command: ["/bin/sh", "-c", "echo ready > ready.txt; ls /sys/class/net > nets.txt"], network: false },
+    ] as const;
+    const good = await place(t, {}, setup);
+    const result = await good.world.run([{ shell: "cat ready.txt > seen.txt" }, { say: "done" }], good.task);
+    assert.equal(result.status, "completed");
+    const [saved] = await savedIn(good.world);
+    assert.equal(good.repository.git("show", `${saved?.branch ?? ""}:seen.txt`), "ready");
+    const bad = await place(t, {}, [
+      { command: ["/bin/sh", "-c", "echo no room >&2; touch /etc/tutti-test; exit 3"], network: false },
+    ]);
+    const failed = await bad.world.run([{ say: "done" }], bad.task);
+    assert.equal(failed.status, "failed");
+    assert.match(JSON.stringify(failed.content), /exited with 3|status 3|code 3/);
+    assert.equal(existsSync("/etc/tutti-test"), false);
+  },
+);

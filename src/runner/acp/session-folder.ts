@@ -23,6 +23,7 @@ import {
 } from "../../workspace/index.ts";
 import { workdirOf } from "../command/resolve-command.ts";
 import type { WantedWorkspace } from "./config.ts";
+import type { SetupCommand } from "./set-up.ts";
 
 /** How sessions get workspaces. */
 export interface SessionWorkspaces {
@@ -30,6 +31,8 @@ export interface SessionWorkspaces {
   /** Who commits what a session leaves uncommitted. */
   readonly commits: CommitSetting;
   readonly branchPattern?: string | undefined;
+  /** Run in a new workspace before the first prompt. */
+  readonly setup?: readonly SetupCommand[];
   /** Files that git does not track and a session gets a copy of, such as `.env`. */
   readonly copy: readonly string[];
   readonly confine: Confine | undefined;

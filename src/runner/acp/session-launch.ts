@@ -62,11 +62,15 @@ export async function prepareLaunch(options: LaunchOptions): Promise<Launch> {
   return { argv: [...argv, program, ...chosen.argv.slice(1)], env: { ...env, ...confinedEnv } };
 }
 
-/** For programs that the session asks us to start: without the network, without its keys. */
-export async function prepareProgram(options: LaunchOptions, program: string, cwd: string): Promise<Launch> {
+/** For programs in the workspace that are not the agent: without its keys. The arguments come after these. */
+export async function prepareProgram(
+  options: LaunchOptions,
+  program: string,
+  { cwd, network = false }: { readonly cwd: string; readonly network?: boolean },
+): Promise<Launch> {
   const path = await programOf(program, cwd, plainEnvironment());
-  const { argv, env } = await wrapped({ ...options, folder: { ...options.folder, cwd } }, path, { network: false });
-  return { argv, env: { ...plainEnvironment(), ...ownFolders(options.home), ...env } };
+  const { argv, env } = await wrapped({ ...options, folder: { ...options.folder, cwd } }, path, { network });
+  return { argv: [...argv, path], env: { ...plainEnvironment(), ...ownFolders(options.home), ...env } };
 }
 
 async function wrapped(
@@ -98,7 +102,7 @@ function ownFolders(home: string): Record<string, string> {
 }
 
 /** Copies, so that nothing a session does can change the person's own files. */
-async function makeHome(home: string, { credentials, files }: Profile): Promise<void> {
+export async function makeHome(home: string, { credentials, files }: Profile): Promise<void> {
   await mkdir(join(home, "tmp"), { recursive: true, mode: 0o700 });
   for (const path of credentials) {
     const target = join(home, path);

@@ -5,7 +5,6 @@ import { shellWord } from "../../core/shell-word.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { quoted } from "../../agent/tools/call-look.ts";
 import { keptOutput } from "../command/kept-output.ts";
-import { programOf, workdirOf } from "../command/resolve-command.ts";
 import { endProcesses, type ProcessNote } from "../shared/process/end-processes.ts";
 import { type HeldProcess, startHeld } from "../shared/process/held-process.ts";
 import type { Approver } from "./approver.ts";
@@ -16,7 +15,7 @@ export interface TerminalPlace {
   readonly roots: readonly string[];
   readonly offLimits: readonly string[];
   readonly confined: boolean;
-  /** The environment, and what comes before the program. */
+  /** The environment, and the program with what comes before it. */
   wrap(
     program: string,
     cwd: string,
@@ -71,12 +70,11 @@ export class SessionTerminals {
     if (!verdict.allowed) throw new TuttiError("refused", verdict.reason);
     const [name, ...args] = words;
     const { argv, env } = await this.#place.wrap(name, cwd);
-    const program = await programOf(name, cwd, env);
     this.#count += 1;
     const id = `terminal-${this.#count}`;
     const step = `${this.#place.step}/${id}`;
     const held = await startHeld({
-      argv: [...argv, program, ...args],
+      argv: [...argv, ...args],
       cwd,
       env: { ...env, ...variables(request) },
       step,

@@ -91,7 +91,7 @@ class Session {
         roots: launch.folder.roots,
         offLimits: launch.hidden,
         confined: launch.sandbox.confined,
-        wrap: (program, cwd) => prepareProgram(launch, program, cwd),
+        wrap: (program, cwd) => prepareProgram(launch, program, { cwd }),
         step: step.key,
         note: (others) => {
           this.#others = others;
