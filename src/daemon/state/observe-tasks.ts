@@ -8,6 +8,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { stoppedLabel } from "../../protocol/task/ask.ts";
 import type { DetailedObservation, Observation } from "../../protocol/task/observation.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
+import { isTerminal } from "../../protocol/task/task-status.ts";
 import { askName, idInName, taskName } from "../../store/names.ts";
 import type { StoreView, TaskListing } from "../../store/view.ts";
 
@@ -52,13 +53,20 @@ export function observerOf(view: StoreView, now: () => number): Observer {
       },
     };
   };
+  /** An invocation does nothing itself: with one open task, that task is meant. */
+  const onlySession = async ({ id, kind, status }: TaskListing): Promise<TaskListing | undefined> => {
+    if (kind !== "invocation" || isTerminal(status)) return undefined;
+    const { rows } = await view.tasks({ parent: id, limit: 200 });
+    const open = rows.filter((row) => !isTerminal(row.status));
+    return open.length === 1 ? open[0] : undefined;
+  };
   return {
     async observe(task, query = {}) {
       const { recent } = ObserveQuery.parse(query);
       const id = idInName(salt, task);
       const row = id === undefined ? undefined : await view.task(id);
       if (row === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
-      const { seen, events } = await look(row, Math.max(eventsLookedAt, recent));
+      const { seen, events } = await look((await onlySession(row)) ?? row, Math.max(eventsLookedAt, recent));
       return { ...seen, recent: recent === 0 ? [] : events.slice(-recent) };
     },
     async sessionPage(query = {}) {

@@ -41,7 +41,8 @@ async function answeredX(remote: Tutti, root: string): Promise<string> {
 test("a session is observed, stopped and resumed through its invocation, and goes on with what was said", async (t) => {
   const { kit, remote } = await sides(t);
   const { root, session } = await asked(remote, one, kit.folder);
-  const waiting = await remote.observe(session);
+  const waiting = await remote.observe(root);
+  assert.equal(waiting.task, session);
   assert.deepEqual([waiting.activity, waiting.summary, waiting.runner], ["waiting", "Which?", "local"]);
   assert.equal(waiting.ask, (await remote.asks())[0]?.id);
   assert.equal(await remote.stopTask(root, "lunch"), session);

@@ -5,6 +5,7 @@ import { shellWord } from "../../core/shell-word.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { quoted } from "../../agent/tools/call-look.ts";
 import { keptOutput } from "../command/kept-output.ts";
+import { workdirOf } from "../command/resolve-command.ts";
 import { endProcesses, type ProcessNote } from "../shared/process/end-processes.ts";
 import { type HeldProcess, startHeld } from "../shared/process/held-process.ts";
 import type { Approver } from "./approver.ts";
