@@ -15,7 +15,7 @@ test("invariants 3, 8, 9, 13: random kills, stops, drops and takeovers lose noth
   const met = ["cut: kill", "answers taken", "results taken", "progress kept", "hook_before", "spawn"];
   const missed = met.filter((what) => (figures[what] ?? 0) === 0);
   assert.deepEqual(missed, [], `the cuts hit work under way: ${JSON.stringify(figures)}`);
-  assert.ok(tally.tasks > 20, JSON.stringify(figures));
+  assert.ok(tally.tasks > 15, JSON.stringify(figures));
 });
 
 test("the check sees what it is there for: each kind of loss and doubling", () => {
