@@ -298,7 +298,10 @@ export interface ModelFacts {
   readonly profile?: Profile;
   /** The most tokens that the conversation may take; null when nobody said. */
   readonly contextTokens: number | null;
+  /** The longest reply that is asked for at first. */
   readonly maxOutputTokens: number;
+  /** The longest reply that may be asked for once one was cut; `maxOutputTokens` when absent. */
+  readonly mostOutputTokens?: number;
 }
 
 export interface ModelRetry {

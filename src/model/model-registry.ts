@@ -49,8 +49,14 @@ export function models(options: ModelsOptions): Models {
           : call(resolveModel(setup, request.model), request, callOptions),
       facts(name) {
         if (isRehearsal(name)) return { format: "native", contextTokens: null, maxOutputTokens: 16_384 };
-        const { format, profile = "tolerant", contextTokens, maxOutputTokens } = resolveModel(setup, name);
-        return { format, profile, contextTokens, maxOutputTokens };
+        const {
+          format,
+          profile = "tolerant",
+          contextTokens,
+          maxOutputTokens,
+          mostOutputTokens = maxOutputTokens,
+        } = resolveModel(setup, name);
+        return { format, profile, contextTokens, maxOutputTokens, mostOutputTokens };
       },
     }),
     list: (listOptions) => listModels(setup, options.clock, listOptions),

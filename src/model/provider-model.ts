@@ -10,6 +10,7 @@ import { estimateInput } from "./estimate.ts";
 import { type Lane, openLane, type Permit } from "./lane.ts";
 import { providerLoader } from "./load-provider.ts";
 import { requestReply } from "./provider-request.ts";
+import { outputLimitIn } from "./output-refusal.ts";
 import { isOwnServer } from "./own-server.ts";
 import { pacingOf } from "./pacing.ts";
 import { costOf, type TokenCounts } from "./prices.ts";
@@ -67,7 +68,7 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
         policy = next;
         return promptOf(request, model, policy);
       }
-      const room = outputRoom(failure, prompt.call.maxOutputTokens);
+      const room = outputLimitIn(text) ?? outputRoom(failure, prompt.call.maxOutputTokens);
       return room === undefined ? undefined : { ...prompt, call: { ...prompt.call, maxOutputTokens: room } };
     };
     for (let again = false; ; again = true) {

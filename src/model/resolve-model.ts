@@ -120,7 +120,10 @@ export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
   }
   const provider = resolveProvider(setup, name.slice(0, slash));
   const settings = config.models[name];
-  const limits = limitsOf(name, { small: provider.kind === "openai-compatible" });
+  const limits = limitsOf(
+    provider.kind === "openai-compatible" ? name : `${provider.kind}/${id}`,
+    settings?.context_tokens,
+  );
   return {
     name,
     id,
@@ -129,8 +132,9 @@ export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
     format: formatOf(settings?.format, provider),
     profile: settings?.profile ?? provider.settings.profile ?? "tolerant",
     sendReasoning: settings?.send_reasoning ?? provider.settings.send_reasoning ?? "auto",
-    contextTokens: settings?.context_tokens ?? limits.contextTokens,
+    contextTokens: limits.contextTokens,
     maxOutputTokens: settings?.max_output_tokens ?? limits.maxOutputTokens,
+    mostOutputTokens: settings?.max_output_tokens ?? limits.mostOutputTokens,
   };
 }
 

@@ -5,7 +5,7 @@ import type { Rights } from "../../core/rights.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import type { Profile } from "../../protocol/toolcalls/dialect.ts";
 import { isJsonObject, type JsonObject } from "../../protocol/toolcalls/tool-call.ts";
-import type { Model, ModelFormat, ModelTool } from "../../ports.ts";
+import type { Model, ModelFacts, ModelFormat, ModelTool } from "../../ports.ts";
 import type { AgentEnvironment } from "../agent-environment.ts";
 import type { FoundAgent } from "../delegation/find-agent.ts";
 import type { OfferedTools } from "../delegation/task-input.ts";
@@ -28,6 +28,10 @@ export interface AgentSetup {
   /** The model's name. */
   readonly model: string;
   readonly contextTokens: number;
+  /** The longest reply that is asked for; undefined to leave it to the model. */
+  readonly maxOutputTokens: number | undefined;
+  /** The longest reply that is asked for after one was cut; undefined when no longer one may be. */
+  readonly raisedOutputTokens: number | undefined;
   readonly maxTurns: number;
   /** Undefined when any result will do. */
   readonly checkOutput: OutputCheck | undefined;
@@ -90,6 +94,8 @@ function makeSetup({ file, environment, agent, rights, offeredTools }: SetupOpti
     system: format === "fenced" ? fencedSystem(instructions, toolbox.declarations) : instructions,
     model: name,
     contextTokens: definition.context_tokens ?? facts?.contextTokens ?? defaultContext,
+    maxOutputTokens: definition.max_output_tokens,
+    raisedOutputTokens: definition.max_output_tokens === undefined ? raisedOutput(facts) : undefined,
     maxTurns: definition.max_turns ?? defaultMaxTurns,
     checkOutput: output_schema === undefined ? undefined : outputCheck(output_schema),
   };
@@ -99,4 +105,9 @@ function schemasOf(tools: readonly ModelTool[]): Map<string, JsonObject> {
   const schemas = new Map<string, JsonObject>();
   for (const { name, parameters } of tools) if (isJsonObject(parameters)) schemas.set(name, parameters);
   return schemas;
+}
+
+function raisedOutput(facts: ModelFacts | undefined): number | undefined {
+  const { maxOutputTokens = 0, mostOutputTokens = 0 } = facts ?? {};
+  return mostOutputTokens > maxOutputTokens ? mostOutputTokens : undefined;
 }

@@ -94,3 +94,27 @@ test("replies and tool results have the time of the engine's clock", async (t) =
     ],
   );
 });
+
+test("a cut reply is asked for once more with the model's own limit, and only then is the model told to write less", async (t) => {
+  const asked: (number | undefined)[] = [];
+  const facts = { format: "native" as const, contextTokens: null, maxOutputTokens: 100, mostOutputTokens: 900 };
+  const limits = (needed: number) => (): Model => ({
+    estimate: () => usage,
+    facts: () => facts,
+    async call({ maxOutputTokens }) {
+      asked.push(maxOutputTokens);
+      return (maxOutputTokens ?? 100) < needed ? { ...say(text("cut o")), finish: "length" } : say(text("whole"));
+    },
+  });
+  const w = await world(t, { model: limits(500) });
+  const result = await w.scalar(file);
+  assert.equal(result.content, "whole");
+  assert.deepEqual(asked, [undefined, 900]);
+  assert.ok(!JSON.stringify(w.messages(result.task_id)).includes("cut o"), "what was cut is not in the conversation");
+
+  asked.length = 0;
+  const never = await world(t, { model: limits(1_000) });
+  const failed = await never.scalar(file);
+  assert.match((failed.content as { message: string }).message, /same error 3 times in a row \(cut_reply\)/);
+  assert.deepEqual(asked, [undefined, 900, 900, 900]);
+});

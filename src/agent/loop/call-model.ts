@@ -40,6 +40,8 @@ const RecordedReply = z.object({
   original: z.string().optional(),
   /** The tokens of the request and its reply, when the usage has those of failed tries too. */
   context_tokens: z.int().optional(),
+  /** Set when the reply was cut and is not used: the same request is sent again with this limit. */
+  raised_to: z.int().optional(),
 });
 export type RecordedReply = z.infer<typeof RecordedReply>;
 
@@ -70,7 +72,9 @@ export async function callModel(call: ModelCall): Promise<RecordedReply> {
   let isShortened = false;
   for (let tries = 1; ; tries += 1) {
     try {
-      return await tryModel(call, tries === 1 ? `model:${turn}` : `model:${turn}.${tries}`);
+      const reply = await tryModel(call, tries === 1 ? `model:${turn}` : `model:${turn}.${tries}`);
+      if (reply.raised_to === undefined) return reply;
+      conversation.raiseOutput(reply.raised_to);
     } catch (thrown) {
       if (!(thrown instanceof TuttiError) || thrown.code !== "step_failed") throw thrown;
       if (!isShortened && thrown.details?.["code"] === "too_large" && (await shorten(call, thrown))) {
@@ -94,7 +98,7 @@ async function tryModel(call: ModelCall, key: string): Promise<RecordedReply> {
       schema: replySchema,
       // Enough to notice another conversation without reading all of it in every turn.
       input: `${request.model} ${request.agent} ${conversation.view.length}`,
-      event: "message.added",
+      event: ({ raised_to }) => (raised_to === undefined ? "message.added" : "step.finished"),
       reserve: model.estimate(request),
       spent: (reply) => reply.usage,
     },
@@ -105,14 +109,19 @@ async function tryModel(call: ModelCall, key: string): Promise<RecordedReply> {
       const { parts, original } = readReply(reply, setup, `r${durable.run}t${conversation.turn}`);
       const created_at = reply.message.created_at ?? step.now();
       const id = messageId(durable, key);
-      return recordedReply(reply, { id, parts, created_at, agent_id: agent.id }, original);
+      const recorded = recordedReply(reply, { id, parts, created_at, agent_id: agent.id }, original);
+      const raised = setup.raisedOutputTokens;
+      // Once the limit was raised, a reply that is cut is the model's own doing.
+      if (reply.finish !== "length" || raised === undefined || conversation.output !== undefined) return recorded;
+      step.live("notice", `the reply was cut at its length limit; asking again for up to ${raised} tokens`);
+      return { ...recorded, raised_to: raised };
     },
   );
 }
 
 function requestOf({ agent, setup, system, conversation }: ModelCall): ModelRequest {
   const { format } = setup;
-  const maxOutputTokens = agent.definition.max_output_tokens;
+  const maxOutputTokens = conversation.output ?? setup.maxOutputTokens;
   const unlimited: ModelRequest = {
     model: setup.model,
     agent: agent.id,

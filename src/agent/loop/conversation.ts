@@ -29,6 +29,8 @@ const LoopState = z.object({
   measured: z.object({ tokens: z.int(), size: z.int() }).optional(),
   /** The most tokens that the provider takes, when it has refused a longer request. */
   limit: z.int().optional(),
+  /** The longest reply that is asked for, when a shorter one was cut. */
+  output: z.int().optional(),
   compactions: z.array(Compaction).default(() => []),
 });
 type LoopState = z.infer<typeof LoopState>;
@@ -44,6 +46,8 @@ export interface Conversation {
   readonly measured: LoopState["measured"];
   /** The most tokens that the provider takes, as far as it has refused a longer request. */
   readonly limit: number | undefined;
+  /** The longest reply that is asked for, when a shorter one was cut. */
+  readonly output: number | undefined;
   /** Why the task must stop: the model repeats itself. Undefined while it may go on. */
   readonly stopReason: string | undefined;
   /** The messages of one turn must be added together, results in the order of their calls. */
@@ -55,6 +59,8 @@ export interface Conversation {
   measure(tokens: number): void;
   /** Notes that the provider takes no more tokens than this. */
   lowerLimit(limit: number): void;
+  /** Notes that a reply was cut and longer ones are asked for from now on. */
+  raiseOutput(tokens: number): void;
   /** Counts the replies in a row that had this problem; no codes mean that there was no problem. */
   countProblem(codes: readonly string[]): number;
   mask(upTo: number): void;
@@ -118,6 +124,7 @@ export async function openConversation(
     size: 0,
     measured: restored?.state.measured,
     limit: restored?.state.limit,
+    output: restored?.state.output,
     stopReason: guard.stopReason,
     add(added) {
       const viewed = added.map(toView);
@@ -127,13 +134,14 @@ export async function openConversation(
       conversation.stopReason = guard.stopReason;
     },
     beginTurn() {
-      const { turn, measured, limit } = conversation;
+      const { turn, measured, limit, output } = conversation;
       // A field that has its default value is not written.
       const state: z.input<typeof LoopState> = { turn, said: count };
       if (before > 0) state.before = before;
       if (strikes !== undefined) state.strikes = strikes;
       if (measured !== undefined) state.measured = measured;
       if (limit !== undefined) state.limit = limit;
+      if (output !== undefined) state.output = output;
       if (compactions.length > 0) state.compactions = compactions;
       durable.save(`turn:${turn}`, state);
       if (turn !== 0) return;
@@ -148,6 +156,9 @@ export async function openConversation(
     },
     lowerLimit(limit) {
       conversation.limit = Math.min(limit, conversation.limit ?? limit);
+    },
+    raiseOutput(tokens) {
+      conversation.output = tokens;
     },
     countProblem(codes) {
       const joined = codes.join(" ");
