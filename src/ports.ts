@@ -4,6 +4,7 @@ import type { Rights } from "./core/rights.ts";
 import type { Answerer, AskKind } from "./protocol/task/ask.ts";
 import type { Budget, Usage } from "./protocol/task/budget.ts";
 import type { LiveChannel, TaskEvent } from "./protocol/task/event.ts";
+import type { Effort, ProviderOptions } from "./protocol/invocation/call-settings.ts";
 import type { RunnerConfig } from "./protocol/invocation/executor.ts";
 import type { AskId, TaskId } from "./protocol/ids.ts";
 import type { AgentResult, TaskSnapshot } from "./protocol/invocation/invocation-result.ts";
@@ -268,6 +269,12 @@ export interface ModelRequest {
   readonly format?: ModelFormat;
   /** The most the reply may be; the model's own limit when absent. */
   readonly maxOutputTokens?: number;
+  /** What the model's settings say when absent. */
+  readonly effort?: Effort;
+  readonly temperature?: number;
+  readonly providerOptions?: ProviderOptions;
+  /** The agent may wait for long before its next request, so the provider's cache should last longer. */
+  readonly waits?: boolean;
 }
 
 /** A call the model made that cannot be run: its arguments are no JSON object, or were cut. It is not in the message. */
@@ -321,6 +328,8 @@ export interface ModelCallOptions {
   /** A tool's name when its call begins, then pieces of its arguments. */
   readonly onTool?: (text: string) => void;
   readonly onRetry?: (again: ModelRetry) => void;
+  /** Something a person should know about the call; the text of the reply goes on. */
+  readonly onNotice?: (text: string) => void;
 }
 
 /** Fails with a TuttiError whose retry verdict says whether the call may be made again. */

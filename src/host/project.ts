@@ -1,6 +1,7 @@
 // The interface of a project: its agents, its models, and a check that everything it needs is there.
 
 import type { AgentProblem, AgentView, ModelView, RunnerView } from "../protocol/api/catalog.ts";
+import type { Effort } from "../protocol/invocation/call-settings.ts";
 import type { ErrorCode } from "../protocol/error.ts";
 import type { RunnerConfig } from "../protocol/invocation/executor.ts";
 
@@ -16,6 +17,7 @@ export interface RunRequest {
   readonly model?: string | undefined;
   /** Runs the agent instead of the runner that its definition names. */
   readonly runner?: RunnerConfig | undefined;
+  readonly effort?: Effort | undefined;
   /** A rehearsal script, JSON. */
   readonly script?: string | undefined;
   /** Plays a built-in script when no model is set up and no script is given. */

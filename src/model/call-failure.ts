@@ -30,6 +30,12 @@ export function readFailure(thrown: unknown, model: ResolvedModel): CallFailure 
     return { kind: thrown.code === "deadline" && thrown.retry === "safe" ? "transient" : "final", error: thrown };
   }
   if (thrown instanceof CutReply) return unreachable(thrown, model);
+  if (thrown instanceof Error && thrown.name === "AI_InvalidArgumentError") {
+    // The provider's package has refused the request before it was sent.
+    const says = "cannot be called so; check provider_options and the other settings of the model";
+    const quote = thrownMessage(thrown.cause ?? thrown).slice(0, maxExcerpt);
+    return { kind: "final", error: problem(model, { code: "invalid_input", says, cause: thrown, quote }) };
+  }
   const seen = httpErrorIn(thrown);
   const overflow = overflowIn(`${seen.message} ${seen.body}`.slice(0, longestText));
   if (overflow !== undefined) return overflowed(overflow, seen, thrown, model);

@@ -1,5 +1,9 @@
 // Context and output limits of known models, by the beginning of their names.
 
+import type { ModelRequest } from "../ports.ts";
+import type { Effort } from "../protocol/invocation/call-settings.ts";
+import type { ResolvedModel } from "./resolve-model.ts";
+
 export interface ModelLimits {
   /** The most tokens of input. */
   readonly contextTokens: number | null;
@@ -65,6 +69,17 @@ export function limitsOf(name: string, context?: number): ModelLimits {
   const most = Math.min(found?.output ?? mostOfUnknown, room);
   const maxOutputTokens = Math.min(most, found === undefined ? firstOfUnknown : firstOutput);
   return { contextTokens, maxOutputTokens, mostOutputTokens: most };
+}
+
+/** With one of these efforts a model thinks so much that the usual first limit would often cut its reply. */
+const longThinking: ReadonlySet<Effort | undefined> = new Set<Effort | undefined>(["xhigh", "max"]);
+
+/** The longest reply that a request asks for. */
+export function longestReply(request: ModelRequest, model: ResolvedModel): number {
+  if (request.maxOutputTokens !== undefined) return request.maxOutputTokens;
+  const { maxOutputTokens, mostOutputTokens = maxOutputTokens, settings } = model;
+  const twice = Math.min(mostOutputTokens, maxOutputTokens * 2);
+  return longThinking.has(request.effort ?? settings.effort) ? twice : maxOutputTokens;
 }
 
 /** OpenRouter has the models of other makers under their names, with dots in the versions of Claude. */

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { callSettings } from "../protocol/invocation/call-settings.ts";
 import { Profile } from "../protocol/toolcalls/dialect.ts";
 import { Price } from "./prices.ts";
 
@@ -47,7 +48,10 @@ const ModelSettings = z.strictObject({
   send_reasoning: SendReasoning.optional(),
   context_tokens: z.int().positive().optional(),
   max_output_tokens: z.int().positive().optional(),
+  /** How the model is called by agents that do not set it themselves. */
+  ...callSettings,
 });
+export type ModelSettings = z.infer<typeof ModelSettings>;
 
 export const ModelsConfig = z.strictObject({
   /** The model of agents that name none. */

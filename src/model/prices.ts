@@ -11,6 +11,8 @@ const Rates = z.strictObject({
   cached: MicroUsd.optional(),
   /** Input written to the provider's cache; the same as `input` when absent. */
   cache_write: MicroUsd.optional(),
+  /** Input written to a cache that lasts an hour; the same as `cache_write` when absent. */
+  cache_write_hour: MicroUsd.optional(),
 });
 
 /** Millionths of a US dollar per million tokens: 3 USD is 3_000_000. */
@@ -34,8 +36,10 @@ function rates(input: number, output: number, cached: number, cacheWrite?: numbe
   };
 }
 
-/** The price of cache writes is that of entries that live five minutes, the only ones we request. */
-const claude = (input: number, output: number, cached: number): Price => rates(input, output, cached, input * 1.25);
+/** Cache entries that live five minutes cost a quarter more than input, those that live an hour twice as much. */
+function claude(input: number, output: number, cached: number): z.infer<typeof Rates> {
+  return { ...rates(input, output, cached, input * 1.25), cache_write_hour: usd(input * 2) };
+}
 
 /** Above 272,000 tokens of input: twice the input, one and a half times the output. */
 function gpt6(input: number, output: number, cached: number, cacheWrite?: number): Price {
@@ -102,6 +106,8 @@ export interface TokenCounts {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWritten: number;
+  /** Whether what was written to the cache stays there for an hour. */
+  readonly forAnHour?: boolean;
 }
 
 /** In whole micro-USD, rounded up; null when the price is unknown. */
@@ -109,10 +115,11 @@ export function costOf(price: Price | null, tokens: TokenCounts): number | null 
   if (price === null) return null;
   const rate = price.long !== undefined && tokens.input > price.long.above ? price.long : price;
   const plain = Math.max(0, tokens.input - tokens.cacheRead - tokens.cacheWritten);
+  const write = (tokens.forAnHour === true ? rate.cache_write_hour : undefined) ?? rate.cache_write ?? rate.input;
   const sum =
     plain * rate.input +
     tokens.cacheRead * (rate.cached ?? rate.input) +
-    tokens.cacheWritten * (rate.cache_write ?? rate.input) +
+    tokens.cacheWritten * write +
     tokens.output * rate.output;
   return Math.ceil(sum / 1_000_000);
 }

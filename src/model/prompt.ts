@@ -10,15 +10,25 @@ import {
 import { renderToolCall } from "../protocol/toolcalls/render-tool-call.ts";
 import { isJsonObject } from "../protocol/toolcalls/tool-call.ts";
 import type { ModelRequest } from "../ports.ts";
+import { longestReply } from "./model-limits.ts";
 import { compatibleMessages } from "./compatible-messages.ts";
 import type { AssistantPart, CallOptions, FunctionTool, PromptMessage, ToolPart, UserPart } from "./language-model.ts";
 import { isState, type Metadata, type ProviderState, stateFor, type StateItem } from "./provider-state.ts";
-import { providerOptionsOf } from "./provider-options.ts";
+import { cacheControl, callSettingsOf } from "./provider-options.ts";
+import type { Setting } from "./refused-setting.ts";
 import { type RequestPrefix, requestPrefix } from "./request-prefix.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { type ReasoningPolicy, reasoningPolicy } from "./send-reasoning.ts";
 
-const cacheHere: Metadata = { anthropic: { cacheControl: { type: "ephemeral" } } };
+const noSettings: ReadonlySet<Setting> = new Set();
+
+/** What is known about the model beside its settings. */
+export interface Adapted {
+  /** Whether reasoning is sent back; the model's own policy when absent. */
+  readonly policy?: ReasoningPolicy;
+  /** Settings that the model does not take. */
+  readonly without?: ReadonlySet<Setting>;
+}
 
 export interface Prompt {
   readonly call: CallOptions;
@@ -28,11 +38,12 @@ export interface Prompt {
 
 /**
  * Providers refuse a request that breaks one of their rules, so the result keeps these rules whatever the history holds.
- * `policy` says whether reasoning is sent back; the model's own policy when absent.
  */
-export function promptOf(request: ModelRequest, model: ResolvedModel, policy?: ReasoningPolicy): Prompt {
+export function promptOf(request: ModelRequest, model: ResolvedModel, adapted: Adapted = {}): Prompt {
+  const { policy, without = noSettings } = adapted;
   const { kind } = model.provider;
-  const caching = kind === "anthropic";
+  const cacheHere: Metadata | undefined =
+    kind === "anthropic" ? { anthropic: { cacheControl: { ...cacheControl(request) } } } : undefined;
   const asText = request.format === "fenced" || request.tools.length === 0;
   const reasoning = policy ?? reasoningPolicy(model);
   const prefix = asText || reasoning !== "bound" ? undefined : requestPrefix([request.system, request.tools]);
@@ -41,26 +52,26 @@ export function promptOf(request: ModelRequest, model: ResolvedModel, policy?: R
     : nativeMessages(request.messages, { model: model.name, reasoning, prefix });
   const messages = kind === "openai-compatible" ? compatibleMessages(plain, model.id, reasoning) : plain;
   if (messages[0]?.role !== "user") messages.unshift(userText("(the conversation so far)"));
-  if (caching) markTurns(messages);
-  const system = request.system.trim() === "" ? [] : [systemMessage(request.system, caching)];
+  if (cacheHere !== undefined) markTurns(messages, cacheHere);
+  const system = request.system.trim() === "" ? [] : [systemMessage(request.system, cacheHere)];
   const tools = asText ? [] : request.tools.map(functionTool);
   const last = tools.at(-1);
-  if (caching && last !== undefined) last.providerOptions = cacheHere;
+  if (cacheHere !== undefined && last !== undefined) last.providerOptions = cacheHere;
   const call: CallOptions = {
     prompt: [...system, ...messages],
-    maxOutputTokens: request.maxOutputTokens ?? model.maxOutputTokens,
+    maxOutputTokens: longestReply(request, model),
     ...(tools.length === 0 ? {} : { tools, toolChoice: { type: "auto" } }),
-    providerOptions: providerOptionsOf(request, model),
+    ...callSettingsOf(request, model, without),
   };
   return { call, prefix: prefix?.digest() };
 }
 
-function systemMessage(content: string, caching: boolean): PromptMessage {
-  return { role: "system", content, ...(caching ? { providerOptions: cacheHere } : {}) };
+function systemMessage(content: string, cacheHere: Metadata | undefined): PromptMessage {
+  return { role: "system", content, ...metadataOf(cacheHere) };
 }
 
 /** Marks the end of this turn and of the one before, so that what was cached last time is found this time. */
-function markTurns(messages: PromptMessage[]): void {
+function markTurns(messages: PromptMessage[], cacheHere: Metadata): void {
   const ends = messages.flatMap((message, at) => {
     const next = messages[at + 1]?.role;
     return message.role !== "assistant" && (next === undefined || next === "assistant") ? [message] : [];

@@ -10,11 +10,14 @@ import { estimateInput } from "./estimate.ts";
 import { type Lane, openLane, type Permit } from "./lane.ts";
 import { providerLoader } from "./load-provider.ts";
 import { requestReply } from "./provider-request.ts";
+import { longestReply } from "./model-limits.ts";
 import { outputLimitIn } from "./output-refusal.ts";
 import { isOwnServer } from "./own-server.ts";
 import { pacingOf } from "./pacing.ts";
 import { costOf, type TokenCounts } from "./prices.ts";
 import { type Prompt, promptOf } from "./prompt.ts";
+import { cachesForAnHour } from "./provider-options.ts";
+import { refusedSetting, type Setting } from "./refused-setting.ts";
 import { isReasoningRefused, learnedFrom, type ReasoningPolicy, reasoningPolicy } from "./send-reasoning.ts";
 import type { CollectedReply } from "./collect-reply.ts";
 import { requireKey, type ResolvedModel, type ResolvedProvider } from "./resolve-model.ts";
@@ -39,6 +42,8 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
   const lanes = new Map<string, Lane>();
   /** Whether a model wants its reasoning back, by its name, where its server has said so. */
   const learned = new Map<string, ReasoningPolicy>();
+  /** Settings that a model has refused, by its name. */
+  const refused = new Map<string, Set<Setting>>();
   const laneOf = (provider: ResolvedProvider): Lane => {
     const key = laneKey(provider);
     const { concurrency: maxCalls, maxWaitMs } = pacingOf(provider.settings);
@@ -53,7 +58,9 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
     const lane = laneOf(model.provider);
     const language = await load(model);
     let policy = reasoningPolicy(model, learned.get(model.name));
-    let prompt = promptOf(request, model, policy);
+    const without = refused.get(model.name) ?? new Set<Setting>();
+    refused.set(model.name, without);
+    let prompt = promptOf(request, model, { policy, without });
     const pacing = pacingOf(model.provider.settings);
     const counts = { throttled: 0, transient: 0, final: 0 };
     const lost: LostTokens = { input: 0, output: 0 };
@@ -66,7 +73,13 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
       const next = wanted ?? (isReasoningRefused(text) ? "never" : policy);
       if (next !== policy) {
         policy = next;
-        return promptOf(request, model, policy);
+        return promptOf(request, model, { policy, without });
+      }
+      const setting = failure.kind === "final" ? refusedSetting(text, settingsIn(prompt, without)) : undefined;
+      if (setting !== undefined) {
+        without.add(setting);
+        if (setting !== "summary") options.onNotice?.(`${model.name} does not take \`${setting}\`; it is left out`);
+        return promptOf(request, model, { policy, without });
       }
       const room = outputLimitIn(text) ?? outputRoom(failure, prompt.call.maxOutputTokens);
       return room === undefined ? undefined : { ...prompt, call: { ...prompt.call, maxOutputTokens: room } };
@@ -116,6 +129,14 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
       }
     }
   };
+}
+
+/** The settings that a request may be refused for: those it has, and the summaries, unless they are left out already. */
+function settingsIn({ call }: Prompt, without: ReadonlySet<Setting>): ReadonlySet<Setting> {
+  const sent = new Set<Setting>(without.has("summary") ? [] : ["summary"]);
+  if (call.reasoning !== undefined) sent.add("effort");
+  if (call.temperature !== undefined) sent.add("temperature");
+  return sent;
 }
 
 function reasonOf({ kind, error }: CallFailure): string {
@@ -187,6 +208,7 @@ function withUsage(reply: CollectedReply, { model, request, lost, received }: Us
     output: counted.output ?? received,
     cacheRead: counted.cacheRead ?? 0,
     cacheWritten: counted.cacheWritten ?? 0,
+    forAnHour: cachesForAnHour(request, model),
   };
   const cost = costOf(model.price, tokens);
   const lostCost = costOf(model.price, { ...lost, cacheRead: 0, cacheWritten: 0 });
@@ -208,8 +230,8 @@ function withUsage(reply: CollectedReply, { model, request, lost, received }: Us
 
 export function estimateUsage(model: ResolvedModel, request: ModelRequest): Usage {
   const input = estimateInput(request);
-  const output = request.maxOutputTokens ?? model.maxOutputTokens;
-  const tokens = { input, output, cacheRead: 0, cacheWritten: 0 };
+  const output = longestReply(request, model);
+  const tokens = { input, output, cacheRead: 0, cacheWritten: 0, forAnHour: cachesForAnHour(request, model) };
   const costs = [costOf(model.price, tokens), costOf(model.price, { ...tokens, cacheWritten: input })];
   const known = costs.filter((cost) => cost !== null);
   return {

@@ -1,29 +1,89 @@
-// The settings of a request that only its provider knows: what is stored, what is cached, what happens to old thinking.
+// The settings of a request that only its provider knows: what is stored, what is cached, how thinking is shown and kept.
 
 import { createHash } from "node:crypto";
 
+import { z } from "zod";
+
+import type { Effort } from "../protocol/invocation/call-settings.ts";
 import type { ModelRequest } from "../ports.ts";
 import type { CallOptions } from "./language-model.ts";
+import type { Setting } from "./refused-setting.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { thinkingBinding } from "./thinking-binding.ts";
 
-export function providerOptionsOf(
+type ProviderOptions = NonNullable<CallOptions["providerOptions"]>;
+type Options = ProviderOptions[string];
+
+/** `without`: settings that the model is known not to take. */
+export function callSettingsOf(
   request: ModelRequest,
   model: ResolvedModel,
-): NonNullable<CallOptions["providerOptions"]> {
-  const { kind, name } = model.provider;
-  switch (kind) {
-    case "anthropic": {
-      const thinking = thinkingBinding(model);
-      return { anthropic: { includePings: true, ...(thinking === undefined ? {} : { thinking: { ...thinking } }) } };
-    }
+  without: ReadonlySet<Setting>,
+): Pick<CallOptions, "reasoning" | "temperature" | "providerOptions"> {
+  const { settings } = model;
+  const effort = without.has("effort") ? undefined : (request.effort ?? settings.effort);
+  const temperature = without.has("temperature") ? undefined : (request.temperature ?? settings.temperature);
+  const own = OwnOptions.parse({ ...settings.provider_options, ...request.providerOptions });
+  const key = optionsKey(model);
+  const made = { ...usualOptions(request, model), ...thinkingOptions(model, effort, without) };
+  return {
+    ...(effort === undefined ? {} : { reasoning: effort }),
+    ...(temperature === undefined ? {} : { temperature }),
+    providerOptions: { [key]: { ...made, ...own } },
+  };
+}
+
+const OwnOptions = z.record(z.string(), z.json());
+
+/** The name under which the provider's package looks for its options. */
+function optionsKey({ provider: { kind, name } }: ResolvedModel): string {
+  return kind === "openai-compatible" ? name : kind;
+}
+
+function usualOptions(request: ModelRequest, model: ResolvedModel): Options {
+  switch (model.provider.kind) {
+    case "anthropic":
+      return { includePings: true };
     case "openai":
-      return { openai: { store: false, promptCacheKey: cacheKey(request) } };
+      return { store: false, promptCacheKey: cacheKey(request) };
     case "openai-compatible":
-      return cachesOnRequest(model) ? { [name]: { cache_control: { type: "ephemeral" } } } : {};
+      return cachesOnRequest(model) ? { cache_control: { ...cacheControl(request) } } : {};
     case "google":
       return {};
   }
+}
+
+/** Asks for summaries of the thinking where a model thinks anyway: without them a long turn looks silent. */
+function thinkingOptions(model: ResolvedModel, effort: Effort | undefined, without: ReadonlySet<Setting>): Options {
+  const { id, provider } = model;
+  // Without thinking there is nothing to show, and the package sends what switches it off.
+  if (effort === "none") return {};
+  const shown = !without.has("summary");
+  if (provider.kind === "anthropic") {
+    const binding = thinkingBinding(model);
+    if (shown && thinksByDefault(id)) return { thinking: { type: "adaptive", display: "summarized", ...binding } };
+    return binding === undefined ? {} : { thinking: { ...binding } };
+  }
+  if (!shown) return {};
+  if (provider.kind === "openai") return { reasoningSummary: "auto" };
+  return provider.kind === "google" && /^gemini-(?!1|2\.0)/.test(id)
+    ? { thinkingConfig: { includeThoughts: true } }
+    : {};
+}
+
+/** Claude models from version 5 on think unless they are told not to; for older ones an effort switches it on. */
+function thinksByDefault(id: string): boolean {
+  return Number(/^claude-[a-z]+-(\d+)(?:-|$)/.exec(id)?.[1] ?? 0) >= 5;
+}
+
+/** How long the provider keeps what it has cached: five minutes, or an hour when the agent waits for others. */
+export function cacheControl({ waits }: ModelRequest): { readonly type: "ephemeral"; readonly ttl?: "1h" } {
+  return waits === true ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };
+}
+
+/** Whether what the provider writes to its cache for this request stays there for an hour, and costs more for it. */
+export function cachesForAnHour({ waits }: ModelRequest, model: ResolvedModel): boolean {
+  return waits === true && (model.provider.kind === "anthropic" || cachesOnRequest(model));
 }
 
 /**

@@ -3,7 +3,7 @@
 import { TuttiError } from "../protocol/error.ts";
 import type { ModelFacts, ModelFormat } from "../ports.ts";
 import { limitsOf } from "./model-limits.ts";
-import type { ModelsConfig, ProviderKind, ProviderSettings, SendReasoning } from "./models-config.ts";
+import type { ModelSettings, ModelsConfig, ProviderKind, ProviderSettings, SendReasoning } from "./models-config.ts";
 import { type Price, priceOf, priceTable } from "./prices.ts";
 import { trimEndOf } from "../protocol/trim-end.ts";
 
@@ -42,6 +42,8 @@ export interface ResolvedModel extends ModelFacts {
   readonly price: Price | null;
   /** Whether the reasoning of earlier replies is sent back. */
   readonly sendReasoning: SendReasoning;
+  /** For requests that do not set it themselves. */
+  readonly settings: ModelSettings;
 }
 
 interface Preset {
@@ -132,6 +134,7 @@ export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
     format: formatOf(settings?.format, provider),
     profile: settings?.profile ?? provider.settings.profile ?? "tolerant",
     sendReasoning: settings?.send_reasoning ?? provider.settings.send_reasoning ?? "auto",
+    settings: settings ?? {},
     contextTokens: limits.contextTokens,
     maxOutputTokens: settings?.max_output_tokens ?? limits.maxOutputTokens,
     mostOutputTokens: settings?.max_output_tokens ?? limits.mostOutputTokens,

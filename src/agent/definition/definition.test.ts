@@ -248,3 +248,14 @@ describe("whatever is in a file", () => {
     );
   });
 });
+
+test("effort, temperature and the options of the provider are read from a definition", () => {
+  const front = "effort: high\ntemperature: 0.2\nprovider_options:\n  serviceTier: flex";
+  const { definition, issues } = agentIn(`---\nname: a\ndescription: d\n${front}\n---\nDo it.\n`);
+  assert.deepEqual(
+    [definition.effort, definition.temperature, definition.provider_options],
+    ["high", 0.2, { serviceTier: "flex" }],
+  );
+  assert.deepEqual(issues, []);
+  assert.match(errorsIn("---\nname: a\neffort: huge\n---\nDo it.\n").join(), /2?: ?effort/);
+});

@@ -4,6 +4,7 @@ import { toTuttiError } from "../../protocol/error.ts";
 import { z } from "zod";
 
 import { Budget } from "../../protocol/task/budget.ts";
+import { callSettings } from "../../protocol/invocation/call-settings.ts";
 import { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
 import { AgentDefinition, AgentRunner, Surrounding } from "../../protocol/invocation/invocation-file.ts";
 import { ToolDelivery } from "../../protocol/invocation/tool-policy.ts";
@@ -59,6 +60,7 @@ const Fields = z.object({
   disallowedTools: list.optional(),
   tool_delivery: ToolDelivery.optional(),
   model: filledText.transform((text) => text.trim()).optional(),
+  ...callSettings,
   runtimes: list.optional(),
   runner: AgentRunner.optional(),
   context: z.enum(["independent", "inherited"]).optional(),
@@ -86,7 +88,6 @@ type Fields = z.infer<typeof Fields>;
 const foreign = [
   "background",
   "color",
-  "effort",
   "hooks",
   "initialPrompt",
   "isolation",
@@ -205,12 +206,16 @@ function definitionOf(
   const budget = usd === undefined ? limits : { ...limits, money_micro_usd: Math.round(usd * microUsd) };
   const { description, runtimes, context, handover, max_output_tokens, context_tokens, output_schema } = fields;
   const { format, profile, approvals, runner, surroundings, tool_delivery } = fields;
+  const { effort, temperature, provider_options } = fields;
   const definition = present({
     description,
     instructions,
     tools,
     tool_delivery,
     model: fields.model === "inherit" ? undefined : fields.model,
+    effort,
+    temperature,
+    provider_options,
     runtimes,
     runner,
     context,

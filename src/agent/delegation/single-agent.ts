@@ -1,6 +1,7 @@
 // Makes the invocation that runs one agent: one target, and the definitions of all agents it may call or hand over to.
 
 import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import type { Effort } from "../../protocol/invocation/call-settings.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
 import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
 import { forcedTo } from "../../protocol/invocation/runner-ref.ts";
@@ -14,6 +15,8 @@ export interface AgentRun {
   readonly folder: string;
   /** The model of the agent itself; goes before the one in its definition. */
   readonly model?: string | undefined;
+  /** The effort of the agent itself; goes before the one in its definition. */
+  readonly effort?: Effort | undefined;
   /** The model of every agent whose definition names none. */
   readonly defaultModel?: string | undefined;
   /** Turns the name of a model in a definition into `provider/model`. */
@@ -28,8 +31,11 @@ export function agentRun(agents: ReadonlyMap<string, AgentDefinition>, run: Agen
   const lookup = { find: (name: string) => agents.get(name), callableBy: () => agents.keys() };
   const definitions = reachableAgents(lookup, [run.agent]).map((name): [string, AgentDefinition] => {
     const definition = agents.get(name) ?? { instructions: "" };
-    const model = (name === run.agent ? run.model : undefined) ?? definition.model;
-    return [name, model === undefined ? definition : { ...definition, model: run.resolve(model) }];
+    const isAsked = name === run.agent;
+    const model = (isAsked ? run.model : undefined) ?? definition.model;
+    const effort = (isAsked ? run.effort : undefined) ?? definition.effort;
+    const ofModel = model === undefined ? {} : { model: run.resolve(model) };
+    return [name, { ...definition, ...ofModel, ...(effort === undefined ? {} : { effort }) }];
   });
   const model = run.model ?? run.defaultModel;
   const budget = agents.get(run.agent)?.budget;

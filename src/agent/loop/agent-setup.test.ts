@@ -70,3 +70,10 @@ test("the profile of the definition goes before that of the model, and tolerant 
   assert.equal(agentSetup(optionsFor({}), facts).profile, "strict");
   assert.equal(agentSetup(optionsFor({ profile: "tolerant" }), facts).profile, "tolerant");
 });
+
+test("effort, temperature and provider options are those of the definition, else those of the file", () => {
+  const file = { effort: "low", temperature: 0.1 };
+  const { callSettings } = agentSetup(optionsFor({ effort: "high", provider_options: { seed: 1 } }, file), silent);
+  assert.deepEqual(callSettings, { effort: "high", temperature: 0.1, providerOptions: { seed: 1 } });
+  assert.deepEqual(agentSetup(optionsFor({}), silent).callSettings, {});
+});

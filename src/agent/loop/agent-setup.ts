@@ -2,10 +2,10 @@
 
 import { rehearsalModelName } from "../../core/rehearsal-name.ts";
 import type { Rights } from "../../core/rights.ts";
-import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import type { Profile } from "../../protocol/toolcalls/dialect.ts";
 import { isJsonObject, type JsonObject } from "../../protocol/toolcalls/tool-call.ts";
-import type { Model, ModelFacts, ModelFormat, ModelTool } from "../../ports.ts";
+import type { Model, ModelFacts, ModelFormat, ModelRequest, ModelTool } from "../../ports.ts";
 import type { AgentEnvironment } from "../agent-environment.ts";
 import type { FoundAgent } from "../delegation/find-agent.ts";
 import type { OfferedTools } from "../delegation/task-input.ts";
@@ -32,6 +32,10 @@ export interface AgentSetup {
   readonly maxOutputTokens: number | undefined;
   /** The longest reply that is asked for after one was cut; undefined when no longer one may be. */
   readonly raisedOutputTokens: number | undefined;
+  /** How the model is called. */
+  readonly callSettings: Pick<ModelRequest, "effort" | "temperature" | "providerOptions">;
+  /** Whether the agent calls others, and so waits for long between its turns. */
+  readonly waits: boolean;
   readonly maxTurns: number;
   /** Undefined when any result will do. */
   readonly checkOutput: OutputCheck | undefined;
@@ -96,6 +100,8 @@ function makeSetup({ file, environment, agent, rights, offeredTools }: SetupOpti
     contextTokens: definition.context_tokens ?? facts?.contextTokens ?? defaultContext,
     maxOutputTokens: definition.max_output_tokens,
     raisedOutputTokens: definition.max_output_tokens === undefined ? raisedOutput(facts) : undefined,
+    callSettings: callSettingsOf(file, definition),
+    waits: (definition.sub_agents ?? []).length > 0,
     maxTurns: definition.max_turns ?? defaultMaxTurns,
     checkOutput: output_schema === undefined ? undefined : outputCheck(output_schema),
   };
@@ -105,6 +111,17 @@ function schemasOf(tools: readonly ModelTool[]): Map<string, JsonObject> {
   const schemas = new Map<string, JsonObject>();
   for (const { name, parameters } of tools) if (isJsonObject(parameters)) schemas.set(name, parameters);
   return schemas;
+}
+
+/** What the definition sets goes before what the file sets for all agents. */
+function callSettingsOf(file: InvocationFile, definition: AgentDefinition): AgentSetup["callSettings"] {
+  const { effort = file.effort, temperature = file.temperature } = definition;
+  const { provider_options = file.provider_options } = definition;
+  return {
+    ...(effort === undefined ? {} : { effort }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(provider_options === undefined ? {} : { providerOptions: provider_options }),
+  };
 }
 
 function raisedOutput(facts: ModelFacts | undefined): number | undefined {

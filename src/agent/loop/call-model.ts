@@ -129,8 +129,21 @@ function requestOf({ agent, setup, system, conversation }: ModelCall): ModelRequ
     messages: conversation.formatted,
     tools: format === "native" ? shownTools(setup, conversation) : [],
     format,
+    ...setup.callSettings,
+    ...(setup.waits || hasWaited(conversation.view) ? { waits: true } : {}),
   };
   return maxOutputTokens === undefined ? unlimited : { ...unlimited, maxOutputTokens };
+}
+
+/** After this time a provider's usual cache is gone, or nearly so. */
+const longWaitMs = 4 * 60_000;
+
+/** Whether something that the agent has called took so long that it may well happen again. */
+function hasWaited(view: readonly CompleteMessage[]): boolean {
+  return view.some(({ role, created_at }, at) => {
+    const before = view[at - 1];
+    return role === "tool" && before?.role === "assistant" && created_at - before.created_at > longWaitMs;
+  });
 }
 
 /** When the provider does not say what it takes, the conversation is cut to this share of its estimated size. */
@@ -186,6 +199,7 @@ function liveReply(step: StepContext, { format, toolNames, profile }: AgentSetup
     },
     onReasoning: (text) => step.live("reasoning", text),
     onTool: (text) => step.live("tool", text),
+    onNotice: (text) => step.live("notice", text),
     onRetry(again) {
       // What was shown so far belongs to a reply that broke off; the next one starts from the beginning.
       fenced = undefined;

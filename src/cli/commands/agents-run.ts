@@ -5,6 +5,7 @@ import type { PreparedRun, RunRequest } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
 import { parseRunnerRef } from "../../protocol/invocation/runner-ref.ts";
+import type { Effort } from "../../protocol/invocation/call-settings.ts";
 import { withDaemon, withTutti } from "../connect.ts";
 import type { AnsweringOptions } from "../follow-run.ts";
 import { givenFolder } from "../given-folder.ts";
@@ -26,6 +27,7 @@ export interface AgentsRunOptions extends AnsweringOptions {
   /** Where a coding agent works. */
   readonly workspace?: "worktree" | "copy" | "shared";
   readonly withChanges?: boolean;
+  readonly effort?: Effort;
   readonly script?: string;
   readonly state?: string;
   readonly new?: boolean;
@@ -45,7 +47,8 @@ export async function agentsRunCommand(
   // A program that reads JSON could take the built-in rehearsal for a result, so it gets an error.
   const rehearse = options.json !== true;
   const runner = runnerOf(options);
-  const request = { agent: name, prompt: text, model: options.model, runner, script, rehearse };
+  const { model, effort } = options;
+  const request = { agent: name, prompt: text, model, effort, runner, script, rehearse };
   const run = await prepare(host, request, options);
   const { folder } = run;
   if (run.problem !== undefined) warn(run.problem);
@@ -69,8 +72,8 @@ export async function agentsRunCommand(
     setTask(task);
     for (const warning of warnings) warn(warning);
     if (options.json !== true) {
-      const model = run.rehearsal ? `${run.model}: a rehearsal, no model is called` : run.model;
-      note(dim(`${task} ${model}`));
+      const shown = run.rehearsal ? `${run.model}: a rehearsal, no model is called` : run.model;
+      note(dim(`${task} ${shown}`));
     }
     if (existed) note(dim(`going on with ${task}, which was not finished; --new starts another`));
     const result = await showRun(tutti, {

@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 
 import type { Host } from "../../host/host.ts";
+import { effortLevels } from "../../protocol/invocation/effort-levels.ts";
 import type { AgentsCheckOptions } from "../commands/agents-check.ts";
 import type { AgentsNewOptions } from "../commands/agents-new.ts";
 import type { AgentsRunOptions } from "../commands/agents-run.ts";
@@ -84,6 +85,12 @@ function declareRun(agents: Command, host: () => Promise<Host>): void {
       ).choices(["worktree", "copy", "shared"]),
     )
     .option("--with-changes", "the worktree of a coding agent begins with the uncommitted changes of your checkout")
+    .addOption(
+      new Option(
+        "--effort <level>",
+        "how hard the model thinks, instead of the effort in the agent's definition",
+      ).choices(effortLevels),
+    )
     .option("--script <file>", "a rehearsal script in JSON, for the model rehearsal/script")
     .addOption(stateOption())
     .option("--new", "start a new run even if the same run is unfinished")

@@ -8,12 +8,13 @@ import { remoteFolder } from "./remote-folder.ts";
 
 /** `folder` is on the machine of the daemon. */
 export function remoteRun(request: Omit<RunRequest, "folder">, folder: string | undefined): PreparedRun {
-  const { agent, prompt, model, script, runner } = request;
+  const { agent, prompt, model, effort, script, runner } = request;
   if (prompt.trim() === "") throw new TuttiError("usage", "the prompt is blank; say what the agent is to do");
   const there = remoteFolder(folder);
   const file = {
     invocation: single(named(agent, prompt), forcedTo(runner)),
     ...(model === undefined ? {} : { model }),
+    ...(effort === undefined ? {} : { effort }),
     ...(script === undefined ? {} : { script: readScript(script) }),
     ...(there === undefined ? {} : { roots: [there] }),
   };

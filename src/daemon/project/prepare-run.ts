@@ -41,6 +41,7 @@ export async function prepareRun(
     prompt,
     folder,
     model: request.model,
+    effort: request.effort,
     defaultModel: byConfig ? undefined : fallback,
     resolve: names.resolve,
     script,

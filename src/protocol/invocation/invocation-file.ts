@@ -3,6 +3,7 @@
 import { z } from "zod";
 
 import { ApprovalRules } from "./approval-policy.ts";
+import { callSettings } from "./call-settings.ts";
 import { Budget } from "../task/budget.ts";
 import { Invocation, readInvocation } from "./invocation.ts";
 import { issuesOf, type ReadIssue } from "../lenient-read.ts";
@@ -31,6 +32,8 @@ export const AgentDefinition = z.strictObject({
   tool_delivery: ToolDelivery.optional(),
   /** `provider/model`. */
   model: NonBlank.optional(),
+  /** How its model is called; what the model's settings say when absent. */
+  ...callSettings,
   /** Runtimes it can run in; anywhere when absent. */
   runtimes: z.array(NonBlank).optional(),
   /** The runner of its tasks, with the config that this runner reads; used unless the caller forces another executor. */
@@ -86,6 +89,8 @@ export const InvocationFile = z.strictObject({
   agents: z.record(NonBlank, AgentDefinition).default(() => ({})),
   /** `provider/model` of agents that name none. */
   model: NonBlank.optional(),
+  /** How the models of agents are called that do not set it themselves. */
+  ...callSettings,
   script: RehearsalScript.optional(),
   external_tools: z.array(ExternalTool).default(() => []),
   /** Folders the tree may touch; a relative path starts at the folder where the file is run. */
