@@ -41,7 +41,7 @@ export interface NewTask {
   readonly detached?: boolean;
 }
 
-type StepEvent = "step.finished" | "message.added" | "call.allowed";
+type StepEvent = "step.finished" | "message.added" | "call.allowed" | "model.changed";
 
 export interface StepOptions<T> {
   /** May it run again when it was interrupted before its outcome was recorded? */
@@ -301,6 +301,10 @@ export interface ModelReply {
 export interface ModelFacts {
   /** What `auto` means for this model. */
   readonly format: ModelFormat;
+  /** The server may refuse tools; the agent then calls them in its text. False when the config names the format. */
+  readonly formatMayChange?: boolean;
+  /** The models to try next, in this order, when this one refuses or cannot be reached. */
+  readonly fallbacks?: readonly string[];
   /** How much drift is accepted in calls that the model writes as text. */
   readonly profile?: Profile;
   /** The most tokens that the conversation may take; null when nobody said. */

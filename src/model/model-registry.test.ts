@@ -67,11 +67,13 @@ test("aliases, keys and addresses are taken from the config first, then from the
   assert.deepEqual(resolved("ollama/llama3:8b", {}, {}).provider.keyEnv, []);
 });
 
-test("auto is native with the big providers and fenced with a server that merely speaks their protocol", () => {
-  assert.equal(resolved("openai/gpt-5").format, "native");
-  assert.equal(resolved("ollama/llama3:8b").format, "fenced");
+test("auto offers the tools and may change to fenced, a format that the config names stays", () => {
+  const formatOf = (name: string): unknown => [resolved(name).format, resolved(name).formatMayChange];
+  assert.deepEqual(formatOf("openai/gpt-5"), ["native", true]);
+  assert.deepEqual(formatOf("ollama/llama3:8b"), ["native", true]);
   const config = { providers: { ollama: { format: "native" } }, models: { "ollama/tiny": { format: "fenced" } } };
   assert.equal(resolved("ollama/llama3:8b", config).format, "native");
+  assert.equal(resolved("ollama/llama3:8b", config).formatMayChange, false);
   assert.equal(resolved("ollama/tiny", config).format, "fenced");
 });
 
@@ -95,7 +97,7 @@ test("the list names what is configured, with price and format, and never a key"
   const best = list.find(({ name }) => name === "anthropic/claude-opus-5");
   assert.deepEqual([best?.aliases, best?.configured, best?.keyEnv], [["best"], false, ["ANTHROPIC_API_KEY"]]);
   const local = list.find(({ name }) => name === "ollama/llama3:8b");
-  assert.deepEqual([local?.configured, local?.price, local?.format], [true, null, "fenced"]);
+  assert.deepEqual([local?.configured, local?.price, local?.format], [true, null, "native"]);
   assert.ok(list.some(({ name, configured }) => name === "openai/gpt-5" && configured));
   assert.ok(!list.some(({ provider }) => provider === "google"));
   assert.doesNotMatch(JSON.stringify(list), /sk-secret/);

@@ -8,7 +8,7 @@ import { type ListOptions, listModels, type ModelListing } from "./list-models.t
 import { ModelsConfig } from "./models-config.ts";
 import type { Price } from "./prices.ts";
 import { estimateUsage, modelCaller } from "./provider-model.ts";
-import { canonicalName, type Environment, type ModelSetup, resolveModel } from "./resolve-model.ts";
+import { canonicalName, type Environment, type ModelSetup, type ResolvedModel, resolveModel } from "./resolve-model.ts";
 
 export interface ModelsOptions {
   /** As the user wrote it; it is checked here. */
@@ -36,6 +36,8 @@ export function models(options: ModelsOptions): Models {
     ...(options.prices === undefined ? {} : { prices: options.prices }),
   };
   const call = modelCaller({ clock: options.clock, random: options.random ?? Math.random });
+  /** Models whose server has refused tools in this process. Another process finds out by one refused request. */
+  const withoutTools = new Set<string>();
   const isRehearsal = (name: string): boolean => isRehearsalName(canonicalName(setup.config, name));
   return {
     withRehearsal: (rehearsal) => ({
@@ -46,17 +48,16 @@ export function models(options: ModelsOptions): Models {
       call: async (request, callOptions) =>
         isRehearsal(request.model)
           ? rehearsal.call(request, callOptions)
-          : call(resolveModel(setup, request.model), request, callOptions),
+          : noticeNoTools(withoutTools, resolveModel(setup, request.model), (model) =>
+              call(model, request, callOptions),
+            ),
       facts(name) {
         if (isRehearsal(name)) return { format: "native", contextTokens: null, maxOutputTokens: 16_384 };
-        const {
-          format,
-          profile = "tolerant",
-          contextTokens,
-          maxOutputTokens,
-          mostOutputTokens = maxOutputTokens,
-        } = resolveModel(setup, name);
-        return { format, profile, contextTokens, maxOutputTokens, mostOutputTokens };
+        const model = resolveModel(setup, name);
+        const { profile = "tolerant", contextTokens, maxOutputTokens, mostOutputTokens = maxOutputTokens } = model;
+        const { formatMayChange = false, fallbacks = [] } = model;
+        const format = formatMayChange && withoutTools.has(model.name) ? "fenced" : model.format;
+        return { format, formatMayChange, fallbacks, profile, contextTokens, maxOutputTokens, mostOutputTokens };
       },
     }),
     list: (listOptions) => listModels(setup, options.clock, listOptions),
@@ -69,4 +70,18 @@ function readConfig(config: unknown): ModelsConfig {
   const issues = issuesOf(read.error);
   const message = `the models in the config cannot be used: ${describeIssues(issues)}`;
   throw new TuttiError("invalid_input", message, { details: { issues } });
+}
+
+/** Notes a model whose server refuses tools, so that later agents do not offer it any. */
+async function noticeNoTools<T>(
+  withoutTools: Set<string>,
+  model: ResolvedModel,
+  call: (model: ResolvedModel) => Promise<T>,
+): Promise<T> {
+  try {
+    return await call(model);
+  } catch (thrown) {
+    if (thrown instanceof TuttiError && thrown.details?.["reason"] === "no_tools") withoutTools.add(model.name);
+    throw thrown;
+  }
 }

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { callSettings } from "../protocol/invocation/call-settings.ts";
+import { callSettings, FallbackModels } from "../protocol/invocation/call-settings.ts";
 import { Profile } from "../protocol/toolcalls/dialect.ts";
 import { Price } from "./prices.ts";
 
@@ -59,6 +59,8 @@ export const ModelsConfig = z.strictObject({
   providers: z.record(name, ProviderSettings).default({}),
   /** Short name → `provider/model` or another alias. */
   aliases: z.record(name, z.string().min(1)).default({}),
+  /** Model or alias → the models to try next, in this order, when it refuses or cannot be reached. */
+  fallbacks: z.record(z.string(), FallbackModels).default({}),
   /** By `provider/model`. */
   models: z.record(z.string(), ModelSettings).default({}),
   /** By `provider/model`; takes precedence over the built-in table. */

@@ -8,7 +8,7 @@ import { completeMessage, type Message, userMessage } from "../protocol/task/mes
 import type { PromptMessage } from "./language-model.ts";
 import { ModelsConfig } from "./models-config.ts";
 import { promptOf } from "./prompt.ts";
-import { resolveModel } from "./resolve-model.ts";
+import { type ModelSetup, resolveModel } from "./resolve-model.ts";
 
 const setup = { config: ModelsConfig.parse({}), env: {} };
 const tool = { name: "t", description: "A tool.", parameters: { type: "object" } };
@@ -215,4 +215,15 @@ test("OpenAI gets a cache key for each conversation, and OpenRouter is asked to 
   const cached = { openrouter: { cache_control: { type: "ephemeral" } } };
   assert.deepEqual(optionsOf("openrouter/anthropic/claude-opus-5", first), cached);
   assert.deepEqual(optionsOf("openrouter/qwen/qwen3-coder", first), {});
+});
+
+test("Anthropic itself is asked to pass on what its classifiers block, another server of its protocol is not", () => {
+  const optionsOf = (config: ModelSetup, model: string): Readonly<Record<string, unknown>> =>
+    promptOf({ ...request([userMessage("go")]), model }, resolveModel(config, model)).call.providerOptions?.[
+      "anthropic"
+    ] ?? {};
+  assert.equal(optionsOf(setup, "anthropic/claude-opus-5-5")["fallbacks"], "default");
+  assert.equal(optionsOf(setup, "anthropic/claude-haiku-4-5")["fallbacks"], undefined);
+  const elsewhere = { ...setup, env: { ANTHROPIC_BASE_URL: "https://proxy.example" } };
+  assert.equal(optionsOf(elsewhere, "anthropic/claude-opus-5-5")["fallbacks"], undefined);
 });

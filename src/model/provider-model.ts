@@ -78,7 +78,8 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
       const setting = failure.kind === "final" ? refusedSetting(text, settingsIn(prompt, without)) : undefined;
       if (setting !== undefined) {
         without.add(setting);
-        if (setting !== "summary") options.onNotice?.(`${model.name} does not take \`${setting}\`; it is left out`);
+        if (setting === "effort" || setting === "temperature")
+          options.onNotice?.(`${model.name} does not take \`${setting}\`; it is left out`);
         return promptOf(request, model, { policy, without });
       }
       const room = outputLimitIn(text) ?? outputRoom(failure, prompt.call.maxOutputTokens);
@@ -131,9 +132,9 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
   };
 }
 
-/** The settings that a request may be refused for: those it has, and the summaries, unless they are left out already. */
+/** The settings that a request may be refused for: those it has, and those of our own, unless they are left out already. */
 function settingsIn({ call }: Prompt, without: ReadonlySet<Setting>): ReadonlySet<Setting> {
-  const sent = new Set<Setting>(without.has("summary") ? [] : ["summary"]);
+  const sent = new Set<Setting>((["summary", "fallbacks"] as const).filter((setting) => !without.has(setting)));
   if (call.reasoning !== undefined) sent.add("effort");
   if (call.temperature !== undefined) sent.add("temperature");
   return sent;

@@ -24,12 +24,11 @@ export function callSettingsOf(
   const effort = without.has("effort") ? undefined : (request.effort ?? settings.effort);
   const temperature = without.has("temperature") ? undefined : (request.temperature ?? settings.temperature);
   const own = OwnOptions.parse({ ...settings.provider_options, ...request.providerOptions });
-  const key = optionsKey(model);
-  const made = { ...usualOptions(request, model), ...thinkingOptions(model, effort, without) };
+  const all = { ...usualOptions(request, model, without), ...thinkingOptions(model, effort, without), ...own };
   return {
     ...(effort === undefined ? {} : { reasoning: effort }),
     ...(temperature === undefined ? {} : { temperature }),
-    providerOptions: { [key]: { ...made, ...own } },
+    providerOptions: Object.keys(all).length === 0 ? {} : { [optionsKey(model)]: all },
   };
 }
 
@@ -40,10 +39,13 @@ function optionsKey({ provider: { kind, name } }: ResolvedModel): string {
   return kind === "openai-compatible" ? name : kind;
 }
 
-function usualOptions(request: ModelRequest, model: ResolvedModel): Options {
+function usualOptions(request: ModelRequest, model: ResolvedModel, without: ReadonlySet<Setting>): Options {
   switch (model.provider.kind) {
     case "anthropic":
-      return { includePings: true };
+      return {
+        includePings: true,
+        ...(hasClassifiers(model) && !without.has("fallbacks") ? { fallbacks: "default" } : {}),
+      };
     case "openai":
       return { store: false, promptCacheKey: cacheKey(request) };
     case "openai-compatible":
@@ -51,6 +53,11 @@ function usualOptions(request: ModelRequest, model: ResolvedModel): Options {
     case "google":
       return {};
   }
+}
+
+/** Whether Anthropic may block a request of the model by a classifier, and then offers to ask another model at once. */
+function hasClassifiers({ id, provider }: ResolvedModel): boolean {
+  return hostOf(provider) === "api.anthropic.com" && thinksByDefault(id);
 }
 
 /** Asks for summaries of the thinking where a model thinks anyway: without them a long turn looks silent. */
@@ -97,6 +104,9 @@ function cacheKey({ agent, messages }: ModelRequest): string {
 
 /** OpenRouter caches the prompts of Claude models only when the request asks for it. */
 function cachesOnRequest({ id, provider }: ResolvedModel): boolean {
-  const host = URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl).hostname : "";
-  return /(?:^|\.)openrouter\.ai$/.test(host) && id.startsWith("anthropic/");
+  return /(?:^|\.)openrouter\.ai$/.test(hostOf(provider)) && id.startsWith("anthropic/");
+}
+
+function hostOf({ baseUrl }: ResolvedModel["provider"]): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).hostname : "";
 }

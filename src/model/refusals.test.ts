@@ -133,7 +133,7 @@ test("when only the longest reply does not fit beside the input, a shorter one i
   assert.equal(messageText(reply.message), "ok");
   assert.deepEqual(
     server.received.map(({ body }) => body["max_tokens"]),
-    [4096, 4096 - 2104 - 64],
+    [16_384, 4096 - 2104 - 64],
   );
 });
 
@@ -203,7 +203,9 @@ test("Anthropic is asked to drop thinking that it does not accept, only with mod
     sent.push(server.received.at(-1)?.body["thinking"]);
   }
   const drop = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
-  assert.deepEqual(sent, [drop, drop, drop, undefined, undefined]);
+  const shown = { type: "adaptive", display: "summarized" };
+  const both = { ...shown, ...drop };
+  assert.deepEqual(sent, [both, both, both, shown, undefined]);
 });
 
 test("thinking is sent back only after exactly what it was written after", async (t) => {

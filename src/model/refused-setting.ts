@@ -1,7 +1,7 @@
 // Recognises that a request was refused for one of its settings, so that it can be sent without it.
 
-/** `summary`: summaries of the thinking. */
-export type Setting = "effort" | "temperature" | "summary";
+/** `summary`: summaries of the thinking. `fallbacks`: the provider's own, for requests that its classifiers block. */
+export type Setting = "effort" | "temperature" | "summary" | "fallbacks";
 
 const refused = String.raw`(?:not supported|unsupported|not support|does not (?:take|accept|allow)|not permitted|not allowed|unknown|unrecogni[sz]ed|unexpected|extra inputs|additional propert|deprecated|only the default|cannot be set|must be verified)`;
 
@@ -15,6 +15,7 @@ const wordings: readonly (readonly [Setting, RegExp])[] = [
     "summary",
     about("reasoning summar(?:y|ies)|reasoning\\.summary|includeThoughts|include_thoughts|thinking\\.[a-z.]*display"),
   ],
+  ["fallbacks", about("\\bfallbacks\\b|server-side-fallback")],
   ["temperature", about("temperature")],
   [
     "effort",

@@ -131,7 +131,8 @@ export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
     id,
     provider,
     price: priceOf(name, [setup.prices ?? {}, config.prices, priceTable]),
-    format: formatOf(settings?.format, provider),
+    ...formatOf(settings?.format, provider),
+    fallbacks: fallbacksOf(config, [asked, name]),
     profile: settings?.profile ?? provider.settings.profile ?? "tolerant",
     sendReasoning: settings?.send_reasoning ?? provider.settings.send_reasoning ?? "auto",
     settings: settings ?? {},
@@ -141,11 +142,20 @@ export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
   };
 }
 
-/** The default for compatible servers is `fenced`, since many do not support tools and refuse requests that offer some. */
-function formatOf(own: "auto" | ModelFormat | undefined, provider: ResolvedProvider): ModelFormat {
+/** Without a setting the tools are offered; a server that refuses them gets calls in the text from then on. */
+function formatOf(
+  own: "auto" | ModelFormat | undefined,
+  provider: ResolvedProvider,
+): Pick<ModelFacts, "format" | "formatMayChange"> {
   const chosen = own === undefined || own === "auto" ? provider.settings.format : own;
-  if (chosen !== undefined && chosen !== "auto") return chosen;
-  return provider.kind === "openai-compatible" ? "fenced" : "native";
+  const isSet = chosen !== undefined && chosen !== "auto";
+  return { format: isSet ? chosen : "native", formatMayChange: !isSet };
+}
+
+/** Under whichever name the config lists them. */
+function fallbacksOf({ fallbacks }: ModelsConfig, names: readonly string[]): readonly string[] {
+  const found = names.find((name) => Object.hasOwn(fallbacks, name));
+  return found === undefined ? [] : (fallbacks[found] ?? []);
 }
 
 export function resolveProvider({ config, env, storedKey }: ModelSetup, name: string): ResolvedProvider {

@@ -4,7 +4,7 @@ import { toTuttiError } from "../../protocol/error.ts";
 import { z } from "zod";
 
 import { Budget } from "../../protocol/task/budget.ts";
-import { callSettings } from "../../protocol/invocation/call-settings.ts";
+import { callSettings, FallbackModels } from "../../protocol/invocation/call-settings.ts";
 import { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
 import { AgentDefinition, AgentRunner, Surrounding } from "../../protocol/invocation/invocation-file.ts";
 import { ToolDelivery } from "../../protocol/invocation/tool-policy.ts";
@@ -60,6 +60,7 @@ const Fields = z.object({
   disallowedTools: list.optional(),
   tool_delivery: ToolDelivery.optional(),
   model: filledText.transform((text) => text.trim()).optional(),
+  fallback_models: list.pipe(FallbackModels).optional(),
   ...callSettings,
   runtimes: list.optional(),
   runner: AgentRunner.optional(),
@@ -206,13 +207,14 @@ function definitionOf(
   const budget = usd === undefined ? limits : { ...limits, money_micro_usd: Math.round(usd * microUsd) };
   const { description, runtimes, context, handover, max_output_tokens, context_tokens, output_schema } = fields;
   const { format, profile, approvals, runner, surroundings, tool_delivery } = fields;
-  const { effort, temperature, provider_options } = fields;
+  const { effort, temperature, provider_options, fallback_models } = fields;
   const definition = present({
     description,
     instructions,
     tools,
     tool_delivery,
     model: fields.model === "inherit" ? undefined : fields.model,
+    fallback_models,
     effort,
     temperature,
     provider_options,

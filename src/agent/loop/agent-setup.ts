@@ -10,6 +10,7 @@ import type { AgentEnvironment } from "../agent-environment.ts";
 import type { FoundAgent } from "../delegation/find-agent.ts";
 import type { OfferedTools } from "../delegation/task-input.ts";
 import { makeToolbox, type Toolbox } from "../tools/toolbox.ts";
+import type { ModelChoice } from "./conversation.ts";
 import { fencedSystem } from "./fenced-form.ts";
 import { outputCheck, type OutputCheck } from "./output-schema.ts";
 
@@ -23,10 +24,14 @@ export interface AgentSetup {
   /** The JSON Schemas of their arguments. */
   readonly toolSchemas: ReadonlyMap<string, JsonObject>;
   readonly format: ModelFormat;
+  /** Whether the agent calls its tools in the text when the server refuses them. */
+  readonly formatMayChange: boolean;
   readonly profile: Profile;
   readonly system: string;
   /** The model's name. */
   readonly model: string;
+  /** The models that are tried after this one, in this order. */
+  readonly nextModels: readonly string[];
   readonly contextTokens: number;
   /** The longest reply that is asked for; undefined to leave it to the model. */
   readonly maxOutputTokens: number | undefined;
@@ -47,6 +52,8 @@ export interface SetupOptions {
   readonly agent: FoundAgent;
   readonly rights: Rights;
   readonly offeredTools: OfferedTools;
+  /** The model and format that the task has come to use; those of the definition when absent. */
+  readonly choice?: ModelChoice | undefined;
 }
 
 /** Rendering a contract and listing tools costs more than a turn of a small task, and most tasks of a tree are alike. */
@@ -64,6 +71,7 @@ export function agentSetup(options: SetupOptions, model: Model): AgentSetup {
     agent.definition.tool_delivery,
     rights.tools,
     offeredTools,
+    options.choice ?? model.facts?.(firstModel(options)).format,
   ]);
   const known = setups.get(key);
   if (known !== undefined) return known;
@@ -80,13 +88,19 @@ export function modelOf(
   return model ?? (script === undefined ? environment.defaultModel : rehearsalModelName);
 }
 
-function makeSetup({ file, environment, agent, rights, offeredTools }: SetupOptions, model: Model): AgentSetup {
+function firstModel({ file, environment, agent }: SetupOptions): string {
+  return agent.definition.model ?? modelOf(file, environment);
+}
+
+function makeSetup(options: SetupOptions, model: Model): AgentSetup {
+  const { file, environment, agent, rights, offeredTools, choice } = options;
   const { definition, instructions } = agent;
   const toolbox = makeToolbox({ file, environment, definition, rights, offeredTools });
-  const name = definition.model ?? modelOf(file, environment);
+  const first = firstModel(options);
+  const name = choice?.model ?? first;
   const facts = model.facts?.(name);
   const wanted = definition.format ?? "auto";
-  const format = wanted === "auto" ? (facts?.format ?? "native") : wanted;
+  const format = wanted === "auto" ? (choice?.format ?? facts?.format ?? "native") : wanted;
   const { output_schema } = definition;
   const tools = [...toolbox.declarations, ...toolbox.deferred];
   return {
@@ -94,9 +108,14 @@ function makeSetup({ file, environment, agent, rights, offeredTools }: SetupOpti
     toolNames: new Set(tools.map((tool) => tool.name)),
     toolSchemas: schemasOf(tools),
     format,
+    formatMayChange: wanted === "auto" && facts?.formatMayChange === true,
     profile: definition.profile ?? facts?.profile ?? "tolerant",
     system: format === "fenced" ? fencedSystem(instructions, toolbox.declarations) : instructions,
     model: name,
+    nextModels: modelsAfter(name, [
+      first,
+      ...(definition.fallback_models ?? file.fallback_models ?? fallbacksOf(model, first)),
+    ]),
     contextTokens: definition.context_tokens ?? facts?.contextTokens ?? defaultContext,
     maxOutputTokens: definition.max_output_tokens,
     raisedOutputTokens: definition.max_output_tokens === undefined ? raisedOutput(facts) : undefined,
@@ -111,6 +130,14 @@ function schemasOf(tools: readonly ModelTool[]): Map<string, JsonObject> {
   const schemas = new Map<string, JsonObject>();
   for (const { name, parameters } of tools) if (isJsonObject(parameters)) schemas.set(name, parameters);
   return schemas;
+}
+
+function fallbacksOf(model: Model, name: string): readonly string[] {
+  return model.facts?.(name).fallbacks ?? [];
+}
+
+function modelsAfter(name: string, all: readonly string[]): readonly string[] {
+  return all.slice(all.indexOf(name) + 1).filter((other) => other !== name);
 }
 
 /** What the definition sets goes before what the file sets for all agents. */

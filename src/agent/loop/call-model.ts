@@ -5,7 +5,7 @@ import { z } from "zod";
 import { messageId } from "../../core/message-id.ts";
 import { Usage } from "../../protocol/task/budget.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { CompleteMessage } from "../../protocol/task/message.ts";
+import { CompleteMessage, messageText } from "../../protocol/task/message.ts";
 import type {
   Durable,
   Model,
@@ -22,7 +22,7 @@ import { foundTools } from "../tools/deferred-tools.ts";
 import type { AgentSetup } from "./agent-setup.ts";
 import { compactConversation } from "./compact-conversation.ts";
 import { estimateTokens } from "./compaction.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation, ModelChoice } from "./conversation.ts";
 import { isPlainMessage } from "./plain-message.ts";
 import { readReply } from "./read-reply.ts";
 import { type FencedStream, streamFenced } from "./stream-fenced.ts";
@@ -42,6 +42,8 @@ const RecordedReply = z.object({
   context_tokens: z.int().optional(),
   /** Set when the reply was cut and is not used: the same request is sent again with this limit. */
   raised_to: z.int().optional(),
+  /** Set when the model refused to answer and the next model is asked. */
+  passed_on: z.literal(true).optional(),
 });
 export type RecordedReply = z.infer<typeof RecordedReply>;
 
@@ -59,10 +61,13 @@ export interface ModelCall {
   readonly durable: Durable;
   readonly model: Model;
   readonly agent: FoundAgent;
+  /** Changes when another model or format is chosen. */
   readonly setup: AgentSetup;
   /** The setup's system prompt and what the agent is told about where it works. */
   readonly system: string;
   readonly conversation: Conversation;
+  /** Goes on with another model or format. */
+  choose(choice: ModelChoice): void;
 }
 
 export async function callModel(call: ModelCall): Promise<RecordedReply> {
@@ -73,16 +78,22 @@ export async function callModel(call: ModelCall): Promise<RecordedReply> {
   for (let tries = 1; ; tries += 1) {
     try {
       const reply = await tryModel(call, tries === 1 ? `model:${turn}` : `model:${turn}.${tries}`);
-      if (reply.raised_to === undefined) return reply;
-      conversation.raiseOutput(reply.raised_to);
+      if (reply.raised_to !== undefined) conversation.raiseOutput(reply.raised_to);
+      else if (reply.passed_on === true) await passOn(call, refusalReason(reply));
+      else return reply;
     } catch (thrown) {
       if (!(thrown instanceof TuttiError) || thrown.code !== "step_failed") throw thrown;
       if (!isShortened && thrown.details?.["code"] === "too_large" && (await shorten(call, thrown))) {
         isShortened = true;
         continue;
       }
+      if (await callsInText(call, thrown)) continue;
       failures += 1;
-      if (thrown.retry !== "safe" || failures === maxTries) throw thrown;
+      if (thrown.retry !== "safe" || failures === maxTries) {
+        if (!mayPassOn.has(thrown.details?.["code"]) || !(await passOn(call, thrown.message))) throw thrown;
+        failures = 0;
+        continue;
+      }
       await durable.sleep(`pause:${turn}.${tries}`, firstPauseMs * 2 ** (failures - 1));
     }
   }
@@ -98,7 +109,7 @@ async function tryModel(call: ModelCall, key: string): Promise<RecordedReply> {
       schema: replySchema,
       // Enough to notice another conversation without reading all of it in every turn.
       input: `${request.model} ${request.agent} ${conversation.view.length}`,
-      event: ({ raised_to }) => (raised_to === undefined ? "message.added" : "step.finished"),
+      event: ({ raised_to, passed_on }) => ((raised_to ?? passed_on) === undefined ? "message.added" : "step.finished"),
       reserve: model.estimate(request),
       spent: (reply) => reply.usage,
     },
@@ -110,6 +121,7 @@ async function tryModel(call: ModelCall, key: string): Promise<RecordedReply> {
       const created_at = reply.message.created_at ?? step.now();
       const id = messageId(durable, key);
       const recorded = recordedReply(reply, { id, parts, created_at, agent_id: agent.id }, original);
+      if (reply.finish === "refusal" && setup.nextModels.length > 0) return { ...recorded, passed_on: true };
       const raised = setup.raisedOutputTokens;
       // Once the limit was raised, a reply that is cut is the model's own doing.
       if (reply.finish !== "length" || raised === undefined || conversation.output !== undefined) return recorded;
@@ -133,6 +145,50 @@ function requestOf({ agent, setup, system, conversation }: ModelCall): ModelRequ
     ...(setup.waits || hasWaited(conversation.view) ? { waits: true } : {}),
   };
   return maxOutputTokens === undefined ? unlimited : { ...unlimited, maxOutputTokens };
+}
+
+/** Failures that another model may not have: refused, out of order, out of reach, or no such model. */
+const mayPassOn: ReadonlySet<unknown> = new Set(["refused", "not_found", "busy", "io", "deadline"]);
+
+/** Goes on with the next model of the agent's list; false when there is none. */
+async function passOn(call: ModelCall, reason: string): Promise<boolean> {
+  const { model, setup } = call;
+  const [next] = setup.nextModels;
+  if (next === undefined) return false;
+  const format = model.facts?.(next).format ?? "native";
+  call.choose(await recordChange(call, { to: next, format, reason }));
+  return true;
+}
+
+/** When the server takes no tools, the agent calls them in its text from now on; false when that is not the problem. */
+async function callsInText(call: ModelCall, refused: TuttiError): Promise<boolean> {
+  const { setup } = call;
+  if (refused.details?.["reason"] !== "no_tools" || !setup.formatMayChange || setup.format === "fenced") return false;
+  call.choose(await recordChange(call, { to: setup.model, format: "fenced", reason: refused.message }));
+  return true;
+}
+
+const Changed = z.object({
+  from: z.string(),
+  to: z.string(),
+  format: z.enum(["native", "fenced"]),
+  reason: z.string(),
+});
+
+/** An event of its own, so that everybody can see which model answers and why. A restart goes by what is recorded. */
+async function recordChange(
+  { durable, setup, conversation }: ModelCall,
+  change: Omit<z.infer<typeof Changed>, "from">,
+): Promise<ModelChoice> {
+  const options = { repeatable: true, schema: Changed, event: "model.changed", looks: true } as const;
+  const key = `change:${conversation.turn}.${change.to}.${change.format}`;
+  const { to, format } = await durable.step(key, options, () => ({ from: setup.model, ...change }));
+  return { model: to, format };
+}
+
+function refusalReason({ message }: RecordedReply): string {
+  const said = messageText(message).replaceAll(/\s+/g, " ").trim().slice(0, 300);
+  return said === "" ? "the model refused to answer" : `the model refused to answer: ${said}`;
 }
 
 /** After this time a provider's usual cache is gone, or nearly so. */

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { isOfAttempt } from "../../core/message-id.ts";
 import { inheritHistory, snapshotHistory } from "../../core/history.ts";
 import { completeMessage, type CompleteMessage, type Message, type ToolCall } from "../../protocol/task/message.ts";
-import type { Durable, ModelFormat } from "../../ports.ts";
+import type { Durable } from "../../ports.ts";
 import { SharedHistory, type TaskInput } from "../delegation/task-input.ts";
 import { foldTurns, maskResults } from "./compaction.ts";
 import { addFenced } from "./fenced-form.ts";
@@ -15,6 +15,10 @@ import { repeatGuard } from "./repeat-guard.ts";
 
 /** `said`: how many messages the task had recorded before this. After a `fold`, the next recorded message is its summary. */
 const Compaction = z.object({ said: z.int(), kind: z.enum(["mask", "fold"]), upTo: z.int() });
+
+/** A model and the format in which it calls tools. */
+const ModelChoice = z.object({ model: z.string(), format: z.enum(["native", "fenced"]) });
+export type ModelChoice = z.infer<typeof ModelChoice>;
 
 /** Stored with the task; the field names are part of the record. */
 const LoopState = z.object({
@@ -31,6 +35,8 @@ const LoopState = z.object({
   limit: z.int().optional(),
   /** The longest reply that is asked for, when a shorter one was cut. */
   output: z.int().optional(),
+  /** The model and format in use; absent while they are those of the agent's setup. */
+  choice: ModelChoice.optional(),
   compactions: z.array(Compaction).default(() => []),
 });
 type LoopState = z.infer<typeof LoopState>;
@@ -48,6 +54,8 @@ export interface Conversation {
   readonly limit: number | undefined;
   /** The longest reply that is asked for, when a shorter one was cut. */
   readonly output: number | undefined;
+  /** The model and format in use. */
+  readonly choice: ModelChoice;
   /** Why the task must stop: the model repeats itself. Undefined while it may go on. */
   readonly stopReason: string | undefined;
   /** The messages of one turn must be added together, results in the order of their calls. */
@@ -59,6 +67,8 @@ export interface Conversation {
   measure(tokens: number): void;
   /** Notes that the provider takes no more tokens than this. */
   lowerLimit(limit: number): void;
+  /** Goes on with another model, or in another format. What was learned about the limits of the last one is forgotten. */
+  choose(choice: ModelChoice): void;
   /** Notes that a reply was cut and longer ones are asked for from now on. */
   raiseOutput(tokens: number): void;
   /** Counts the replies in a row that had this problem; no codes mean that there was no problem. */
@@ -69,7 +79,10 @@ export interface Conversation {
 }
 
 export interface ConversationOptions {
-  readonly format: ModelFormat;
+  /** The model and format to begin with. */
+  readonly choice: ModelChoice;
+  /** Whether that choice may be another one after a restart, so that it must be recorded. */
+  readonly recordsChoice?: boolean;
   /** Whether a tool may be called again without the model being stuck. */
   readonly mayRepeat: (tool: string) => boolean;
 }
@@ -106,7 +119,7 @@ export async function openConversation(
   }
   for (const { upTo } of pending) view = maskResults(view, upTo);
   const append = (added: readonly CompleteMessage[]): void => {
-    if (options.format === "fenced") addFenced(conversation.formatted, added);
+    if (conversation.choice.format === "fenced") addFenced(conversation.formatted, added);
     else conversation.formatted.push(...added);
     conversation.size += sizeOf(added);
   };
@@ -125,6 +138,7 @@ export async function openConversation(
     measured: restored?.state.measured,
     limit: restored?.state.limit,
     output: restored?.state.output,
+    choice: restored?.state.choice ?? options.choice,
     stopReason: guard.stopReason,
     add(added) {
       const viewed = added.map(toView);
@@ -134,7 +148,7 @@ export async function openConversation(
       conversation.stopReason = guard.stopReason;
     },
     beginTurn() {
-      const { turn, measured, limit, output } = conversation;
+      const { turn, measured, limit, output, choice } = conversation;
       // A field that has its default value is not written.
       const state: z.input<typeof LoopState> = { turn, said: count };
       if (before > 0) state.before = before;
@@ -142,6 +156,7 @@ export async function openConversation(
       if (measured !== undefined) state.measured = measured;
       if (limit !== undefined) state.limit = limit;
       if (output !== undefined) state.output = output;
+      if (options.recordsChoice === true || choice !== options.choice) state.choice = choice;
       if (compactions.length > 0) state.compactions = compactions;
       durable.save(`turn:${turn}`, state);
       if (turn !== 0) return;
@@ -156,6 +171,14 @@ export async function openConversation(
     },
     lowerLimit(limit) {
       conversation.limit = Math.min(limit, conversation.limit ?? limit);
+    },
+    choose(choice) {
+      if (choice.model !== conversation.choice.model) {
+        conversation.output = undefined;
+        conversation.limit = undefined;
+      }
+      conversation.choice = choice;
+      replaceView(conversation.view);
     },
     raiseOutput(tokens) {
       conversation.output = tokens;

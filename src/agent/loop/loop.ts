@@ -15,7 +15,7 @@ import { type AgentSetup, agentSetup } from "./agent-setup.ts";
 import { callModel, type RecordedReply } from "./call-model.ts";
 import { compactConversation } from "./compact-conversation.ts";
 import { estimateTokens, isNearLimit } from "./compaction.ts";
-import { callsIn, type Conversation, openConversation } from "./conversation.ts";
+import { callsIn, type Conversation, type ModelChoice, openConversation } from "./conversation.ts";
 import { feedbackKey, type Occasion } from "./message-keys.ts";
 import { type ReplyProblem, replyProblem } from "./read-reply.ts";
 import { runTurn, type TurnOutcome } from "./turn.ts";
@@ -39,23 +39,43 @@ export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unkno
   const model = deps.model(file);
   const { rights } = durable;
   const offeredTools = input.tools;
-  const setup = agentSetup({ file, environment, agent, rights, offeredTools }, model);
-  const { format, toolbox } = setup;
-  const conversation = await openConversation(durable, input, { format, mayRepeat: (name) => toolbox.waits(name) });
+  const options = { file, environment, agent, rights, offeredTools };
+  const first = agentSetup(options, model);
+  const conversation = await openConversation(durable, input, {
+    choice: { model: first.model, format: first.format },
+    recordsChoice: first.formatMayChange,
+    mayRepeat: (name) => first.toolbox.waits(name),
+  });
   const { id, definition } = agent;
   const surroundings = await lookAround(durable, environment, definition);
-  const system = surroundings === "" ? setup.system : `${setup.system}\n\n${surroundings}`;
+  const setupFor = (choice: ModelChoice): Pick<LoopRun, "setup" | "system"> => {
+    const isFirst = choice.model === first.model && choice.format === first.format;
+    const setup = isFirst ? first : agentSetup({ ...options, choice }, model);
+    return { setup, system: surroundings === "" ? setup.system : `${setup.system}\n\n${surroundings}` };
+  };
   const caller = { file, environment, rights, offeredTools, agent: { id, definition, input } };
-  const run: LoopRun = { durable, model, agent, setup, system, conversation, caller };
-  for (; conversation.turn < setup.maxTurns; conversation.nextTurn()) {
+  const run: LoopRun = {
+    durable,
+    model,
+    agent,
+    ...setupFor(conversation.choice),
+    conversation,
+    caller,
+    choose(choice) {
+      conversation.choose(choice);
+      Object.assign(run, setupFor(choice));
+    },
+  };
+  for (; conversation.turn < first.maxTurns; conversation.nextTurn()) {
     conversation.beginTurn();
     if (conversation.turn === 0 && isLong(run)) await shorten(run, "opening");
-    const end = await takeReply(run, await callModel(run));
+    const reply = await callModel(run);
+    const end = await takeReply(run, reply);
     if (end !== undefined) return end.content;
   }
   throw new TuttiError(
     "task_failed",
-    `${agent.id} did not finish in ${setup.maxTurns} turns; raise max_turns or split the task`,
+    `${agent.id} did not finish in ${first.maxTurns} turns; raise max_turns or split the task`,
   );
 }
 
@@ -78,9 +98,12 @@ interface LoopRun {
   readonly durable: Durable;
   readonly model: Model;
   readonly agent: FoundAgent;
-  readonly setup: AgentSetup;
-  readonly system: string;
+  /** These two change when the agent goes on with another model or format. */
+  setup: AgentSetup;
+  system: string;
   readonly conversation: Conversation;
+  /** Goes on with another model or format. */
+  choose(choice: ModelChoice): void;
   /** The agent as a caller of others; the time of the call is added in each turn. */
   readonly caller: Omit<Caller, "now">;
 }

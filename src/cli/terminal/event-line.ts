@@ -64,6 +64,8 @@ function describe(event: TaskEvent): string {
       return event.data.ask;
     case "call.allowed":
       return `${event.data.tool} by ${event.data.rule}: ${event.data.text}`;
+    case "model.changed":
+      return `${event.data.from} → ${event.data.to} (${event.data.format}): ${event.data.reason}`;
     case "ask.raised":
       return `${event.data.ask.id} ${event.data.ask.kind}${decidingRule(event.data.ask.details)}: ${event.data.ask.question}`;
     case "ask.answered":

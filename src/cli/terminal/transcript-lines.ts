@@ -95,6 +95,10 @@ export function eventText(event: TaskEvent): string {
       return `${markOf("input_required")} ${event.data.ask.question}`;
     case "call.allowed":
       return `allowed by ${short(event.data.rule)}: ${short(event.data.text)}`;
+    case "model.changed": {
+      const { from, to, format, reason } = event.data;
+      return `⇒ going on with ${from === to ? `${format} calls` : short(to)}: ${short(reason)}`;
+    }
     case "ask.answered":
       return `answered by ${short(event.data.by.name)}: ${answerText(event.data.answer)}`;
     case "session.started": {

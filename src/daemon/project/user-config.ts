@@ -80,6 +80,7 @@ export function mergeModels(user: ModelsConfig, project: ModelsConfig): ModelsCo
     ...(standard === undefined ? {} : { default: standard }),
     providers: { ...user.providers, ...project.providers },
     aliases: { ...user.aliases, ...project.aliases },
+    fallbacks: { ...user.fallbacks, ...project.fallbacks },
     models: { ...user.models, ...project.models },
     prices: { ...user.prices, ...project.prices },
   };

@@ -42,6 +42,9 @@ export const ProviderOptions = z.record(z.string().min(1), z.unknown()).superRef
 });
 export type ProviderOptions = z.infer<typeof ProviderOptions>;
 
+/** Models to try, in this order, when the first refuses or cannot be reached. */
+export const FallbackModels = z.array(z.string().trim().min(1)).max(16);
+
 export const callSettings = {
   effort: Effort.optional(),
   temperature: z.number().min(0).max(2).optional(),

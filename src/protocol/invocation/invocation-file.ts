@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { ApprovalRules } from "./approval-policy.ts";
-import { callSettings } from "./call-settings.ts";
+import { callSettings, FallbackModels } from "./call-settings.ts";
 import { Budget } from "../task/budget.ts";
 import { Invocation, readInvocation } from "./invocation.ts";
 import { issuesOf, type ReadIssue } from "../lenient-read.ts";
@@ -32,6 +32,8 @@ export const AgentDefinition = z.strictObject({
   tool_delivery: ToolDelivery.optional(),
   /** `provider/model`. */
   model: NonBlank.optional(),
+  /** Models to try, in this order, when its model refuses or cannot be reached; those of the config when absent. */
+  fallback_models: FallbackModels.optional(),
   /** How its model is called; what the model's settings say when absent. */
   ...callSettings,
   /** Runtimes it can run in; anywhere when absent. */
@@ -89,6 +91,8 @@ export const InvocationFile = z.strictObject({
   agents: z.record(NonBlank, AgentDefinition).default(() => ({})),
   /** `provider/model` of agents that name none. */
   model: NonBlank.optional(),
+  /** Of agents that list none themselves. */
+  fallback_models: FallbackModels.optional(),
   /** How the models of agents are called that do not set it themselves. */
   ...callSettings,
   script: RehearsalScript.optional(),

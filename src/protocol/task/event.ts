@@ -146,6 +146,11 @@ const sessionEvents = [
 const limitEvents = [
   /** A standing approval allowed a call, so nobody was asked. `text` says what it allows. */
   taskEvent("call.allowed", z.strictObject({ tool: z.string(), rule: z.string(), text: z.string() })),
+  /** The agent goes on with another model, or calls its tools in another format; `reason` says why. */
+  taskEvent(
+    "model.changed",
+    z.strictObject({ from: z.string(), to: z.string(), format: z.enum(["native", "fenced"]), reason: z.string() }),
+  ),
   taskEvent("ask.raised", z.strictObject({ ask: Ask })),
   taskEvent("ask.answered", z.strictObject({ ask: AskId, answer: Answer, by: Answerer })),
   taskEvent("ask.expired", z.strictObject({ ask: AskId, meaning: z.enum(["no_answer", "denied", "stop"]) })),
