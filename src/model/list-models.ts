@@ -1,8 +1,8 @@
 // Lists all models with their prices, formats and limits, whether a key is set and whether the provider can be reached.
 
-import type { Clock, ModelFormat } from "../ports.ts";
+import type { ModelFormat } from "../ports.ts";
 import { type Price, priceTable, pricesAsOf } from "./prices.ts";
-import { type Probe, probeProvider } from "./probe-provider.ts";
+import { type Probe, type ProbeDeps, probeProvider } from "./probe-provider.ts";
 import {
   type KeyOrigin,
   type ModelSetup,
@@ -41,7 +41,11 @@ export interface ListOptions {
  * The models named in the config, and those with a known price of every provider whose key is set. Names that cannot be
  * resolved are left out; calling such a model says why.
  */
-export async function listModels(setup: ModelSetup, clock: Clock, options: ListOptions = {}): Promise<ModelListing[]> {
+export async function listModels(
+  setup: ModelSetup,
+  deps: ProbeDeps,
+  options: ListOptions = {},
+): Promise<ModelListing[]> {
   const providers = providerNames(setup.config).flatMap((name) => resolvedOrNone(() => resolveProvider(setup, name)));
   const ready = providers.filter(isConfigured);
   const named = new Set(namesIn(setup));
@@ -51,7 +55,7 @@ export async function listModels(setup: ModelSetup, clock: Clock, options: ListO
       Object.hasOwn(setup.config.providers, name) ||
       [...named].some((model) => model.startsWith(`${name}/`)),
   );
-  const probes = await probeAll(inUse, clock, options);
+  const probes = await probeAll(inUse, deps, options);
   const priced = Object.keys(priceTable).filter((model) => ready.some(({ name }) => model.startsWith(`${name}/`)));
   const offered = inUse.flatMap(({ name, kind }) =>
     kind === "openai-compatible" ? (probes.get(name)?.models ?? []).map((id) => `${name}/${id}`) : [],
@@ -105,12 +109,12 @@ function resolvedOrNone<T>(make: () => T): T[] {
 
 async function probeAll(
   providers: readonly ResolvedProvider[],
-  clock: Clock,
+  deps: ProbeDeps,
   { probe }: ListOptions,
 ): Promise<Map<string, Probe>> {
   if (probe === undefined) return new Map();
   const found = providers.map(
-    async (provider) => [provider.name, await probeProvider(provider, { clock, ...probe })] as const,
+    async (provider) => [provider.name, await probeProvider(provider, { ...deps, ...probe })] as const,
   );
   return new Map(await Promise.all(found));
 }

@@ -1,5 +1,6 @@
 // Loads the package of a provider when its first model is called.
 
+import type { Fetch } from "./provider-fetch.ts";
 import type { LanguageModel } from "./language-model.ts";
 import type { ResolvedModel, ResolvedProvider } from "./resolve-model.ts";
 
@@ -8,11 +9,10 @@ type MakeModel = (id: string) => LanguageModel;
 /** Passed when no key is needed: without any key the package would look for one in the environment of the process. */
 const noKey = "none";
 
-/** A redirect would take the key, which is in a header, to another server. */
-const fetchWithoutRedirect: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "manual" });
-
-async function loadProvider({ name, kind, baseUrl, key, settings }: ResolvedProvider): Promise<MakeModel> {
+async function loadProvider({ name, kind, baseUrl, key, settings }: ResolvedProvider, send: Fetch): Promise<MakeModel> {
   const { headers = {} } = settings;
+  // A redirect would take the key, which is in a header, to another server.
+  const fetchWithoutRedirect: Fetch = (input, init) => send(input, { ...init, redirect: "manual" });
   const access = { baseURL: baseUrl, apiKey: key ?? noKey, headers, fetch: fetchWithoutRedirect };
   switch (kind) {
     case "anthropic": {
@@ -45,11 +45,11 @@ async function loadProvider({ name, kind, baseUrl, key, settings }: ResolvedProv
 }
 
 /** Each provider is created once for each key and address. */
-export function providerLoader(): (model: ResolvedModel) => Promise<LanguageModel> {
+export function providerLoader(send: Fetch): (model: ResolvedModel) => Promise<LanguageModel> {
   const made = new Map<string, Promise<MakeModel>>();
   return async ({ provider, id }) => {
     const access = JSON.stringify([provider.name, provider.baseUrl, provider.key ?? null]);
-    const make = made.get(access) ?? loadProvider(provider);
+    const make = made.get(access) ?? loadProvider(provider, send);
     made.set(access, make);
     return (await make)(id);
   };

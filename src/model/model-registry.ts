@@ -7,6 +7,7 @@ import type { Clock, Model } from "../ports.ts";
 import { type ListOptions, listModels, type ModelListing } from "./list-models.ts";
 import { ModelsConfig } from "./models-config.ts";
 import type { Price } from "./prices.ts";
+import { type Fetch, providerFetch } from "./provider-fetch.ts";
 import { estimateUsage, modelCaller } from "./provider-model.ts";
 import { canonicalName, type Environment, type ModelSetup, type ResolvedModel, resolveModel } from "./resolve-model.ts";
 
@@ -19,6 +20,8 @@ export interface ModelsOptions {
   readonly clock: Clock;
   /** Used to spread waits; `Math.random` when absent. */
   readonly random?: () => number;
+  /** Sends the requests; by default through the proxies of `env`. */
+  readonly fetch?: Fetch;
 }
 
 export interface Models {
@@ -35,7 +38,8 @@ export function models(options: ModelsOptions): Models {
     storedKey: options.storedKey,
     ...(options.prices === undefined ? {} : { prices: options.prices }),
   };
-  const call = modelCaller({ clock: options.clock, random: options.random ?? Math.random });
+  const fetch = options.fetch ?? providerFetch(options.env);
+  const call = modelCaller({ clock: options.clock, random: options.random ?? Math.random, fetch });
   /** Models whose server has refused tools in this process. Another process finds out by one refused request. */
   const withoutTools = new Set<string>();
   const isRehearsal = (name: string): boolean => isRehearsalName(canonicalName(setup.config, name));
@@ -60,7 +64,7 @@ export function models(options: ModelsOptions): Models {
         return { format, formatMayChange, fallbacks, profile, contextTokens, maxOutputTokens, mostOutputTokens };
       },
     }),
-    list: (listOptions) => listModels(setup, options.clock, listOptions),
+    list: (listOptions) => listModels(setup, { clock: options.clock, fetch }, listOptions),
   };
 }
 

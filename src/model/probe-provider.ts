@@ -3,6 +3,7 @@
 import { z } from "zod";
 
 import type { Clock } from "../ports.ts";
+import type { Fetch } from "./provider-fetch.ts";
 import type { ResolvedProvider } from "./resolve-model.ts";
 
 export interface Probe {
@@ -14,6 +15,11 @@ export interface Probe {
   readonly models: readonly string[];
 }
 
+export interface ProbeDeps {
+  readonly clock: Clock;
+  readonly fetch: Fetch;
+}
+
 const maxBytes = 4 * 1024 * 1024;
 const maxModels = 1_000;
 
@@ -23,7 +29,7 @@ const Listed = z.object({ data: z.array(Named).optional(), models: z.array(Named
 /** Never throws: a failure is part of the answer. */
 export async function probeProvider(
   provider: ResolvedProvider,
-  { clock, timeoutMs, signal }: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
+  { clock, fetch, timeoutMs, signal }: ProbeDeps & { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<Probe> {
   const started = clock.now();
   const stop = new AbortController();

@@ -14,6 +14,7 @@ import { longestReply } from "./model-limits.ts";
 import { outputLimitIn } from "./output-refusal.ts";
 import { isOwnServer } from "./own-server.ts";
 import { pacingOf } from "./pacing.ts";
+import type { Fetch } from "./provider-fetch.ts";
 import { costOf, type TokenCounts } from "./prices.ts";
 import { type Prompt, promptOf } from "./prompt.ts";
 import { cachesForAnHour } from "./provider-options.ts";
@@ -25,6 +26,7 @@ import { requireKey, type ResolvedModel, type ResolvedProvider } from "./resolve
 export interface CallerDeps {
   readonly clock: Clock;
   readonly random: () => number;
+  readonly fetch: Fetch;
 }
 
 export type CallModel = (model: ResolvedModel, request: ModelRequest, options: ModelCallOptions) => Promise<ModelReply>;
@@ -37,8 +39,8 @@ const firstPauseMs = 500;
 const longestPauseMs = 20_000;
 
 /** All calls of a process must go through one caller, so that they share their lanes. */
-export function modelCaller({ clock, random }: CallerDeps): CallModel {
-  const load = providerLoader();
+export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
+  const load = providerLoader(fetch);
   const lanes = new Map<string, Lane>();
   /** Whether a model wants its reasoning back, by its name, where its server has said so. */
   const learned = new Map<string, ReasoningPolicy>();
@@ -46,7 +48,7 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
   const refused = new Map<string, Set<Setting>>();
   const laneOf = (provider: ResolvedProvider): Lane => {
     const key = laneKey(provider);
-    const { concurrency: maxCalls, maxWaitMs } = pacingOf(provider.settings);
+    const { concurrency: maxCalls, maxWaitMs } = pacingOf(provider);
     const lane = lanes.get(key) ?? openLane({ clock, maxCalls, maxWaitMs, name: provider.name, random });
     lanes.set(key, lane);
     return lane;
@@ -61,7 +63,7 @@ export function modelCaller({ clock, random }: CallerDeps): CallModel {
     const without = refused.get(model.name) ?? new Set<Setting>();
     refused.set(model.name, without);
     let prompt = promptOf(request, model, { policy, without });
-    const pacing = pacingOf(model.provider.settings);
+    const pacing = pacingOf(model.provider);
     const counts = { throttled: 0, transient: 0, final: 0 };
     const lost: LostTokens = { input: 0, output: 0 };
     let adaptations = 0;

@@ -22,6 +22,8 @@ export interface HouseOptions {
   /** Of the provider. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly clock?: Clock;
+  /** In place of the network. */
+  readonly fetch?: typeof fetch;
 }
 
 export function environment(wire: Wire, server: Pick<ModelServer, "origin">, options: HouseOptions = {}): Models {
@@ -36,6 +38,7 @@ export function environment(wire: Wire, server: Pick<ModelServer, "origin">, opt
     config: { providers: { here }, prices: { "here/m": price }, aliases: { quick: "here/m" } },
     env: { HERE_KEY: "key-1234567890" },
     clock: options.clock ?? systemClock,
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     // No jitter, the shortest backoff.
     random: () => 0,
   });

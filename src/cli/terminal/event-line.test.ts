@@ -74,6 +74,7 @@ test("every type of event can be shown", () => {
     "task.failed": { error: { code: "io", message: "no disk", retry: "never" } },
     "task.canceled": { reason: "enough" },
     "call.allowed": { tool: "run", rule: "apr_1", text: "the command npm test" },
+    "model.changed": { from: "a/b", to: "c/d", format: "native", reason: "no credit" },
     "task.input_required": { ask: "ask_1" },
     "task.handed_over": { from_agent: "a", to_agent: "b", hop: 1, reason: "knows more" },
     "run.started": { agent: "b" },
