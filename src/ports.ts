@@ -294,6 +294,8 @@ export interface ModelReply {
   readonly malformed?: readonly MalformedCall[];
   /** The tokens of the request and its reply without those of tries that failed; absent when `usage` has no others. */
   readonly contextTokens?: number;
+  /** The most tokens that the server has room for, when it says so; it may be less than the model's own limit. */
+  readonly contextLimit?: number;
   /** Of the input tokens: read from the provider's cache and written to it. */
   readonly cached?: { readonly read: number; readonly written: number };
 }

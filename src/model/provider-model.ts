@@ -8,6 +8,7 @@ import type { Clock, ModelCallOptions, ModelReply, ModelRequest } from "../ports
 import { type CallFailure, readFailure } from "./call-failure.ts";
 import { estimateInput } from "./estimate.ts";
 import { type Lane, openLane, type Permit } from "./lane.ts";
+import { assumedText, contextReader, roomIn } from "./loaded-context.ts";
 import { providerLoader } from "./load-provider.ts";
 import { requestReply } from "./provider-request.ts";
 import { longestReply } from "./model-limits.ts";
@@ -46,6 +47,9 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
   const learned = new Map<string, ReasoningPolicy>();
   /** Settings that a model has refused, by its name. */
   const refused = new Map<string, Set<Setting>>();
+  const readContext = contextReader({ clock, fetch });
+  /** Models about whose context a person was warned. */
+  const warned = new Set<string>();
   const laneOf = (provider: ResolvedProvider): Lane => {
     const key = laneKey(provider);
     const { concurrency: maxCalls, maxWaitMs } = pacingOf(provider);
@@ -62,7 +66,20 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
     let policy = reasoningPolicy(model, learned.get(model.name));
     const without = refused.get(model.name) ?? new Set<Setting>();
     refused.set(model.name, without);
-    let prompt = promptOf(request, model, { policy, without });
+    const loaded = await readContext(model, signal);
+    if (loaded?.assumed === true && !warned.has(model.name)) options.onNotice?.(assumedText(model, loaded));
+    if (loaded?.assumed === true) warned.add(model.name);
+    const context =
+      loaded === undefined
+        ? undefined
+        : { ...loaded, tokens: Math.min(loaded.tokens, model.contextTokens ?? Infinity) };
+    const room = context === undefined ? Infinity : roomIn(context, model, estimateInput(request));
+    const promptWith = (chosen: ReasoningPolicy): Prompt => {
+      const made = promptOf(request, model, { policy: chosen, without });
+      const { maxOutputTokens = room } = made.call;
+      return maxOutputTokens <= room ? made : { ...made, call: { ...made.call, maxOutputTokens: room } };
+    };
+    let prompt = promptWith(policy);
     const pacing = pacingOf(model.provider);
     const counts = { throttled: 0, transient: 0, final: 0 };
     const lost: LostTokens = { input: 0, output: 0 };
@@ -75,17 +92,17 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
       const next = wanted ?? (isReasoningRefused(text) ? "never" : policy);
       if (next !== policy) {
         policy = next;
-        return promptOf(request, model, { policy, without });
+        return promptWith(policy);
       }
       const setting = failure.kind === "final" ? refusedSetting(text, settingsIn(prompt, without)) : undefined;
       if (setting !== undefined) {
         without.add(setting);
         if (setting === "effort" || setting === "temperature")
           options.onNotice?.(`${model.name} does not take \`${setting}\`; it is left out`);
-        return promptOf(request, model, { policy, without });
+        return promptWith(policy);
       }
-      const room = outputLimitIn(text) ?? outputRoom(failure, prompt.call.maxOutputTokens);
-      return room === undefined ? undefined : { ...prompt, call: { ...prompt.call, maxOutputTokens: room } };
+      const shorter = outputLimitIn(text) ?? outputRoom(failure, prompt.call.maxOutputTokens);
+      return shorter === undefined ? undefined : { ...prompt, call: { ...prompt.call, maxOutputTokens: shorter } };
     };
     for (let again = false; ; again = true) {
       const permit = await lane.acquire({ signal, again });
@@ -103,7 +120,8 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
       try {
         const reply = await requestReply({ language, prompt: prompt.call, collect, pacing, clock, signal });
         permit.succeeded();
-        return withUsage(reply, { model, request, lost, received: progress.output });
+        const whole = withUsage(reply, { model, request, lost, received: progress.output });
+        return context === undefined ? whole : { ...whole, contextLimit: context.tokens };
       } catch (thrown) {
         if (signal.aborted) {
           permit.failed();

@@ -40,6 +40,8 @@ const RecordedReply = z.object({
   original: z.string().optional(),
   /** The tokens of the request and its reply, when the usage has those of failed tries too. */
   context_tokens: z.int().optional(),
+  /** The most tokens that the server has room for, when it said so. */
+  context_limit: z.int().optional(),
   /** Set when the reply was cut and is not used: the same request is sent again with this limit. */
   raised_to: z.int().optional(),
   /** Set when the model refused to answer and the next model is asked. */
@@ -277,7 +279,7 @@ function aboutWhen(ms: number): string {
 }
 
 function recordedReply(
-  { message: { name, role, parts_metadata }, usage, finish, malformed, contextTokens }: ModelReply,
+  { message: { name, role, parts_metadata }, usage, finish, malformed, contextTokens, contextLimit }: ModelReply,
   { id, parts, created_at, agent_id }: Pick<CompleteMessage, "id" | "parts" | "created_at" | "agent_id">,
   original: string | undefined,
 ): RecordedReply {
@@ -286,6 +288,7 @@ function recordedReply(
   if (parts_metadata !== undefined && original === undefined) message.parts_metadata = parts_metadata;
   const reply: RecordedReply = { message, usage, finish };
   if (original !== undefined) reply.original = original;
+  if (contextLimit !== undefined) reply.context_limit = contextLimit;
   if (contextTokens !== undefined) reply.context_tokens = contextTokens;
   if (malformed !== undefined && malformed.length > 0) reply.malformed = [...malformed];
   return reply;

@@ -117,6 +117,7 @@ async function takeReply(run: LoopRun, reply: RecordedReply): Promise<{ readonly
   }
   conversation.add([message]);
   if (usage.input_tokens > 0) conversation.measure(reply.context_tokens ?? usage.input_tokens + usage.output_tokens);
+  if (reply.context_limit !== undefined) conversation.lowerLimit(reply.context_limit);
   const { turn } = conversation;
   const calls = callsIn(message);
   const unreadable = replyProblem(reply, setup);
