@@ -75,6 +75,23 @@ export interface Finding {
   readonly code?: ErrorCode;
 }
 
+/** One part of what a model was tried for. */
+export interface TriedView {
+  readonly part: string;
+  readonly outcome: "works" | "absent" | "fails";
+  readonly said: string;
+  readonly took_ms: number;
+  readonly tokens: number;
+  /** Null when the price is not known. */
+  readonly money_micro_usd: number | null;
+}
+
+export interface TryModelOptions {
+  readonly signal: AbortSignal;
+  /** Called as soon as each part was tried. */
+  readonly onTried: (tried: TriedView) => Promise<void>;
+}
+
 export interface Project {
   readonly folder: string;
   agents(): Promise<ProjectAgents>;
@@ -86,8 +103,12 @@ export interface Project {
   /** `probe`: asks the providers whether they can be reached. `problem`: why the project's config was not used. */
   models(options: { readonly probe: boolean }): Promise<{
     readonly models: readonly ModelView[];
+    /** The day of the built-in prices. */
+    readonly prices_as_of: string;
     readonly problem?: string | undefined;
   }>;
+  /** Makes a few real, small calls of the model; they cost what the model costs. `name` may be an alias. */
+  tryModel(name: string, options: TryModelOptions): Promise<readonly TriedView[]>;
   /** The built-in runners and those that the config registers. `problem`: why the project's config was not used. */
   runners(): Promise<{ readonly runners: readonly RunnerView[]; readonly problem?: string | undefined }>;
   /** Executes nothing. Undefined when the project has no config. */

@@ -38,8 +38,9 @@ export interface ListOptions {
 }
 
 /**
- * The models named in the config, and those with a known price of every provider whose key is set. Names that cannot be
- * resolved are left out; calling such a model says why.
+ * The models named in the config, those with a known price of every provider whose key is set, and those that a provider
+ * lists when it is probed, whether their price is known or not. Names that cannot be resolved are left out; calling such a
+ * model says why.
  */
 export async function listModels(
   setup: ModelSetup,
@@ -57,9 +58,10 @@ export async function listModels(
   );
   const probes = await probeAll(inUse, deps, options);
   const priced = Object.keys(priceTable).filter((model) => ready.some(({ name }) => model.startsWith(`${name}/`)));
-  const offered = inUse.flatMap(({ name, kind }) =>
-    kind === "openai-compatible" ? (probes.get(name)?.models ?? []).map((id) => `${name}/${id}`) : [],
-  );
+  const offered = inUse.flatMap(({ name, kind }) => {
+    const ids = probes.get(name)?.models ?? [];
+    return (kind === "openai-compatible" ? ids : ids.filter(isForAgents)).map((id) => `${name}/${id}`);
+  });
   const aliases = Object.keys(setup.config.aliases);
   const resolved = [...new Set([...named, ...priced, ...offered])].flatMap((name) =>
     resolvedOrNone(() => resolveModel(setup, name)),
@@ -93,6 +95,16 @@ function namesIn(setup: ModelSetup): string[] {
     ...Object.keys(config.prices),
   ];
   return asked.flatMap((name) => (name === undefined ? [] : resolvedOrNone(() => resolveModel(setup, name).name)));
+}
+
+/** Models that make pictures, speech or vectors. OpenAI and Google list them beside the others, without saying so. */
+const otherKinds =
+  /embed|whisper|tts|dall-e|image|audio|realtime|live|moderation|transcri|sora|veo|imagen|lyria|babbage|davinci|gpt-3\.5|instruct|search|computer-use|deep-research|robotics|nano-banana|\baqa\b/;
+/** A version of a model by its date; the model itself is in the list too. */
+const dated = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3})$/;
+
+function isForAgents(id: string, _: number, all: readonly string[]): boolean {
+  return !otherKinds.test(id) && !(dated.test(id) && all.includes(id.replace(dated, "")));
 }
 
 function isConfigured({ key, keyEnv }: ResolvedProvider): boolean {

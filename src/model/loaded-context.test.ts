@@ -1,6 +1,6 @@
 // Ollama, which leaves out the beginning of a conversation that is longer than the context it has loaded.
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 
@@ -26,7 +26,7 @@ async function ollama(
 ): Promise<Ollama> {
   const asked: [string, Record<string, unknown>][] = [];
   let isLoaded = false;
-  const server = createServer(async (incoming, outgoing) => {
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     let text = "";
     for await (const chunk of incoming) text += String(chunk);
     const { url = "" } = incoming;
@@ -40,7 +40,8 @@ async function ollama(
     const loaded = { name: "small:latest", ...(context === null ? {} : { context_length: context }) };
     outgoing.setHeader("content-type", "application/json");
     outgoing.end(JSON.stringify(url === "/api/ps" ? { models: isLoaded ? [loaded] : [] } : { parameters }));
-  });
+  };
+  const server = createServer((incoming, outgoing) => void serve(incoming, outgoing));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => {
     server.closeAllConnections();

@@ -13,9 +13,6 @@ export interface ModelLimits {
   readonly mostOutputTokens: number;
 }
 
-/** The day the limits were last compared with the catalogues of the providers' packages and with the providers' pages. */
-export const limitsAsOf = "2026-11-16";
-
 /** The longest output requested at first. It is reserved in the budget, so it is not the most that a model can do. */
 const firstOutput = 32_000;
 /** At first, for a model on a server that nobody knows: room for some thinking, without filling a small context. */
@@ -28,7 +25,7 @@ interface Known {
   readonly output: number;
 }
 
-/** The first that fits counts. The output of Claude and Gemini models is that of the packages' catalogues; a test compares them. */
+/** As of 2026-11-16. The first that fits counts. The output of Claude and Gemini models is that of the packages' catalogues; a test compares them. */
 const known: readonly Known[] = [
   { prefix: "anthropic/claude-3-haiku", context: 200_000, output: 4_096 },
   { prefix: "anthropic/claude-fable-5", context: 1_000_000, output: 128_000 },

@@ -23,7 +23,7 @@ export const Price = Rates.extend({
 export type Price = z.infer<typeof Price>;
 
 /** The day the table was last compared with the providers' own lists. */
-export const pricesAsOf = "2026-11-15";
+export const pricesAsOf = "2026-11-16";
 
 const usd = (dollars: number): number => Math.round(dollars * 1_000_000);
 
@@ -53,6 +53,7 @@ function gpt6(input: number, output: number, cached: number, cacheWrite?: number
  * be too large, never too small. The price of a model that is not in the table is unknown.
  */
 export const priceTable: Readonly<Record<string, Price>> = {
+  "anthropic/claude-fable-5-2": claude(8, 40, 0.2),
   "anthropic/claude-fable-5-1": claude(10, 50, 0.25),
   "anthropic/claude-fable-5": claude(10, 50, 1),
   "anthropic/claude-opus-5-5": claude(4, 20, 0.2),
@@ -62,7 +63,7 @@ export const priceTable: Readonly<Record<string, Price>> = {
   "anthropic/claude-opus-4-6": claude(5, 25, 0.5),
   "anthropic/claude-opus-4-5": claude(5, 25, 0.5),
   "anthropic/claude-opus-4-1": claude(15, 75, 1.5),
-  "anthropic/claude-sonnet-5-5": claude(2, 10, 0.2),
+  "anthropic/claude-sonnet-5-5": claude(2, 10, 0.1),
   "anthropic/claude-sonnet-5": claude(2, 10, 0.2),
   "anthropic/claude-sonnet-4-6": claude(3, 15, 0.3),
   "anthropic/claude-sonnet-4-5": claude(3, 15, 0.3),
@@ -71,9 +72,18 @@ export const priceTable: Readonly<Record<string, Price>> = {
     long: { above: 100_000, ...claude(0.5, 2.5, 0.05) },
   },
   "anthropic/claude-haiku-4-5": claude(1, 5, 0.1),
-  "openai/gpt-6.1-sol": gpt6(2, 10, 0.1),
+  "openai/gpt-6-astra": gpt6(10, 50, 1, 12.5),
+  "openai/gpt-6.1-sol": gpt6(2, 10, 0.1, 2.5),
+  "openai/gpt-6.1-terra": gpt6(1, 5, 0.05, 1.25),
   "openai/gpt-6-sol": gpt6(2, 10, 0.2, 2.5),
   "openai/gpt-6-luna": gpt6(0.1, 0.5, 0.01, 0.125),
+  "openai/gpt-5.6-sol": gpt6(4, 20, 0.4, 5),
+  "openai/gpt-5.6-terra": gpt6(2, 12, 0.2, 2.5),
+  "openai/gpt-5.6-luna": gpt6(0.2, 1.2, 0.02, 0.25),
+  "openai/gpt-5.5": gpt6(5, 30, 0.5),
+  "openai/gpt-5.4": gpt6(2.5, 15, 0.25),
+  "openai/gpt-5.4-mini": rates(0.75, 4.5, 0.075),
+  "openai/gpt-5.4-nano": rates(0.2, 1.25, 0.02),
   "openai/gpt-5": rates(1.25, 10, 0.125),
   "openai/gpt-5-mini": rates(0.25, 2, 0.025),
   "openai/gpt-5-nano": rates(0.05, 0.4, 0.005),
@@ -83,6 +93,7 @@ export const priceTable: Readonly<Record<string, Price>> = {
   "openai/gpt-4o": rates(2.5, 10, 1.25),
   "openai/gpt-4o-mini": rates(0.15, 0.6, 0.075),
   "google/gemini-4-argon": rates(4, 20, 0.2),
+  "google/gemini-4-carbon": rates(4, 20, 0.2),
   "google/gemini-3.8-flash": rates(1.5, 7.5, 0.15),
   "google/gemini-2.5-pro": { ...rates(1.25, 10, 0.31), long: { above: 200_000, ...rates(2.5, 15, 0.625) } },
   "google/gemini-2.5-flash": rates(0.3, 2.5, 0.075),

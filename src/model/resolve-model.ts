@@ -82,7 +82,7 @@ const presets: Readonly<Record<string, Preset>> = {
 
 /** Short names that existing agent definitions use. An alias in the config takes precedence. */
 export const shortNames: Readonly<Record<string, string>> = {
-  fable: "anthropic/claude-fable-5-1",
+  fable: "anthropic/claude-fable-5-2",
   opus: "anthropic/claude-opus-5-5",
   sonnet: "anthropic/claude-sonnet-5-5",
   haiku: "anthropic/claude-haiku-5-5",

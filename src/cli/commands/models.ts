@@ -18,19 +18,24 @@ export interface ModelsOptions {
 const perMillion = 1_000_000;
 
 export async function modelsCommand(host: Host, options: ModelsOptions): Promise<void> {
-  const { models, problem } = await readModels(host, options);
+  const { models, prices_as_of, problem } = await readModels(host, options);
   if (problem !== undefined) warn(problem);
   if (options.json === true) return writeJson(models);
   const width = Math.max(0, ...models.map(({ model }) => model.length));
   for (const model of models) await writeLine(lineOf(model, width), { hang: 4 });
   await warnOfDaemonKeys(host, options);
   await writeLine(
-    dim("prices are in US dollars per million tokens, input/output; use these names for `model:` in an agent"),
+    dim(
+      `prices are in US dollars per million tokens, input/output${prices_as_of === undefined ? "" : `, as of ${prices_as_of}`}; ` +
+        "your own go into `prices` in the config; use these names for `model:` in an agent",
+    ),
   );
 }
 
 interface Models {
   readonly models: readonly ModelView[];
+  /** The day of the built-in prices; a daemon elsewhere does not say. */
+  readonly prices_as_of?: string;
   /** Why the config of the project was not used. */
   readonly problem?: string | undefined;
 }

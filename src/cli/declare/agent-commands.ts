@@ -10,6 +10,7 @@ import type { DoctorOptions } from "../commands/doctor.ts";
 import type { ModelsOptions } from "../commands/models.ts";
 import type { ModelsLoginOptions } from "../commands/models-login.ts";
 import type { ModelsLogoutOptions } from "../commands/models-logout.ts";
+import type { ModelsTestOptions } from "../commands/models-test-command.ts";
 import type { RunnersOptions } from "../commands/runners-command.ts";
 import type { TrustOptions } from "../commands/trust.ts";
 import {
@@ -120,6 +121,19 @@ function declareModels(program: Command, host: () => Promise<Host>): void {
     .action(async (options: ModelsOptions) => {
       const { modelsCommand } = await import("../commands/models.ts");
       await modelsCommand(await host(), options);
+    });
+  models
+    .command("test")
+    .argument("<name>", "provider/model or an alias")
+    .description(
+      "make a few small, real calls of a model and say what works and what it cost: a reply, a tool call, a long reply, thinking, an image",
+    )
+    .addOption(projectOption())
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (name: string, options: ModelsTestOptions) => {
+      const { modelsTestCommand } = await import("../commands/models-test-command.ts");
+      await modelsTestCommand(await host(), name, options);
     });
   models
     .command("login")

@@ -14,7 +14,8 @@ import { withRunnerProblems } from "./definition-runners.ts";
 import { prepareRun } from "./prepare-run.ts";
 import { effectiveConfig } from "./effective-config.ts";
 import { projectFolder } from "./project-folder.ts";
-import { listModels } from "./project-models.ts";
+import { listModels, tryOneModel } from "./project-models.ts";
+import { pricesAsOf } from "../../model/prices.ts";
 import { runDoctor } from "./run-doctor.ts";
 import { openTrust } from "./trusted-configs.ts";
 import { trustConfig, viewConfig } from "./trust-project.ts";
@@ -39,7 +40,11 @@ export function openProject(from: string, { state }: { readonly state: string })
     prepareRun: async (request) => prepareRun({ project: folder, state }, await agents(), request),
     async models({ probe }) {
       const { models, problem } = await effectiveConfig(folder, state);
-      return { models: await listModels(models, keySources(state), { probe }), problem };
+      return { models: await listModels(models, keySources(state), { probe }), prices_as_of: pricesAsOf, problem };
+    },
+    async tryModel(name, options) {
+      const { models } = await effectiveConfig(folder, state);
+      return tryOneModel(models, keySources(state), { name, ...options });
     },
     async runners() {
       const { runners, problem } = await effectiveConfig(folder, state);

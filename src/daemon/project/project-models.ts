@@ -1,4 +1,4 @@
-// Resolves the model names of a project, and lists the models that can be used.
+// Resolves the model names of a project, lists the models that can be used, and tries one of them.
 
 import { systemClock } from "../../engine/clock.ts";
 import type { ModelListing } from "../../model/list-models.ts";
@@ -6,7 +6,12 @@ import type { ModelsConfig } from "../../model/models-config.ts";
 import { models } from "../../model/model-registry.ts";
 import type { ModelView } from "../../protocol/api/catalog.ts";
 import type { KeySources } from "../secrets/provider-keys.ts";
-import { canonicalName, resolveModel, resolveProvider, shortNames } from "../../model/resolve-model.ts";
+import { type Tried, tryModel } from "../../agent/try-model.ts";
+import { isRehearsalName } from "../../core/rehearsal-name.ts";
+import type { TriedView, TryModelOptions } from "../../host/project.ts";
+import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { canonicalName, requireKey, resolveModel, resolveProvider, shortNames } from "../../model/resolve-model.ts";
 
 /** The model that plays a script; also the default when no provider is set up. */
 const rehearsal = "rehearsal/script";
@@ -67,6 +72,32 @@ export async function listModels(
     const short = Object.keys(shortNames).filter((name) => resolve(name) === view.model);
     return { ...view, aliases: [...new Set([...view.aliases, ...short])] };
   });
+}
+
+/** Tries a model with real calls. The rehearsal is refused, since it calls no model. */
+export async function tryOneModel(
+  config: ModelsConfig,
+  keys: KeySources,
+  { name, signal, onTried }: TryModelOptions & { readonly name: string },
+): Promise<TriedView[]> {
+  const resolved = canonicalName(config, name);
+  if (isRehearsalName(resolved)) {
+    throw new TuttiError("invalid_input", `${name} is the rehearsal, which calls no model; name another model`);
+  }
+  requireKey(resolveModel({ config, ...keys }, resolved).provider);
+  const model = models({ config, ...keys, clock: systemClock }).withRehearsal(rehearsalModel({}));
+  const tried = await tryModel(model, {
+    name: resolved,
+    clock: systemClock,
+    signal,
+    onTried: (each) => onTried(triedView(each)),
+  });
+  return tried.map(triedView);
+}
+
+function triedView({ part, outcome, said, tookMs, usage }: Tried): TriedView {
+  const tokens = usage.input_tokens + usage.output_tokens;
+  return { part, outcome, said, took_ms: Math.round(tookMs), tokens, money_micro_usd: usage.money_micro_usd };
 }
 
 type Listed = Pick<

@@ -65,7 +65,7 @@ before(async () => {
         projects.push(folder);
         return {
           agents: async () => ({ agents, problems: [] }),
-          models: async () => ({ models: [] }),
+          models: async () => ({ models: [], prices_as_of: "2026-01-01" }),
           runners: async () => ({ runners: [] }),
         };
       },
