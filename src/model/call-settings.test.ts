@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { systemClock } from "../engine/clock.ts";
-import { TuttiError } from "../protocol/error.ts";
+import type { TuttiError } from "../protocol/error.ts";
 import type { Model } from "../ports.ts";
 import { idle, request, wires } from "../../test/support/model-server-models.ts";
 import { modelServer, type ModelServer, type Turns } from "../../test/support/model-server.ts";

@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 
 import { systemClock } from "../engine/clock.ts";
 import type { Model } from "../ports.ts";
-import { TuttiError } from "../protocol/error.ts";
+import type { TuttiError } from "../protocol/error.ts";
 import { userMessage } from "../protocol/task/message.ts";
 import { idle, request } from "../../test/support/model-server-models.ts";
 import { framesOf } from "../../test/support/model-server-wires.ts";

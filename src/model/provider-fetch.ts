@@ -1,5 +1,7 @@
 // Sends requests to providers: through the proxies of the environment, and without the time limits of the HTTP client.
 
+import type { EnvHttpProxyAgent } from "undici";
+
 import { TuttiError } from "../protocol/error.ts";
 import type { Environment } from "./resolve-model.ts";
 
@@ -25,7 +27,7 @@ async function openFetch(env: Environment): Promise<Fetch> {
   const undici = await import("undici");
   const direct = new undici.Agent(noLimits);
   const proxies = proxiesIn(env);
-  const proxied = proxies === undefined ? direct : proxyAgent(undici, proxies);
+  const proxied = proxies === undefined ? direct : proxyAgent(undici.EnvHttpProxyAgent, proxies);
   const send: unknown = undici.fetch;
   if (!isSend(send)) throw new TypeError("undici has no fetch");
   return (input, init) => send(input, { ...init, dispatcher: isLoopback(input) ? direct : proxied });
@@ -53,11 +55,9 @@ function proxiesIn(env: Environment): Proxies | undefined {
   return httpProxy === "" && httpsProxy === "" ? undefined : { httpProxy, httpsProxy, noProxy: valueOf("NO_PROXY") };
 }
 
-type Undici = typeof import("undici");
-
-function proxyAgent(undici: Undici, proxies: Proxies): InstanceType<Undici["EnvHttpProxyAgent"]> {
+function proxyAgent(make: typeof EnvHttpProxyAgent, proxies: Proxies): EnvHttpProxyAgent {
   try {
-    return new undici.EnvHttpProxyAgent({ ...noLimits, ...proxies });
+    return new make({ ...noLimits, ...proxies });
   } catch (thrown) {
     const message = "HTTP_PROXY or HTTPS_PROXY is not the address of a proxy; write it as http://proxy.example:8080";
     throw new TuttiError("invalid_input", message, { cause: thrown });
