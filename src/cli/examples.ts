@@ -51,6 +51,11 @@ export const examples: readonly Example[] = [
     run: "tutti models --offline",
   },
   {
+    command: "models test",
+    about: "See what a test of a model shows; with the name of a real model, it is called, and it costs a few cents",
+    run: "tutti models test rehearsal/script --state state",
+  },
+  {
     command: "models login",
     about:
       "Keep the key of a provider in the state folder, from a file or a password manager; without a pipe, you are asked",

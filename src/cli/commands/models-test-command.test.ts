@@ -41,5 +41,5 @@ test("models lists what the provider offers, priced or not; models test says wha
   assert.notEqual(without.status, 0);
   assert.match(without.err, /openai needs a key/);
   const rehearsal = await b.start("models", "test", "rehearsal/script").ended;
-  assert.match(rehearsal.err, /calls no model/);
+  assert.deepEqual([rehearsal.status, /no model is called/.test(rehearsal.err)], [0, true], rehearsal.err);
 });

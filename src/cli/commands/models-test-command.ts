@@ -1,10 +1,11 @@
 // `tutti models test`: makes a few real calls of a model and prints what works and what it cost.
+import { isRehearsalName } from "../../core/rehearsal-name.ts";
 import type { Host } from "../../host/host.ts";
 import type { TriedView } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
-import { writeLine } from "../terminal/screen.ts";
+import { note, writeJson, writeLine } from "../terminal/screen.ts";
 import { dim, paint } from "../terminal/style.ts";
 import { money } from "../terminal/units.ts";
 
@@ -22,6 +23,7 @@ export async function modelsTestCommand(host: Host, name: string, options: Model
   const stop = new AbortController();
   const onInterrupt = (): void => stop.abort(new TuttiError("canceled", "the test was stopped"));
   process.once("SIGINT", onInterrupt);
+  if (isRehearsalName(name) && options.json !== true) note(dim("a rehearsal: no model is called"));
   try {
     const tried = await project.tryModel(name, {
       signal: stop.signal,
@@ -29,9 +31,8 @@ export async function modelsTestCommand(host: Host, name: string, options: Model
         if (options.json !== true) await writeLine(lineOf(each));
       },
     });
-    await writeLine(
-      options.json === true ? JSON.stringify({ model: name, parts: tried, ...totalOf(tried) }) : totalLine(tried),
-    );
+    if (options.json === true) await writeJson({ model: name, parts: tried, ...totalOf(tried) });
+    else await writeLine(totalLine(tried));
     const failed = tried.filter(({ part, outcome }) => needed.has(part) && outcome === "fails");
     if (failed.length > 0) {
       const what = failed.map(({ part }) => part).join(" and ");

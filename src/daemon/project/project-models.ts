@@ -10,7 +10,7 @@ import { type Tried, tryModel } from "../../agent/try-model.ts";
 import { isRehearsalName } from "../../core/rehearsal-name.ts";
 import type { TriedView, TryModelOptions } from "../../host/project.ts";
 import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
-import { TuttiError } from "../../protocol/error.ts";
+import { triedScript } from "../../model/rehearsal/tried-script.ts";
 import { canonicalName, requireKey, resolveModel, resolveProvider, shortNames } from "../../model/resolve-model.ts";
 
 /** The model that plays a script; also the default when no provider is set up. */
@@ -74,18 +74,15 @@ export async function listModels(
   });
 }
 
-/** Tries a model with real calls. The rehearsal is refused, since it calls no model. */
+/** Tries a model with real calls; the rehearsal plays a script. */
 export async function tryOneModel(
   config: ModelsConfig,
   keys: KeySources,
   { name, signal, onTried }: TryModelOptions & { readonly name: string },
 ): Promise<TriedView[]> {
   const resolved = canonicalName(config, name);
-  if (isRehearsalName(resolved)) {
-    throw new TuttiError("invalid_input", `${name} is the rehearsal, which calls no model; name another model`);
-  }
-  requireKey(resolveModel({ config, ...keys }, resolved).provider);
-  const model = models({ config, ...keys, clock: systemClock }).withRehearsal(rehearsalModel({}));
+  if (!isRehearsalName(resolved)) requireKey(resolveModel({ config, ...keys }, resolved).provider);
+  const model = models({ config, ...keys, clock: systemClock }).withRehearsal(rehearsalModel(triedScript));
   const tried = await tryModel(model, {
     name: resolved,
     clock: systemClock,
