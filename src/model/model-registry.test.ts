@@ -77,6 +77,12 @@ test("auto offers the tools and may change to fenced, a format that the config n
   assert.equal(resolved("ollama/tiny", config).format, "fenced");
 });
 
+test("the models to try next are found under the name of a model and under its alias", () => {
+  const config = { aliases: { best: "openai/gpt-5" }, fallbacks: { best: ["ollama/a", "ollama/b"] } };
+  assert.deepEqual(resolved("openai/gpt-5", config).fallbacks, ["ollama/a", "ollama/b"]);
+  assert.deepEqual(resolved("ollama/a", config).fallbacks, []);
+});
+
 test("an estimate is the input and the longest output, at the dearest rate; without a price its money is null", () => {
   const here = all({ prices: { "ollama/free": { input: 0, output: 0 } } }).withRehearsal(rehearsal);
   const asked = request("anthropic/claude-opus-5", { system: "x".repeat(3500), maxOutputTokens: 1000 });

@@ -24,7 +24,8 @@ export function providerFetch(env: Environment): Fetch {
 }
 
 async function openFetch(env: Environment): Promise<Fetch> {
-  const undici = await import("undici");
+  // A bundle has only the default export of a package that is written as CommonJS.
+  const { default: undici } = await import("undici");
   const direct = new undici.Agent(noLimits);
   const proxies = proxiesIn(env);
   const proxied = proxies === undefined ? direct : proxyAgent(undici.EnvHttpProxyAgent, proxies);

@@ -132,7 +132,7 @@ export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
     provider,
     price: priceOf(name, [setup.prices ?? {}, config.prices, priceTable]),
     ...formatOf(settings?.format, provider),
-    fallbacks: fallbacksOf(config, [asked, name]),
+    fallbacks: fallbacksOf(config, name),
     profile: settings?.profile ?? provider.settings.profile ?? "tolerant",
     sendReasoning: settings?.send_reasoning ?? provider.settings.send_reasoning ?? "auto",
     settings: settings ?? {},
@@ -152,10 +152,10 @@ function formatOf(
   return { format: isSet ? chosen : "native", formatMayChange: !isSet };
 }
 
-/** Under whichever name the config lists them. */
-function fallbacksOf({ fallbacks }: ModelsConfig, names: readonly string[]): readonly string[] {
-  const found = names.find((name) => Object.hasOwn(fallbacks, name));
-  return found === undefined ? [] : (fallbacks[found] ?? []);
+/** Whether the config lists them under the model's own name or under an alias. */
+function fallbacksOf(config: ModelsConfig, name: string): readonly string[] {
+  const found = Object.entries(config.fallbacks).find(([model]) => canonicalName(config, model) === name);
+  return found?.[1] ?? [];
 }
 
 export function resolveProvider({ config, env, storedKey }: ModelSetup, name: string): ResolvedProvider {

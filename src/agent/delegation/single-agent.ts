@@ -34,7 +34,11 @@ export function agentRun(agents: ReadonlyMap<string, AgentDefinition>, run: Agen
     const isAsked = name === run.agent;
     const model = (isAsked ? run.model : undefined) ?? definition.model;
     const effort = (isAsked ? run.effort : undefined) ?? definition.effort;
-    const ofModel = model === undefined ? {} : { model: run.resolve(model) };
+    const next = definition.fallback_models?.map((each) => run.resolve(each));
+    const ofModel = {
+      ...(model === undefined ? {} : { model: run.resolve(model) }),
+      ...(next === undefined ? {} : { fallback_models: next }),
+    };
     return [name, { ...definition, ...ofModel, ...(effort === undefined ? {} : { effort }) }];
   });
   const model = run.model ?? run.defaultModel;
