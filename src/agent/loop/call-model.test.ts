@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { world } from "../../../test/support/agent-kit.ts";
 import { solo } from "../../../test/support/recording-model.ts";
 import { fakeClock } from "../../engine/fake-clock.ts";
-import type { Model, ModelReply } from "../../ports.ts";
+import type { Model, ModelReply, ModelRequest } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { Part } from "../../protocol/task/message.ts";
 
@@ -117,4 +117,33 @@ test("a cut reply is asked for once more with the model's own limit, and only th
   const failed = await never.scalar(file);
   assert.match((failed.content as { message: string }).message, /same error 3 times in a row \(cut_reply\)/);
   assert.deepEqual(asked, [undefined, 900, 900, 900]);
+});
+
+test("the request says whether the agent waits: it calls other agents, or one of its calls took long", async (t) => {
+  const waits: (boolean | undefined)[] = [];
+  const clock = fakeClock(1_000);
+  const model: Model = {
+    estimate: () => usage,
+    async call(request) {
+      waits.push(request.waits);
+      return request.messages.length > 1
+        ? say(text("done"))
+        : say({ part_type: "tool_call", data: { tool_call_id: "c", tool_name: "sleep", input: { ms: 300_000 } } });
+    },
+  };
+  const w = await world(t, { model: () => model, clock });
+  const task = w.scalar(file);
+  for (let rounds = 0; waits.length < 2 && rounds < 2_000; rounds += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    clock.advance(60_000);
+  }
+  await task;
+  assert.deepEqual(waits, [undefined, true]);
+  const calling = async (request: ModelRequest): Promise<ModelReply> => {
+    waits.push(request.waits);
+    return say(text("ok"));
+  };
+  const other = await world(t, { model: () => ({ ...model, call: calling }) });
+  await other.scalar(solo([], { sub_agents: ["b"] }));
+  assert.equal(waits.at(-1), true);
 });

@@ -98,7 +98,8 @@ test("a server that takes no tools gets the calls in the text, also after a rest
   isDown = true;
   const before = server.received.length;
   const third = await first.start(file);
-  while (server.received.length < before + 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let rounds = 0; server.received.length < before + 2 && rounds < 2_000; rounds += 1)
+    await new Promise((resolve) => setTimeout(resolve, 5));
   await first.close();
   isDown = false;
   // The new process knows nothing of the server, but the task does.

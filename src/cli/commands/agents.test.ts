@@ -424,7 +424,7 @@ describe("models", () => {
       key_from: null,
       key: true,
       reachable: { ok: true, said: "" },
-      format: "fenced",
+      format: "native",
       price: { input_micro_usd: 1_000_000, output_micro_usd: 2_000_000 },
     });
   });
