@@ -17,8 +17,5 @@ test("the question about a limit says whether it is the default, where another i
     /that tsk_1 was given is reached: 100 tokens/,
   );
   const money = { limit: "money_micro_usd", allowed: 10_000_000, wanted: 0, unpriced: true } as const;
-  assert.match(
-    budgetQuestion(money),
-    /price of this model is not known, and the limit .* is \$10\.00\. It is the default/,
-  );
+  assert.match(budgetQuestion(money), /What this costs is not known, and the limit .* is \$10\.00\. It is the default/);
 });

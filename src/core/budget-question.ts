@@ -18,8 +18,8 @@ export function budgetQuestion({ limit, allowed, wanted, unpriced, account }: Re
   const origin = isDefault ? " It is the default; `budget` of the agent or the invocation sets another." : "";
   if (unpriced) {
     return (
-      `The price of this model is not known, and the limit ${whose} is ${amount(limit, allowed)}.${origin} ` +
-      "`prices` in the config sets a price. Go on without counting what this model costs?"
+      `What this costs is not known, and the limit ${whose} is ${amount(limit, allowed)}.${origin} ` +
+      "`prices` in the config sets the price of a model; a coding agent may not say what it spends. Go on without counting it?"
     );
   }
   return (

@@ -40,7 +40,7 @@ test("a model without a price is asked about first when there is a limit of mone
     script: { rules: [{ say: "ok", spend: { input: 1, output: 1, money_micro_usd: null } }] },
   });
   const asked = await until(() => w.waits(root)[0]);
-  assert.match(asked.body.ask?.question ?? "", /price of this model is not known/);
+  assert.match(asked.body.ask?.question ?? "", /What this costs is not known/);
   await w.engine.deliver(asked.id, { kind: "budget", go_on: true }, person);
   assert.equal((await w.engine.result(root)).status, "completed");
 });

@@ -17,7 +17,7 @@ test("a limit that is reached is shown as one, and an unknown price as such", ()
   const money = { limit: "money_micro_usd", allowed: 10_000_000 };
   assert.equal(reached({ ...money, wanted: 10_000_001 }), "the limit of $10.00 is reached");
   for (const wanted of [0, 10_000_000]) {
-    assert.equal(reached({ ...money, wanted }), "the price of this model is not known, and there is a limit of $10.00");
+    assert.equal(reached({ ...money, wanted }), "what this costs is not known, and there is a limit of $10.00");
   }
   assert.equal(reached({ limit: "tokens", allowed: 100, wanted: 120 }), "the limit of 100 tokens is reached");
 });

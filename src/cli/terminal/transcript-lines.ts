@@ -120,7 +120,7 @@ export function eventText(event: TaskEvent): string {
       const { limit, allowed, wanted } = event.data;
       // A money limit that is not exceeded is reached only because the price of a call is not known.
       if (limit === "money_micro_usd" && wanted <= allowed) {
-        return `the price of this model is not known, and there is a limit of ${money(allowed)}`;
+        return `what this costs is not known, and there is a limit of ${money(allowed)}`;
       }
       return `the limit of ${limit === "money_micro_usd" ? money(allowed) : `${allowed} ${limit}`} is reached`;
     }
