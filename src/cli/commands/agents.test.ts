@@ -365,10 +365,7 @@ describe("agents run on a terminal", { skip: noScript }, () => {
     const spend = { input: 10, output: 5, money_micro_usd: null };
     const { status, shown } = await onTerminal([{ final: "hello", spend }], "y\r");
     assert.equal(status, 0, shown);
-    assert.match(
-      shown,
-      /Go on\s+without\s+counting\s+it\?[\s\S]*15 tokens, and calls whose price is not known/,
-    );
+    assert.match(shown, /Go on\s+without\s+counting\s+it\?[\s\S]*15 tokens, and calls whose price is not known/);
     assert.equal(shown.match(/its calls count as free/g)?.length, 1, "one warning");
   });
 
