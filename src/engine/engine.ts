@@ -25,6 +25,7 @@ import { Driver } from "./driver.ts";
 import { cancelTask } from "./end-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
+import { type LiveSession, liveSession } from "./live-session.ts";
 import { LiveTasks } from "./live-tasks.ts";
 import { idInName } from "../store/names.ts";
 import { countMessage } from "./message-quota.ts";
@@ -302,15 +303,18 @@ export class Engine implements Tasks {
     await store.committed();
   }
 
+  session(task: TaskId): LiveSession | undefined {
+    return liveSession(this.#parts.tasks.find(task));
+  }
+
   async stopTask(task: TaskId, reason: string): Promise<void> {
     this.#driver.stopAttempt(this.#liveOr(task), reason);
     await this.#parts.store.committed();
   }
 
   async resumeTask(task: TaskId, by: Answerer): Promise<void> {
-    const live = this.#liveOr(task);
     this.#checkRoom();
-    resumeStopped(this.#parts, live, by);
+    resumeStopped(this.#parts, this.#liveOr(task), by);
     await this.#parts.store.committed();
   }
 

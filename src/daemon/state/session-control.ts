@@ -7,9 +7,8 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { userMessage } from "../../protocol/task/message.ts";
 import type { Answerer } from "../../protocol/task/ask.ts";
-import { isTerminal } from "../../protocol/task/task-status.ts";
-import { idInName, taskName } from "../../store/names.ts";
-import type { StoreView, TaskListing } from "../../store/view.ts";
+import { idInName } from "../../store/names.ts";
+import type { StoreView } from "../../store/view.ts";
 
 type Controls = Pick<Tutti, "sendMessage" | "stopTask" | "resumeTask">;
 
@@ -18,22 +17,26 @@ const mostNamed = 8;
 const interruptedBy: Answerer = { kind: "rule", name: "interrupt" };
 
 export function sessionControl({ view, engine }: { readonly view: StoreView; readonly engine: Engine }): Controls {
-  const { salt } = view;
   /** The session that is meant: of the task itself, or of the only open task of an invocation. */
   const sessionOf = async (task: TaskId, verb: SessionVerb): Promise<TaskId> => {
-    const id = idInName(salt, task);
-    const row = id === undefined ? undefined : await view.task(id);
-    if (row === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
-    const open = row.kind === "invocation" && !isTerminal(row.status) ? await openBelow(view, row) : [];
-    const [only, another] = open;
+    const live = engine.session(task);
+    if (live === undefined) return overOrUnknown(task, verb);
+    const [only, another] = live.runner === "invocation" ? live.children : [];
     if (another !== undefined) {
-      const names = open.slice(0, mostNamed).map((each) => `${taskName(salt, each.id)} (${each.agent})`);
+      const names = live.children.slice(0, mostNamed).map((each) => `${each.task} (${each.agent})`);
       throw new TuttiError("invalid_input", `${task} has several sessions; name one of them: ${names.join(", ")}`);
     }
-    const meant = only ?? row;
-    const name = taskName(salt, meant.id);
-    checkVerb(verb, { runner: meant.kind, task: name });
-    return name;
+    const meant = only ?? live;
+    checkVerb(verb, meant);
+    return meant.task;
+  };
+  /** The engine then says why nothing can be done to it. */
+  const overOrUnknown = async (task: TaskId, verb: SessionVerb): Promise<TaskId> => {
+    const id = idInName(view.salt, task);
+    const row = id === undefined ? undefined : await view.task(id);
+    if (row === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
+    checkVerb(verb, { runner: row.kind, task });
+    return task;
   };
   return {
     async sendMessage(task, text, { interrupt = false } = {}) {
@@ -56,9 +59,4 @@ export function sessionControl({ view, engine }: { readonly view: StoreView; rea
       return session;
     },
   };
-}
-
-async function openBelow(view: StoreView, { id }: TaskListing): Promise<TaskListing[]> {
-  const { rows } = await view.tasks({ parent: id, limit: 200 });
-  return rows.filter(({ status }) => !isTerminal(status));
 }

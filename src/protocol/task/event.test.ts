@@ -79,6 +79,7 @@ const taskData: Record<string, unknown> = {
   "message.added": { message, step: { key: "model:1", tokens: 30, money_micro_usd: null } },
   "step.finished": { key: "model:1", outcome: "ok", tokens: 30, money_micro_usd: 12 },
   "evidence.added": { evidence },
+  "model.changed": { from: "a/b", to: "c/d", format: "native", reason: "no credit" },
   "session.started": {
     profile: "claude",
     session: "s-1",
