@@ -5,7 +5,7 @@ import { agentEnvironment } from "../src/agent/agent-environment.ts";
 import { agentLoop, type LoopDeps } from "../src/agent/loop/loop.ts";
 import type { TaskInput } from "../src/agent/delegation/task-input.ts";
 import { stepTool } from "../src/agent/tools/tool.ts";
-import type { Model } from "../src/ports.ts";
+import type { Model } from "../src/model-port.ts";
 import { named, single } from "../src/protocol/invocation/invocation-builders.ts";
 import { InvocationFile } from "../src/protocol/invocation/invocation-file.ts";
 import { userMessage } from "../src/protocol/task/message.ts";

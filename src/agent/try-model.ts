@@ -10,7 +10,8 @@ import {
   userMessage,
 } from "../protocol/task/message.ts";
 import type { Usage } from "../protocol/task/budget.ts";
-import type { Clock, Model, ModelCallOptions, ModelFormat, ModelReply, ModelRequest } from "../ports.ts";
+import type { Clock } from "../ports.ts";
+import type { Model, ModelCallOptions, ModelFormat, ModelReply, ModelRequest } from "../model-port.ts";
 import { addFenced, fencedSystem } from "./loop/fenced-form.ts";
 import { readReply } from "./loop/read-reply.ts";
 

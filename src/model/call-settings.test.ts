@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { systemClock } from "../engine/clock.ts";
 import type { TuttiError } from "../protocol/error.ts";
-import type { Model } from "../ports.ts";
+import type { Model } from "../model-port.ts";
 import { idle, request, wires } from "../../test/support/model-server-models.ts";
 import { modelServer, type ModelServer, type Turns } from "../../test/support/model-server.ts";
 import type { Wire } from "../../test/support/model-server-wires.ts";

@@ -4,7 +4,7 @@ import { thrownMessage } from "../protocol/error.ts";
 import type { Message, Part, ToolCall } from "../protocol/task/message.ts";
 import { scanJson } from "../protocol/json/scan-json.ts";
 import { isJsonObject } from "../protocol/toolcalls/tool-call.ts";
-import type { MalformedCall, ModelCallOptions, ModelReply } from "../ports.ts";
+import type { MalformedCall, ModelCallOptions, ModelReply } from "../model-port.ts";
 import { tokensOfText } from "./estimate.ts";
 import type { PartStream, StreamPart } from "./language-model.ts";
 import { type Metadata, readMetadata, type StateItem, withState } from "./provider-state.ts";

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { TuttiError } from "../protocol/error.ts";
-import type { Clock, ModelReply } from "../ports.ts";
+import type { Clock } from "../ports.ts";
+import type { ModelReply } from "../model-port.ts";
 import { messageText } from "../protocol/task/message.ts";
 import { hurried, idle, model, request, wires } from "../../test/support/model-server-models.ts";
 import { modelServer } from "../../test/support/model-server.ts";

@@ -1,7 +1,7 @@
 // Estimates the tokens of a request, rather too many than too few: they are reserved in the budget before it is sent.
 
 import type { CompleteMessage, Part } from "../protocol/task/message.ts";
-import type { ModelRequest, ModelTool } from "../ports.ts";
+import type { ModelRequest, ModelTool } from "../model-port.ts";
 
 /** For ASCII text, which has about four characters per token. Every other character counts as a token of its own. */
 const charactersPerToken = 3.5;

@@ -1,6 +1,6 @@
 // Lists all models with their prices, formats and limits, whether a key is set and whether the provider can be reached.
 
-import type { ModelFormat } from "../ports.ts";
+import type { ModelFormat } from "../model-port.ts";
 import { type Price, priceTable, pricesAsOf } from "./prices.ts";
 import { type Probe, type ProbeDeps, probeProvider } from "./probe-provider.ts";
 import {

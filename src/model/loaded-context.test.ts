@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 
 import { systemClock } from "../engine/clock.ts";
-import type { Model } from "../ports.ts";
+import type { Model } from "../model-port.ts";
 import type { TuttiError } from "../protocol/error.ts";
 import { userMessage } from "../protocol/task/message.ts";
 import { idle, request } from "../../test/support/model-server-models.ts";

@@ -1,6 +1,6 @@
 // Context and output limits of known models, by the beginning of their names.
 
-import type { ModelRequest } from "../ports.ts";
+import type { ModelRequest } from "../model-port.ts";
 import type { Effort } from "../protocol/invocation/call-settings.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 
 import { systemClock } from "../engine/clock.ts";
-import type { ModelRequest } from "../ports.ts";
+import type { ModelRequest } from "../model-port.ts";
 import { completeMessage, userMessage } from "../protocol/task/message.ts";
 import { models } from "./model-registry.ts";
 import { ModelsConfig } from "./models-config.ts";

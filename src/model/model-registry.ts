@@ -3,7 +3,8 @@
 import { isRehearsalName } from "../core/rehearsal-name.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { describeIssues, issuesOf } from "../protocol/lenient-read.ts";
-import type { Clock, Model } from "../ports.ts";
+import type { Clock } from "../ports.ts";
+import type { Model } from "../model-port.ts";
 import { type ListOptions, listModels, type ModelListing } from "./list-models.ts";
 import { ModelsConfig } from "./models-config.ts";
 import type { Price } from "./prices.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
-import type { ModelRequest } from "../ports.ts";
+import type { ModelRequest } from "../model-port.ts";
 import { completeMessage, type Message, userMessage } from "../protocol/task/message.ts";
 import type { PromptMessage } from "./language-model.ts";
 import { ModelsConfig } from "./models-config.ts";

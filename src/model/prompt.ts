@@ -9,7 +9,7 @@ import {
 } from "../protocol/task/message.ts";
 import { renderToolCall } from "../protocol/toolcalls/render-tool-call.ts";
 import { isJsonObject } from "../protocol/toolcalls/tool-call.ts";
-import type { ModelRequest } from "../ports.ts";
+import type { ModelRequest } from "../model-port.ts";
 import { longestReply } from "./model-limits.ts";
 import { compatibleMessages } from "./compatible-messages.ts";
 import type { AssistantPart, CallOptions, FunctionTool, PromptMessage, ToolPart, UserPart } from "./language-model.ts";

@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 
 import type { Usage } from "../protocol/task/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
-import type { Clock, ModelCallOptions, ModelReply, ModelRequest } from "../ports.ts";
+import type { Clock } from "../ports.ts";
+import type { ModelCallOptions, ModelReply, ModelRequest } from "../model-port.ts";
 import { type CallFailure, readFailure } from "./call-failure.ts";
 import { estimateInput } from "./estimate.ts";
 import { type Lane, openLane, type Permit } from "./lane.ts";

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 
 import type { Effort } from "../protocol/invocation/call-settings.ts";
-import type { ModelRequest } from "../ports.ts";
+import type { ModelRequest } from "../model-port.ts";
 import type { CallOptions } from "./language-model.ts";
 import type { Setting } from "./refused-setting.ts";
 import type { ResolvedModel } from "./resolve-model.ts";

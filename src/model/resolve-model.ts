@@ -1,7 +1,7 @@
 // Resolves the name of a model to everything a call needs: provider, address, key, price, format and limits.
 
 import { TuttiError } from "../protocol/error.ts";
-import type { ModelFacts, ModelFormat } from "../ports.ts";
+import type { ModelFacts, ModelFormat } from "../model-port.ts";
 import { limitsOf } from "./model-limits.ts";
 import type { ModelSettings, ModelsConfig, ProviderKind, ProviderSettings, SendReasoning } from "./models-config.ts";
 import { type Price, priceOf, priceTable } from "./prices.ts";

@@ -3,7 +3,8 @@
 import { systemClock } from "../../src/engine/clock.ts";
 import { models, type Models } from "../../src/model/model-registry.ts";
 import { rehearsalModel } from "../../src/model/rehearsal/rehearsal-model.ts";
-import type { Clock, Model, ModelRequest } from "../../src/ports.ts";
+import type { Clock } from "../../src/ports.ts";
+import type { Model, ModelRequest } from "../../src/model-port.ts";
 import { completeMessage, type Message, userMessage } from "../../src/protocol/task/message.ts";
 import type { ModelServer } from "./model-server.ts";
 import type { Wire } from "./model-server-wires.ts";

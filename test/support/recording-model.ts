@@ -4,7 +4,7 @@ import { rehearsalModel } from "../../src/model/rehearsal/rehearsal-model.ts";
 import type { InvocationFile } from "../../src/protocol/invocation/invocation-file.ts";
 import { named, single } from "../../src/protocol/invocation/invocation-builders.ts";
 import type { CompleteMessage, Part } from "../../src/protocol/task/message.ts";
-import type { Model, ModelReply } from "../../src/ports.ts";
+import type { Model, ModelReply } from "../../src/model-port.ts";
 
 export interface Sent {
   readonly agent: string;

@@ -12,7 +12,7 @@ import { stepTool } from "../tools/tool.ts";
 import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { all, named, single } from "../../protocol/invocation/invocation-builders.ts";
-import type { Model } from "../../ports.ts";
+import type { Model } from "../../model-port.ts";
 import { World } from "../../../test/support/agent-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Model, ModelFacts } from "../../ports.ts";
+import type { Model, ModelFacts } from "../../model-port.ts";
 import { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
 import { agentEnvironment } from "../agent-environment.ts";

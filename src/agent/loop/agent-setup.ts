@@ -5,7 +5,7 @@ import type { Rights } from "../../core/rights.ts";
 import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import type { Profile } from "../../protocol/toolcalls/dialect.ts";
 import { isJsonObject, type JsonObject } from "../../protocol/toolcalls/tool-call.ts";
-import type { Model, ModelFacts, ModelFormat, ModelRequest, ModelTool } from "../../ports.ts";
+import type { Model, ModelFacts, ModelFormat, ModelRequest, ModelTool } from "../../model-port.ts";
 import type { AgentEnvironment } from "../agent-environment.ts";
 import type { FoundAgent } from "../delegation/find-agent.ts";
 import type { OfferedTools } from "../delegation/task-input.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { world } from "../../../test/support/agent-kit.ts";
 import { solo } from "../../../test/support/recording-model.ts";
 import { fakeClock } from "../../engine/fake-clock.ts";
-import type { Model, ModelReply, ModelRequest } from "../../ports.ts";
+import type { Model, ModelReply, ModelRequest } from "../../model-port.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { Part } from "../../protocol/task/message.ts";
 

@@ -6,17 +6,8 @@ import { messageId } from "../../core/message-id.ts";
 import { Usage } from "../../protocol/task/budget.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { CompleteMessage, messageText } from "../../protocol/task/message.ts";
-import type {
-  Durable,
-  Model,
-  ModelCallOptions,
-  ModelReply,
-  ModelRequest,
-  ModelRetry,
-  ModelTool,
-  Schema,
-  StepContext,
-} from "../../ports.ts";
+import type { Durable, Schema, StepContext } from "../../ports.ts";
+import type { Model, ModelCallOptions, ModelReply, ModelRequest, ModelRetry, ModelTool } from "../../model-port.ts";
 import type { FoundAgent } from "../delegation/find-agent.ts";
 import { foundTools } from "../tools/deferred-tools.ts";
 import type { AgentSetup } from "./agent-setup.ts";

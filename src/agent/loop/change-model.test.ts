@@ -8,7 +8,7 @@ import { refusalOf, signed } from "../../../test/support/model-server-rules.ts";
 import { modelServer } from "../../../test/support/model-server.ts";
 import { solo } from "../../../test/support/recording-model.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import type { Model, ModelFacts, ModelReply, ModelRequest } from "../../ports.ts";
+import type { Model, ModelFacts, ModelReply, ModelRequest } from "../../model-port.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { Part } from "../../protocol/task/message.ts";
 

@@ -11,7 +11,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import type { CompleteMessage } from "../../protocol/task/message.ts";
-import type { Model } from "../../ports.ts";
+import type { Model } from "../../model-port.ts";
 import { person } from "../../../test/support/lead-and-worker.ts";
 import { recorded, type Sent, solo, textOf } from "../../../test/support/recording-model.ts";
 import { World, world } from "../../../test/support/agent-kit.ts";

@@ -12,7 +12,8 @@ import {
   messageText,
   userMessage,
 } from "../../protocol/task/message.ts";
-import type { Durable, Model, ModelRequest } from "../../ports.ts";
+import type { Durable } from "../../ports.ts";
+import type { Model, ModelRequest } from "../../model-port.ts";
 import {
   charactersPerToken,
   estimateTokens,

@@ -9,7 +9,7 @@ import { builtinTools } from "../agent-environment.ts";
 import { stepTool } from "../tools/tool.ts";
 import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
-import type { Model } from "../../ports.ts";
+import type { Model } from "../../model-port.ts";
 import { person } from "../../../test/support/lead-and-worker.ts";
 import { solo } from "../../../test/support/recording-model.ts";
 import { World } from "../../../test/support/agent-kit.ts";

@@ -6,7 +6,7 @@ import { renderToolContract } from "../../protocol/toolcalls/render-tool-contrac
 import type { ToolDeclaration } from "../../protocol/toolcalls/declare-tool.ts";
 import type { CompleteMessage, Part, ToolResult } from "../../protocol/task/message.ts";
 import { toolResultsName } from "../../core/tool-results-name.ts";
-import type { ModelTool } from "../../ports.ts";
+import type { ModelTool } from "../../model-port.ts";
 import { joinParts, partText } from "./part-text.ts";
 
 /** The instructions, then the contract that teaches the format. */

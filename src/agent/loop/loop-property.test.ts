@@ -8,7 +8,7 @@ import { z } from "zod";
 
 import { builtinTools } from "../agent-environment.ts";
 import { stepTool } from "../tools/tool.ts";
-import type { ModelReply } from "../../ports.ts";
+import type { ModelReply } from "../../model-port.ts";
 import type { Part } from "../../protocol/task/message.ts";
 import { recorded, solo } from "../../../test/support/recording-model.ts";
 import { world } from "../../../test/support/agent-kit.ts";

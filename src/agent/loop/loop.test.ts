@@ -7,7 +7,7 @@ import { world, World } from "../../../test/support/agent-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 import { worker } from "../../../test/support/lead-and-worker.ts";
-import type { Model, ModelReply, ModelRequest } from "../../ports.ts";
+import type { Model, ModelReply, ModelRequest } from "../../model-port.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
 import type { Part } from "../../protocol/task/message.ts";
 import { builtinTools } from "../agent-environment.ts";

@@ -5,7 +5,8 @@ import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
 import { describeIssues } from "../../protocol/lenient-read.ts";
 import { type CompleteMessage, messageText, type ToolCall, userMessage } from "../../protocol/task/message.ts";
-import type { Durable, Model } from "../../ports.ts";
+import type { Durable } from "../../ports.ts";
+import type { Model } from "../../model-port.ts";
 import type { AgentEnvironment } from "../agent-environment.ts";
 import type { Caller } from "../delegation/invocation-caller.ts";
 import { findAgent, type FoundAgent } from "../delegation/find-agent.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { ModelReply } from "../../ports.ts";
+import type { ModelReply } from "../../model-port.ts";
 import { callOf, recorded, replying, saying, solo, textOf } from "../../../test/support/recording-model.ts";
 import { world } from "../../../test/support/agent-kit.ts";
 

@@ -6,7 +6,7 @@ import type { Profile } from "../../protocol/toolcalls/dialect.ts";
 import { parseToolCalls, type ToolCallOptions } from "../../protocol/toolcalls/parse-tool-calls.ts";
 import { toolFeedback } from "../../protocol/toolcalls/tool-feedback.ts";
 import { type Message, messageText, type Part, type ToolCall } from "../../protocol/task/message.ts";
-import type { MalformedCall, ModelFormat, ModelReply } from "../../ports.ts";
+import type { MalformedCall, ModelFormat, ModelReply } from "../../model-port.ts";
 
 export interface ReplyRules {
   readonly format: ModelFormat;

@@ -7,7 +7,7 @@ import fc from "fast-check";
 
 import { recorded, solo } from "../../../test/support/recording-model.ts";
 import { world } from "../../../test/support/agent-kit.ts";
-import type { Model } from "../../ports.ts";
+import type { Model } from "../../model-port.ts";
 import { renderToolCall } from "../../protocol/toolcalls/render-tool-call.ts";
 import { streamFenced } from "./stream-fenced.ts";
 

@@ -5,7 +5,7 @@ import { world } from "../../../test/support/agent-kit.ts";
 import { recorded, solo, textOf } from "../../../test/support/recording-model.ts";
 import { adhoc, single } from "../../protocol/invocation/invocation-builders.ts";
 import { ToolsConfig } from "../../protocol/invocation/tool-policy.ts";
-import type { ModelTool } from "../../ports.ts";
+import type { ModelTool } from "../../model-port.ts";
 import { deliverTools, foundTools } from "./deferred-tools.ts";
 
 const builtin = ["read", "write", "list", "echo"];

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import type { ToolDelivery } from "../../protocol/invocation/tool-policy.ts";
 import type { CompleteMessage } from "../../protocol/task/message.ts";
-import type { ModelTool } from "../../ports.ts";
+import type { ModelTool } from "../../model-port.ts";
 import { loopToolNames, toolSearchName } from "./loop-tools.ts";
 import { type StepTool, stepTool } from "./tool.ts";
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { InvokeAgentInput } from "../../protocol/invocation/invoke-agent.ts";
-import type { ModelTool } from "../../ports.ts";
+import type { ModelTool } from "../../model-port.ts";
 import { callableAgents } from "../delegation/find-agent.ts";
 import { parametersOf } from "./tool.ts";
 

@@ -7,7 +7,7 @@ import { world } from "../../../test/support/agent-kit.ts";
 import { resultText } from "../../core/preview.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
 import type { CompleteMessage, Part } from "../../protocol/task/message.ts";
-import type { Model } from "../../ports.ts";
+import type { Model } from "../../model-port.ts";
 import { builtinTools } from "../agent-environment.ts";
 import { stepTool } from "./tool.ts";
 

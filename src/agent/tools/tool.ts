@@ -8,7 +8,8 @@ import type { Effect } from "../../protocol/invocation/approval-policy.ts";
 import type { CallLook, Look } from "./call-look.ts";
 import type { HeldFiles } from "./held-look.ts";
 import { issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
-import type { Durable, ModelTool, StepContext } from "../../ports.ts";
+import type { Durable, StepContext } from "../../ports.ts";
+import type { ModelTool } from "../../model-port.ts";
 
 /** Given to the body of a step tool. The step's `key` is an idempotency key for whatever the tool calls. */
 export interface StepToolContext {

@@ -2,7 +2,7 @@
 
 import { mayUse, type Rights } from "../../core/rights.ts";
 import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
-import type { ModelTool } from "../../ports.ts";
+import type { ModelTool } from "../../model-port.ts";
 import type { AgentEnvironment } from "../agent-environment.ts";
 import type { OfferedTools } from "../delegation/task-input.ts";
 import { deliverTools, toolSearch } from "./deferred-tools.ts";

@@ -4,7 +4,7 @@ import { toolResultsName } from "../../core/tool-results-name.ts";
 import { type LinearPattern, linearPattern } from "../../linear-pattern.ts";
 import { messageText, type CompleteMessage, type Part } from "../../protocol/task/message.ts";
 import type { RehearsalRule, RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
-import type { ModelRequest } from "../../ports.ts";
+import type { ModelRequest } from "../../model-port.ts";
 
 export interface ChosenRule {
   readonly rule: RehearsalRule;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
-import type { ModelRequest } from "../../ports.ts";
+import type { ModelRequest } from "../../model-port.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import {
   completeMessage,

@@ -7,7 +7,7 @@ import { RehearsalScript, type RehearsalRule } from "../../protocol/invocation/r
 import { renderToolCall } from "../../protocol/toolcalls/render-tool-call.ts";
 import { isJsonObject } from "../../protocol/toolcalls/tool-call.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
-import type { Model, ModelReply, ModelRequest } from "../../ports.ts";
+import type { Model, ModelReply, ModelRequest } from "../../model-port.ts";
 import { chooseRule, patternOf, type ChosenRule, type RuleQuotes } from "./choose-rule.ts";
 
 /** The name of its messages. */

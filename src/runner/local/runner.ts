@@ -3,7 +3,8 @@
 import { agentEnvironment, type AgentEnvironment } from "../../agent/agent-environment.ts";
 import { agentLoop } from "../../agent/loop/loop.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
-import type { Model, Runner } from "../../ports.ts";
+import type { Runner } from "../../ports.ts";
+import type { Model } from "../../model-port.ts";
 
 export function localRunner(
   deps: { readonly model: (file: InvocationFile) => Model } & Partial<AgentEnvironment>,
