@@ -53,8 +53,11 @@ export async function openSession(
   } catch (thrown) {
     if (!(thrown instanceof RpcError)) throw thrown;
     const trouble = thrown.code === frames.authRequired ? loggedOut : troubleIn(thrown.message, now());
-    if (trouble === undefined) throw thrown;
-    return { trouble };
+    if (trouble !== undefined) return { trouble };
+    if (wanted === null) throw thrown;
+    // An agent that was killed before it kept its session, for example.
+    const why = `the agent could not take its session up again: ${thrown.message}`;
+    throw new TuttiError("outcome_unknown", `${why}; part of its work may have been done`, { retry: "unknown" });
   }
   const session = opened.sessionId;
   if (session === undefined) throw new TuttiError("task_failed", "the agent opened a session without an id");
