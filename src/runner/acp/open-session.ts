@@ -57,7 +57,10 @@ export async function openSession(
     if (wanted === null) throw thrown;
     // An agent that was killed before it kept its session, for example.
     const why = `the agent could not take its session up again: ${thrown.message}`;
-    throw new TuttiError("outcome_unknown", `${why}; part of its work may have been done`, { retry: "unknown" });
+    throw new TuttiError("outcome_unknown", `${why}; part of its work may have been done`, {
+      retry: "unknown",
+      details: { load_refused: true },
+    });
   }
   const session = opened.sessionId;
   if (session === undefined) throw new TuttiError("task_failed", "the agent opened a session without an id");

@@ -199,6 +199,8 @@ async function oneProcess(
 /** A prompt that was not delivered can be sent by another process; one that was, only where the session itself goes on. */
 function canGoOn(thrown: unknown, { prompts, load, session }: SessionState): boolean {
   if (!(thrown instanceof TuttiError) || thrown.code !== "outcome_unknown") return false;
+  // The next process would be refused as well.
+  if (thrown.details?.["load_refused"] === true) return false;
   return prompts === 0 || (load && session !== null);
 }
 
