@@ -24,6 +24,8 @@ const everyMs = 200;
  * a leak of 1 KiB a request is beyond it after some 50,000 requests.
  */
 const room = 32 * 2 ** 20;
+/** Half a minute. In a shorter run the heap has not reached its size yet, so only the most that it holds is judged. */
+const fewestSamples = 150;
 
 export function watchMemory(pid: number): MemoryWatch {
   const samples: number[] = [];
@@ -36,7 +38,7 @@ export function watchMemory(pid: number): MemoryWatch {
       clearInterval(timer);
       const part = (from: number, to: number): number =>
         Math.min(...samples.slice(Math.floor(samples.length * from), Math.ceil(samples.length * to)));
-      const [middle, end] = samples.length < 10 ? [0, 0] : [part(0.3, 0.5), part(0.8, 1)];
+      const [middle, end] = samples.length < fewestSamples ? [0, 0] : [part(0.3, 0.5), part(0.8, 1)];
       return { middle, end, grew: end - middle > room, most: Math.max(0, ...samples) };
     },
   };
