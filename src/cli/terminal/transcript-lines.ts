@@ -107,7 +107,7 @@ export function eventText(event: TaskEvent): string {
       return `${short(profile)} ${how} a session${confined ? "" : ", not confined"}`;
     }
     case "session.saved":
-      return `⎇ ${savedText(event.data)}`;
+      return [`⎇ ${savedText(event.data)}`, ...event.data.warnings].join("\n");
     case "session.stalled":
       return `the session has been silent for ${Math.round(event.data.silent_ms / 1_000)} seconds`;
     case "ask.expired":

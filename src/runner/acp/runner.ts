@@ -63,7 +63,7 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
     const profile = profileOf(options.profiles, name);
     const { offLimits = [], toolchains = [], workspaces } = options;
     const opened = await openSessionFolder(durable, { offLimits, workspaces, wanted: wantedWorkspace });
-    const { workspace, ...folder } = opened;
+    const { workspace, folder, warnings } = opened;
     // An attempt that goes on with a stopped one finds the agent's own records there.
     const home = join(options.homes, homeName(durable.task, durable.since));
     const hidden = offLimits;
@@ -86,7 +86,7 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
     if (workspace.mode !== "shared" && !durable.resumed) {
       await setUpWorkspace(durable, { ...launch, covered }, workspaces.setup ?? []);
     }
-    return inWorkspace(durable, { ...session, place: { workspaces, workspace } });
+    return inWorkspace(durable, { ...session, place: { workspaces, workspace, warnings } });
   };
 }
 
@@ -95,7 +95,7 @@ async function inWorkspace(
   durable: Durable,
   session: NewSession & Required<Pick<NewSession, "place">>,
 ): Promise<string> {
-  const { workspaces, workspace } = session.place;
+  const { workspaces, workspace, warnings } = session.place;
   let text: string;
   try {
     text = await converse(durable, session);
@@ -109,7 +109,12 @@ async function inWorkspace(
   );
   durable.tell("saved.told", {
     type: "session.saved",
-    data: { ...saved, folder: workspace.folder, mode: workspace.mode },
+    data: {
+      ...saved,
+      warnings: [...warnings, ...saved.warnings],
+      folder: workspace.folder,
+      mode: workspace.mode,
+    },
   });
   return text;
 }
@@ -121,7 +126,11 @@ function firstLine(prompt: Message): string {
 }
 
 interface NewSession extends Omit<SessionOptions, "state" | "save"> {
-  readonly place?: { readonly workspaces: SessionWorkspaces; readonly workspace: Workspace };
+  readonly place?: {
+    readonly workspaces: SessionWorkspaces;
+    readonly workspace: Workspace;
+    readonly warnings: readonly string[];
+  };
 }
 
 /** Goes on with the same session in another process after one was cut off, where the agent can. */

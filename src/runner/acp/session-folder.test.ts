@@ -34,7 +34,7 @@ async function place(
   const repository = testRepository(t);
   const store = openWorkspaces(join(tempFolder(t), "state"));
   const workspaces = { store, commits: "tutti", copy: [], setup, confine: confineGit(sandbox, []) } as const;
-  const profiles = scriptedProfiles(".", { behaviour });
+  const profiles = scriptedProfiles(".", { behaviour, profile: { files: { "login.json": "hunter2" } } });
   const world = await acpWorld(t, { runner: { profiles, sandbox, approvals: [], workspaces } });
   return { world, repository, store, task: { rights: { tools: "*", roots: [repository.folder] } } };
 }
@@ -133,13 +133,21 @@ test(
   { skip },
   async (t) => {
     const setup = [
-      { command: ["/bin/sh", "-c", "echo ready > ready.txt; ls /sys/class/net > nets.txt"], network: false },
+      {
+        command: [
+          "/bin/sh",
+          "-c",
+          "echo ready > ready.txt; cat $HOME/login.json $HOME/../login.json > login.txt; true",
+        ],
+        network: false,
+      },
     ] as const;
     const good = await place(t, {}, setup);
     const result = await good.world.run([{ shell: "cat ready.txt > seen.txt" }, { say: "done" }], good.task);
     assert.equal(result.status, "completed");
     const [saved] = await savedIn(good.world);
     assert.equal(good.repository.git("show", `${saved?.branch ?? ""}:seen.txt`), "ready");
+    assert.equal(good.repository.git("show", `${saved?.branch ?? ""}:login.txt`), "", "the login is not there");
     const bad = await place(t, {}, [
       { command: ["/bin/sh", "-c", "echo no room >&2; touch /etc/tutti-test; exit 3"], network: false },
     ]);

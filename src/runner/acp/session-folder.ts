@@ -54,8 +54,11 @@ export interface OpenFolder {
   readonly wanted: WantedWorkspace;
 }
 
-export interface OpenedFolder extends SessionFolder {
+export interface OpenedFolder {
+  readonly folder: SessionFolder;
   readonly workspace: Workspace | undefined;
+  /** What a person should know of the workspace, each a sentence. */
+  readonly warnings: readonly string[];
 }
 
 const Made = z.object({ workspace: Workspace, warnings: z.array(z.string()) });
@@ -67,9 +70,9 @@ export async function openSessionFolder(
 ): Promise<OpenedFolder> {
   const { roots } = durable.rights;
   const project = await workdirOf(undefined, { roots, offLimits });
-  if (workspaces === undefined) return { cwd: project, roots, workspace: undefined };
+  if (workspaces === undefined) return { folder: { cwd: project, roots }, workspace: undefined, warnings: [] };
   const { store } = workspaces;
-  const { workspace } = await durable.step("workspace", { repeatable: true, schema: Made }, async (step) => {
+  const { workspace, warnings } = await durable.step("workspace", { repeatable: true, schema: Made }, async (step) => {
     const attempt = durable.since;
     const known = readRecord(store, workspaceId(durable.task, attempt));
     if (known?.state === "removed") return restoreWorkspace(store, known.id, { confine: workspaces.confine });
@@ -95,7 +98,7 @@ export async function openSessionFolder(
       `${made.branch} does not fit together with what it builds on: ${made.files.join(", ")}`,
     );
   });
-  return { cwd: startFolder(workspace), roots: [workspace.folder], workspace };
+  return { folder: { cwd: startFolder(workspace), roots: [workspace.folder] }, workspace, warnings };
 }
 
 function dirtyNote(dirty: readonly string[], { with_changes }: WantedWorkspace): string[] {

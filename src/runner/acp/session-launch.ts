@@ -102,7 +102,10 @@ function ownFolders(home: string): Record<string, string> {
 }
 
 /** Copies, so that nothing a session does can change the person's own files. */
-export async function makeHome(home: string, { credentials, files }: Profile): Promise<void> {
+export async function makeHome(
+  home: string,
+  { credentials, files }: Pick<Profile, "credentials" | "files">,
+): Promise<void> {
   await mkdir(join(home, "tmp"), { recursive: true, mode: 0o700 });
   for (const path of credentials) {
     const target = join(home, path);
