@@ -129,7 +129,7 @@ test("outside of git a session works in a copy, and its work is a patch", { skip
 });
 
 test(
-  "a workspace is set up before the prompt, confined and without the network; what fails ends the task",
+  "a workspace is set up before the prompt, confined and without the login; what fails ends the task",
   { skip },
   async (t) => {
     const setup = [
