@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 
-import fc from "fast-check";
+import fc from "../../test/support/properties.ts";
 
 import { captureOutput } from "../../test/support/captured-output.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, test } from "node:test";
 
-import fc from "fast-check";
+import fc from "../../test/support/properties.ts";
 
 import { sendProblem, wireServer } from "../../test/support/loopback-server.ts";
 import { TuttiError } from "../protocol/error.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/properties.ts";
 import type { ExecutorHint } from "../protocol/invocation/executor.ts";
 import { resolveExecutor, type ExecutorRequest } from "./resolve-executor.ts";
 

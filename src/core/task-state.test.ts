@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/properties.ts";
 import { isTerminal, TaskStatus } from "../protocol/task/task-status.ts";
 import { nextStatus, type LifeEvent } from "./task-state.ts";
 

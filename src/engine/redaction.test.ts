@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import fc from "fast-check";
+import fc from "../../test/support/properties.ts";
 
 import {
   anything,

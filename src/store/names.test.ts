@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import fc from "fast-check";
+import fc from "../../test/support/properties.ts";
 
 import { AskId, TaskId } from "../protocol/ids.ts";
 import { askName, idInName, taskName } from "./names.ts";

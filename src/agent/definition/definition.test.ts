@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 
 import { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
 import { type DefinitionReading, readDefinition } from "./definition.ts";

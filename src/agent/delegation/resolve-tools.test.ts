@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 
 import { world } from "../../../test/support/agent-kit.ts";
 import { led, worker } from "../../../test/support/lead-and-worker.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 
 import type { CompleteMessage, Part } from "../../protocol/task/message.ts";
 import { estimateTokens, foldEnd, foldTurns, isWorthwhile, maskEnd, maskResults } from "./compaction.ts";

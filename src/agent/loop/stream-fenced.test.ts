@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 
 import { recorded, solo } from "../../../test/support/recording-model.ts";
 import { world } from "../../../test/support/agent-kit.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Worker } from "node:worker_threads";
 
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 
 import { failsWith, tryTool, workspace } from "../../../test/support/try-tool.ts";
 import { TuttiError } from "../../protocol/error.ts";

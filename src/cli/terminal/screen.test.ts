@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 
 import { captureOutput } from "../../../test/support/captured-output.ts";
 import { note, type Screen, screenOver, writeExactLine, writeLine } from "./screen.ts";

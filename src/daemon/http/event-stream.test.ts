@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { z } from "zod";
 
 import { type SentEvent, readEventStream } from "../../client/read-event-stream.ts";

@@ -74,22 +74,45 @@ export function listen(server: Server, host: string, port: number): Promise<numb
 const closeMs = 5_000;
 const idleCheckMs = 20;
 
-/** Call it before the server listens. The function it returns stops listening and closes all connections. */
-export function trackConnections(server: Server): () => Promise<void> {
+export interface TrackedConnections {
+  /** Stops listening and closes all connections. */
+  close(): Promise<void>;
+  /** Resolves when every caller has closed its connections, or after the time. */
+  readonly left: (withinMs: number) => Promise<void>;
+}
+
+/** Call it before the server listens. */
+export function trackConnections(server: Server): TrackedConnections {
   const connections = new Set<Socket>();
+  let onLast: (() => void) | undefined;
   server.on("connection", (socket: Socket) => {
     connections.add(socket);
-    socket.once("close", () => connections.delete(socket));
+    socket.once("close", () => {
+      connections.delete(socket);
+      if (connections.size === 0) onLast?.();
+    });
   });
-  return async () => {
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // A connection becomes idle when its last reply has been sent; Node has no event for that.
-    const idleCheck = setInterval(() => server.closeIdleConnections(), idleCheckMs);
-    // Node counts a connection that has not sent anything yet as busy, but no request is lost with it.
-    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-    const timer = setTimeout(() => connections.forEach((socket) => socket.destroy()), closeMs);
-    await closed;
-    clearInterval(idleCheck);
-    clearTimeout(timer);
+  return {
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      // A connection becomes idle when its last reply has been sent; Node has no event for that.
+      const idleCheck = setInterval(() => server.closeIdleConnections(), idleCheckMs);
+      // Node counts a connection that has not sent anything yet as busy, but no request is lost with it.
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+      const timer = setTimeout(() => connections.forEach((socket) => socket.destroy()), closeMs);
+      await closed;
+      clearInterval(idleCheck);
+      clearTimeout(timer);
+    },
+    async left(withinMs) {
+      if (connections.size === 0) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, withinMs);
+        onLast = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    },
   };
 }

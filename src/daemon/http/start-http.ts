@@ -36,6 +36,8 @@ export interface HttpOptions extends Omit<HttpContext, "stopping">, HttpServerOp
 export interface RunningHttp {
   readonly url: string;
   readonly port: number;
+  /** Resolves when every caller has closed its connections, or after the time. */
+  readonly left: (withinMs: number) => Promise<void>;
   /** Ends streams and WebSockets, lets requests in progress finish for a limited time, and frees the port. */
   close(): Promise<void>;
 }
@@ -43,7 +45,7 @@ export interface RunningHttp {
 export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const { state, log, host, tls } = options;
   const server = createHttpServer(options);
-  const closeServer = trackConnections(server);
+  const tracked = trackConnections(server);
   const connections = new Connections(server, {
     limits: { ...connectionLimits(options.maxConnections ?? defaultMaxConnections), ...options.connectionLimits },
     onClosed: (count) => log.warn({ count }, "connections without a key were closed because there were too many"),
@@ -101,7 +103,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
 
   const close = async (): Promise<void> => {
     stopping.abort(new TuttiError("stopped", "the service is being stopped; ask again when it is back"));
-    const serverClosed = closeServer();
+    const serverClosed = tracked.close();
     offRevoked();
     streams.close();
     connections.close();
@@ -109,7 +111,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     await Promise.all([serverClosed, state.operators.close()]);
   };
   let closing: Promise<void> | undefined;
-  return { url, port, close: () => (closing ??= close()) };
+  return { url, port, left: tracked.left, close: () => (closing ??= close()) };
 }
 
 /** The host at which a caller on this machine reaches a server that listens on `host`. */

@@ -12,9 +12,9 @@ import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { readAdminKey } from "../state/admin-key.ts";
 import { type DaemonFile, readDaemonFile } from "./daemon-file.ts";
-import { pinnedFetch } from "./pinned-fetch.ts";
 import { pollUntil } from "./poll-until.ts";
 import { isRunning, type ProcessIdentity } from "./process-identity.ts";
+import { fetchOf, refoundFetch } from "./refound-fetch.ts";
 
 export interface FoundDaemon {
   readonly daemon: RunningDaemon;
@@ -47,8 +47,7 @@ export async function probeDaemon(folder: string): Promise<FoundDaemon | undefin
     const message = `process ${file.pid} works on ${folder}, but its admin.key is gone; kill it with \`tutti down --force\`, and the next start makes a new key`;
     throw new TuttiError("unauthorized", message);
   }
-  const send = file.certificate === undefined ? fetch : pinnedFetch(file.certificate);
-  const status = await askStatus(file, key, send);
+  const status = await askStatus(file, key, fetchOf(file));
   if (status === undefined || status.instance !== file.instance) return undefined;
   const { pid, url, version, started_at, instance, command = false } = file;
   return {
@@ -57,7 +56,7 @@ export async function probeDaemon(folder: string): Promise<FoundDaemon | undefin
     process: processIn(file),
     starting: status.starting,
     key,
-    fetch: send,
+    fetch: refoundFetch(folder, file),
   };
 }
 

@@ -20,6 +20,7 @@ import { defaultGraceMs } from "./default-grace.ts";
 import { adminKeyFile, findDaemon } from "./find-daemon.ts";
 import { lastPortOf, type ListenAt, listenForRequests } from "./listen-for-requests.ts";
 import { type AcceptedListening, decideListening } from "./listen-rules.ts";
+import { setOthersWait } from "./others-wait.ts";
 import { ownProcess } from "./process-identity.ts";
 import { writeStartupMarker } from "./startup-marker.ts";
 import { listenForStop, type StopReason, type StopTrigger } from "./stop-trigger.ts";
@@ -134,6 +135,7 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
     // Only now: a task that hangs or ends the process must not keep the daemon from being found, asked and stopped.
     stopping = await Promise.race([stop.reason, state.resume()]);
     if (stopping === undefined) {
+      setOthersWait(state, false);
       log.info({ url: http.url, state: folder }, "up");
       onUp({ url: http.url, pid, version, started_at, command: false });
       stopping = await stop.reason;

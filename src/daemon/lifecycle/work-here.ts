@@ -4,15 +4,20 @@ import type { LocalWork } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { HttpLog } from "../http/context.ts";
 import { openState } from "../state/open-state.ts";
+import type { State } from "../state/state.ts";
 import { removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
 import { adminKeyFile } from "./find-daemon.ts";
 import { lastPortOf, listenForRequests } from "./listen-for-requests.ts";
 import { decideListening } from "./listen-rules.ts";
+import { othersWait, setOthersWait } from "./others-wait.ts";
 import { ownProcess } from "./process-identity.ts";
 import { watchStateFolder } from "./watch-state-folder.ts";
 import { startDaemon } from "./start-daemon.ts";
 
 const noLog: HttpLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** How long others may take to read how their work ended, before the process that did it ends. */
+const lastReadsMs = 5_000;
 
 /**
  * If another process gave work to this one and some is unfinished at the end, a daemon is started that goes on with it:
@@ -20,7 +25,7 @@ const noLog: HttpLog = { info: () => undefined, warn: () => undefined, error: ()
  */
 export async function workHere(folder: string): Promise<LocalWork> {
   const state = await openState(folder, { resume: "later" });
-  let given = false;
+  let given = othersWait(state);
   let stopped = false;
   const { promise: stopAsked, resolve: askToStop } = Promise.withResolvers<TuttiError | undefined>();
   const from = process.cwd();
@@ -57,10 +62,12 @@ export async function workHere(folder: string): Promise<LocalWork> {
     });
     const close = async () => {
       stopLooking();
-      const { pending, running, input_required } = state.engine.counts();
-      const isLeft = given && !stopped && pending + running + input_required > 0;
+      if (given && !stopped && !isUnfinished(state)) await http.left(lastReadsMs);
       removeDaemonFile(folder, instance);
       await http.close();
+      // Looked at now, since nobody can give more work any longer.
+      const isLeft = given && !stopped && isUnfinished(state);
+      setOthersWait(state, isLeft);
       // Whoever follows a task in this process is told, too.
       await state.client.close();
       return isLeft ? (await startDaemon({ state: folder, from })).daemon : undefined;
@@ -74,4 +81,9 @@ export async function workHere(folder: string): Promise<LocalWork> {
     for (const shut of opened) await shut();
     throw thrown;
   }
+}
+
+function isUnfinished({ engine }: State): boolean {
+  const { pending, running, input_required } = engine.counts();
+  return pending + running + input_required > 0;
 }

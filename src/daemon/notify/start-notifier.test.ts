@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 
 import { answer, anything, ask, person, task } from "../../../test/support/engine-kit.ts";
 import { lateView } from "../../../test/support/late-view.ts";

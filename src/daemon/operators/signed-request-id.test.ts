@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { signRequestId, verifyRequestId } from "./signed-request-id.ts";

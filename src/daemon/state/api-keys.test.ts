@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 
 import { TuttiError } from "../../protocol/error.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { all, adhoc, detached, named, single } from "./invocation-builders.ts";
 import { Invocation, readInvocation } from "./invocation.ts";
 import type { ExecutorHint } from "./executor.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { readStrictJson } from "./strict-json.ts";
 
 const limits = { maxLength: 10_000, maxDepth: 20, maxValues: 1000 };

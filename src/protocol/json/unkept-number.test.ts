@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 
 import { readFrontMatter } from "../../agent/definition/front-matter.ts";
 import { readClientFrame } from "../operator/read-client-frame.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 
 test("bytes survive, and the text is what Node writes for them", () => {

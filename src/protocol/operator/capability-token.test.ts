@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { TuttiError } from "../error.ts";
 import { digestSecret } from "./digest.ts";
 import { newHandle } from "./handle.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { ClientFrame, ServerFrame } from "./frames.ts";
 import { readClientFrame } from "./read-client-frame.ts";
 

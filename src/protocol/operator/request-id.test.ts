@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { formatRequestId, parseRequestId } from "./request-id.ts";
 
 const uuid = "0a1b2c3d-0000-4000-8000-0123456789ab";

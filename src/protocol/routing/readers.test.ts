@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { encode } from "@toon-format/toon";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import type { z } from "zod";
 import { fieldNames, handoffFields, policyFields, reviewFields, type FieldTable } from "./field-tables.ts";
 import { Handoff } from "./handoff.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { defaultPolicy } from "./default-policy.ts";
 import type { Handoff } from "./handoff.ts";
 import type { Policy } from "./policy.ts";

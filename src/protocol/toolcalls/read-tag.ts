@@ -61,7 +61,13 @@ function readOrphanClose(scan: ReplyScan, angle: number, tag: ReasoningTag): voi
   }
   hideAll(visible, angle, tag.end);
   for (const { name, args } of findings.calls) scan.ignored.push({ name, args });
+  const { dialectBroken, dialectMarkup } = findings;
   forget(findings);
+  // A call that is hidden in these cannot be listed.
+  if (dialectBroken || dialectMarkup) {
+    const message = `What stands before </${tag.name}> was read as reasoning; it holds tokens of a chat template.`;
+    addViolation(findings, "orphan_reasoning_close", message);
+  }
   foreign.open.length = 0;
   scan.bareFence = false;
   for (const call of scan.quoted) scan.ignored.push(call);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 import { parseToolCalls } from "./parse-tool-calls.ts";
 import { renderToolCall } from "./render-tool-call.ts";
 import { createToolCallReader, type ToolCallEvent } from "./tool-call-reader.ts";
@@ -250,7 +250,15 @@ describe("for any text", () => {
           assert.ok(same || said, `${wanted} is lost without a word`);
         }
       }),
-      { numRuns: 5000 },
+      {
+        numRuns: 5000,
+        examples: [
+          [
+            '<|tool_call_begin|>functions.a:0<|tool_call_argument_begin|>\n```json\n{"name":"j"}\n```\n<|tool_call_end|></think>',
+          ],
+          ['[THINK]<|tool_call>call:a{k:<|"|>\n```tool\n{"name":"a"}\n```\n[/THINK]</reasoning>'],
+        ],
+      },
     );
   });
 });

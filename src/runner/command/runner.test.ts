@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import fc from "fast-check";
+import fc from "../../../test/support/properties.ts";
 
 import { systemClock } from "../../engine/clock.ts";
 import { Engine } from "../../engine/engine.ts";
