@@ -116,7 +116,10 @@ export interface StepAsk<T> extends WaitOptions<T> {
 }
 
 /** Events that runs and steps record themselves. */
-type OwnEventType = Extract<TaskEvent["type"], `session.${string}` | `evidence.${string}`>;
+type OwnEventType = Extract<
+  TaskEvent["type"],
+  `session.${string}` | `evidence.${string}` | `goal.${string}` | `route.${string}` | `handoff.${string}`
+>;
 export type OwnEvent = { [T in OwnEventType]: Pick<Extract<TaskEvent, { type: T }>, "type" | "data"> }[OwnEventType];
 
 export interface WaitOptions<T> {

@@ -228,9 +228,9 @@ export {
   readAnswer,
 } from "./task/ask.ts";
 export { Budget, BudgetLimit, defaultBudget, Usage } from "./task/budget.ts";
-export { GoalEvent, LiveDelta, TaskEvent, TuttiEvent } from "./task/event.ts";
+export { LiveDelta, TaskEvent } from "./task/event.ts";
 export { Evidence, EvidenceFact } from "./task/evidence.ts";
-export { Criterion, Goal, GoalLink, GoalStatus } from "./task/goal.ts";
+export { Criterion, Goal, GoalLink, GoalNote, GoalStatus, PlannedTask } from "./task/goal.ts";
 export { AskId, EvidenceId, GoalId, TaskId, Time } from "./ids.ts";
 export {
   CompleteMessage,

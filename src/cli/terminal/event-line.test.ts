@@ -117,13 +117,35 @@ test("every type of event can be shown", () => {
     "wait.reopened": { wait: "ask_2", reason: "not a number" },
     "budget.settled": { key: "k", spent: { input_tokens: 1, output_tokens: 2, money_micro_usd: null } },
     "budget.reached": { limit: "tokens", allowed: 1, wanted: 2 },
+    "goal.criteria_added": {
+      criteria: [{ id: "c1", text: "it works", from: "model", confirmed: false, state: "open", evidence: [] }],
+    },
+    "goal.criteria_confirmed": { ids: ["c1"], by: { kind: "person", name: "ada" } },
+    "goal.planned": { round: 1, tasks: [], dropped: [] },
+    "goal.linked": { task: "tsk_b", planned: "api" },
+    "goal.link_changed": { task: "tsk_b", state: "verified", superseded_by: null, evidence: [], reason: "checked" },
+    "goal.criterion_judged": { id: "c1", state: "met", evidence: [], reason: "checked" },
+    "goal.noted": { text: "two tasks" },
+    "goal.changed": { status: "blocked", reason: "asked" },
+    "route.decided": {
+      handoff: {},
+      model: "a/b",
+      runner: "local",
+      chosen_by: "policy",
+      reason: "matched",
+      matched_by: "scope",
+      words: [],
+    },
+    "handoff.moved": { from: "received", to: "working", decision: "route", reason: "matched", hash: "h" },
   };
   for (const type of types) {
     const data = bare[type];
     if (data !== undefined) assert.notEqual(textOf({ task: agent, type, data }), "", type);
     else if (!shown.has(type))
       assert.ok(
-        ["task.started", "task.resumed", "message.added", "evidence.added", "budget.raised"].includes(type),
+        ["task.started", "task.resumed", "message.added", "evidence.added", "goal.created", "budget.raised"].includes(
+          type,
+        ),
         type,
       );
   }

@@ -104,6 +104,32 @@ function describe(event: TaskEvent): string {
       return event.data.reason;
     case "session.saved":
       return savedText(event.data);
+    case "goal.created":
+      return event.data.goal.text;
+    case "goal.criteria_added":
+      return event.data.criteria.map(({ text }) => text).join("; ");
+    case "goal.criteria_confirmed":
+      return `${event.data.ids.join(", ")} by ${event.data.by.name}`;
+    case "goal.planned":
+      return `round ${event.data.round}: ${event.data.tasks.map(({ id }) => id).join(", ")}`;
+    case "goal.linked":
+      return `${event.data.planned} is ${event.data.task}`;
+    case "goal.link_changed":
+      return `${event.data.task} ${event.data.state}: ${event.data.reason}`;
+    case "goal.criterion_judged":
+      return `${event.data.id} ${event.data.state}: ${event.data.reason}`;
+    case "goal.noted":
+      return event.data.text;
+    case "goal.changed":
+      return `${event.data.status}: ${event.data.reason}`;
+    case "route.decided":
+      return `${event.data.runner}:${event.data.model} by ${event.data.chosen_by}: ${event.data.reason}`;
+    case "handoff.moved":
+      return `${event.data.from} → ${event.data.to}: ${event.data.reason}`;
+    case "evidence.added": {
+      const { fact, verdict, excerpt } = event.data.evidence;
+      return `${fact.kind} ${verdict}${excerpt === "" ? "" : `: ${excerpt}`}`;
+    }
     case "budget.reached":
       return `${event.data.limit}: ${event.data.wanted} wanted, ${event.data.allowed} allowed`;
     case "budget.settled":

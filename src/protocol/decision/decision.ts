@@ -4,7 +4,7 @@ import { z } from "zod";
 import { trimSpace } from "../white-space.ts";
 
 /** A command that proves a task: one line, or the exact arguments when quoting matters. */
-const Check = z.union([z.string(), z.object({ run: z.array(z.string()).min(1) })]);
+export const Check = z.union([z.string(), z.object({ run: z.array(z.string()).min(1) })]);
 
 export const TaskSpec = z.object({
   workdir: z.string().describe("the repository or folder the session works in"),
@@ -22,6 +22,7 @@ export const TaskSpec = z.object({
   scope: z.string().optional().describe("what the session may touch and what it must leave alone"),
 });
 export type TaskSpec = z.infer<typeof TaskSpec>;
+export type Check = z.infer<typeof Check>;
 
 const Delegate = z
   .object({

@@ -1,12 +1,13 @@
-// The events of tasks and goals: what happened, in order. Every screen and every restart reads this one stream.
+// The events of tasks and of the goals they work for: what happened, in order. Every screen and every restart reads this one stream.
 
 import { z } from "zod";
 import { Answer, Answerer, Ask } from "./ask.ts";
 import { Budget, BudgetLimit, Usage } from "./budget.ts";
 import { Evidence } from "./evidence.ts";
 import { Failure } from "../failure.ts";
-import { Goal, GoalStatus } from "./goal.ts";
-import { AskId, GoalId, TaskId, Time } from "../ids.ts";
+import { Criterion, Goal, GoalLink, GoalStatus, PlannedTask } from "./goal.ts";
+import { Handoff } from "../routing/handoff.ts";
+import { AskId, EvidenceId, TaskId, Time } from "../ids.ts";
 import { CompleteMessage } from "./message.ts";
 import { Ordinal } from "./task.ts";
 
@@ -25,10 +26,6 @@ function taskEvent<const T extends string, D extends z.ZodType>(type: T, data: D
     type: z.literal(type),
     data,
   });
-}
-
-function goalEvent<const T extends string, D extends z.ZodType>(type: T, data: D) {
-  return z.strictObject({ seq: EventSeq, at: Time, goal: GoalId, type: z.literal(type), data });
 }
 
 const nothing = z.strictObject({});
@@ -179,11 +176,60 @@ const limitEvents = [
   taskEvent("budget.raised", z.strictObject({ budget: Budget })),
 ] as const;
 
+/** Of a goal, on the task of its manager. What a goal is now is folded from these. */
 const goalEvents = [
-  goalEvent("goal.created", z.strictObject({ goal: Goal })),
-  goalEvent("goal.linked", z.strictObject({ task: TaskId })),
-  goalEvent("goal.noted", z.strictObject({ text: z.string().min(1) })),
-  goalEvent("goal.changed", z.strictObject({ status: GoalStatus, reason: z.string() })),
+  taskEvent("goal.created", z.strictObject({ goal: Goal })),
+  /** Criteria that were added. */
+  taskEvent("goal.criteria_added", z.strictObject({ criteria: z.array(Criterion) })),
+  /** Criteria of the model's making that a person agreed to. */
+  taskEvent("goal.criteria_confirmed", z.strictObject({ ids: z.array(z.string()), by: Answerer })),
+  taskEvent(
+    "goal.planned",
+    z.strictObject({
+      round: z.int().positive(),
+      tasks: z.array(PlannedTask),
+      /** Parts of the decision that are not carried out. */
+      dropped: z.array(z.strictObject({ what: z.string(), reason: z.string() })),
+    }),
+  ),
+  taskEvent("goal.linked", z.strictObject({ task: TaskId, planned: z.string() })),
+  taskEvent(
+    "goal.link_changed",
+    z.strictObject({
+      task: TaskId,
+      state: GoalLink.shape.state,
+      superseded_by: TaskId.nullable(),
+      evidence: z.array(EvidenceId),
+      reason: z.string(),
+    }),
+  ),
+  taskEvent(
+    "goal.criterion_judged",
+    z.strictObject({ id: z.string(), state: Criterion.shape.state, evidence: z.array(EvidenceId), reason: z.string() }),
+  ),
+  taskEvent("goal.noted", z.strictObject({ text: z.string().min(1) })),
+  taskEvent("goal.changed", z.strictObject({ status: GoalStatus, reason: z.string() })),
+] as const;
+
+/** Of a delegated task: who it went to and why, and how it was passed on. */
+const routingEvents = [
+  taskEvent(
+    "route.decided",
+    z.strictObject({
+      handoff: Handoff,
+      model: z.string(),
+      runner: z.string(),
+      /** A person's choice beats the policy, and the policy beats the agent's definition. */
+      chosen_by: z.enum(["person", "policy", "agent", "default"]),
+      reason: z.string(),
+      matched_by: z.string(),
+      words: z.array(z.string()),
+    }),
+  ),
+  taskEvent(
+    "handoff.moved",
+    z.strictObject({ from: z.string(), to: z.string(), decision: z.string(), reason: z.string(), hash: z.string() }),
+  ),
 ] as const;
 
 export const TaskEvent = z.discriminatedUnion("type", [
@@ -192,14 +238,10 @@ export const TaskEvent = z.discriminatedUnion("type", [
   ...workEvents,
   ...sessionEvents,
   ...limitEvents,
+  ...goalEvents,
+  ...routingEvents,
 ]);
 export type TaskEvent = z.infer<typeof TaskEvent>;
-
-export const GoalEvent = z.discriminatedUnion("type", goalEvents);
-export type GoalEvent = z.infer<typeof GoalEvent>;
-
-export const TuttiEvent = z.discriminatedUnion("type", [TaskEvent, GoalEvent]);
-export type TuttiEvent = z.infer<typeof TuttiEvent>;
 
 /**
  * `text` and `reasoning` of a reply, `tool` for a call that is being written, `output` of a program that runs. A `notice`

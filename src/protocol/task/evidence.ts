@@ -4,15 +4,30 @@ import { z } from "zod";
 import { EvidenceId, TaskId, Time } from "../ids.ts";
 import { Ordinal } from "./task.ts";
 
-/** A command Tutti ran after the session ended. */
+const CheckOutcome = z.enum(["passed", "failed", "timed_out", "flaky", "not_run"]);
+
+/** A command Tutti ran after the session ended, in a fresh checkout of the attempt's commit. */
 const CheckFact = z.strictObject({
   kind: z.literal("check"),
-  command: z.string().min(1),
-  cwd: z.string().min(1),
-  /** Null when it was ended by a signal or the time limit. */
+  argv: z.array(z.string()).min(1),
+  /** Relative to the top of the checkout. */
+  cwd: z.string(),
+  /** Who named the check. One that a model named runs only after an approval. */
+  named_by: z.enum(["config", "person", "model"]),
+  outcome: CheckOutcome,
+  /** Null when it was ended by a signal or the time limit, or did not run. */
   exit_code: z.int().nullable(),
   duration_ms: z.int().nonnegative(),
   output_tail: z.string(),
+  /** What the output of a test runner that is known says. It can turn a pass into a failure, never the reverse. */
+  tests: z.strictObject({ runner: z.string(), passed: z.int(), failed: z.int(), skipped: z.int() }).nullable(),
+  /** The same check on the base; null when it was not run there. */
+  on_base: CheckOutcome.nullable(),
+  /** Files of the check itself that the session changed, and the outcome with the base's version of them. */
+  changed_check_files: z.array(z.string()),
+  with_base_files: CheckOutcome.nullable(),
+  /** Why the outcome is what it is, in a sentence. */
+  reason: z.string(),
 });
 
 /** What git says of the workspace: the commit it stands on and what changed since the attempt began. */
@@ -37,11 +52,33 @@ const ReviewFact = z.strictObject({
   kind: z.literal("review"),
   reviewer: TaskId,
   gate: z.enum(["approve", "revise", "escalate"]),
+  /** The reviewer's model. A review by the author's own model proves nothing alone. */
+  model: z.string(),
+  same_model: z.boolean(),
   conf: z.number().min(0).max(1),
   findings: z.array(z.string()),
 });
 
-export const EvidenceFact = z.discriminatedUnion("kind", [CheckFact, GitFact, FileFact, ReviewFact]);
+/** A pull request that was looked up after the session named it. */
+const PrFact = z.strictObject({
+  kind: z.literal("pr"),
+  url: z.string().min(1),
+  exists: z.boolean(),
+  state: z.string().nullable(),
+  head: z.string().nullable(),
+});
+
+/** A person's recorded word. */
+const PersonFact = z.strictObject({ kind: z.literal("person"), by: z.string().min(1), text: z.string() });
+
+export const EvidenceFact = z.discriminatedUnion("kind", [
+  CheckFact,
+  GitFact,
+  FileFact,
+  ReviewFact,
+  PrFact,
+  PersonFact,
+]);
 export type EvidenceFact = z.infer<typeof EvidenceFact>;
 
 export const Evidence = z.strictObject({
@@ -49,8 +86,15 @@ export const Evidence = z.strictObject({
   /** The task and attempt it speaks of. */
   task: TaskId,
   attempt: Ordinal,
-  /** One fact against a claim outweighs any number for it (invariant 12). */
-  verdict: z.enum(["supports", "contradicts"]),
+  /** Who observed it: `tutti`, a reviewer's task, or a person. */
+  source: z.string().min(1),
+  /** The commit and tree it was observed on. Without git, the tree is the hash of the snapshot. */
+  commit: z.string().nullable(),
+  tree: z.string().nullable(),
+  /** One fact against a claim outweighs any number for it (invariant 12). A flaky check proves `nothing`. */
+  verdict: z.enum(["supports", "contradicts", "nothing"]),
+  /** The part of the output that a person should read. */
+  excerpt: z.string(),
   /** Acceptance criteria of the goal it bears on. */
   criteria: z.array(z.string().min(1)),
   fact: EvidenceFact,
