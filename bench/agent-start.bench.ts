@@ -33,7 +33,7 @@ try {
   // Built as the command is published: bundled, and loaded with the compiled form Node keeps.
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   writeFileSync(join(folder, "idle.ts"), idle);
-  bundle(
+  await bundle(
     { loop: "src/agent/loop/loop.ts", idle: join(folder, "idle.ts"), zod: "node_modules/zod/index.js" },
     join(folder, "built"),
   );

@@ -7,8 +7,8 @@ import { bundle, commandEntries } from "../scripts/bundle.ts";
 
 const root = join(import.meta.dirname, "..");
 
-export function buildInto(folder: string): void {
-  bundle(commandEntries, join(folder, "dist", "bundle"));
+export async function buildInto(folder: string): Promise<void> {
+  await bundle(commandEntries, join(folder, "dist", "bundle"));
   for (const part of ["bin", "package.json", "examples"])
     cpSync(join(root, part), join(folder, part), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

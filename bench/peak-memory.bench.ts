@@ -50,7 +50,7 @@ function invoke(folder: string, index: number): number {
 await inFolder(async (folder) => {
   const [package_, engine] = [join(folder, "package"), join(folder, "engine")];
   for (const each of [package_, engine]) mkdirSync(each);
-  buildInto(package_);
+  await buildInto(package_);
   const fanOut = buildBenchmark("fan-out", engine);
   writeFileSync(join(package_, "fan-out.json"), JSON.stringify(file));
   const peaks = Array.from({ length: rounds }, (_, index) => ({

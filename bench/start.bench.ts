@@ -8,7 +8,7 @@ import { cpuOfCommand, report, round } from "./measure.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
 try {
-  buildInto(folder);
+  await buildInto(folder);
 
   const commands = {
     node: `"${process.execPath}" -e 0`,

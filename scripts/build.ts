@@ -9,5 +9,5 @@ const root = join(import.meta.dirname, "..");
 rmSync(join(root, "dist"), { recursive: true, force: true });
 const tsc = spawnSync("tsc", ["-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
 if (tsc.error) console.error(`could not run tsc: ${tsc.error.message}; run it through \`npm run build\``);
-if (tsc.status === 0) bundle(commandEntries, join(root, "dist", "bundle"));
+if (tsc.status === 0) await bundle(commandEntries, join(root, "dist", "bundle"));
 process.exitCode = tsc.status ?? 1;

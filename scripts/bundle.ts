@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { buildSync } from "esbuild";
+import { build, type Plugin } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
 
@@ -21,8 +21,18 @@ const external = ["pino", "ws"];
 const requireBanner =
   'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
 
-export function bundle(entries: Readonly<Record<string, string>>, outdir: string): void {
-  const { metafile } = buildSync({
+/** The validation library brings its messages in fifty languages. Ours are English, and the others would be loaded by every command. */
+const englishOnly: Plugin = {
+  name: "english-only",
+  setup(building) {
+    building.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+    }));
+  },
+};
+
+export async function bundle(entries: Readonly<Record<string, string>>, outdir: string): Promise<void> {
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { ...entries },
     outdir,
@@ -32,6 +42,7 @@ export function bundle(entries: Readonly<Record<string, string>>, outdir: string
     platform: "node",
     target: "node24",
     external,
+    plugins: [englishOnly],
     banner: { js: requireBanner },
     metafile: true,
     logLevel: "warning",

@@ -3,7 +3,7 @@
 import type { OpenAsk, OpenWait } from "../protocol/api/task-shapes.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
-import { isOperatorLabel } from "../protocol/operator/operator-request.ts";
+import { isOperatorLabel } from "../protocol/operator/operator-waits.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
 import { isTerminal } from "../protocol/task/task-status.ts";
 import type { TaskView } from "../protocol/task/task-view.ts";

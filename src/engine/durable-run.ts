@@ -6,7 +6,7 @@ import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { AgentResult, TaskSnapshot } from "../protocol/invocation/invocation-result.ts";
 import type { CompleteMessage, Message } from "../protocol/task/message.ts";
-import { maxHandovers } from "../protocol/task/task.ts";
+import { maxHandovers } from "../protocol/task/max-handovers.ts";
 import type {
   Durable,
   GivenUp,

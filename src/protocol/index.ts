@@ -110,15 +110,14 @@ export {
 export { isHandle, newHandle } from "./operator/handle.ts";
 export { matchReply, type NotOpen, type ReplyMatch, type ReplyTo } from "./operator/match-reply.ts";
 export {
-  anyOperator,
   JoinedOperator,
   JoinOperator,
   OperatorInfo,
-  OperatorName,
   OperatorSid,
   OperatorTicket,
   RolesConflict,
 } from "./operator/operator-session.ts";
+export { anyOperator, OperatorName } from "./operator/operator-name.ts";
 export { type ClientFrameRead, maxFrameLength, readClientFrame } from "./operator/read-client-frame.ts";
 export { refuseFrame } from "./operator/refuse-frame.ts";
 export {
@@ -252,7 +251,8 @@ export {
   userMessage,
 } from "./task/message.ts";
 export { ResultPreview, RootSummary, TaskSummary, TaskView } from "./task/task-view.ts";
-export { Attempt, AttemptOutcome, maxHandovers, Task } from "./task/task.ts";
+export { maxHandovers } from "./task/max-handovers.ts";
+export { Attempt, AttemptOutcome, Task } from "./task/task.ts";
 export {
   type A2AVersion,
   fromA2AState,

@@ -10,7 +10,7 @@ import type { Runner } from "../../ports.ts";
 import { adhoc, all, detached, named, single } from "../../protocol/invocation/invocation-builders.ts";
 import type { ContextScope, Invocation, Join } from "../../protocol/invocation/invocation.ts";
 import { messageText } from "../../protocol/task/message.ts";
-import { maxHandovers } from "../../protocol/task/task.ts";
+import { maxHandovers } from "../../protocol/task/max-handovers.ts";
 import { led, leadOf, person, worker } from "../../../test/support/lead-and-worker.ts";
 import { idOf, world } from "../../../test/support/agent-kit.ts";
 import { until } from "../../../test/support/wait-until.ts";

@@ -10,12 +10,13 @@ export const ask = durableTool({
   name: "ask",
   description:
     "Asks a person: a question, answered with text, or an approval, answered with yes or no. Waits for the answer.",
-  input: z.strictObject({
-    question: z.string().min(1),
-    kind: z.enum(["question", "approval"]).nullish(),
-    choices: z.array(z.string().min(1)).min(1).nullish().describe("The answers a question may have."),
-    within_ms: z.int().positive().nullish().describe("How long to wait; a day when absent."),
-  }),
+  input: () =>
+    z.strictObject({
+      question: z.string().min(1),
+      kind: z.enum(["question", "approval"]).nullish(),
+      choices: z.array(z.string().min(1)).min(1).nullish().describe("The answers a question may have."),
+      within_ms: z.int().positive().nullish().describe("How long to wait; a day when absent."),
+    }),
   effects: ["read"],
   waits: true,
   async run({ question, kind, choices, within_ms }, { durable, key }) {

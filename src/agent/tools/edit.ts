@@ -24,12 +24,13 @@ export const edit = stepTool({
   description:
     "Replaces a piece of a text file with another. The old piece must match exactly, spaces and line breaks included, " +
     "and must occur only once, unless all is true.",
-  input: z.strictObject({
-    path: z.string().min(1),
-    old: z.string().min(1),
-    new: z.string(),
-    all: z.boolean().nullish().describe("Replace it everywhere."),
-  }),
+  input: () =>
+    z.strictObject({
+      path: z.string().min(1),
+      old: z.string().min(1),
+      new: z.string(),
+      all: z.boolean().nullish().describe("Replace it everywhere."),
+    }),
   effects: ["write"],
   repeatable: false,
   lookOf: (input) => ({ always: true, at: (context) => lookAtFile(input.path, context, (raw) => preview(raw, input)) }),

@@ -10,10 +10,11 @@ import { durableTool } from "./tool.ts";
 export const readResult = durableTool({
   name: "read_result",
   description: "Shows more of a large result of an earlier call, from a character on.",
-  input: z.strictObject({
-    id: z.string().min(1).describe("The id given where the result was cut."),
-    offset: z.int().nonnegative().nullish().describe("From which character on; 0 when absent."),
-  }),
+  input: () =>
+    z.strictObject({
+      id: z.string().min(1).describe("The id given where the result was cut."),
+      offset: z.int().nonnegative().nullish().describe("From which character on; 0 when absent."),
+    }),
   effects: ["read"],
   waits: false,
   async run({ id, offset }, { durable }) {

@@ -22,11 +22,12 @@ export const read = stepTool({
   description:
     "Shows a text file, from a line on. A relative path begins at the first folder you may touch. " +
     "The first line of the answer, in brackets, tells which lines follow and where to go on.",
-  input: z.strictObject({
-    path: z.string().min(1),
-    from: z.int().positive().nullish().describe("The first line; 1 when absent."),
-    lines: z.int().positive().nullish().describe("How many at most; as many as fit when absent."),
-  }),
+  input: () =>
+    z.strictObject({
+      path: z.string().min(1),
+      from: z.int().positive().nullish().describe("The first line; 1 when absent."),
+      lines: z.int().positive().nullish().describe("How many at most; as many as fit when absent."),
+    }),
   effects: ["read"],
   repeatable: true,
   run: ({ path, from, lines }, { rights, step, offLimits }) =>

@@ -18,24 +18,25 @@ const mostEntries = 1_000;
 const mostMatches = 200;
 const deepest = 32;
 
-const path = z.string().min(1).nullish().describe("The first folder you may touch when absent.");
-const glob = z
-  .string()
-  .min(1)
-  .max(1_000)
-  .nullish()
-  .describe("Only these paths, as *.ts or src/**/*.ts, relative to the path.");
-const ignored = z.boolean().nullish().describe("Also what is ignored: .git, node_modules, .gitignore.");
+const places = () => ({
+  path: z.string().min(1).nullish().describe("The first folder you may touch when absent."),
+  glob: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .nullish()
+    .describe("Only these paths, as *.ts or src/**/*.ts, relative to the path."),
+  ignored: z.boolean().nullish().describe("Also what is ignored: .git, node_modules, .gitignore."),
+});
 
 export const list = stepTool({
   name: "list",
   description: "Lists a folder: its own entries, or those of more levels below it.",
-  input: z.strictObject({
-    path,
-    depth: z.int().positive().max(deepest).nullish().describe("Levels; 1 when absent, all with a glob that has **."),
-    glob,
-    ignored,
-  }),
+  input: () =>
+    z.strictObject({
+      ...places(),
+      depth: z.int().positive().max(deepest).nullish().describe("Levels; 1 when absent, all with a glob that has **."),
+    }),
   effects: ["read"],
   repeatable: true,
   async run(input, context) {
@@ -50,15 +51,19 @@ export const search = stepTool({
   name: "search",
   description:
     "Finds the lines of text files that match a regular expression (JavaScript), or only files whose path matches a glob.",
-  input: z.strictObject({
-    pattern: z.string().min(1).max(2_000).nullish().describe("What a line must hold; absent, files are found by glob."),
-    literal: z.boolean().nullish().describe("The pattern is plain text, not a regular expression."),
-    ignore_case: z.boolean().nullish(),
-    path,
-    glob,
-    ignored,
-    most: z.int().positive().max(mostEntries).nullish().describe(`Results at most; ${mostMatches} when absent.`),
-  }),
+  input: () =>
+    z.strictObject({
+      pattern: z
+        .string()
+        .min(1)
+        .max(2_000)
+        .nullish()
+        .describe("What a line must hold; absent, files are found by glob."),
+      literal: z.boolean().nullish().describe("The pattern is plain text, not a regular expression."),
+      ignore_case: z.boolean().nullish(),
+      ...places(),
+      most: z.int().positive().max(mostEntries).nullish().describe(`Results at most; ${mostMatches} when absent.`),
+    }),
   effects: ["read"],
   repeatable: true,
   async run(input, context) {

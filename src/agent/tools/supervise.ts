@@ -8,13 +8,13 @@ import { userMessage } from "../../protocol/task/message.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { durableTool, type DurableToolContext, type Tool } from "./tool.ts";
 
-const task_id = z.string().min(1).describe("The id a background call returned, or list_my_tasks.");
+const taskId = () => z.string().min(1).describe("The id a background call returned, or list_my_tasks.");
 const hour = 60 * 60 * 1000;
 
 const getTask = durableTool({
   name: "get_task",
   description: "Shows one of your tasks as it is now.",
-  input: z.strictObject({ task_id }),
+  input: () => z.strictObject({ task_id: taskId() }),
   effects: ["read"],
   waits: false,
   run: (input, context) => snapshotOf(input.task_id, context),
@@ -24,10 +24,11 @@ const waitTask = durableTool({
   name: "wait_task",
   description:
     "Waits until one of your tasks ends and returns its result. When it takes too long you are told; it goes on.",
-  input: z.strictObject({
-    task_id,
-    timeout_ms: z.int().positive().max(hour).nullish().describe("A minute when absent."),
-  }),
+  input: () =>
+    z.strictObject({
+      task_id: taskId(),
+      timeout_ms: z.int().positive().max(hour).nullish().describe("A minute when absent."),
+    }),
   effects: ["read"],
   waits: true,
   async run({ task_id: id, timeout_ms }, context) {
@@ -41,7 +42,7 @@ const waitTask = durableTool({
 const cancelTask = durableTool({
   name: "cancel_task",
   description: "Ends one of your tasks and every task below it. Tasks that have ended already are not affected.",
-  input: z.strictObject({ task_id }),
+  input: () => z.strictObject({ task_id: taskId() }),
   effects: ["write"],
   waits: false,
   async run({ task_id: id }, { durable, key }) {
@@ -53,9 +54,10 @@ const cancelTask = durableTool({
 const listMyTasks = durableTool({
   name: "list_my_tasks",
   description: "Lists the tasks below your own, of all levels.",
-  input: z.strictObject({
-    scope: z.enum(["all", "open"]).nullish().describe("open leaves out those that have ended."),
-  }),
+  input: () =>
+    z.strictObject({
+      scope: z.enum(["all", "open"]).nullish().describe("open leaves out those that have ended."),
+    }),
   effects: ["read"],
   waits: false,
   async run({ scope }, { durable, key }) {
@@ -67,7 +69,7 @@ const listMyTasks = durableTool({
 const getTaskResult = durableTool({
   name: "get_task_result",
   description: "Returns the whole result of one of your tasks that has ended, or tells you that it has not.",
-  input: z.strictObject({ task_id }),
+  input: () => z.strictObject({ task_id: taskId() }),
   effects: ["read"],
   waits: false,
   async run({ task_id: id }, context) {
@@ -81,7 +83,7 @@ const getTaskResult = durableTool({
 const messageTask = durableTool({
   name: "message_task",
   description: "Sends a message to one of your tasks that has not ended; the task sees it before its next turn.",
-  input: z.strictObject({ task_id, message: z.string().min(1) }),
+  input: () => z.strictObject({ task_id: taskId(), message: z.string().min(1) }),
   effects: ["write"],
   waits: false,
   async run({ task_id: id, message }, context) {

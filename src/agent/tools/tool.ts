@@ -61,7 +61,8 @@ export type Tool = StepTool | DurableTool;
 interface ToolDescription<I> {
   readonly name: string;
   readonly description: string;
-  readonly input: z.ZodType<I>;
+  /** A function where the tool is loaded with the loop: making schemas is most of what loading would cost. */
+  readonly input: z.ZodType<I> | (() => z.ZodType<I>);
   /** All effects the tool may have. When absent it is `read`, or `write` for a step tool that is not repeatable. */
   readonly effects?: readonly Effect[];
   /** The effect of one call, where the arguments decide; when absent, all effects of the tool, within the task's folders. */
@@ -80,6 +81,7 @@ export function stepTool<I>(
   const effects = tool.effects ?? [tool.repeatable ? "read" : "write"];
   // Made when a model is to see it: turning a schema into JSON Schema is most of what importing a tool would cost.
   let declaration: ModelTool | undefined;
+  const prepare = preparer(tool, effects);
   return {
     kind: "step",
     name: tool.name,
@@ -89,7 +91,7 @@ export function stepTool<I>(
     effects,
     repeatable: tool.repeatable,
     held: tool.held,
-    prepare: (input) => prepareCall(tool, effects, input),
+    prepare,
   };
 }
 
@@ -101,6 +103,7 @@ export function durableTool<I>(
 ): DurableTool {
   const effects = tool.effects ?? ["read"];
   let declaration: ModelTool | undefined;
+  const prepare = preparer(tool, effects);
   return {
     kind: "durable",
     name: tool.name,
@@ -109,12 +112,16 @@ export function durableTool<I>(
     },
     effects,
     waits: tool.waits,
-    prepare: (input) => prepareCall(tool, effects, input),
+    prepare,
   };
 }
 
 function declare<I>({ name, description, input }: ToolDescription<I>): ModelTool {
-  return { name, description, parameters: parametersOf(input) };
+  return { name, description, parameters: parametersOf(schemaOf(input)) };
+}
+
+function schemaOf<I>(input: ToolDescription<I>["input"]): z.ZodType<I> {
+  return typeof input === "function" ? input() : input;
 }
 
 export function parametersOf(input: z.ZodType): ModelTool["parameters"] {
@@ -122,15 +129,17 @@ export function parametersOf(input: z.ZodType): ModelTool["parameters"] {
   return parameters;
 }
 
-function prepareCall<I, C>(
+function preparer<I, C>(
   tool: ToolDescription<I> & { readonly run: (input: I, context: C) => unknown },
   effects: readonly Effect[],
-  value: unknown,
-): PreparedCall<C> {
-  const parsed = tool.input.safeParse(value);
-  if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error) };
-  const effect = tool.effectOf?.(parsed.data) ?? { effects, confined: true };
-  const look = tool.lookOf?.(parsed.data);
-  const run = (context: C): unknown => tool.run(parsed.data, context);
-  return look === undefined ? { ok: true, effect, run } : { ok: true, effect, look, run };
+): (value: unknown) => PreparedCall<C> {
+  let schema: z.ZodType<I> | undefined;
+  return (value) => {
+    const parsed = (schema ??= schemaOf(tool.input)).safeParse(value);
+    if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error) };
+    const effect = tool.effectOf?.(parsed.data) ?? { effects, confined: true };
+    const look = tool.lookOf?.(parsed.data);
+    const run = (context: C): unknown => tool.run(parsed.data, context);
+    return look === undefined ? { ok: true, effect, run } : { ok: true, effect, look, run };
+  };
 }

@@ -17,7 +17,7 @@ function writeTool(name: string): StepTool {
     description:
       "Writes a text file, with the folders it needs. A relative path begins at the first folder you may touch. " +
       "What was in the file before is replaced.",
-    input: z.strictObject({ path: z.string().min(1), content: z.string() }),
+    input: () => z.strictObject({ path: z.string().min(1), content: z.string() }),
     effects: ["write"],
     repeatable: false,
     lookOf: ({ path, content }) => ({

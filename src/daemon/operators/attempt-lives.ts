@@ -1,7 +1,8 @@
 // Reads how long the rights to an attempt live. The offer of the attempt says so.
 
 import { type AttemptLives, defaultLives } from "../../protocol/operator/lease.ts";
-import { livesOf, operatorKeys } from "../../protocol/operator/operator-request.ts";
+import { livesOf } from "../../protocol/operator/operator-request.ts";
+import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import type { Store } from "../../store/store.ts";
 import { requestDetails } from "./request-details.ts";
 

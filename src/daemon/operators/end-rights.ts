@@ -2,7 +2,8 @@
 
 import type { Tasks } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { operatorKeys, type RightsEndedPart } from "../../protocol/operator/operator-request.ts";
+import { type RightsEndedPart } from "../../protocol/operator/operator-request.ts";
+import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import { taskName } from "../../store/names.ts";
 import type { LeaseRow } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";

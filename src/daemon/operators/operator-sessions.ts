@@ -4,7 +4,7 @@ import { randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 
 import type { Clock } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { anyOperator } from "../../protocol/operator/operator-session.ts";
+import { anyOperator } from "../../protocol/operator/operator-name.ts";
 import type { OperatorRow, ServiceRecords } from "../../store/service-records.ts";
 import type { Keys } from "../state/api-keys.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";

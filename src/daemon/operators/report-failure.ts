@@ -3,7 +3,8 @@
 import { storedAnswerIn } from "../../engine/wait-body.ts";
 import type { Tasks } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { type OperatorFailedPart, operatorKeys, SpawnAnswer } from "../../protocol/operator/operator-request.ts";
+import { type OperatorFailedPart, SpawnAnswer } from "../../protocol/operator/operator-request.ts";
+import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import { spawnVerdict } from "../../protocol/operator/spawn-verdict.ts";
 import { taskName } from "../../store/names.ts";
 import type { Store, WaitRow } from "../../store/store.ts";

@@ -1,7 +1,8 @@
 // Reads from a wait what an operator is asked.
 
 import { waitBodyIn } from "../../engine/wait-body.ts";
-import { isOperatorLabel, OperatorRequest } from "../../protocol/operator/operator-request.ts";
+import { OperatorRequest } from "../../protocol/operator/operator-request.ts";
+import { isOperatorLabel } from "../../protocol/operator/operator-waits.ts";
 import type { WaitRow } from "../../store/store.ts";
 
 /** Of an ask only the kind is read here. */

@@ -4,7 +4,7 @@ import { accountKinds } from "../../core/account.ts";
 import { taskBodyIn } from "../../engine/task-body.ts";
 import { defaultBudget } from "../../protocol/task/budget.ts";
 import type { AttemptLives } from "../../protocol/operator/lease.ts";
-import { operatorKeys } from "../../protocol/operator/operator-request.ts";
+import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import { findAgent } from "../../agent/delegation/find-agent.ts";
 import { SharedHistory, TaskInput } from "../../agent/delegation/task-input.ts";
 import { InvocationFile } from "../../protocol/invocation/invocation-file.ts";

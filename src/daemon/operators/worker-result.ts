@@ -3,7 +3,8 @@
 import { askName } from "../../store/names.ts";
 import type { Delivery, Tasks } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { operatorKeys, PostedResult } from "../../protocol/operator/operator-request.ts";
+import { PostedResult } from "../../protocol/operator/operator-request.ts";
+import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import type { Usage } from "../../protocol/task/budget.ts";
 import type { WorkerRecorded } from "../../protocol/operator/worker.ts";
 import type { AuthorizedWorker } from "./authorize-worker.ts";

@@ -2,7 +2,7 @@
 
 import type { Tasks } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { operatorKeys } from "../../protocol/operator/operator-request.ts";
+import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import {
   submittedOk,
   submittedUsage,

@@ -7,7 +7,7 @@ import { waitBodyIn } from "../../engine/wait-body.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { AskId } from "../../protocol/ids.ts";
-import { isOperatorLabel } from "../../protocol/operator/operator-request.ts";
+import { isOperatorLabel } from "../../protocol/operator/operator-waits.ts";
 import type { LiveDelta } from "../../protocol/task/event.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";

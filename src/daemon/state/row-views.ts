@@ -6,7 +6,7 @@ import { clientCall } from "../../engine/event-view.ts";
 import { contentOf, outcomeIn } from "../../engine/outcome.ts";
 import { waitBodyIn } from "../../engine/wait-body.ts";
 import type { ListedAsk, ListedWait, OpenWait } from "../../protocol/api/task-shapes.ts";
-import { isOperatorLabel } from "../../protocol/operator/operator-request.ts";
+import { isOperatorLabel } from "../../protocol/operator/operator-waits.ts";
 import type { TaskSummary, TaskView } from "../../protocol/task/task-view.ts";
 import { askName, taskName } from "../../store/names.ts";
 import { resultBeginning } from "../../store/result-beginning.ts";

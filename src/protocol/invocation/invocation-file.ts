@@ -8,7 +8,7 @@ import { Budget } from "../task/budget.ts";
 import { Invocation, readInvocation } from "./invocation.ts";
 import { issuesOf, type ReadIssue } from "../lenient-read.ts";
 import { NonBlank } from "../non-blank.ts";
-import { OperatorName } from "../operator/operator-session.ts";
+import { OperatorName } from "../operator/operator-name.ts";
 import { Profile } from "../toolcalls/dialect.ts";
 import { ToolDelivery } from "./tool-policy.ts";
 import { RehearsalScript } from "./rehearsal-script.ts";

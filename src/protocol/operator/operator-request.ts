@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Usage } from "../task/budget.ts";
 import { type AttemptLives, defaultLives } from "./lease.ts";
-import { OperatorName } from "./operator-session.ts";
+import { OperatorName } from "./operator-name.ts";
 
 const about = { agent: z.string(), attempt: z.int().min(1).max(0xffff_ffff) };
 
@@ -27,23 +27,6 @@ export function livesOf(spawn: Extract<OperatorRequest, { kind: "spawn" }>): Att
   const { token_ms = defaultLives.tokenMs, lease_ms = defaultLives.leaseMs } = spawn;
   return { tokenMs: token_ms, leaseMs: lease_ms };
 }
-
-const prefix = "operator.";
-
-export function operatorLabel(kind: OperatorRequest["kind"]): string {
-  return `${prefix}${kind}`;
-}
-
-/** True for a wait that only an operator or its worker may settle. */
-export function isOperatorLabel(label: string): boolean {
-  return label.startsWith(prefix);
-}
-
-/** The keys of the waits, the same in every attempt. */
-export const operatorKeys = { hook_before: "gate.before", spawn: "spawn", result: "result" } as const satisfies Record<
-  OperatorRequest["kind"],
-  string
->;
 
 /** What settles a `hook_before`. */
 export const HookVerdict = z.strictObject({ ok: z.boolean(), reason: z.string().optional() });

@@ -1,28 +1,15 @@
 // The bodies of the operator routes: joining as an operator, and reading who has joined.
 import { z } from "zod";
 import { Time } from "../ids.ts";
+import { anyOperator, OperatorName } from "./operator-name.ts";
 
 export const OperatorSid = z
   .string()
   .regex(/^op-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/, "must be `op-` and a uuid");
 export type OperatorSid = z.infer<typeof OperatorSid>;
 
-/** Stands for any connected operator, so no operator can have this name. */
-export const anyOperator = "any";
-
-const name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(64)
-  .refine((text) => !/\p{Cc}/u.test(text), "must be one line");
-
-/** Whom a request is for: a name an operator joined with, the sid of a session, or `any`. */
-export const OperatorName = name;
-export type OperatorName = z.infer<typeof OperatorName>;
-
 /** A name under which work can be addressed to an operator; it grants nothing. */
-const role = name.refine(
+const role = OperatorName.refine(
   (text) => text !== anyOperator && !text.startsWith("op-"),
   "`any` and names that begin with `op-` have a meaning of their own; choose another",
 );

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import { defaultBudget } from "./budget.ts";
 import { TuttiError } from "../error.ts";
+import { eventTypes } from "./event-types.ts";
 import { LiveDelta, TaskEvent } from "./event.ts";
 import { Task } from "./task.ts";
 import { toFailure } from "../failure.ts";
@@ -210,6 +211,7 @@ test("every event keeps its form when written and read", () => {
 test("the table above covers every type of event, and each is named noun.past", () => {
   const types = TaskEvent.options.flatMap((option) => [...option.shape.type.values]);
   assert.deepEqual(new Set<string>(types), new Set(Object.keys(taskData)));
+  assert.deepEqual(new Set<string>(types), new Set<string>(eventTypes));
   for (const type of types) assert.match(type, /^[a-z]+\.[a-z_]+$/);
 });
 

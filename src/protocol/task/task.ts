@@ -7,9 +7,6 @@ import { Failure } from "../failure.ts";
 import { GoalId, TaskId, Time } from "../ids.ts";
 import { TaskStatus } from "./task-status.ts";
 
-/** How often a task may be handed over. Further handovers are refused, so that agents cannot pass work in circles. */
-export const maxHandovers = 8;
-
 /** Attempts are counted from 1 in a task, runs from 1 in an attempt. */
 export const Ordinal = z.int().positive();
 

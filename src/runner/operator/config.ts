@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { maxTokenLife } from "../../protocol/operator/capability-token.ts";
 import { defaultLives } from "../../protocol/operator/lease.ts";
-import { anyOperator, OperatorName } from "../../protocol/operator/operator-session.ts";
+import { anyOperator, OperatorName } from "../../protocol/operator/operator-name.ts";
 import { readRunnerConfig } from "../shared/runner-config.ts";
 
 const day = 24 * 60 * 60 * 1000;

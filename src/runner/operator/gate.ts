@@ -4,7 +4,8 @@ import { z } from "zod";
 
 import { TuttiError } from "../../protocol/error.ts";
 import { TreeOperators } from "../../protocol/invocation/invocation-file.ts";
-import { HookVerdict, operatorKeys, operatorLabel } from "../../protocol/operator/operator-request.ts";
+import { HookVerdict } from "../../protocol/operator/operator-request.ts";
+import { operatorKeys, operatorLabel } from "../../protocol/operator/operator-waits.ts";
 import type { Durable, Runner } from "../../ports.ts";
 
 const defaultWithin = 10 * 60 * 1000;

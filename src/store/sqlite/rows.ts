@@ -3,7 +3,7 @@ import type { SQLOutputValue } from "node:sqlite";
 
 import { TuttiError } from "../../protocol/error.ts";
 import { AskKind } from "../../protocol/task/ask.ts";
-import { TaskEvent } from "../../protocol/task/event.ts";
+import { eventTypes } from "../../protocol/task/event-types.ts";
 import { TaskStatus, TerminalStatus } from "../../protocol/task/task-status.ts";
 import type {
   AnswerRow,
@@ -184,12 +184,10 @@ export const placeIn: RowReader<TaskPlace> = (row) => ({
   status: statusIn(row),
 });
 
-const eventTypes: ReadonlyMap<string, EventType> = new Map(
-  TaskEvent.options.map(({ shape }) => [shape.type.value, shape.type.value]),
-);
+const knownTypes: ReadonlyMap<string, EventType> = new Map(eventTypes.map((type) => [type, type]));
 
 function eventTypeOf(type: string): EventType {
-  return eventTypes.get(type) ?? raise(damaged("type"));
+  return knownTypes.get(type) ?? raise(damaged("type"));
 }
 
 function eventTypeOrNull(row: Row): EventType | null {

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 
-import { operatorKeys } from "../../protocol/operator/operator-request.ts";
+import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import { requestBeginning, RequestBeginning } from "../request-beginning.ts";
 import type { StoreView, TaskRequest } from "../view.ts";
 import { integerOrNull, numberIn, type RowReader, textOrNull } from "./rows.ts";
