@@ -12,7 +12,8 @@ export {
   type WorkspaceState,
 } from "./list-workspaces.ts";
 export { integrate, type Integration, integrationBranch, mergeBranch, type MergeInto } from "./merge-branch.ts";
-export type { MergeConflict, MergeOutcome } from "./merge-commits.ts";
+export type { MergeConflict, MergeOutcome, NamedCommit } from "./merge-commits.ts";
+export { finishedWork, type FinishedWork, mergePredecessors, type Predecessors } from "./merge-predecessors.ts";
 export type { Confine } from "./own-git.ts";
 export { openWorkspaces, readRecord, readRecords, type ReadRecords, type WorkspaceStore } from "./record-store.ts";
 export { type Recovered, recoverWorkspaces } from "./recover-workspaces.ts";

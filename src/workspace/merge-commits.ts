@@ -12,7 +12,18 @@ export interface MergeConflict {
   readonly state: "conflict";
   /** What could not be merged, as the caller named it. */
   readonly branch: string;
+  /** The commit that could not be merged. */
+  readonly commit: string;
   readonly files: readonly string[];
+  /** The commit that it does not fit together with, and the branches that were merged into this commit before. */
+  readonly merged: { readonly commit: string; readonly branches: readonly string[] };
+  /** The branches that come after it and were not tried. */
+  readonly rest: readonly NamedCommit[];
+}
+
+export interface NamedCommit {
+  readonly name: string;
+  readonly commit: string;
 }
 
 export interface MergeRequest {
@@ -46,7 +57,15 @@ export async function mergeCommits(git: OwnGit, request: MergeRequest): Promise<
   }
   const [tree = "", ...files] = stdout.toString("utf8").split("\0");
   if (code === 1) {
-    return { state: "conflict", branch, files: [...new Set(files.filter((file) => file.trim() !== ""))] };
+    const named = [...new Set(files.filter((file) => file.trim() !== ""))];
+    return {
+      state: "conflict",
+      branch,
+      commit: theirs,
+      files: named,
+      merged: { commit: ours, branches: [] },
+      rest: [],
+    };
   }
   return {
     state: "merged",
@@ -57,8 +76,8 @@ export async function mergeCommits(git: OwnGit, request: MergeRequest): Promise<
 
 export interface Ordered {
   readonly base: string;
-  /** Names and commits, in the order in which they are merged. */
-  readonly branches: readonly { readonly name: string; readonly commit: string }[];
+  /** In the order in which they are merged. */
+  readonly branches: readonly NamedCommit[];
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -66,10 +85,13 @@ export interface Ordered {
 export async function mergeInOrder(git: OwnGit, { base, branches, signal }: Ordered): Promise<MergeOutcome> {
   let commit = base;
   let how: "up_to_date" | "fast_forward" | "merge" = "up_to_date";
-  for (const { name, commit: theirs } of branches) {
+  for (const [index, { name, commit: theirs }] of branches.entries()) {
     const message = `Merge ${name}`;
     const outcome = await mergeCommits(git, { ours: commit, theirs, branch: name, message, signal });
-    if (outcome.state === "conflict") return outcome;
+    if (outcome.state === "conflict") {
+      const before = branches.slice(0, index).map((each) => each.name);
+      return { ...outcome, merged: { commit, branches: before }, rest: branches.slice(index + 1) };
+    }
     commit = outcome.commit;
     if (outcome.how !== "up_to_date") how = outcome.how;
   }

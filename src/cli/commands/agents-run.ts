@@ -6,6 +6,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
 import { parseRunnerRef } from "../../protocol/invocation/runner-ref.ts";
 import type { Effort } from "../../protocol/invocation/call-settings.ts";
+import type { TaskId } from "../../protocol/ids.ts";
 import { withDaemon, withTutti } from "../connect.ts";
 import type { AnsweringOptions } from "../follow-run.ts";
 import { givenFolder } from "../given-folder.ts";
@@ -19,6 +20,7 @@ import { stateFolder } from "../state-folder.ts";
 import { warn } from "../terminal/output.ts";
 import { note } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
+import { findWorkspaceTask, withWorkspaces } from "../with-workspaces.ts";
 
 export interface AgentsRunOptions extends AnsweringOptions {
   readonly cwd?: string;
@@ -27,6 +29,8 @@ export interface AgentsRunOptions extends AnsweringOptions {
   /** Where a coding agent works. */
   readonly workspace?: "worktree" | "copy" | "shared";
   readonly withChanges?: boolean;
+  /** Tasks whose work a coding agent builds on. */
+  readonly after?: readonly string[];
   readonly effort?: Effort;
   readonly script?: string;
   readonly state?: string;
@@ -46,7 +50,7 @@ export async function agentsRunCommand(
   const text = prompt === "-" ? await readText("-", options.limit) : prompt;
   // A program that reads JSON could take the built-in rehearsal for a result, so it gets an error.
   const rehearse = options.json !== true;
-  const runner = runnerOf(options);
+  const runner = runnerOf(options, await builtOn(host, options));
   const { model, effort } = options;
   const request = { agent: name, prompt: text, model, effort, runner, script, rehearse };
   const run = await prepare(host, request, options);
@@ -106,16 +110,39 @@ async function prepare(
   return { ...(await project.prepareRun({ ...request, folder })), folder };
 }
 
-function runnerOf({ runner: ref, workspace: mode, withChanges }: AgentsRunOptions): RunnerConfig | undefined {
+/** The tasks that really have the work: an invocation stands for the task below it that has a workspace. */
+async function builtOn(host: Host, { after = [], state }: AgentsRunOptions): Promise<TaskId[]> {
+  const tasks: TaskId[] = [];
+  if (after.length === 0) return tasks;
+  await withWorkspaces(host, { ...(state === undefined ? {} : { state }) }, async (tutti) => {
+    for (const given of after) {
+      const { task, mode } = await tutti.taskWorkspace(await findWorkspaceTask(tutti, given));
+      if (mode !== "worktree")
+        throw new TuttiError("usage", `${task} has no branch to build on: its work is a ${mode}`);
+      tasks.push(task);
+    }
+  });
+  return tasks;
+}
+
+function runnerOf(
+  { runner: ref, workspace: mode, withChanges }: AgentsRunOptions,
+  after: readonly TaskId[],
+): RunnerConfig | undefined {
   const runner = ref === undefined ? undefined : parseRunnerRef(ref);
-  if (mode === undefined && withChanges !== true) return runner;
+  if (mode === undefined && withChanges !== true && after.length === 0) return runner;
   if (runner?.kind !== "acp") {
-    const message = "--workspace and --with-changes are for coding agents; say which with --runner acp:PROFILE";
+    const message =
+      "--workspace, --with-changes and --after are for coding agents; say which with --runner acp:PROFILE";
     throw new TuttiError("usage", message);
+  }
+  if (after.length > 0 && (withChanges === true || (mode ?? "worktree") !== "worktree")) {
+    throw new TuttiError("usage", "work that builds on other tasks begins in a worktree with their branches alone");
   }
   const workspace = {
     ...(mode === undefined ? {} : { mode }),
     ...(withChanges === true ? { with_changes: true } : {}),
+    ...(after.length === 0 ? {} : { after: [...after] }),
   };
   return { kind: runner.kind, config: { ...Object(runner.config), workspace } };
 }

@@ -86,6 +86,11 @@ function declareRun(agents: Command, host: () => Promise<Host>): void {
       ).choices(["worktree", "copy", "shared"]),
     )
     .option("--with-changes", "the worktree of a coding agent begins with the uncommitted changes of your checkout")
+    .option(
+      "--after <task>",
+      "the work of a coding agent builds on the branch of this task; several are merged in the order given",
+      (task: string, before: readonly string[] = []) => [...before, task],
+    )
     .addOption(
       new Option(
         "--effort <level>",

@@ -9,6 +9,7 @@ import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { ModelsConfig } from "../../model/models-config.ts";
 import type { Clock, Durable, Runner, RunnerRegistry, TreeRunners } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import type { TaskId } from "../../protocol/ids.ts";
 import { knownRunnerKinds } from "../../protocol/invocation/runner-kinds.ts";
 import { sessionHomes } from "../../runner/acp/old-homes.ts";
 import { acpRunner } from "../../runner/acp/runner.ts";
@@ -69,6 +70,8 @@ export interface ProjectRuntimesOptions {
   readonly onWarning?: (message: string) => void;
   /** The keys that the person keeps for providers. */
   readonly providerKeys: ProviderKeys;
+  /** Whether a task is over, or gone from the records. */
+  readonly isOver?: (task: TaskId) => boolean;
 }
 
 interface Cached {
@@ -150,7 +153,7 @@ interface RuntimeSource {
 
 async function loadRuntime(
   { files, user, project }: RuntimeSource,
-  { state, clock, onModels, onWarning, providerKeys }: ProjectRuntimesOptions,
+  { state, clock, onModels, onWarning, providerKeys, isOver }: ProjectRuntimesOptions,
 ): Promise<ProjectRuntime> {
   const loaded = await loadConfig(files);
   const { file, config, process: running } = loaded;
@@ -190,6 +193,7 @@ async function loadRuntime(
         copy: workspaces.copy ?? [],
         setup: workspaces.setup ?? [],
         confine: confineGit(sandbox, [state]),
+        isOver,
       },
     }),
     registered: Object.fromEntries(loaded.runners.map(({ kind, run }) => [kind, gated(approved(kind, run))])),

@@ -18,6 +18,7 @@ import { heldFolder, HeldStore } from "../../runner/shared/sandbox/held-files.ts
 import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
 import { idInName } from "../../store/names.ts";
+import type { TaskId } from "../../protocol/ids.ts";
 import type { Store } from "../../store/store.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
@@ -60,10 +61,13 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
   const clock = systemClock;
   const secrets = new SecretKeeper();
   const providerKeys = openProviderKeys(folder, (secret) => secrets.add([secret]));
+  // No task runs before the store is open.
+  let isOver: (task: TaskId) => boolean = () => true;
   const runtimes = openProjectRuntimes({
     state: folder,
     clock,
     providerKeys,
+    isOver: (task) => isOver(task),
     onModels: (models) => secrets.add(collectSecrets({ env: process.env, models })),
     onWarning: (message) => log.warn({}, message),
   });
@@ -86,6 +90,10 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     secrets.add([{ name: "signing key", value: readFileSync(keyFile, "utf8").trim() }]);
     const store = openStore(folder);
     opened.unshift(() => store.close());
+    isOver = (task) => {
+      const id = idInName(store.salt, task);
+      return id === undefined || store.task(id) === undefined || store.result(id) !== undefined;
+    };
     const { records } = store;
     const committed = (): Promise<void> => store.committed();
     const redact = (text: string): string => secrets.redact(text);
@@ -134,10 +142,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
         now: clock.now(),
         onProblem: (message) => log.warn({}, message),
       });
-      await removeOldHomes(sessionHomes(folder), (task) => {
-        const id = idInName(store.salt, task);
-        return id === undefined || store.task(id) === undefined || store.result(id) !== undefined;
-      });
+      await removeOldHomes(sessionHomes(folder), (task) => isOver(task));
     };
     if (resume !== "later") {
       await holdLeftovers();

@@ -68,7 +68,8 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
     const home = join(options.homes, homeName(durable.task, durable.since));
     const hidden = offLimits;
     const launch = { name, profile, model, folder, home, sandbox: options.sandbox, hidden, toolchains };
-    const { sources, prompt, instructions } = taskOf(durable, options.approvals ?? []);
+    const { sources, prompt, instructions: own } = taskOf(durable, options.approvals ?? []);
+    const instructions = [own, opened.instructions].filter((text) => text.trim() !== "").join("\n\n");
     await approveUnconfined(durable, { ...launch, setup: workspaces?.setup ?? [] }, sources);
     const covered = await settingsToCover(durable, launch, options.trustedSettings);
     const times = { ...defaultTimes, ...options.times };

@@ -1,47 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 
-import { type AcpWorld, acpWorld, ledgerIn, scriptedProfiles } from "../../../test/support/acp-kit.ts";
-import { personsThings, testRepository, type TestRepository } from "../../../test/support/git-kit.ts";
-import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { ledgerIn } from "../../../test/support/acp-kit.ts";
+import { personsThings } from "../../../test/support/git-kit.ts";
+import { savedIn, sessionPlace as place, skip } from "../../../test/support/session-place.ts";
 import { until } from "../../../test/support/wait-until.ts";
-import type { TaskEvent } from "../../protocol/task/event.ts";
-import { listWorkspaces, openWorkspaces, readRecords, type WorkspaceStore } from "../../workspace/index.ts";
-import type { SetupCommand } from "./set-up.ts";
-import { confineGit } from "../shared/sandbox/confine-git.ts";
-import { probeSandbox } from "../shared/sandbox/sandbox-status.ts";
-
-const sandbox = await probeSandbox();
-const skip = sandbox.confined ? false : sandbox.reason;
-
-type Saved = Extract<TaskEvent, { type: "session.saved" }>["data"];
-
-interface Place {
-  readonly world: AcpWorld;
-  readonly repository: TestRepository;
-  readonly store: WorkspaceStore;
-  readonly task: { readonly rights: { readonly tools: "*"; readonly roots: string[] } };
-}
-
-/** The agent keeps its ledger in the folder that it works in. */
-async function place(
-  t: TestContext,
-  behaviour: Readonly<Record<string, unknown>> = {},
-  setup: readonly SetupCommand[] = [],
-): Promise<Place> {
-  const repository = testRepository(t);
-  const store = openWorkspaces(join(tempFolder(t), "state"));
-  const workspaces = { store, commits: "tutti", copy: [], setup, confine: confineGit(sandbox, []) } as const;
-  const profiles = scriptedProfiles(".", { behaviour, profile: { files: { "login.json": "hunter2" } } });
-  const world = await acpWorld(t, { runner: { profiles, sandbox, approvals: [], workspaces } });
-  return { world, repository, store, task: { rights: { tools: "*", roots: [repository.folder] } } };
-}
-
-async function savedIn(world: AcpWorld): Promise<Saved[]> {
-  return (await world.events()).flatMap((event) => (event.type === "session.saved" ? [event.data] : []));
-}
+import { listWorkspaces, readRecords } from "../../workspace/index.ts";
 
 const gitCommit = "git add -A && git -c user.name=S -c user.email=s@example.com commit -qm 'of the session'";
 
@@ -82,7 +48,7 @@ test(
   "a session that is stopped and resumed goes on in its own workspace, with its own conversation",
   { skip },
   async (t) => {
-    const { world, repository, store, task } = await place(t, { load: true });
+    const { world, repository, store, task } = await place(t, { behaviour: { load: true } });
     const name = await world.start([{ shell: "echo kept > kept.txt" }, { hang: true }], task);
     const workspace = await until(() => {
       const [made] = readRecords(store).workspaces;
@@ -142,15 +108,17 @@ test(
         network: false,
       },
     ] as const;
-    const good = await place(t, {}, setup);
+    const good = await place(t, { workspaces: { setup } });
     const result = await good.world.run([{ shell: "cat ready.txt > seen.txt" }, { say: "done" }], good.task);
     assert.equal(result.status, "completed");
     const [saved] = await savedIn(good.world);
     assert.equal(good.repository.git("show", `${saved?.branch ?? ""}:seen.txt`), "ready");
     assert.equal(good.repository.git("show", `${saved?.branch ?? ""}:login.txt`), "", "the login is not there");
-    const bad = await place(t, {}, [
-      { command: ["/bin/sh", "-c", "echo no room >&2; touch /etc/tutti-test; exit 3"], network: false },
-    ]);
+    const bad = await place(t, {
+      workspaces: {
+        setup: [{ command: ["/bin/sh", "-c", "echo no room >&2; touch /etc/tutti-test; exit 3"], network: false }],
+      },
+    });
     const failed = await bad.world.run([{ say: "done" }], bad.task);
     assert.equal(failed.status, "failed");
     assert.match(JSON.stringify(failed.content), /exited with 3|status 3|code 3/);

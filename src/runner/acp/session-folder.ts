@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { protectedDepth } from "../../agent/workspace/protected-files.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import type { TaskId } from "../../protocol/ids.ts";
 import type { Durable } from "../../ports.ts";
 import {
   beginSession,
@@ -22,6 +23,7 @@ import {
   type WorkspaceStore,
 } from "../../workspace/index.ts";
 import { workdirOf } from "../command/resolve-command.ts";
+import { beginAfter, mergeInstructions } from "./begin-after.ts";
 import type { WantedWorkspace } from "./config.ts";
 import type { SetupCommand } from "./set-up.ts";
 
@@ -36,6 +38,8 @@ export interface SessionWorkspaces {
   /** Files that git does not track and a session gets a copy of, such as `.env`. */
   readonly copy: readonly string[];
   readonly confine: Confine | undefined;
+  /** Whether a task that another one builds on is over; every task is when absent. */
+  readonly isOver?: ((task: TaskId) => boolean) | undefined;
 }
 
 export interface SessionFolder {
@@ -59,6 +63,8 @@ export interface OpenedFolder {
   readonly workspace: Workspace | undefined;
   /** What a person should know of the workspace, each a sentence. */
   readonly warnings: readonly string[];
+  /** What the session has to do before its prompt; usually nothing. */
+  readonly instructions: string;
 }
 
 const Made = z.object({ workspace: Workspace, warnings: z.array(z.string()) });
@@ -70,8 +76,13 @@ export async function openSessionFolder(
 ): Promise<OpenedFolder> {
   const { roots } = durable.rights;
   const project = await workdirOf(undefined, { roots, offLimits });
-  if (workspaces === undefined) return { folder: { cwd: project, roots }, workspace: undefined, warnings: [] };
+  if (workspaces === undefined) {
+    if (wanted.after !== undefined) throw new TuttiError("refused", "sessions here have no workspaces to begin with");
+    return { folder: { cwd: project, roots }, workspace: undefined, warnings: [], instructions: "" };
+  }
   const { store } = workspaces;
+  const begin = await beginAfter(durable, { store, isOver: workspaces.isOver, project, wanted });
+  const base = begin.commit ?? wanted.base;
   const { workspace, warnings } = await durable.step("workspace", { repeatable: true, schema: Made }, async (step) => {
     const attempt = durable.since;
     const known = readRecord(store, workspaceId(durable.task, attempt));
@@ -84,7 +95,7 @@ export async function openSessionFolder(
       mode: wanted.mode,
       withChanges: wanted.with_changes,
       existingBranch: wanted.branch,
-      ...(wanted.base === undefined ? {} : { base: { kind: "commit", commit: wanted.base } }),
+      ...(base === undefined ? {} : { base: { kind: "commit", commit: base } }),
       branchPattern: workspaces.branchPattern,
       copy: workspaces.copy,
       confine: workspaces.confine,
@@ -98,7 +109,12 @@ export async function openSessionFolder(
       `${made.branch} does not fit together with what it builds on: ${made.files.join(", ")}`,
     );
   });
-  return { folder: { cwd: startFolder(workspace), roots: [workspace.folder] }, workspace, warnings };
+  return {
+    folder: { cwd: startFolder(workspace), roots: [workspace.folder] },
+    workspace,
+    warnings: [...begin.warnings, ...warnings],
+    instructions: mergeInstructions(begin.left),
+  };
 }
 
 function dirtyNote(dirty: readonly string[], { with_changes }: WantedWorkspace): string[] {
