@@ -212,6 +212,11 @@ export const examples: readonly Example[] = [
     run: 'tutti open last --editor vi --state state || echo "it has no workspace"',
   },
   {
+    command: "integrate",
+    about: "Merge the work of all sessions of the newest tree into one branch",
+    run: 'tutti integrate last --state state || echo "it has no workspace"',
+  },
+  {
     command: "merge",
     about: "Merge the work into the branch `next`",
     run: 'tutti merge last next --unverified --state state || echo "it has no workspace"',

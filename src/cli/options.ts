@@ -26,6 +26,12 @@ export const limitOption = (): Option =>
     .argParser(positiveInteger)
     .default(defaultLimit);
 
+export const attemptOption = (): Option =>
+  new Option(
+    "--attempt <number>",
+    "this attempt of the task (default: the newest, or what `tutti integrate` made)",
+  ).argParser(positiveInteger);
+
 export const noInputOption = (): Option =>
   new Option(
     "--no-input",

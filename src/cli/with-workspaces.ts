@@ -11,6 +11,11 @@ export interface WorkspacesOptions {
   readonly json?: boolean;
 }
 
+export interface AttemptOptions extends WorkspacesOptions {
+  /** The newest one, or the integration of the tasks below, when absent. */
+  readonly attempt?: number;
+}
+
 /** Without a daemon this process takes the folder for a moment. It resumes no task. */
 export async function withWorkspaces(
   host: Host,

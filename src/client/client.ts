@@ -20,6 +20,9 @@ import type {
   DiffQuery,
   MergedTask,
   MergeTask,
+  AttemptQuery,
+  IntegratedTasks,
+  IntegrateTasks,
   PrunedWorkspaces,
   PruneWorkspaces,
   RemovedView,
@@ -150,11 +153,16 @@ export interface Tutti extends Reader {
     readonly leftovers: readonly WorkspaceLeftover[];
   }>;
   /** The workspace of the task's newest attempt, or of the only task below it that has one. */
-  taskWorkspace(task: TaskId): Promise<WorkspaceView>;
+  taskWorkspace(task: TaskId, options?: AttemptQuery): Promise<WorkspaceView>;
   /** The committed work of the task, or of the only task below it that has a workspace. */
   workspaceDiff(task: TaskId, options?: DiffQuery): Promise<WorkspaceDiff>;
   /** Merges the branch of the task. A conflict changes nothing (`conflict`, with the files in its details). */
   mergeTask(task: TaskId, options: MergeTask): Promise<MergedTask>;
+  /**
+   * Merges the work of tasks, in order, into the integration branch of their tree. A conflict changes nothing (`conflict`,
+   * with what conflicts, what fits together and what is left in its details).
+   */
+  integrateTasks(options: IntegrateTasks): Promise<IntegratedTasks>;
   /** The branch stays as long as it has commits of its own. Uncommitted work is refused unless the options say what to do. */
   removeWorkspace(id: string, options?: RemoveQuery): Promise<RemovedView>;
   /** Makes a workspace again that was removed or is missing: the same folder, the same branch, the work that was saved. */

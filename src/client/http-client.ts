@@ -192,6 +192,7 @@ function workspaceCalls(
   | "taskWorkspace"
   | "workspaceDiff"
   | "mergeTask"
+  | "integrateTasks"
   | "removeWorkspace"
   | "restoreWorkspace"
   | "pruneWorkspaces"
@@ -206,8 +207,9 @@ function workspaceCalls(
       });
       return { workspaces, leftovers };
     },
-    taskWorkspace: (task) => call("taskWorkspace", { params: { task } }, gitTimeout),
+    taskWorkspace: (task, query = {}) => call("taskWorkspace", { params: { task }, query }, gitTimeout),
     workspaceDiff: (task, query = {}) => call("taskDiff", { params: { task }, query }, gitTimeout),
+    integrateTasks: (body) => call("integrateTasks", { body }, gitTimeout),
     mergeTask: (task, body) => call("mergeTask", { params: { task }, body }, gitTimeout),
     removeWorkspace: (workspace, query = {}) => call("removeWorkspace", { params: { workspace }, query }, gitTimeout),
     restoreWorkspace: (workspace) => call("restoreWorkspace", { params: { workspace } }, gitTimeout),

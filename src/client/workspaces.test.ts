@@ -145,6 +145,7 @@ describe("workspaces, in process and over HTTP", () => {
     assert.equal((await viewer.workspaceDiff(task)).total.commits, 0);
     for (const call of [
       () => viewer.mergeTask(task, { into: "main", unverified: true }),
+      () => viewer.integrateTasks({ tasks: [task] }),
       () => viewer.removeWorkspace(workspace.id),
       () => viewer.pruneWorkspaces({ max_bytes: 0 }),
     ]) {
@@ -213,6 +214,64 @@ describe("merging over HTTP", () => {
     assert.equal(await codeOf(() => there.removeWorkspace(late.workspace.id)), "conflict");
     assert.ok(existsSync(late.workspace.folder));
     assert.equal(repository.git("status", "--porcelain"), "");
+  });
+});
+
+describe("integrating over HTTP", () => {
+  test("one branch gets the work of several tasks; diff and merge then take it, or an attempt that is named", async (t) => {
+    const { there, finished, unfinished, make, repository } = await bench(t);
+    const [one, two, idle, running] = [await finished(), await finished(), await finished(), await unfinished()];
+    (await make(one)).inside.commit({ "one.txt": "one\n" });
+    (await make(two)).inside.commit({ "old.txt": "old\n" });
+    (await make(two, { attempt: 2 })).inside.commit({ "two.txt": "two\n" });
+    await make(idle);
+    await make(running);
+    repository.git("branch", "next");
+    const made = await there.integrateTasks({ tasks: [one, two, idle, running] });
+    assert.deepEqual([made.task, made.branch], [one, `tutti/${one}-integration`]);
+    assert.deepEqual(
+      made.merged.map(({ task, attempt }) => [task, attempt]),
+      [
+        [one, 1],
+        [two, 2],
+      ],
+    );
+    assert.deepEqual(made.skipped, [
+      { task: idle, why: "has no commit of its own" },
+      { task: running, why: "is not over: it is running" },
+    ]);
+    const diff = await there.workspaceDiff(one);
+    assert.deepEqual([diff.kind, diff.tip, diff.total.files], ["integration", made.commit, 2]);
+    const own = await there.workspaceDiff(one, { attempt: 1 });
+    assert.deepEqual([own.kind, own.total.files], ["attempt", 1]);
+    assert.equal((await there.workspaceDiff(two, { attempt: 1 })).files[0]?.path, "old.txt");
+    assert.match(
+      JSON.stringify(await outcome(() => there.taskWorkspace(two, { attempt: 3 }))),
+      /no workspace of attempt 3; there are those of attempt 1, 2/,
+    );
+    await there.mergeTask(two, { into: "next", attempt: 1, unverified: true });
+    assert.equal(repository.git("show", "next:old.txt"), "old");
+    await there.mergeTask(one, { into: "next", unverified: true });
+    assert.equal(repository.git("show", "next:two.txt"), "two");
+    assert.equal(repository.git("status", "--porcelain"), "");
+  });
+
+  test("a conflict is 409, and its details are what a task needs that resolves it", async (t) => {
+    const { kit, finished, make, repository } = await bench(t);
+    const [one, two] = [await finished(), await finished()];
+    const first = (await make(one)).inside.commit({ "a.txt": "one\n" });
+    const second = (await make(two)).inside.commit({ "a.txt": "two\n" });
+    const reply = await kit.call("/v1/workspaces/integrate", { method: "POST", json: { tasks: [one, two] } });
+    assert.equal(reply.status, 409);
+    assert.deepEqual(reply.body?.["details"], {
+      task: two,
+      branch: `tutti/${two}-1`,
+      commit: second,
+      files: ["a.txt"],
+      merged: { commit: first, works: [{ task: one, attempt: 1, branch: `tutti/${one}-1`, commit: first }] },
+      rest: [],
+    });
+    assert.equal(repository.git("branch", "--list", "*integration"), "");
   });
 });
 

@@ -108,6 +108,7 @@ interface Plan {
 function newRecord({ store, wanted, id, project }: Plan, mode: WorkspaceMode): Workspace {
   return {
     id,
+    kind: "attempt",
     task: wanted.task,
     attempt: wanted.attempt,
     mode,
@@ -305,7 +306,7 @@ async function dirtyFiles({ git, top, checkoutGitDir }: Repository, signal?: Abo
     .map((entry) => entry.slice(3));
 }
 
-async function refuseBadName(git: OwnGit, branch: string): Promise<void> {
+export async function refuseBadName(git: OwnGit, branch: string): Promise<void> {
   const { code, stdout } = await git.run(["check-ref-format", "--branch", branch], { expected: [1, 128] });
   // Git resolves names such as `@{-1}` here; only a name that stands for itself is one.
   if (code === 0 && stdout.toString("utf8").trimEnd() === branch) return;

@@ -11,7 +11,8 @@ export {
   type WorkspaceList,
   type WorkspaceState,
 } from "./list-workspaces.ts";
-export { integrate, type Integration, integrationBranch, mergeBranch, type MergeInto } from "./merge-branch.ts";
+export { integrateWorks, type Integrated, type WorkIntegration } from "./integrate-works.ts";
+export { mergeBranch, type MergeInto } from "./merge-branch.ts";
 export type { MergeConflict, MergeOutcome, NamedCommit } from "./merge-commits.ts";
 export { finishedWork, type FinishedWork, mergePredecessors, type Predecessors } from "./merge-predecessors.ts";
 export type { Confine } from "./own-git.ts";
@@ -29,4 +30,13 @@ export {
   sessionResult,
   type SessionResult,
 } from "./session-result.ts";
-export { savedRef, startFolder, Workspace, WorkspaceId, workspaceId, WorkspaceMode } from "./workspace-record.ts";
+export {
+  integrationId,
+  savedRef,
+  startFolder,
+  Workspace,
+  WorkspaceId,
+  workspaceId,
+  WorkspaceMode,
+  workspaceOfTask,
+} from "./workspace-record.ts";

@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 
 import { personsThings, testRepository, type TestRepository } from "../../test/support/git-kit.ts";
 import { workspaceKit } from "../../test/support/workspace-kit.ts";
-import { integrate, mergeBranch } from "./merge-branch.ts";
+import { mergeBranch } from "./merge-branch.ts";
 
 /** Beside main: `work` and `clash` change a.txt each in its own way, `side` adds a file. */
 function branches(t: TestContext): TestRepository {
@@ -65,34 +65,9 @@ test("a checkout is merged into only with agreement and only when it is clean", 
   await assert.rejects(merge("target"), /in the middle of something \(MERGE_HEAD\)/);
 });
 
-test("an integration branch takes all branches in order or none, and no checkout is touched", async (t) => {
-  const repository = branches(t);
-  const before = personsThings(repository);
-  const into = "tutti/integration";
-  const all = (names: readonly string[]) => integrate({ project: repository.folder, into, branches: names });
-  const commit = (name: string): string => repository.git("rev-parse", name);
-  assert.deepEqual(await all(["work", "clash", "side"]), {
-    state: "conflict",
-    branch: "clash",
-    commit: commit("clash"),
-    files: ["a.txt"],
-    merged: { commit: commit("work"), branches: ["work"] },
-    rest: [{ name: "side", commit: commit("side") }],
-  });
-  assert.equal(repository.git("branch", "--list", into), "");
-  assert.partialDeepStrictEqual(await all(["work", "side"]), { state: "merged" });
-  assert.deepEqual(
-    [repository.git("show", `${into}:a.txt`), repository.git("show", `${into}:side.txt`)],
-    ["work", "side"],
-  );
-  assert.deepEqual(personsThings(repository), before);
-});
-
 test("a branch that a workspace has checked out is not moved under it", async (t) => {
   const { repository, make } = workspaceKit(t);
   const { workspace } = await make();
-  const work = integrate({ project: repository.folder, into: workspace.branch ?? "", branches: ["main"] });
-  await assert.rejects(work, /is checked out at/);
   const merge = mergeBranch({ project: repository.folder, from: "main", into: workspace.branch ?? "" });
   await assert.rejects(merge, /needs your agreement/);
 });

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { TuttiError } from "../protocol/error.ts";
-import { findRepository, headCommit, noCommit, readRef, type Repository, resolveCommit } from "./find-repository.ts";
-import { mergeCommits, mergeInOrder, type MergeOutcome } from "./merge-commits.ts";
+import { findRepository, readRef, type Repository, resolveCommit } from "./find-repository.ts";
+import { mergeCommits, type MergeOutcome } from "./merge-commits.ts";
 import { type OwnGit } from "./own-git.ts";
 import { withScratch } from "./scratch-store.ts";
 import { branchRef } from "./workspace-record.ts";
@@ -48,44 +48,7 @@ export async function mergeBranch(request: MergeInto): Promise<MergeOutcome> {
   return outcome;
 }
 
-export interface Integration {
-  readonly project: string;
-  /** The one branch that all of them go to; it is made if it does not exist. */
-  readonly into: string;
-  /** Where a new one begins; HEAD's commit when absent. */
-  readonly base?: string | undefined;
-  readonly branches: readonly string[];
-  readonly signal?: AbortSignal | undefined;
-}
-
-export const integrationBranch = "tutti/integration";
-
-/** Merges branches in order into an integration branch, all of them or none. No checkout is touched. */
-export async function integrate({ project, into, base, branches, signal }: Integration): Promise<MergeOutcome> {
-  const repository = await requireRepository(project, signal);
-  const { git } = repository;
-  const before = await readRef(git, branchRef(into), signal);
-  const checkout = (await checkoutsOf(git, signal)).find(({ branch }) => branch === branchRef(into));
-  if (checkout !== undefined) {
-    throw new TuttiError(
-      "refused",
-      `the branch ${into} is checked out at ${checkout.folder}; check out another one there`,
-    );
-  }
-  const start =
-    before ?? (base === undefined ? await headCommit(repository, signal) : await resolveCommit(git, base, signal));
-  const named = await Promise.all(
-    branches.map(async (name) => ({ name, commit: await resolveCommit(git, branchRef(name), signal) })),
-  );
-  const outcome = await mergeInOrder(git, { base: start, branches: named, signal });
-  if (outcome.state === "merged" && outcome.commit !== before) {
-    const old = before ?? noCommit(outcome.commit);
-    await moveRef(git, { ref: branchRef(into), old, next: outcome.commit, note: "tutti: integration" });
-  }
-  return outcome;
-}
-
-async function requireRepository(project: string, signal: AbortSignal | undefined): Promise<Repository> {
+export async function requireRepository(project: string, signal: AbortSignal | undefined): Promise<Repository> {
   const repository = await findRepository(project, signal);
   if (repository !== undefined) return repository;
   throw new TuttiError("refused", `${project} is not in a git repository, so there is nothing to merge into`);
@@ -141,7 +104,7 @@ interface RefMove {
   readonly note: string;
 }
 
-async function moveRef(git: OwnGit, { ref, old, next, note }: RefMove, gitDir = git.gitDir): Promise<void> {
+export async function moveRef(git: OwnGit, { ref, old, next, note }: RefMove, gitDir = git.gitDir): Promise<void> {
   const { code, stderr } = await git.run(["update-ref", "-m", note, ref, next, old], { gitDir, expected: [128] });
   if (code === 0) return;
   const told = stderr.trim().split("\n").at(-1) ?? "";

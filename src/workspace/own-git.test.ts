@@ -11,7 +11,9 @@ import { createWorkspace } from "./create-workspace.ts";
 import { gitFailure } from "./git-failure.ts";
 import { readSettings } from "./git-settings.ts";
 import { listWorkspaces } from "./list-workspaces.ts";
-import { integrate, mergeBranch } from "./merge-branch.ts";
+import { integrateWorks } from "./integrate-works.ts";
+import { mergeBranch } from "./merge-branch.ts";
+import { finishedWork } from "./merge-predecessors.ts";
 import { openGit } from "./own-git.ts";
 import { openWorkspaces } from "./record-store.ts";
 import { removeWorkspace, restoreWorkspace } from "./remove-workspace.ts";
@@ -74,13 +76,19 @@ test("whatever a repository names as programs, Tutti's own git starts none of th
   assert.equal((await sessionResult(workspace))?.files.length, 3);
   assert.match((await sessionPatch(workspace)).toString(), /^\+changed$/m);
   const branch = workspace.branch ?? "";
-  await integrate({ project: repository.folder, into: "tutti/integration", branches: [branch] });
+  await integrateWorks(store, {
+    repository: repository.folder,
+    git_dir: workspace.git_dir ?? "",
+    task: "tsk_0",
+    works: [await finishedWork(workspace)],
+    now: 2,
+  });
   await createWorkspace(store, {
     task: "tsk_2",
     attempt: 1,
     project: repository.folder,
     now: 2,
-    existingBranch: "tutti/integration",
+    base: { kind: "branches", branches: [branch, "tutti/tsk_0-integration"] },
   });
   rmSync(nested, { recursive: true });
   inside.write("a.txt", "uncommitted\n");

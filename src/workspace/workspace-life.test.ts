@@ -11,7 +11,8 @@ import { TuttiError } from "../protocol/error.ts";
 import { chooseRemovals } from "./choose-removals.ts";
 import { createWorkspace } from "./create-workspace.ts";
 import { listWorkspaces } from "./list-workspaces.ts";
-import { integrate } from "./merge-branch.ts";
+import { integrateWorks } from "./integrate-works.ts";
+import { finishedWork } from "./merge-predecessors.ts";
 import { openWorkspaces, readRecords, type WorkspaceStore } from "./record-store.ts";
 import { recoverWorkspaces } from "./recover-workspaces.ts";
 import { removeWorkspace, restoreWorkspace } from "./remove-workspace.ts";
@@ -123,9 +124,13 @@ const actions: Readonly<Record<string, (life: Life) => Promise<void>>> = {
     if (workspace !== undefined) await survive(life, (store) => restoreWorkspace(store, workspace.id));
   },
   integrate: async (life) => {
-    const branches = readRecords(life.store).workspaces.flatMap(({ branch }) => branch ?? []);
-    const project = life.repository.folder;
-    await survive(life, () => integrate({ project, into: "tutti/integration", branches: branches.slice(0, 2) }));
+    const sessions = readRecords(life.store).workspaces.filter(({ kind }) => kind === "attempt");
+    const works = await Promise.all(sessions.slice(0, 2).map((each) => finishedWork(each)));
+    const repository = life.repository.folder;
+    const git_dir = join(repository, ".git");
+    await survive(life, (store) =>
+      integrateWorks(store, { repository, git_dir, task: "tsk_life", works, now: life.attempt }),
+    );
   },
   prune: async (life) => {
     const { workspaces } = await listWorkspaces(life.store);

@@ -20,6 +20,8 @@ export type WorkspaceId = z.infer<typeof WorkspaceId>;
 
 export const Workspace = z.object({
   id: WorkspaceId,
+  /** `integration`: not of an attempt, but for the work of several tasks, merged; `task` is the one they are below. */
+  kind: z.enum(["attempt", "integration"]).default("attempt"),
   task: TaskId,
   attempt: z.int().min(1),
   mode: WorkspaceMode,
@@ -48,6 +50,27 @@ export type Workspace = z.infer<typeof Workspace>;
 /** The same for the same attempt, so that making a workspace a second time finds the first one. */
 export function workspaceId(task: string, attempt: number): WorkspaceId {
   return WorkspaceId.parse(`wsp_${task.replace(/^tsk_/, "")}-${attempt}`);
+}
+
+/** A tree of tasks has one. */
+export function integrationId(task: string): WorkspaceId {
+  return WorkspaceId.parse(`wsp_${task.replace(/^tsk_/, "")}-integration`);
+}
+
+/**
+ * The workspace that has the work of a task: the one of its newest attempt, or of the attempt named. Where the work below a
+ * task was integrated, that is its work, unless an attempt is named.
+ */
+export function workspaceOfTask(
+  workspaces: readonly Workspace[],
+  task: string,
+  attempt?: number,
+): Workspace | undefined {
+  const own = workspaces.filter((each) => each.task === task);
+  const attempts = own.filter(({ kind }) => kind === "attempt");
+  if (attempt !== undefined) return attempts.find((each) => each.attempt === attempt);
+  const integration = own.find(({ kind }) => kind === "integration");
+  return integration ?? attempts.toSorted((one, other) => other.attempt - one.attempt)[0];
 }
 
 /** Where Tutti keeps what belongs to the workspace and is not for the session's eyes, and the objects that a session adds. */
@@ -79,7 +102,11 @@ export const defaultBranchPattern = "tutti/{task}-{attempt}";
 /** The name of a new branch by a pattern with `{task}`, `{attempt}` and `{agent}`. What git does not take becomes a dash. */
 export function branchName(
   pattern: string,
-  { task, attempt, agent }: { readonly task: string; readonly attempt: number; readonly agent?: string | undefined },
+  {
+    task,
+    attempt,
+    agent,
+  }: { readonly task: string; readonly attempt: number | "integration"; readonly agent?: string | undefined },
 ): string {
   const parts: Readonly<Record<string, string>> = { task, attempt: String(attempt), agent: agent ?? "agent" };
   const filled = pattern.replaceAll(/\{(task|attempt|agent)\}/g, (_, name: string) => refPart(parts[name] ?? ""));

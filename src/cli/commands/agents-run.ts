@@ -114,7 +114,7 @@ async function prepare(
 async function builtOn(host: Host, { after = [], state }: AgentsRunOptions): Promise<TaskId[]> {
   const tasks: TaskId[] = [];
   if (after.length === 0) return tasks;
-  await withWorkspaces(host, { ...(state === undefined ? {} : { state }) }, async (tutti) => {
+  await withWorkspaces(host, state === undefined ? {} : { state }, async (tutti) => {
     for (const given of after) {
       const { task, mode } = await tutti.taskWorkspace(await findWorkspaceTask(tutti, given));
       if (mode !== "worktree")

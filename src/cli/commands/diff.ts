@@ -8,9 +8,9 @@ import { printableName } from "../terminal/printable.ts";
 import { standardOutput, writeExactLine, writeJson, writeLine, writeUnbroken } from "../terminal/screen.ts";
 import { bold, dim, paint } from "../terminal/style.ts";
 import { counted, size } from "../terminal/units.ts";
-import { findWorkspaceTask, withWorkspaces, type WorkspacesOptions } from "../with-workspaces.ts";
+import { type AttemptOptions, findWorkspaceTask, withWorkspaces } from "../with-workspaces.ts";
 
-export interface DiffOptions extends WorkspacesOptions {
+export interface DiffOptions extends AttemptOptions {
   readonly stat?: boolean;
 }
 
@@ -18,7 +18,10 @@ export async function diffCommand(host: Host, given: string, options: DiffOption
   await withWorkspaces(host, options, async (tutti) => {
     const task = await findWorkspaceTask(tutti, given);
     const stat = options.stat === true;
-    const diff = await tutti.workspaceDiff(task, { patch_bytes: stat ? 0 : largestPatch });
+    const diff = await tutti.workspaceDiff(task, {
+      patch_bytes: stat ? 0 : largestPatch,
+      attempt: options.attempt,
+    });
     if (options.json === true) return writeJson(diff);
     if (stat || standardOutput.isTerminal) await writeStat(diff);
     if (!stat && diff.patch !== "") await writePatch(diff);
@@ -29,6 +32,7 @@ export async function diffCommand(host: Host, given: string, options: DiffOption
 
 async function writeStat({
   branch,
+  kind,
   mode,
   attempt,
   commits,
@@ -38,8 +42,9 @@ async function writeStat({
   total,
 }: WorkspaceDiff): Promise<void> {
   const lines = `${paint("green", `+${added}`)} ${paint("red", `-${removed}`)}`;
+  const which = kind === "integration" ? kind : `attempt ${attempt}`;
   const counts = `${counted(total.commits, "commit")}, ${counted(total.files, "file")}`;
-  await writeLine(`${bold(printableName(branch ?? mode))} ${dim(`attempt ${attempt}, ${counts},`)} ${lines}`);
+  await writeLine(`${bold(printableName(branch ?? mode))} ${dim(`${which}, ${counts},`)} ${lines}`);
   for (const { id, author, subject } of commits) {
     await writeLine(`  ${dim(id.slice(0, 8))} ${printableName(subject)} ${dim(printableName(author))}`);
   }

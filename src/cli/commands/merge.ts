@@ -4,9 +4,9 @@ import { warn } from "../terminal/output.ts";
 import { printableName } from "../terminal/printable.ts";
 import { writeJson, writeLine } from "../terminal/screen.ts";
 import { counted } from "../terminal/units.ts";
-import { findWorkspaceTask, withWorkspaces, type WorkspacesOptions } from "../with-workspaces.ts";
+import { type AttemptOptions, findWorkspaceTask, withWorkspaces } from "../with-workspaces.ts";
 
-export interface MergeOptions extends WorkspacesOptions {
+export interface MergeOptions extends AttemptOptions {
   readonly unverified?: boolean;
   readonly checkedOut?: boolean;
 }
@@ -27,6 +27,7 @@ export async function mergeCommand(host: Host, { task: given, into }: Merge, opt
     const task = await findWorkspaceTask(tutti, given);
     const merged = await tutti.mergeTask(task, {
       into,
+      attempt: options.attempt,
       unverified: options.unverified === true,
       allow_checked_out: options.checkedOut === true,
     });

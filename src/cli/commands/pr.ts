@@ -12,9 +12,9 @@ import { note, writeJson, writeUnbroken } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
 import { canPrompt, prompt } from "../terminal/terminal-prompt.ts";
 import { counted } from "../terminal/units.ts";
-import { findWorkspaceTask, withWorkspaces, type WorkspacesOptions } from "../with-workspaces.ts";
+import { type AttemptOptions, findWorkspaceTask, withWorkspaces } from "../with-workspaces.ts";
 
-export interface PrOptions extends WorkspacesOptions {
+export interface PrOptions extends AttemptOptions {
   readonly base?: string;
   readonly title?: string;
   readonly remote: string;
@@ -50,8 +50,9 @@ export async function prCommand(host: Host, given: string, options: PrOptions): 
   let work: Work | undefined;
   await withWorkspaces(host, options, async (tutti) => {
     const task = await findWorkspaceTask(tutti, given);
-    const workspace = await tutti.taskWorkspace(task);
-    work = { workspace, diff: await tutti.workspaceDiff(task, { patch_bytes: 0 }) };
+    const { attempt } = options;
+    const workspace = await tutti.taskWorkspace(task, { attempt });
+    work = { workspace, diff: await tutti.workspaceDiff(task, { patch_bytes: 0, attempt }) };
   });
   if (work === undefined) return;
   const plan = await planOf(work, options);
@@ -161,9 +162,10 @@ async function lookUp({ branch, repository }: Plan): Promise<PullRequest | undef
 }
 
 /** Subjects come from a model. As code, they mention nobody and link nowhere. */
-function bodyOf({ task, attempt }: WorkspaceView, { commits }: WorkspaceDiff): string {
+function bodyOf({ kind, task, attempt }: WorkspaceView, { commits }: WorkspaceDiff): string {
   const listed = commits.slice(0, 50).map(({ subject }) => `- \`${printableName(subject).replaceAll("`", "'")}\``);
-  return [`Work of ${task}, attempt ${attempt}. Nothing has verified it yet.`, "", ...listed].join("\n");
+  const whose = kind === "integration" ? `${task} and the tasks below it` : `${task}, attempt ${attempt}`;
+  return [`Work of ${whose}. Nothing has verified it yet.`, "", ...listed].join("\n");
 }
 
 function withoutPassword(url: string): string {

@@ -81,6 +81,17 @@ describe("tutti workspaces, diff, open and merge", () => {
     assert.equal(readFileSync(join(workspace.folder, "c.txt"), "utf8"), "c\n");
   });
 
+  test("the work of a tree is integrated into one branch, which diff shows instead of the attempts", async (t) => {
+    const { tutti, inside, task } = await desk(t);
+    inside.commit({ "b.txt": "b\n" });
+    const made = tutti.run("integrate", "last");
+    assert.equal(made.status, 0, made.err);
+    assert.match(made.out, new RegExp(`^tutti/tsk_\\S+-integration has the work of .*\n {2}${task} attempt 1`));
+    assert.match(tutti.run("diff", "last", "--stat").out, /-integration integration, 1 commit, 1 file/);
+    assert.match(tutti.run("diff", task, "--stat", "--attempt", "1").out, /attempt 1, 1 commit/);
+    assert.equal(tutti.run("diff", task, "--attempt", "2").status, 4);
+  });
+
   test("a workspace whose task was pruned is still listed, looked at and merged, also through the daemon", async (t) => {
     const { tutti, repository, workspace, inside, task } = await desk(t);
     inside.commit({ "b.txt": "b\n" });

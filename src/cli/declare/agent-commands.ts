@@ -89,7 +89,7 @@ function declareRun(agents: Command, host: () => Promise<Host>): void {
     .option(
       "--after <task>",
       "the work of a coding agent builds on the branch of this task; several are merged in the order given",
-      (task: string, before: readonly string[] = []) => [...before, task],
+      (task: string, before: readonly string[] | undefined) => [...(before ?? []), task],
     )
     .addOption(
       new Option(

@@ -8,7 +8,7 @@ import type { OpenOptions } from "../commands/open.ts";
 import type { PrOptions } from "../commands/pr.ts";
 import type { WorkspacesPruneOptions } from "../commands/workspaces-prune.ts";
 import type { WorkspacesRemoveOptions } from "../commands/workspaces-remove.ts";
-import { jsonOption, stateOption, taskArgument } from "../options.ts";
+import { attemptOption, jsonOption, stateOption, taskArgument } from "../options.ts";
 import type { WorkspacesOptions } from "../with-workspaces.ts";
 
 export function declareWorkspaceCommands(program: Command, host: () => Promise<Host>): void {
@@ -55,6 +55,7 @@ export function declareWorkspaceCommands(program: Command, host: () => Promise<H
     .argument("<task>", taskArgument)
     .description("show the commits and the patch of a task; piped, the patch alone, for `git apply`")
     .option("--stat", "only the commits and the changed files")
+    .addOption(attemptOption())
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (task: string, options: DiffOptions) => {
@@ -73,12 +74,25 @@ export function declareWorkspaceCommands(program: Command, host: () => Promise<H
       await openCommand(await host(), task, options);
     });
   program
+    .command("integrate")
+    .argument("<task...>", `${taskArgument}; several are merged in the order given`)
+    .description(
+      "merge the work of a tree of tasks into one integration branch, in a worktree of its own; diff, merge and pr then take it",
+    )
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (tasks: readonly string[], options: WorkspacesOptions) => {
+      const { integrateCommand } = await import("../commands/integrate.ts");
+      await integrateCommand(await host(), tasks, options);
+    });
+  program
     .command("merge")
     .argument("<task>", taskArgument)
     .argument("<into>", "the branch to merge into")
     .description("merge the branch of a task into a branch of yours; a conflict changes nothing and lists the files")
     .option("--unverified", "merge work that nothing has verified")
     .option("--checked-out", "the branch may be checked out; the checkout must be clean, and is changed")
+    .addOption(attemptOption())
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (task: string, into: string, options: MergeOptions) => {
@@ -92,6 +106,7 @@ export function declareWorkspaceCommands(program: Command, host: () => Promise<H
     .option("--base <branch>", "the branch that it goes into (default: that of the repository)")
     .option("--remote <name>", "the remote to push to", "origin")
     .option("--title <text>", "its title (default: that of the first commit)")
+    .addOption(attemptOption())
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (task: string, options: PrOptions) => {

@@ -31,7 +31,7 @@ import { loadConfig } from "./project-config.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import { modelNames } from "./project-models.ts";
 import { openTrust } from "./trusted-configs.ts";
-import { workspacesRoot } from "./workspaces-config.ts";
+import { type WorkspacesConfig, workspacesRoot } from "./workspaces-config.ts";
 import { cachedUserConfig, mergeModels, type UserConfig } from "./user-config.ts";
 
 interface ProjectRuntime {
@@ -39,6 +39,8 @@ interface ProjectRuntime {
   readonly local: Runner;
   readonly invocation: Runner;
   readonly acp: Runner;
+  /** The settings of workspaces that hold there. */
+  readonly workspaces: WorkspacesConfig;
   /** Those that the config registers, by their kind. */
   readonly registered: RunnerRegistry;
   /** The process of a config that is code. */
@@ -173,6 +175,7 @@ async function loadRuntime(
   const workspaces = { ...user.workspaces, ...config.workspaces };
   return {
     environment,
+    workspaces,
     invocation: invocationRunner(environment),
     local: localRunner({
       model: (found) => registry.withRehearsal(rehearsalModel(found.script ?? {})),

@@ -130,6 +130,11 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       root,
       now: () => clock.now(),
       config: async () => (await runtimes.userConfig()).workspaces,
+      branchPattern: async (project) => {
+        // The settings of a project that is gone or not trusted do not count.
+        const own = await runtimes.runtimeOf(project).catch(() => undefined);
+        return (own ?? (await runtimes.userConfig())).workspaces.branch;
+      },
     });
     const feed = await openEventFeed(store, view, (thrown) =>
       log.warn({ err: thrown }, "events could not be passed on"),

@@ -6,7 +6,9 @@ import { idInName, taskName } from "../../store/names.ts";
 import type { StoreView, TaskListing } from "../../store/view.ts";
 import type { Tutti } from "../../client/client.ts";
 import {
+  AttemptQuery,
   DiffQuery,
+  IntegrateTasks,
   MergeTask,
   PruneWorkspaces,
   RemoveQuery,
@@ -30,8 +32,10 @@ import {
   restoreWorkspace,
   sessionResult,
   type Workspace,
+  workspaceOfTask,
   type WorkspaceStore,
 } from "../../workspace/index.ts";
+import { integrateTasks } from "./integrate-tasks.ts";
 import { listPage } from "../http/list-page.ts";
 import type { WorkspacesConfig } from "../project/workspaces-config.ts";
 
@@ -44,6 +48,8 @@ export interface WorkspaceControlDeps {
   readonly limits: () => Promise<Pick<WorkspacesConfig, "max_size" | "keep_days">>;
   /** Confines git where it may start a program; undefined where nothing confines. */
   readonly confine: () => Promise<Confine | undefined>;
+  /** The pattern of branches that holds in a folder. */
+  readonly branchPattern?: (project: string) => Promise<string | undefined>;
   readonly now: () => number;
   /** Ends pruning, which may take long, between two workspaces. */
   readonly stopping?: AbortSignal;
@@ -55,6 +61,7 @@ export interface WorkspaceControl extends Pick<
   | "taskWorkspace"
   | "workspaceDiff"
   | "mergeTask"
+  | "integrateTasks"
   | "removeWorkspace"
   | "restoreWorkspace"
   | "pruneWorkspaces"
@@ -73,10 +80,11 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
 
   const view = async (workspace: Workspace): Promise<WorkspaceView> => {
     const { state, bytes, uncommitted, merged_into, problem } = await inspectWorkspace(store, workspace);
-    const { id, task, attempt, mode, project, repository, folder, branch, created_at } = workspace;
+    const { id, kind, task, attempt, mode, project, repository, folder, branch, created_at } = workspace;
     const found = await taskOf(deps.view, task);
     return {
       id,
+      kind,
       task,
       task_status: found?.status ?? null,
       attempt,
@@ -126,12 +134,13 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
       return { workspaces: views, leftovers };
     },
 
-    taskWorkspace: async (task) => view(await workspaceOf(deps, task)),
+    taskWorkspace: async (task, query = {}) =>
+      view(await workspaceOf(deps, task, read(AttemptQuery, query, "query").attempt)),
 
     async workspaceDiff(given, query = {}) {
-      const { patch_bytes } = read(DiffQuery, query, "query");
-      const workspace = await workspaceOf(deps, given);
-      const { id, task, attempt, mode, branch } = workspace;
+      const { patch_bytes, attempt: wanted } = read(DiffQuery, query, "query");
+      const workspace = await workspaceOf(deps, given, wanted);
+      const { id, kind, task, attempt, mode, branch } = workspace;
       const result = await sessionResult(workspace);
       if (result === undefined) throw new TuttiError("conflict", noHistory(workspace));
       const { base, tip, added, removed, total } = result;
@@ -140,6 +149,7 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
       const { text, isChanged } = textOf(found?.patch ?? Buffer.alloc(0), redact);
       return {
         workspace: id,
+        kind,
         task,
         attempt,
         mode,
@@ -164,8 +174,8 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
 
     mergeTask: (given, options) =>
       exclusively(async () => {
-        const { into, unverified, allow_checked_out } = read(MergeTask, options, "body");
-        const workspace = await workspaceOf(deps, given);
+        const { into, attempt, unverified, allow_checked_out } = read(MergeTask, options, "body");
+        const workspace = await workspaceOf(deps, given, attempt);
         const { id, task, branch, mode } = workspace;
         await refuseUnfinished(deps.view, task, "merge its work");
         if (mode !== "worktree" || branch === null) throw new TuttiError("conflict", noBranch(workspace));
@@ -190,6 +200,8 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
         const { commit, how } = outcome;
         return { task, workspace: id, branch, into, commit, how, uncommitted: [...uncommitted] };
       }),
+
+    integrateTasks: (options) => exclusively(() => integrateTasks(deps, read(IntegrateTasks, options, "body").tasks)),
 
     removeWorkspace: (id, options = {}) =>
       exclusively(async () => {
@@ -249,28 +261,49 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
   };
 }
 
-/** The newest attempt of the task; for a task without a workspace, that of the only task below it that has one. */
-async function workspaceOf({ store, view }: WorkspaceControlDeps, task: TaskId): Promise<Workspace> {
+/** For a task without a workspace, that of the only task below it that has one. */
+async function workspaceOf(
+  { store, view }: WorkspaceControlDeps,
+  task: TaskId,
+  attempt: number | undefined,
+): Promise<Workspace> {
   const { workspaces } = readRecords(store);
-  const newestOf = (id: TaskId): Workspace | undefined =>
-    workspaces.filter((each) => each.task === id).toSorted((a, b) => b.attempt - a.attempt)[0];
-  const own = newestOf(task);
+  const own = workspaceOfTask(workspaces, task, attempt);
   if (own !== undefined) return own;
+  const others = workspaces.filter((each) => each.task === task && each.kind === "attempt");
+  if (others.length > 0) throw noAttempt(task, attempt, others);
   const id = idInName(view.salt, task);
   if (id === undefined || (await view.place(id)) === undefined) {
     throw new TuttiError("not_found", `there is no task ${task}`);
   }
-  const below = (await view.below(id)).flatMap((each) => newestOf(taskName(view.salt, each.id)) ?? []);
+  const tasks = (await view.below(id)).map((each) => taskName(view.salt, each.id));
+  const below = tasks.flatMap((each) => workspaceOfTask(workspaces, each) ?? []);
   const [only, another] = below;
   if (only === undefined) {
     throw new TuttiError("not_found", `the task ${task} has no workspace; \`tutti workspaces\` lists those there are`);
   }
-  if (another === undefined) return only;
+  if (another === undefined) {
+    const chosen = workspaceOfTask(workspaces, only.task, attempt);
+    if (chosen !== undefined) return chosen;
+    throw noAttempt(
+      only.task,
+      attempt,
+      workspaces.filter((each) => each.task === only.task),
+    );
+  }
   const named = below.slice(0, 8).map((each) => each.task);
   throw new TuttiError(
     "conflict",
-    `several tasks below ${task} have a workspace: ${named.join(", ")}${below.length > 8 ? ", …" : ""}; name one of them`,
+    `several tasks below ${task} have a workspace: ${named.join(", ")}${below.length > 8 ? ", …" : ""}; name one of them, or merge their work into one branch with \`tutti integrate ${task}\``,
     { details: { tasks: below.slice(0, 100).map((each) => each.task) } },
+  );
+}
+
+function noAttempt(task: TaskId, attempt: number | undefined, others: readonly Workspace[]): TuttiError {
+  const known = others.map((each) => each.attempt).toSorted((one, other) => one - other);
+  return new TuttiError(
+    "not_found",
+    `${task} has no workspace of attempt ${attempt ?? ""}; there are those of attempt ${known.slice(-20).join(", ")}`,
   );
 }
 

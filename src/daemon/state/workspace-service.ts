@@ -19,6 +19,8 @@ export interface WorkspaceServiceDeps {
   readonly redact: (text: string) => string;
   /** The settings of the user's own config. */
   readonly config: () => Promise<WorkspacesConfig>;
+  /** The pattern of branches that holds in a folder. */
+  readonly branchPattern?: (project: string) => Promise<string | undefined>;
   /** Where the config says that workspaces are made; beside the state folder when absent. */
   readonly root: string | undefined;
   readonly log: ServiceLog;

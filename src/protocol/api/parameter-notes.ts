@@ -5,6 +5,7 @@ export const parameterNotes: Readonly<Record<string, string>> = {
   ask: "An ask's id",
   wait: "A wait's id",
   workspace: "A workspace's id",
+  attempt: "An attempt of the task; the newest one, or the integration of the tasks below it, when absent",
   sid: "An operator's session id",
   id: "A key's id",
   name: "An agent's name",

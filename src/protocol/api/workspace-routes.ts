@@ -44,6 +44,17 @@ export const workspaceRoutes = {
     body: { ...jsonBody(shapes.PruneWorkspaces), optional: true },
     reply: jsonReply(shapes.PrunedWorkspaces),
   }),
+  integrateTasks: route({
+    method: "POST",
+    path: "/v1/workspaces/integrate",
+    tag: "workspaces",
+    about:
+      "Merge the work of tasks into one integration branch, in a worktree of its own; a conflict is 409, lists the files and changes nothing",
+    access: "operator",
+    body: jsonBody(shapes.IntegrateTasks),
+    reply: jsonReply(shapes.IntegratedTasks),
+    refuses: [404, 409],
+  }),
   taskWorkspace: route({
     method: "GET",
     path: "/v1/tasks/{task}/workspace",
@@ -51,6 +62,7 @@ export const workspaceRoutes = {
     about: "The workspace of a task, of its newest attempt, or of the only task below it that has one",
     access: "viewer",
     params: TaskParams,
+    query: shapes.AttemptQuery,
     reply: jsonReply(shapes.WorkspaceView),
     refuses: [404, 409],
   }),

@@ -31,8 +31,18 @@ export const WorkspaceListQuery = z.strictObject({
 });
 export type WorkspaceListQuery = z.input<typeof WorkspaceListQuery>;
 
+/** `integration`: the work of several tasks, merged; it belongs to the task that they are below. */
+const WorkspaceKind = z.enum(["attempt", "integration"]);
+
+/** Chooses an attempt of the task; the newest one, or the integration of the tasks below it, when absent. */
+const attemptChoice = z.coerce.number<number>().int().min(1).max(1_000_000).optional();
+
+export const AttemptQuery = z.strictObject({ attempt: attemptChoice });
+export type AttemptQuery = z.input<typeof AttemptQuery>;
+
 export const WorkspaceView = z.strictObject({
   id: WorkspaceName,
+  kind: WorkspaceKind,
   task: TaskId,
   /** Null when the task was removed from the records; its workspace stays. */
   task_status: TaskStatus.nullable(),
@@ -73,6 +83,7 @@ export type WorkspacePage = z.infer<typeof WorkspacePage>;
 export const largestPatch = 8 * 1024 * 1024;
 
 export const DiffQuery = z.strictObject({
+  attempt: attemptChoice,
   /** How much of the patch is sent; 0 for none. */
   patch_bytes: z.coerce
     .number<number>()
@@ -97,6 +108,7 @@ export type DiffFile = z.infer<typeof DiffFile>;
 /** The work of a task as git knows it: what is committed. */
 export const WorkspaceDiff = z.strictObject({
   workspace: WorkspaceName,
+  kind: WorkspaceKind,
   task: TaskId,
   attempt: z.int().min(1),
   mode: z.enum(["worktree", "shared", "copy"]),
@@ -123,6 +135,7 @@ export type WorkspaceDiff = z.infer<typeof WorkspaceDiff>;
 
 export const MergeTask = z.strictObject({
   into: BranchName,
+  attempt: z.int().min(1).optional(),
   /** Agrees to merge work that nothing has verified. */
   unverified: z.boolean().default(false),
   /** Agrees to change a checkout of the branch, which must be clean. */
@@ -141,6 +154,30 @@ export const MergedTask = z.strictObject({
   uncommitted: z.array(z.string()),
 });
 export type MergedTask = z.infer<typeof MergedTask>;
+
+export const IntegrateTasks = z.strictObject({
+  /** In the order in which they are merged. A task stands for all sessions below it that are completed, too. */
+  tasks: z.array(TaskId).min(1).max(200),
+});
+export type IntegrateTasks = z.input<typeof IntegrateTasks>;
+
+export const IntegratedTasks = z.strictObject({
+  /** The task that the branch is named after. `diff`, `merge` and `pr` of this task take the integration from now on. */
+  task: TaskId,
+  workspace: WorkspaceName,
+  folder: z.string(),
+  branch: z.string(),
+  /** The commit that the branch began with. */
+  base: z.string(),
+  commit: z.string(),
+  tree: z.string(),
+  merged: z.array(z.strictObject({ task: TaskId, attempt: z.int().min(1), branch: z.string(), commit: z.string() })),
+  /** Tasks whose work is not part of it, at most 100. */
+  skipped: z.array(z.strictObject({ task: TaskId, why: z.string() })),
+  /** What a person should know, each a sentence. */
+  warnings: z.array(z.string()),
+});
+export type IntegratedTasks = z.infer<typeof IntegratedTasks>;
 
 export const RemoveQuery = z.strictObject({
   /** What happens to uncommitted work. `save` keeps it in a ref, from which it comes back. */

@@ -13,8 +13,8 @@ import {
   mergePredecessors,
   readRecord,
   readRecords,
-  type Workspace,
   workspaceId,
+  workspaceOfTask,
   type WorkspaceStore,
 } from "../../workspace/index.ts";
 import { conflictChoices, type WantedWorkspace } from "./config.ts";
@@ -96,17 +96,13 @@ async function findWorks(
     if (isOver?.(before) === false) {
       throw new TuttiError("conflict", `this task builds on ${before}, which is not over; start it again after that`);
     }
-    const newest = newestOf(workspaces, before);
+    const newest = workspaceOfTask(workspaces, before);
     if (newest === undefined) {
       throw new TuttiError("not_found", `this task builds on ${before}, which has no workspace`);
     }
     works.push(await finishedWork(newest, signal));
   }
   return { works };
-}
-
-function newestOf(workspaces: readonly Workspace[], task: TaskId): Workspace | undefined {
-  return workspaces.filter((each) => each.task === task).toSorted((one, other) => other.attempt - one.attempt)[0];
 }
 
 const choiceTexts: Readonly<Record<Choice, string>> = {

@@ -10,7 +10,8 @@ type WorkspaceRoute =
   | "pruneWorkspaces"
   | "taskWorkspace"
   | "taskDiff"
-  | "mergeTask";
+  | "mergeTask"
+  | "integrateTasks";
 
 export function workspaceHandlers({ state: { client } }: HttpContext): Pick<Handlers, WorkspaceRoute> {
   return {
@@ -18,8 +19,9 @@ export function workspaceHandlers({ state: { client } }: HttpContext): Pick<Hand
     removeWorkspace: async ({ params, query }) => ({ value: await client.removeWorkspace(params.workspace, query) }),
     restoreWorkspace: async ({ params }) => ({ value: await client.restoreWorkspace(params.workspace) }),
     pruneWorkspaces: async ({ body }) => ({ value: await client.pruneWorkspaces(body) }),
-    taskWorkspace: async ({ params }) => ({ value: await client.taskWorkspace(params.task) }),
+    taskWorkspace: async ({ params, query }) => ({ value: await client.taskWorkspace(params.task, query) }),
     taskDiff: async ({ params, query }) => ({ value: await client.workspaceDiff(params.task, query) }),
+    integrateTasks: async ({ body }) => ({ value: await client.integrateTasks(body) }),
     mergeTask: async ({ params, body }) => ({ value: await client.mergeTask(params.task, body) }),
   };
 }
