@@ -67,7 +67,7 @@ function insidePath(wanted: string): string {
 }
 
 /** A name on the way that is a link, as a reason; undefined when there is none. */
-async function linkOn(folder: string, path: string): Promise<string | undefined> {
+export async function linkOn(folder: string, path: string): Promise<string | undefined> {
   const names = path === "." ? [] : path.split(sep);
   for (let depth = 1; depth <= names.length; depth += 1) {
     const part = join(folder, ...names.slice(0, depth));

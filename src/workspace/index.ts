@@ -30,6 +30,7 @@ export {
   sessionResult,
   type SessionResult,
 } from "./session-result.ts";
+export { type CachedSetup, keepSetup, restoreSetup, type SetupCache, setupKey, trimSetupCache } from "./setup-cache.ts";
 export {
   integrationId,
   savedRef,

@@ -31,7 +31,7 @@ import { loadConfig } from "./project-config.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import { modelNames } from "./project-models.ts";
 import { openTrust } from "./trusted-configs.ts";
-import { type WorkspacesConfig, workspacesRoot } from "./workspaces-config.ts";
+import { setupCacheOf, type WorkspacesConfig, workspacesRoot } from "./workspaces-config.ts";
 import { cachedUserConfig, mergeModels, type UserConfig } from "./user-config.ts";
 
 interface ProjectRuntime {
@@ -195,6 +195,7 @@ async function loadRuntime(
         branchPattern: workspaces.branch,
         copy: workspaces.copy ?? [],
         setup: workspaces.setup ?? [],
+        setupCache: setupCacheOf(state, user.workspaces),
         confine: confineGit(sandbox, [state]),
         isOver,
       },

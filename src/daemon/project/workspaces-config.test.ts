@@ -11,9 +11,15 @@ import { loadUserConfig } from "./user-config.ts";
 const made = {
   branch: "work/{task}/{attempt}",
   copy: [".env"],
-  setup: [{ command: ["npm", "ci"], network: true }],
+  setup: [{ command: ["npm", "ci"], network: true, lock: ["package-lock.json"], makes: ["node_modules"] }],
   commits: "tutti",
 };
+
+const badSetups = [
+  { lock: ["package-lock.json"] },
+  { lock: ["package-lock.json"], makes: ["."] },
+  { lock: ["package-lock.json"], makes: ["sub/.GIT/hooks"] },
+].map((more) => ({ setup: [{ command: ["npm", "ci"], ...more }] }));
 
 test("a project says how its workspaces are made, and not how much of the disk they take", async (t) => {
   const folder = tempFolder(t, "tutti-config-");
@@ -21,14 +27,20 @@ test("a project says how its workspaces are made, and not how much of the disk t
     writeFileSync(join(folder, "tutti.config.json"), JSON.stringify({ workspaces }));
   write(made);
   assert.deepEqual((await loadConfig(readConfigFiles(folder))).config.workspaces, made);
-  for (const room of [{ root: "/tmp" }, { max_size: "1G" }, { keep_days: 1 }]) {
+  for (const room of [{ root: "/tmp" }, { max_size: "1G" }, { keep_days: 1 }, { cache_size: 0 }, { cache_days: 1 }]) {
     write({ ...made, ...room });
     await assert.rejects(
       loadConfig(readConfigFiles(folder)),
       new RegExp(`workspaces.${Object.keys(room)[0]} is not for a project to set`),
     );
   }
-  for (const bad of [{ copy: ["../secrets"] }, { copy: ["/etc/passwd"] }, { branch: "one" }, { setup: ["npm ci"] }]) {
+  for (const bad of [
+    { copy: ["../secrets"] },
+    { copy: ["/etc/passwd"] },
+    { branch: "one" },
+    { setup: ["npm ci"] },
+    ...badSetups,
+  ]) {
     write(bad);
     await assert.rejects(loadConfig(readConfigFiles(folder)), /workspaces/);
   }

@@ -1,9 +1,11 @@
 // The settings of workspaces in a config: where they lie and how much room they take (user only), and how they are made.
 
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, normalize } from "node:path";
 
 import { z } from "zod";
+
+import type { SetupCache } from "../../workspace/index.ts";
 
 const sizeUnits: Readonly<Record<string, number>> = { "": 1, k: 1_024, m: 1_048_576, g: 1_073_741_824, t: 2 ** 40 };
 
@@ -28,12 +30,27 @@ const InnerPath = z
     "must be a relative path that stays inside of the checkout",
   );
 
-const SetupStep = z.strictObject({
-  /** The program and its arguments. No shell reads them. It runs confined, in the workspace, before the prompt. */
-  command: z.tuple([z.string().min(1)], z.string()),
-  /** Whether it may use the network, as an installation of packages has to. */
-  network: z.boolean().default(false),
-});
+/** Something that a command makes in the workspace. */
+const MadePath = InnerPath.refine(
+  (path) => normalize(path) !== "." && path.split("/").every((name) => name.toLowerCase() !== ".git"),
+  "must name a file or folder that does not belong to git",
+);
+
+const SetupStep = z
+  .strictObject({
+    /** The program and its arguments. No shell reads them. It runs confined, in the workspace, before the prompt. */
+    command: z.tuple([z.string().min(1)], z.string()),
+    /** Whether it may use the network, as an installation of packages has to. */
+    network: z.boolean().default(false),
+    /** Files that decide about its result, such as `package-lock.json`. */
+    lock: z.array(InnerPath).min(1).max(50).optional(),
+    /** What it makes, such as `node_modules`: kept, and copied into other workspaces with the same lock files. */
+    makes: z.array(MadePath).min(1).max(50).optional(),
+  })
+  .refine(
+    ({ lock, makes }) => (lock === undefined) === (makes === undefined),
+    "must have both `lock` and `makes`, or neither",
+  );
 
 /** What a project may set, too. */
 const made = {
@@ -61,6 +78,10 @@ const room = {
   max_size: Size.optional(),
   /** Workspaces that were not used for this many days are removed. */
   keep_days: z.number().positive().max(36_500).optional(),
+  /** How much room the results of setup take that are kept; 0 keeps none. */
+  cache_size: Size.optional(),
+  /** Results that were not used for this many days are removed. */
+  cache_days: z.number().positive().max(36_500).optional(),
 };
 
 export const WorkspacesConfig = z.strictObject({ ...room, ...made });
@@ -69,6 +90,18 @@ export type WorkspacesConfig = z.infer<typeof WorkspacesConfig>;
 /** The absolute path of the folder that workspaces are made in; undefined when they lie beside the state folder. */
 export function workspacesRoot({ root }: WorkspacesConfig): string | undefined {
   return root?.startsWith("~/") === true ? join(homedir(), root.slice(2)) : root;
+}
+
+const defaultCache = { bytes: 5 * 2 ** 30, days: 30 };
+const dayMs = 86_400_000;
+
+/** Where the results of setup are kept in a state folder, and how much of them. */
+export function setupCacheOf(state: string, { cache_size, cache_days }: WorkspacesConfig): SetupCache {
+  return {
+    folder: join(state, "setup-cache"),
+    maxBytes: cache_size ?? defaultCache.bytes,
+    maxAgeMs: (cache_days ?? defaultCache.days) * dayMs,
+  };
 }
 
 /** The settings that only the user's own config may have, as far as they are set. */

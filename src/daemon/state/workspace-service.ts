@@ -7,9 +7,15 @@ import { TuttiError } from "../../protocol/error.ts";
 import { confineGit } from "../../runner/shared/sandbox/confine-git.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import type { StoreView } from "../../store/view.ts";
-import { type Confine, openWorkspaces, recoverWorkspaces, type WorkspaceStore } from "../../workspace/index.ts";
+import {
+  type Confine,
+  openWorkspaces,
+  recoverWorkspaces,
+  trimSetupCache,
+  type WorkspaceStore,
+} from "../../workspace/index.ts";
 import type { ServiceLog } from "../operators/service-log.ts";
-import type { WorkspacesConfig } from "../project/workspaces-config.ts";
+import { setupCacheOf, type WorkspacesConfig } from "../project/workspaces-config.ts";
 import { type WorkspaceControl, workspaceControl } from "./workspace-control.ts";
 
 export interface WorkspaceServiceDeps {
@@ -60,6 +66,7 @@ export function workspaceService(deps: WorkspaceServiceDeps): WorkspaceService {
   });
   let timer: NodeJS.Timeout | undefined;
   const tidy = async (): Promise<void> => {
+    await trimSetupCache(setupCacheOf(folder, await deps.config()), deps.now());
     const { removed, failed, over_bytes } = await control.pruneWorkspaces();
     for (const { id, task, why } of removed) {
       log.info({ workspace: id, task, why }, "a workspace was removed to keep within the limits of the config");

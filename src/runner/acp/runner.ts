@@ -16,7 +16,7 @@ import { Message, messageText, userMessage } from "../../protocol/task/message.t
 import type { Durable, Runner } from "../../ports.ts";
 import type { Workspace } from "../../workspace/index.ts";
 import type { SandboxStatus } from "../shared/sandbox/sandbox-status.ts";
-import { readAcpConfig } from "./config.ts";
+import { readAcpConfig, type WantedWorkspace } from "./config.ts";
 import { homeName } from "./old-homes.ts";
 import { agentProgram, type LaunchOptions, removeHome } from "./session-launch.ts";
 import { profileOf, type Profiles } from "./profile.ts";
@@ -85,10 +85,24 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
     if (workspaces === undefined || workspace === undefined) return converse(durable, session);
     // A shared folder is the person's own, who has set it up; a stopped attempt has been set up before.
     if (workspace.mode !== "shared" && !durable.resumed) {
-      await setUpWorkspace(durable, { ...launch, covered }, workspaces.setup ?? []);
+      await setUpWorkspace(
+        durable,
+        { ...launch, covered },
+        {
+          commands: workspaces.setup ?? [],
+          workspace,
+          cache: workspaces.setupCache,
+          isPersons: beginsAsPersons(wantedWorkspace),
+        },
+      );
     }
     return inWorkspace(durable, { ...session, place: { workspaces, workspace, warnings } });
   };
+}
+
+/** Whether the files that a workspace begins with are those of the person's checkout, and not the work of a session. */
+function beginsAsPersons({ base, after, branch }: WantedWorkspace): boolean {
+  return base === undefined && after === undefined && branch === undefined;
 }
 
 /** The work is saved when the session is done; otherwise it stays in the workspace, and its commits in the repository. */

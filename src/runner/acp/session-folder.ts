@@ -17,6 +17,7 @@ import {
   saveWorkspace,
   type SessionConfinement,
   sessionResult,
+  type SetupCache,
   startFolder,
   Workspace,
   workspaceId,
@@ -35,6 +36,8 @@ export interface SessionWorkspaces {
   readonly branchPattern?: string | undefined;
   /** Run in a new workspace before the first prompt. */
   readonly setup?: readonly SetupCommand[];
+  /** Keeps what setup made, where the config says what it depends on. */
+  readonly setupCache?: SetupCache | undefined;
   /** Files that git does not track and a session gets a copy of, such as `.env`. */
   readonly copy: readonly string[];
   readonly confine: Confine | undefined;
