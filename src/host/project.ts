@@ -57,6 +57,8 @@ export interface ConfigSettings {
   readonly approvals: unknown;
   readonly providers: readonly string[];
   readonly default_model: string | null;
+  /** How workspaces of the project are made. */
+  readonly workspaces: unknown;
 }
 
 export interface TrustedConfig {

@@ -474,6 +474,19 @@ describe("the config", () => {
     assert.match(tutti(["trust"]).err, /the zod of the project/);
   });
 
+  test("that makes workspaces shows the programs that would run in them, before and after it is trusted", () => {
+    const { tutti, write, state } = makeProject();
+    const setup = [{ command: ["npm", "ci\u001b[2J"], network: true, lock: ["package-lock.json"], makes: ["m"] }];
+    write("project/tutti.config.json", JSON.stringify({ workspaces: { copy: [".env"], commits: "tutti", setup } }));
+    const lines =
+      /workspaces commits by tutti; copies of \.env\n +setup +\["npm","ci\S+"\] with the network, kept by package-lock\.json/;
+    for (const options of [["--show"], []]) {
+      const { out } = tutti(["trust", ...options, "--state", state]);
+      assert.match(out, lines);
+      assert.ok(!out.includes("\u001b[2J"));
+    }
+  });
+
   test("with an invalid tool is refused with the file and the tool", () => {
     const { tutti, write, state } = makeProject();
     write("project/.tutti/agents/greeter.md", greeter);

@@ -1,4 +1,6 @@
 // `tutti trust`: shows what the config of a project consists of, and records that it may be used.
+import { z } from "zod";
+
 import type { Host } from "../../host/host.ts";
 import type { ConfigSettings, ConfigView } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -58,14 +60,53 @@ async function show({ folder, file, hash, files, packages, trusted, sets }: Conf
   await writeLine(`  sha256    ${hash}`);
   await writeLine(`  files     ${files.map(printableName).join(", ")} ${dim(`in ${printableName(folder)}`)}`);
   if (packages.length > 0) await writeLine(`  packages  ${packages.map(printableName).join(", ")}`);
+  for (const line of workspaceLines(Object(sets)["workspaces"])) await writeLine(`  ${line}`);
   await writeLine(`  sets      ${typeof sets === "string" ? sets : JSON.stringify(sets ?? null)}`);
 }
 
-async function tell({ tools, runners, approvals, providers, default_model }: ConfigSettings): Promise<void> {
+async function tell(settings: ConfigSettings): Promise<void> {
+  const { tools, runners, approvals, providers, default_model, workspaces } = settings;
   await writeLine("it is trusted from now on, with this content:");
   const listed = tools.map(({ name, effects }) => `${name} (${effects.join(", ")})`).join(", ");
   await writeLine(`  tools      ${listed === "" ? "none" : listed}`);
   await writeLine(`  runners    ${runners.join(", ") || "none"}`);
   await writeLine(`  approvals  ${JSON.stringify(approvals)}`);
   await writeLine(`  models     default ${default_model ?? "not set"}; providers: ${providers.join(", ") || "none"}`);
+  for (const line of workspaceLines(workspaces)) await writeLine(`  ${line}`);
+}
+
+/** Loose, because a config that is not trusted yet may have anything there. */
+const Workspaces = z.object({
+  branch: z.string().optional().catch(undefined),
+  commits: z.string().optional().catch(undefined),
+  copy: z.array(z.string()).default([]).catch([]),
+  setup: z
+    .array(
+      z.object({
+        command: z.array(z.string()),
+        network: z.boolean().default(false).catch(false),
+        lock: z.array(z.string()).default([]).catch([]),
+      }),
+    )
+    .default([])
+    .catch([]),
+});
+
+/** How workspaces are made, and above all which programs run in them: nothing of that is hidden in a long line. */
+function workspaceLines(given: unknown): string[] {
+  const found = Workspaces.safeParse(given).data;
+  if (found === undefined) return [];
+  const { branch, commits, copy, setup } = found;
+  const made = [
+    ...(branch === undefined ? [] : [`branches ${branch}`]),
+    ...(commits === undefined ? [] : [`commits by ${commits}`]),
+    ...(copy.length === 0 ? [] : [`copies of ${copy.join(", ")}`]),
+  ];
+  return [
+    ...(made.length === 0 ? [] : [`workspaces ${printableName(made.join("; "))}`]),
+    ...setup.map(({ command, network, lock }) => {
+      const how = `${network ? "with" : "without"} the network${lock.length === 0 ? "" : `, kept by ${lock.join(", ")}`}`;
+      return `setup      ${printableName(JSON.stringify(command))} ${dim(printableName(how))}`;
+    }),
+  ];
 }

@@ -31,5 +31,6 @@ export async function trustConfig(project: string, state: string, hash: string):
     approvals: config.approvals ?? {},
     providers: Object.keys(config.models.providers),
     default_model: config.models.default ?? null,
+    workspaces: config.workspaces,
   };
 }
