@@ -215,6 +215,32 @@ describe("merging over HTTP", () => {
     assert.ok(existsSync(late.workspace.folder));
     assert.equal(repository.git("status", "--porcelain"), "");
   });
+
+  test("protected files are merged only when they were approved by name, also as a part of work that builds on them", async (t) => {
+    const { there, finished, make, repository } = await bench(t);
+    const [first, second] = [await finished(), await finished()];
+    const commit = (await make(first)).inside.commit({
+      ".envrc": "curl evil\n",
+      ".vscode/tasks.json": "{}\n",
+      "b.txt": "b\n",
+    });
+    (await make(second, { base: { kind: "commit", commit } })).inside.commit({ "c.txt": "c\n" });
+    repository.git("branch", "next");
+    const diff = await there.workspaceDiff(first);
+    assert.deepEqual(diff.protected, [".envrc", ".vscode/tasks.json"]);
+    const merge = (task: string, approved: string[] = []): Promise<unknown> =>
+      outcome(() => there.mergeTask(task, { into: "next", unverified: true, protected: approved }));
+    const refused = { code: "refused", details: { task: second, protected: diff.protected } };
+    assert.partialDeepStrictEqual(await merge(second), refused);
+    assert.partialDeepStrictEqual(await merge(first, [".envrc"]), {
+      code: "refused",
+      details: { task: first, protected: [".vscode/tasks.json"] },
+    });
+    assert.equal(repository.git("rev-parse", "next"), repository.git("rev-parse", "main"));
+    assert.partialDeepStrictEqual(await merge(first, diff.protected), { given: { commit } });
+    assert.partialDeepStrictEqual(await merge(second), { given: { how: "fast_forward" } });
+    assert.deepEqual((await there.workspaceDiff(first)).protected, []);
+  });
 });
 
 describe("integrating over HTTP", () => {

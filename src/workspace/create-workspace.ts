@@ -121,6 +121,7 @@ function newRecord({ store, wanted, id, project }: Plan, mode: WorkspaceMode): W
     base: null,
     head: null,
     copied: [],
+    approved: [],
     created_at: wanted.now,
     state: "creating",
   };

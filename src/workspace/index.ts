@@ -16,6 +16,13 @@ export { mergeBranch, type MergeInto } from "./merge-branch.ts";
 export type { MergeConflict, MergeOutcome, NamedCommit } from "./merge-commits.ts";
 export { finishedWork, type FinishedWork, mergePredecessors, type Predecessors } from "./merge-predecessors.ts";
 export type { Confine } from "./own-git.ts";
+export {
+  approveProtected,
+  type ProtectedChanges,
+  protectedChanges,
+  type ProtectedLook,
+  protectedPatch,
+} from "./protected-changes.ts";
 export { openWorkspaces, readRecord, readRecords, type ReadRecords, type WorkspaceStore } from "./record-store.ts";
 export { type Recovered, recoverWorkspaces } from "./recover-workspaces.ts";
 export { type RemovedWorkspace, type RemoveOptions, removeWorkspace, restoreWorkspace } from "./remove-workspace.ts";
@@ -32,6 +39,7 @@ export {
 } from "./session-result.ts";
 export { type CachedSetup, keepSetup, restoreSetup, type SetupCache, setupKey, trimSetupCache } from "./setup-cache.ts";
 export {
+  ApprovedFile,
   integrationId,
   savedRef,
   startFolder,

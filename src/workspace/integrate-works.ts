@@ -111,6 +111,7 @@ async function newRecord(
     base: start,
     head: start,
     copied: [],
+    approved: [],
     created_at: now,
     state: "removed",
   };

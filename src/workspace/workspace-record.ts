@@ -18,6 +18,10 @@ export const WorkspaceId = z
   .regex(/^wsp_[A-Za-z0-9_][A-Za-z0-9._-]*$/, "must be an id that begins with wsp_");
 export type WorkspaceId = z.infer<typeof WorkspaceId>;
 
+/** A change of a protected file that a person agreed to. `content` is its mode and the id of its blob; null when it is removed. */
+export const ApprovedFile = z.object({ path: z.string(), content: z.string().nullable() });
+export type ApprovedFile = z.infer<typeof ApprovedFile>;
+
 export const Workspace = z.object({
   id: WorkspaceId,
   /** `integration`: not of an attempt, but for the work of several tasks, merged; `task` is the one they are below. */
@@ -41,6 +45,8 @@ export const Workspace = z.object({
   head: Commit.nullable(),
   /** Paths that were copied from the checkout although git does not track them. They are never committed. */
   copied: z.array(z.string()),
+  /** Changes of protected files that may be merged. */
+  approved: z.array(ApprovedFile).default([]),
   created_at: Time,
   /** `creating` and `removing` are written before anything is done. */
   state: z.enum(["creating", "ready", "removing", "removed"]),

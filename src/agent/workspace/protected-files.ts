@@ -56,6 +56,11 @@ export function protectedDepth(path: readonly string[]): number | undefined {
   return index === -1 ? undefined : index + 1;
 }
 
+/** Of a path with slashes, relative to the top of a folder. */
+export function isProtectedPath(path: string): boolean {
+  return protectedDepth(path.split("/")) !== undefined;
+}
+
 /** A folder that git takes for a repository, whatever its name, once it also has an entry `added`. */
 export async function isGitFolder(folder: string, added?: string): Promise<boolean> {
   const extra = added === undefined ? undefined : foldName(added);

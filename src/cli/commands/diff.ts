@@ -25,7 +25,8 @@ export async function diffCommand(host: Host, given: string, options: DiffOption
     if (options.json === true) return writeJson(diff);
     if (stat || standardOutput.isTerminal) await writeStat(diff);
     if (!stat && diff.patch !== "") await writePatch(diff);
-    const { uncommitted } = diff;
+    const { uncommitted, protected: held } = diff;
+    if (held.length > 0) warn(`protected files that nobody has approved: ${namesOf(held)}`);
     if (uncommitted.length > 0) warn(`not committed, and so not shown: ${namesOf(uncommitted)}`);
   });
 }

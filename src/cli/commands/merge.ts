@@ -9,6 +9,8 @@ import { type AttemptOptions, findWorkspaceTask, withWorkspaces } from "../with-
 export interface MergeOptions extends AttemptOptions {
   readonly unverified?: boolean;
   readonly checkedOut?: boolean;
+  /** Protected files whose changes the person approves. */
+  readonly protected?: readonly string[];
 }
 
 interface Merge {
@@ -28,6 +30,7 @@ export async function mergeCommand(host: Host, { task: given, into }: Merge, opt
     const merged = await tutti.mergeTask(task, {
       into,
       attempt: options.attempt,
+      protected: [...(options.protected ?? [])],
       unverified: options.unverified === true,
       allow_checked_out: options.checkedOut === true,
     });

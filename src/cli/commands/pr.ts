@@ -107,6 +107,9 @@ async function confirm({ branch, tip, url, title, base }: Plan, { diff }: Work):
   }
   if (diff.uncommitted.length > 0)
     warn(`${counted(diff.uncommitted.length, "file")} with uncommitted work is not pushed`);
+  if (diff.protected.length > 0) {
+    warn(`protected files that nobody has approved: ${diff.protected.slice(0, 20).map(printableName).join(", ")}`);
+  }
   const commits = `${counted(diff.total.commits, "commit")}, up to ${tip.slice(0, 8)}`;
   const answer = await prompt(
     [

@@ -91,6 +91,11 @@ export function declareWorkspaceCommands(program: Command, host: () => Promise<H
     .argument("<into>", "the branch to merge into")
     .description("merge the branch of a task into a branch of yours; a conflict changes nothing and lists the files")
     .option("--unverified", "merge work that nothing has verified")
+    .option(
+      "--protected <file>",
+      "approve the change of this protected file, which you have looked at; repeat it for each one",
+      (file: string, before: readonly string[] | undefined) => [...(before ?? []), file],
+    )
     .option("--checked-out", "the branch may be checked out; the checkout must be clean, and is changed")
     .addOption(attemptOption())
     .addOption(stateOption())

@@ -21,12 +21,15 @@ import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
+import { isProtectedPath } from "../../agent/workspace/protected-files.ts";
 import {
+  approveProtected,
   beginningOfPatch,
   chooseRemovals,
   type Confine,
   inspectWorkspace,
   mergeBranch,
+  protectedChanges,
   readRecords,
   removeWorkspace,
   restoreWorkspace,
@@ -73,6 +76,7 @@ export interface WorkspaceControl extends Pick<
 
 const dayMs = 86_400_000;
 const mostLeftovers = 100;
+const mostProtected = 1_000;
 
 export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
   const { store, redact } = deps;
@@ -145,6 +149,7 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
       if (result === undefined) throw new TuttiError("conflict", noHistory(workspace));
       const { base, tip, added, removed, total } = result;
       const { uncommitted } = await inspectWorkspace(store, workspace);
+      const held = await protectedChanges(store, workspace, { isProtected: isProtectedPath });
       const found = patch_bytes === 0 ? undefined : await beginningOfPatch(workspace, { maxBytes: patch_bytes });
       const { text, isChanged } = textOf(found?.patch ?? Buffer.alloc(0), redact);
       return {
@@ -165,6 +170,7 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
           subject: redact(each.subject),
         })),
         files: [...result.files],
+        protected: held?.files.slice(0, mostProtected).map(({ path }) => path) ?? [],
         uncommitted: [...uncommitted],
         patch: text,
         patch_cut: found?.isCut ?? total.files > 0,
@@ -174,7 +180,8 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
 
     mergeTask: (given, options) =>
       exclusively(async () => {
-        const { into, attempt, unverified, allow_checked_out } = read(MergeTask, options, "body");
+        const wanted = read(MergeTask, options, "body");
+        const { into, attempt, unverified, allow_checked_out } = wanted;
         const workspace = await workspaceOf(deps, given, attempt);
         const { id, task, branch, mode } = workspace;
         await refuseUnfinished(deps.view, task, "merge its work");
@@ -186,11 +193,11 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
           );
         }
         refuseOwnBranch(readRecords(store).workspaces, into, workspace);
-        const result = await sessionResult(workspace);
+        const tip = await refuseProtected(store, workspace, { into, agreed: wanted.protected });
         const outcome = await mergeBranch({
           project: workspace.repository ?? workspace.project,
-          // The commit, and not the branch: it exists only in the repository that the workspace was made of.
-          from: result?.tip ?? branch,
+          // The commit that was looked at, and not the branch, which somebody may move.
+          from: tip,
           into,
           message: `Merge ${branch} into ${into}`,
           allowCheckedOut: allow_checked_out,
@@ -331,6 +338,35 @@ function refuseOwnBranch(workspaces: readonly Workspace[], into: string, from: W
     "refused",
     `${into} is the branch of the workspace ${owner.id}, which belongs to ${owner.task}; merge into a branch of your own`,
   );
+}
+
+interface ProtectedMerge {
+  readonly into: string;
+  /** Paths that the caller approves. */
+  readonly agreed: readonly string[];
+}
+
+/** Returns the commit that may be merged. What the caller approves is noted, with the content that it has now. */
+async function refuseProtected(
+  store: WorkspaceStore,
+  workspace: Workspace,
+  { into, agreed }: ProtectedMerge,
+): Promise<string> {
+  const held = await protectedChanges(store, workspace, { isProtected: isProtectedPath, into });
+  if (held === undefined) throw new TuttiError("conflict", noBranch(workspace));
+  const { files, tip } = held;
+  const open = files.filter(({ path }) => !agreed.includes(path)).map(({ path }) => path);
+  if (open.length > 0) {
+    const named = open.slice(0, 8).map((path) => JSON.stringify(path));
+    const more = open.length > 8 ? ` and ${open.length - 8} more` : "";
+    throw new TuttiError(
+      "refused",
+      `nothing was merged: ${workspace.task} changed protected files that nobody has approved: ${named.join(", ")}${more}; look at them with \`tutti diff ${workspace.task}\`, then approve each one with --protected FILE (\`protected\` in the API)`,
+      { details: { task: workspace.task, protected: open.slice(0, mostProtected) } },
+    );
+  }
+  if (files.length > 0) approveProtected(store, workspace.id, files);
+  return tip;
 }
 
 function conflictOf({ task, branch }: Workspace, into: string, files: readonly string[]): TuttiError {

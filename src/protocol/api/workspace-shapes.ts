@@ -123,6 +123,8 @@ export const WorkspaceDiff = z.strictObject({
   removed: z.int(),
   /** How many there are in all. */
   total: z.strictObject({ commits: z.int(), files: z.int() }),
+  /** Protected files that were changed and that nobody has approved: merging refuses them; at most 1000. */
+  protected: z.array(z.string()),
   /** Files with work that is in no commit, and so not in the patch; at most 100. */
   uncommitted: z.array(z.string()),
   patch: z.string(),
@@ -138,6 +140,8 @@ export const MergeTask = z.strictObject({
   attempt: z.int().min(1).optional(),
   /** Agrees to merge work that nothing has verified. */
   unverified: z.boolean().default(false),
+  /** Protected files whose changes the caller has looked at and approves, by their paths in the repository. */
+  protected: z.array(z.string().min(1)).max(1_000).default([]),
   /** Agrees to change a checkout of the branch, which must be clean. */
   allow_checked_out: z.boolean().default(false),
 });

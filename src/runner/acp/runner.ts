@@ -16,6 +16,7 @@ import { Message, messageText, userMessage } from "../../protocol/task/message.t
 import type { Durable, Runner } from "../../ports.ts";
 import type { Workspace } from "../../workspace/index.ts";
 import type { SandboxStatus } from "../shared/sandbox/sandbox-status.ts";
+import { askAboutProtected } from "./approve-protected.ts";
 import { readAcpConfig, type WantedWorkspace } from "./config.ts";
 import { homeName } from "./old-homes.ts";
 import { agentProgram, type LaunchOptions, removeHome } from "./session-launch.ts";
@@ -122,15 +123,19 @@ async function inWorkspace(
   const saved = await durable.step("saved", { repeatable: true, schema: SavedSession }, ({ signal }) =>
     saveSession(workspaces, workspace, { message: `${durable.agent}: ${firstLine(session.prompt)}`, signal }),
   );
+  const { protected: held, ...told } = saved;
   durable.tell("saved.told", {
     type: "session.saved",
     data: {
-      ...saved,
+      ...told,
       warnings: [...warnings, ...saved.warnings],
       folder: workspace.folder,
       mode: workspace.mode,
     },
   });
+  if (held !== null) {
+    await askAboutProtected(durable, workspaces, { name: session.launch.name, saved, sources: session.sources });
+  }
   return text;
 }
 

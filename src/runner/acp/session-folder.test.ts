@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { ledgerIn } from "../../../test/support/acp-kit.ts";
 import { personsThings } from "../../../test/support/git-kit.ts";
-import { savedIn, sessionPlace as place, skip } from "../../../test/support/session-place.ts";
+import { answerNext, savedIn, sessionPlace as place, skip } from "../../../test/support/session-place.ts";
 import { until } from "../../../test/support/wait-until.ts";
 import { listWorkspaces, readRecords } from "../../workspace/index.ts";
 
@@ -20,7 +20,7 @@ test(
     const result = await world.run(
       [
         { shell: `echo one > one.txt && ${gitCommit}` },
-        { shell: "echo two > two.txt; echo three > .envrc" },
+        { shell: "echo two > two.txt" },
         { shell: `git -C ${repository.folder} commit --allow-empty -m planted` },
         { shell: "git config --global core.pager x; git config core.fsmonitor /bin/true" },
         { say: "done" },
@@ -31,7 +31,6 @@ test(
     const [saved] = await savedIn(world);
     assert.ok(saved !== undefined);
     assert.deepEqual([saved.commits, saved.uncommitted, saved.mode], [2, 0, "worktree"]);
-    assert.match(saved.warnings.join(" "), /changed protected files.*: \.envrc\./);
     const branch = saved.branch ?? "";
     assert.equal(repository.git("rev-parse", branch), saved.tip);
     assert.equal(repository.git("show", `${branch}:one.txt`), "one");
@@ -41,6 +40,26 @@ test(
     assert.equal(subjects[1], "of the session");
     assert.deepEqual(personsThings(repository), before, "only the new branch is new");
     assert.equal((await listWorkspaces(store)).workspaces.length, 1);
+  },
+);
+
+test(
+  "a person is asked about protected files that a session changed, sees them, and a yes holds for exactly these",
+  { skip },
+  async (t) => {
+    const { world, repository, store, task } = await place(t);
+    for (const approved of [true, false]) {
+      const id = await world.start([{ shell: `echo ${approved} > .envrc` }, { say: "done" }], task);
+      const question = await answerNext(world, { kind: "approval", approved });
+      assert.match(question, /changed protected files on the branch tutti\/\S+\. May these changes be merged\?/);
+      assert.match(question, new RegExp(`^ {2}\\.envrc$[^]*^\\+${approved}$`, "m"));
+      assert.equal((await world.engine.result(id)).status, "completed");
+      const record = readRecords(store).workspaces.find((each) => each.task === id);
+      const blob = repository.git("rev-parse", `${record?.branch ?? ""}:.envrc`);
+      assert.deepEqual(record?.approved, approved ? [{ path: ".envrc", content: `100644 ${blob}` }] : []);
+      const saved = (await savedIn(world)).at(-1);
+      assert.match(saved?.warnings.join(" ") ?? "", /merged only when a person has approved them: \.envrc\./);
+    }
   },
 );
 

@@ -2,16 +2,19 @@
 
 import { z } from "zod";
 
-import { protectedDepth } from "../../agent/workspace/protected-files.ts";
+import { isProtectedPath } from "../../agent/workspace/protected-files.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { Durable } from "../../ports.ts";
 import {
+  ApprovedFile,
   beginSession,
   type CommitSetting,
   type Confine,
   createWorkspace,
   endSession,
+  protectedChanges,
+  protectedPatch,
   readRecord,
   restoreWorkspace,
   saveWorkspace,
@@ -146,17 +149,29 @@ export const SavedSession = z.object({
   /** Files with work that is in no commit. */
   uncommitted: z.int(),
   warnings: z.array(z.string()),
+  /** Changes of protected files that nobody has approved yet. */
+  protected: z
+    .object({
+      files: z.array(ApprovedFile),
+      /** Undefined when it is too long to be shown. */
+      patch: z.string().optional(),
+    })
+    .nullable()
+    .default(null),
 });
 export type SavedSession = z.infer<typeof SavedSession>;
 
 /** After the last process has ended: what the session left is committed as the setting says, and counted by git. */
 export async function saveSession(
-  { commits, confine }: SessionWorkspaces,
+  { store, commits, confine }: SessionWorkspaces,
   workspace: Workspace,
   { message, signal }: { readonly message: string; readonly signal: AbortSignal },
 ): Promise<SavedSession> {
   const saved = await saveWorkspace(workspace, { commits, confine, message, signal });
   const result = await sessionResult(workspace, { signal });
+  const held = await protectedChanges(store, workspace, { isProtected: isProtectedPath, signal });
+  const isHeld = held !== undefined && held.files.length > 0;
+  const patch = isHeld ? await protectedPatch(workspace, held, { maxBytes: mostShownBytes, signal }) : undefined;
   return {
     workspace: workspace.id,
     branch: workspace.branch,
@@ -167,21 +182,30 @@ export async function saveSession(
     added: result?.added ?? 0,
     removed: result?.removed ?? 0,
     uncommitted: saved.uncommitted.length,
-    warnings: [...protectedNote(result?.files ?? []), ...saved.warnings, ...(saved.session?.problems ?? [])],
+    warnings: [
+      ...protectedNote(isHeld ? held.files : (result?.files ?? []), workspace),
+      ...saved.warnings,
+      ...(saved.session?.problems ?? []),
+    ],
+    protected: isHeld ? { files: [...held.files], ...(patch === undefined ? {} : { patch }) } : null,
   };
 }
 
+const mostShownBytes = 64 * 1024;
 /** So many files are named. */
 const mostNamed = 10;
 
 /** Files that make other programs run code: whoever opens or merges the work should have looked at them. */
-function protectedNote(files: readonly { readonly path: string }[]): string[] {
-  const found = files.filter(({ path }) => protectedDepth(path.split("/")) !== undefined).map(({ path }) => path);
+function protectedNote(files: readonly { readonly path: string }[], { mode }: Workspace): string[] {
+  const found = files.filter(({ path }) => isProtectedPath(path)).map(({ path }) => path);
   if (found.length === 0) return [];
   const more = found.length > mostNamed ? ` and ${found.length - mostNamed} more` : "";
-  return [
-    `The session changed protected files; look at them before you open or merge its work: ${found.slice(0, mostNamed).join(", ")}${more}.`,
-  ];
+  const named = `${found.slice(0, mostNamed).join(", ")}${more}`;
+  const what =
+    mode === "worktree"
+      ? "they are merged only when a person has approved them"
+      : "look at them before you open or use its work";
+  return [`The session changed protected files; ${what}: ${named}.`];
 }
 
 /** After a session that failed or was canceled: its commits are in the repository, and its files stay in the workspace. */
