@@ -6,6 +6,10 @@ export interface GitSettings {
   readonly filters: readonly string[];
   readonly mergeDrivers: readonly string[];
   readonly identity: { readonly name: string; readonly email: string };
+  /** Where the person keeps hooks; undefined when in the git folder. */
+  readonly hooksPath: string | undefined;
+  /** Whether the person signs commits. */
+  readonly signs: boolean;
   /** A feature of the repository that workspaces cannot work with, as an end of the sentence "the repository …". */
   readonly unsupported: string | undefined;
 }
@@ -33,6 +37,8 @@ export function readSettings(list: string): GitSettings {
       name: last("user.name")?.trim() || ownIdentity.name,
       email: last("user.email")?.trim() || ownIdentity.email,
     },
+    hooksPath: last("core.hookspath")?.trim() || undefined,
+    signs: /^(?:true|yes|on|1)$/i.test(last("commit.gpgsign")?.trim() ?? ""),
     unsupported: unsupportedPart(entries),
   };
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { TuttiError } from "../protocol/error.ts";
 import { refuseBadName } from "./create-workspace.ts";
 import { headCommit, noCommit, readRef, type Repository, resolveCommit } from "./find-repository.ts";
+import type { Signing } from "./make-commit.ts";
 import { moveRef, requireRepository } from "./merge-branch.ts";
 import { mergeInOrder, type MergeConflict } from "./merge-commits.ts";
 import { finishedWork, type FinishedWork } from "./merge-predecessors.ts";
@@ -26,6 +27,7 @@ export interface WorkIntegration {
   /** With `{task}`, `{attempt}` and `{agent}`; the last two become the word `integration`. */
   readonly branchPattern?: string | undefined;
   readonly confine?: Confine | undefined;
+  readonly signing?: Signing | undefined;
   readonly now: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -62,7 +64,7 @@ export async function integrateWorks(
     name: work.branch ?? `${work.task}, attempt ${work.attempt}`,
     commit: work.commit,
   }));
-  const outcome = await mergeInOrder(git, { base: start, branches, signal });
+  const outcome = await mergeInOrder(git, { base: start, branches, signing: request.signing, signal });
   if (outcome.state === "conflict") return outcome;
   const { commit } = outcome;
   // Its folder is made again at the new commit. A crash leaves a workspace that is listed as removed and can be restored.

@@ -6,6 +6,7 @@ import { join } from "node:path";
 
 import { TuttiError } from "../protocol/error.ts";
 import { findRepository, readRef, type Repository, resolveCommit } from "./find-repository.ts";
+import type { Signing } from "./make-commit.ts";
 import { mergeCommits, type MergeOutcome } from "./merge-commits.ts";
 import { type OwnGit } from "./own-git.ts";
 import { withScratch } from "./scratch-store.ts";
@@ -21,6 +22,7 @@ export interface MergeInto {
   readonly fastForward?: boolean | undefined;
   /** Whether the person agreed that a checkout of `into` may be changed. */
   readonly allowCheckedOut?: boolean | undefined;
+  readonly signing?: Signing | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -39,6 +41,7 @@ export async function mergeBranch(request: MergeInto): Promise<MergeOutcome> {
     branch: from,
     message,
     fastForward: request.fastForward ?? true,
+    signing: request.signing,
     signal,
   });
   if (outcome.state === "conflict" || outcome.how === "up_to_date") return outcome;

@@ -1,7 +1,7 @@
 // Merges commits without any checkout: the outcome is a commit, or the list of files that conflict.
 
 import { TuttiError } from "../protocol/error.ts";
-import { makeCommit } from "./make-commit.ts";
+import { makeCommit, type Signing } from "./make-commit.ts";
 import type { OwnGit } from "./own-git.ts";
 
 export type MergeOutcome =
@@ -34,12 +34,13 @@ export interface MergeRequest {
   readonly message: string;
   /** Whether ours may simply become theirs when nothing else happened; yes when absent. */
   readonly fastForward?: boolean;
+  readonly signing?: Signing | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Changes no ref. No merge driver and no attribute of a file has a say. */
 export async function mergeCommits(git: OwnGit, request: MergeRequest): Promise<MergeOutcome> {
-  const { ours, theirs, branch, message, fastForward = true, signal } = request;
+  const { ours, theirs, branch, message, fastForward = true, signing, signal } = request;
   if (await isAncestor(git, theirs, ours)) return { state: "merged", commit: ours, how: "up_to_date" };
   if (fastForward && (await isAncestor(git, ours, theirs))) {
     return { state: "merged", commit: theirs, how: "fast_forward" };
@@ -69,7 +70,7 @@ export async function mergeCommits(git: OwnGit, request: MergeRequest): Promise<
   }
   return {
     state: "merged",
-    commit: await makeCommit(git, { tree: tree.trim(), parents: [ours, theirs], message, signal }),
+    commit: await makeCommit(git, { tree: tree.trim(), parents: [ours, theirs], message, signing, signal }),
     how: "merge",
   };
 }
@@ -78,16 +79,17 @@ export interface Ordered {
   readonly base: string;
   /** In the order in which they are merged. */
   readonly branches: readonly NamedCommit[];
+  readonly signing?: Signing | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** All of them or none: the first conflict ends it. */
-export async function mergeInOrder(git: OwnGit, { base, branches, signal }: Ordered): Promise<MergeOutcome> {
+export async function mergeInOrder(git: OwnGit, { base, branches, signing, signal }: Ordered): Promise<MergeOutcome> {
   let commit = base;
   let how: "up_to_date" | "fast_forward" | "merge" = "up_to_date";
   for (const [index, { name, commit: theirs }] of branches.entries()) {
     const message = `Merge ${name}`;
-    const outcome = await mergeCommits(git, { ours: commit, theirs, branch: name, message, signal });
+    const outcome = await mergeCommits(git, { ours: commit, theirs, branch: name, message, signing, signal });
     if (outcome.state === "conflict") {
       const before = branches.slice(0, index).map((each) => each.name);
       return { ...outcome, merged: { commit, branches: before }, rest: branches.slice(index + 1) };

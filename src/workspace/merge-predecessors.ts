@@ -2,6 +2,7 @@
 
 import { TuttiError } from "../protocol/error.ts";
 import { findRepository, headCommit, readRef, resolveCommit } from "./find-repository.ts";
+import type { Signing } from "./make-commit.ts";
 import { mergeInOrder, type MergeOutcome } from "./merge-commits.ts";
 import { openGit } from "./own-git.ts";
 import { tipRef } from "./save-workspace.ts";
@@ -32,11 +33,18 @@ export interface Predecessors {
   readonly works: readonly FinishedWork[];
   /** HEAD's commit when absent. */
   readonly onto?: string | undefined;
+  readonly signing?: Signing | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Merges in the order of the list. Nothing but commits is made: no ref and no file changes. */
-export async function mergePredecessors({ project, works, onto, signal }: Predecessors): Promise<MergeOutcome> {
+export async function mergePredecessors({
+  project,
+  works,
+  onto,
+  signing,
+  signal,
+}: Predecessors): Promise<MergeOutcome> {
   const repository = await findRepository(project, signal);
   if (repository === undefined) {
     throw new TuttiError("refused", `${project} is not in a git repository, so a task there has nothing to build on`);
@@ -44,5 +52,6 @@ export async function mergePredecessors({ project, works, onto, signal }: Predec
   // Throws when the work was done in another repository.
   for (const { commit } of works) await resolveCommit(repository.git, commit, signal);
   const branches = works.map(({ branch, commit }) => ({ name: branch, commit }));
-  return mergeInOrder(repository.git, { base: onto ?? (await headCommit(repository, signal)), branches, signal });
+  const base = onto ?? (await headCommit(repository, signal));
+  return mergeInOrder(repository.git, { base, branches, signing, signal });
 }

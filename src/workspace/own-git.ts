@@ -71,8 +71,8 @@ const graceMs = 2_000;
 
 /** Reads the configuration anew, because a filter may have been added since the last call. */
 export async function openGit(gitDir: string, signal?: AbortSignal): Promise<OwnGit> {
-  const bare = { filters: [], mergeDrivers: [] };
-  const { stdout } = await execute([...safeSettings(bare), `--git-dir=${gitDir}`, "config", "--list", "-z"], {
+  // Without settings of ours, which would be listed as if they were the person's. Reading a configuration starts no program.
+  const { stdout } = await execute([`--git-dir=${gitDir}`, "config", "--list", "-z"], {
     cwd: gitDir,
     options: { signal },
   });

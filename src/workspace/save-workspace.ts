@@ -8,7 +8,7 @@ import { type EndSession, endSession, resetWorktree, type SessionImport } from "
 import { readRef } from "./find-repository.ts";
 import { copyRef } from "./folder-copy.ts";
 import { importObjects } from "./import-objects.ts";
-import { makeCommit } from "./make-commit.ts";
+import { makeCommit, type Signing } from "./make-commit.ts";
 import { openGit, type OwnGit } from "./own-git.ts";
 import { withScratch } from "./scratch-store.ts";
 import { type Snapshot, snapshotTree } from "./snapshot-tree.ts";
@@ -20,7 +20,16 @@ export type CommitSetting = "session" | "tutti" | "nobody";
 export interface SaveOptions extends EndSession {
   readonly commits: CommitSetting;
   readonly message?: string | undefined;
+  /** Runs the person's hooks in the workspace before Tutti commits there. They may change files. */
+  readonly beforeCommit?: ((message: string) => Promise<CommitVerdict>) | undefined;
+  /** Signs Tutti's commit where the person signs commits. */
+  readonly sign?: boolean | undefined;
 }
+
+export type CommitVerdict =
+  | { readonly message: string; readonly warnings: readonly string[] }
+  /** Why nothing is committed, as a sentence. The work stays in the workspace. */
+  | { readonly refused: string };
 
 export interface SavedWork {
   /** The commit that the branch names now; null in a shared folder. */
@@ -38,18 +47,31 @@ export interface SavedWork {
 /** Call it when no process of the session is alive. The person's checkout is never committed to. */
 export async function saveWorkspace(workspace: Workspace, options: SaveOptions): Promise<SavedWork> {
   const { commits, message = `Work of ${workspace.task}, attempt ${workspace.attempt}`, signal } = options;
-  const session = await endSession(workspace, options);
+  let session = await endSession(workspace, options);
   const nothing = { commit: null, uncommitted: [], nested: [], session, warnings: [] };
   if (workspace.mode === "shared" || !existsSync(workspace.folder)) return { ...nothing, tip: session?.tip ?? null };
   const git = await openGit(workspace.git_dir ?? "", signal);
-  const tip = session?.tip ?? (await readRef(git, copyRef)) ?? workspace.base ?? "";
-  const saved = await withUncommitted({ workspace, git, tip, ...options }, async (snapshot, commit) => {
-    if (commits !== "tutti" || snapshot.changed.length === 0) return undefined;
-    const made = await commit(message);
-    await git.run(["update-ref", "-m", "tutti: saved", tipRef(workspace), made, tip]);
-    return made;
-  });
-  const { snapshot, result: made } = saved;
+  let tip = session?.tip ?? (await readRef(git, copyRef)) ?? workspace.base ?? "";
+  let verdict: CommitVerdict = { message, warnings: [] };
+  if (commits === "tutti" && options.beforeCommit !== undefined) {
+    const { snapshot } = await withUncommitted({ workspace, git, tip, ...options }, async () => undefined);
+    if (snapshot.changed.length > 0) {
+      verdict = await options.beforeCommit(message);
+      session = (await endSession(workspace, options)) ?? session;
+      tip = session?.tip ?? tip;
+    }
+  }
+  const unsigned: string[] = [];
+  const signing = options.sign === true ? { onUnsigned: (why: string) => unsigned.push(why) } : undefined;
+  const { snapshot, result: made } = await withUncommitted(
+    { workspace, git, tip, signing, ...options },
+    async (found, commit) => {
+      if (commits !== "tutti" || found.changed.length === 0 || "refused" in verdict) return undefined;
+      const commitId = await commit(verdict.message);
+      await git.run(["update-ref", "-m", "tutti: saved", tipRef(workspace), commitId, tip]);
+      return commitId;
+    },
+  );
   if (made !== undefined && workspace.mode === "worktree") await resetWorktree(workspace, made, signal);
   return {
     tip: made ?? tip,
@@ -57,7 +79,7 @@ export async function saveWorkspace(workspace: Workspace, options: SaveOptions):
     uncommitted: made === undefined ? snapshot.changed : [],
     nested: snapshot.nested,
     session,
-    warnings: warningsOf(snapshot),
+    warnings: [...("refused" in verdict ? [verdict.refused] : verdict.warnings), ...unsigned, ...warningsOf(snapshot)],
   };
 }
 
@@ -70,11 +92,12 @@ interface Looking extends EndSession {
   readonly workspace: Workspace;
   readonly git: OwnGit;
   readonly tip: string;
+  readonly signing?: Signing | undefined;
 }
 
 /** Compares the files with the tip. `commit` makes a commit of them in the repository; no ref names it yet. */
 export async function withUncommitted<T>(
-  { workspace, git, tip, confine, signal }: Looking,
+  { workspace, git, tip, confine, signing, signal }: Looking,
   work: (snapshot: Snapshot, commit: (message: string) => Promise<string>) => Promise<T>,
 ): Promise<{ readonly snapshot: Snapshot; readonly result: T }> {
   return withScratch(sessionFolder(workspace), git.gitDir, async (scratch) => {
@@ -93,6 +116,7 @@ export async function withUncommitted<T>(
         parents: [tip],
         message,
         objects: scratch.objects,
+        signing,
         signal,
       });
       const packFile = join(scratch.folder, "import.pack");

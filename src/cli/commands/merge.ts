@@ -37,6 +37,7 @@ export async function mergeCommand(host: Host, { task: given, into }: Merge, opt
     if (options.json === true) return writeJson(merged);
     const { branch, how, commit, uncommitted } = merged;
     await writeLine(`${printableName(branch)} is merged: ${into} ${said[how]} (${commit.slice(0, 8)})`);
+    for (const warning of merged.warnings) warn(printableName(warning));
     if (uncommitted.length > 0) {
       warn(
         `${counted(uncommitted.length, "file")} with uncommitted work was not merged: ${uncommitted.slice(0, 5).map(printableName).join(", ")}`,

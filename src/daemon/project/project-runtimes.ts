@@ -193,6 +193,8 @@ async function loadRuntime(
         store: openWorkspaces(state, { root: workspacesRoot(user.workspaces) }),
         commits: workspaces.commits ?? "tutti",
         branchPattern: workspaces.branch,
+        hooks: workspaces.hooks,
+        signing: workspaces.signing,
         copy: workspaces.copy ?? [],
         setup: workspaces.setup ?? [],
         setupCache: setupCacheOf(state, user.workspaces),

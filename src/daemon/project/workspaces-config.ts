@@ -66,6 +66,10 @@ const made = {
   setup: z.array(SetupStep).max(20).optional(),
   /** Who commits: the session, Tutti what the session left, or nobody. */
   commits: z.enum(["session", "tutti", "nobody"]).optional(),
+  /** Whether the person's commit hooks run, confined, before Tutti commits. */
+  hooks: z.boolean().optional(),
+  /** Whether Tutti's commits are signed where the person's git signs commits. */
+  signing: z.boolean().optional(),
 };
 
 /** The disk is the user's, so only the user's own config says how much of it is used, and where. */

@@ -17,12 +17,13 @@ import {
   workspaceOfTask,
   type WorkspaceStore,
 } from "../../workspace/index.ts";
+import type { WorkspacesConfig } from "../project/workspaces-config.ts";
 
 export interface IntegrateDeps {
   readonly store: WorkspaceStore;
   readonly view: StoreView;
   readonly confine: () => Promise<Confine | undefined>;
-  readonly branchPattern?: (project: string) => Promise<string | undefined>;
+  readonly settings?: (project: string) => Promise<Pick<WorkspacesConfig, "branch" | "signing">>;
   readonly now: () => number;
 }
 
@@ -42,7 +43,8 @@ export async function integrateTasks(deps: IntegrateDeps, tasks: readonly TaskId
   }
   const { workspace } = first;
   const owner = await ownerOf(view, tasks);
-  const branchPattern = await deps.branchPattern?.(workspace.project);
+  const { branch: branchPattern, signing = true } = (await deps.settings?.(workspace.project)) ?? {};
+  const unsigned = new Set<string>();
   const works = found.map(({ work }) => work);
   const outcome = await integrateWorks(store, {
     repository: workspace.repository ?? workspace.project,
@@ -51,6 +53,7 @@ export async function integrateTasks(deps: IntegrateDeps, tasks: readonly TaskId
     works,
     branchPattern,
     confine: await deps.confine(),
+    signing: signing ? { onUnsigned: (problem) => unsigned.add(problem) } : undefined,
     now: deps.now(),
   });
   if (outcome.state === "conflict") throw conflictOf(outcome, works);
@@ -65,7 +68,7 @@ export async function integrateTasks(deps: IntegrateDeps, tasks: readonly TaskId
     tree,
     merged: works,
     skipped: skipped.slice(0, mostSkipped),
-    warnings: [...warnings],
+    warnings: [...warnings, ...unsigned],
   };
 }
 

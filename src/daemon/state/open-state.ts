@@ -130,10 +130,10 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       root,
       now: () => clock.now(),
       config: async () => (await runtimes.userConfig()).workspaces,
-      branchPattern: async (project) => {
+      settings: async (project) => {
         // The settings of a project that is gone or not trusted do not count.
         const own = await runtimes.runtimeOf(project).catch(() => undefined);
-        return (own ?? (await runtimes.userConfig())).workspaces.branch;
+        return (own ?? (await runtimes.userConfig())).workspaces;
       },
     });
     const feed = await openEventFeed(store, view, (thrown) =>

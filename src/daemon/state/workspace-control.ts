@@ -51,8 +51,8 @@ export interface WorkspaceControlDeps {
   readonly limits: () => Promise<Pick<WorkspacesConfig, "max_size" | "keep_days">>;
   /** Confines git where it may start a program; undefined where nothing confines. */
   readonly confine: () => Promise<Confine | undefined>;
-  /** The pattern of branches that holds in a folder. */
-  readonly branchPattern?: (project: string) => Promise<string | undefined>;
+  /** The settings that hold in a folder. */
+  readonly settings?: (project: string) => Promise<Pick<WorkspacesConfig, "branch" | "signing">>;
   readonly now: () => number;
   /** Ends pruning, which may take long, between two workspaces. */
   readonly stopping?: AbortSignal;
@@ -194,6 +194,8 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
         }
         refuseOwnBranch(readRecords(store).workspaces, into, workspace);
         const tip = await refuseProtected(store, workspace, { into, agreed: wanted.protected });
+        const { signing = true } = (await deps.settings?.(workspace.project)) ?? {};
+        const unsigned = new Set<string>();
         const outcome = await mergeBranch({
           project: workspace.repository ?? workspace.project,
           // The commit that was looked at, and not the branch, which somebody may move.
@@ -201,11 +203,21 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
           into,
           message: `Merge ${branch} into ${into}`,
           allowCheckedOut: allow_checked_out,
+          signing: signing ? { onUnsigned: (problem) => unsigned.add(problem) } : undefined,
         });
         if (outcome.state === "conflict") throw conflictOf(workspace, into, outcome.files);
         const { uncommitted } = await inspectWorkspace(store, workspace);
         const { commit, how } = outcome;
-        return { task, workspace: id, branch, into, commit, how, uncommitted: [...uncommitted] };
+        return {
+          task,
+          workspace: id,
+          branch,
+          into,
+          commit,
+          how,
+          uncommitted: [...uncommitted],
+          warnings: [...unsigned],
+        };
       }),
 
     integrateTasks: (options) => exclusively(() => integrateTasks(deps, read(IntegrateTasks, options, "body").tasks)),

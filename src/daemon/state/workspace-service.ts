@@ -25,8 +25,8 @@ export interface WorkspaceServiceDeps {
   readonly redact: (text: string) => string;
   /** The settings of the user's own config. */
   readonly config: () => Promise<WorkspacesConfig>;
-  /** The pattern of branches that holds in a folder. */
-  readonly branchPattern?: (project: string) => Promise<string | undefined>;
+  /** The settings that hold in a folder. */
+  readonly settings?: (project: string) => Promise<Pick<WorkspacesConfig, "branch" | "signing">>;
   /** Where the config says that workspaces are made; beside the state folder when absent. */
   readonly root: string | undefined;
   readonly log: ServiceLog;

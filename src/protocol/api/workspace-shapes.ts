@@ -156,6 +156,8 @@ export const MergedTask = z.strictObject({
   how: z.enum(["up_to_date", "fast_forward", "merge"]),
   /** Files with work that is in no commit, and so was not merged; at most 100. */
   uncommitted: z.array(z.string()),
+  /** What a person should know, each a sentence. */
+  warnings: z.array(z.string()),
 });
 export type MergedTask = z.infer<typeof MergedTask>;
 

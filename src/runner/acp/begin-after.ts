@@ -23,6 +23,8 @@ export interface Building {
   readonly store: WorkspaceStore;
   /** Whether a task is over; every task is when absent. */
   readonly isOver?: ((task: TaskId) => boolean) | undefined;
+  /** Whether merges are signed where the person signs commits; yes when absent. */
+  readonly signing?: boolean | undefined;
   /** The person's folder. */
   readonly project: string;
   readonly wanted: WantedWorkspace;
@@ -48,7 +50,10 @@ const Conflict = z.object({
   rest: z.array(z.object({ name: z.string(), commit: z.string() })),
 });
 type Conflict = z.infer<typeof Conflict>;
-const Merged = z.discriminatedUnion("state", [z.object({ state: z.literal("merged"), commit: z.string() }), Conflict]);
+const Merged = z.discriminatedUnion("state", [
+  z.object({ state: z.literal("merged"), commit: z.string(), unsigned: z.string().optional() }),
+  Conflict,
+]);
 
 type Choice = (typeof conflictChoices)[number];
 
@@ -56,7 +61,7 @@ const plain: Beginning = { commit: undefined, left: [], warnings: [] };
 
 /** Each branch that is left out makes the list shorter, so this ends. */
 export async function beginAfter(durable: Durable, building: Building): Promise<Beginning> {
-  const { wanted, project } = building;
+  const { wanted, project, signing = true } = building;
   if (wanted.after === undefined) return plain;
   const found = await durable.step("predecessors", { repeatable: true, schema: Found }, ({ signal }) =>
     findWorks(durable, building, signal),
@@ -66,10 +71,20 @@ export async function beginAfter(durable: Durable, building: Building): Promise<
   const warnings: string[] = [];
   for (let round = 1; ; round += 1) {
     const tried = works;
-    const outcome = await durable.step(`base${round}`, { repeatable: true, schema: Merged }, async ({ signal }) =>
-      Merged.parse(await mergePredecessors({ project, works: tried, signal })),
-    );
-    if (outcome.state === "merged") return { commit: outcome.commit, left: [], warnings };
+    const outcome = await durable.step(`base${round}`, { repeatable: true, schema: Merged }, async ({ signal }) => {
+      let unsigned: string | undefined;
+      const onUnsigned = (problem: string): void => void (unsigned ??= problem);
+      const sign = signing ? { signing: { onUnsigned } } : {};
+      const merged = await mergePredecessors({ project, works: tried, ...sign, signal });
+      return Merged.parse({ ...merged, ...(unsigned === undefined ? {} : { unsigned }) });
+    });
+    if (outcome.state === "merged") {
+      return {
+        commit: outcome.commit,
+        left: [],
+        warnings: [...warnings, ...(outcome.unsigned === undefined ? [] : [outcome.unsigned])],
+      };
+    }
     const choice = await chooseAbout(durable, `base${round}.conflict`, { conflict: outcome, wanted });
     const at = works.findIndex(({ branch }) => branch === outcome.branch);
     if (choice === "stop") throw conflictError(outcome, works);

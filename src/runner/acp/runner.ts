@@ -120,8 +120,12 @@ async function inWorkspace(
     if (!isStopped(durable)) await leaveFolder(workspaces, workspace).catch(() => undefined);
     throw thrown;
   }
-  const saved = await durable.step("saved", { repeatable: true, schema: SavedSession }, ({ signal }) =>
-    saveSession(workspaces, workspace, { message: `${durable.agent}: ${firstLine(session.prompt)}`, signal }),
+  const saved = await durable.step("saved", { repeatable: true, schema: SavedSession }, (step) =>
+    saveSession(workspaces, workspace, {
+      message: `${durable.agent}: ${firstLine(session.prompt)}`,
+      launch: session.launch,
+      step,
+    }),
   );
   const { protected: held, ...told } = saved;
   durable.tell("saved.told", {

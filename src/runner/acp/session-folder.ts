@@ -5,7 +5,7 @@ import { z } from "zod";
 import { isProtectedPath } from "../../agent/workspace/protected-files.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
-import type { Durable } from "../../ports.ts";
+import type { Durable, StepContext } from "../../ports.ts";
 import {
   ApprovedFile,
   beginSession,
@@ -22,6 +22,7 @@ import {
   sessionResult,
   type SetupCache,
   startFolder,
+  withCommitHooks,
   Workspace,
   workspaceId,
   type WorkspaceStore,
@@ -29,6 +30,8 @@ import {
 import { workdirOf } from "../command/resolve-command.ts";
 import { beginAfter, mergeInstructions } from "./begin-after.ts";
 import type { WantedWorkspace } from "./config.ts";
+import { runHooks } from "./run-hooks.ts";
+import type { LaunchOptions } from "./session-launch.ts";
 import type { SetupCommand } from "./set-up.ts";
 
 /** How sessions get workspaces. */
@@ -44,6 +47,10 @@ export interface SessionWorkspaces {
   /** Files that git does not track and a session gets a copy of, such as `.env`. */
   readonly copy: readonly string[];
   readonly confine: Confine | undefined;
+  /** Whether the person's commit hooks run before Tutti commits; yes when absent. */
+  readonly hooks?: boolean | undefined;
+  /** Whether Tutti's commits are signed where the person signs commits; yes when absent. */
+  readonly signing?: boolean | undefined;
   /** Whether a task that another one builds on is over; every task is when absent. */
   readonly isOver?: ((task: TaskId) => boolean) | undefined;
 }
@@ -87,7 +94,8 @@ export async function openSessionFolder(
     return { folder: { cwd: project, roots }, workspace: undefined, warnings: [], instructions: "" };
   }
   const { store } = workspaces;
-  const begin = await beginAfter(durable, { store, isOver: workspaces.isOver, project, wanted });
+  const { isOver, signing } = workspaces;
+  const begin = await beginAfter(durable, { store, isOver, signing, project, wanted });
   const base = begin.commit ?? wanted.base;
   const { workspace, warnings } = await durable.step("workspace", { repeatable: true, schema: Made }, async (step) => {
     const attempt = durable.since;
@@ -163,11 +171,20 @@ export type SavedSession = z.infer<typeof SavedSession>;
 
 /** After the last process has ended: what the session left is committed as the setting says, and counted by git. */
 export async function saveSession(
-  { store, commits, confine }: SessionWorkspaces,
+  { store, commits, confine, hooks = true, signing = true }: SessionWorkspaces,
   workspace: Workspace,
-  { message, signal }: { readonly message: string; readonly signal: AbortSignal },
+  { message, launch, step }: { readonly message: string; readonly launch: LaunchOptions; readonly step: StepContext },
 ): Promise<SavedSession> {
-  const saved = await saveWorkspace(workspace, { commits, confine, message, signal });
+  const { signal } = step;
+  const options = { commits, confine, message, sign: signing, signal };
+  const saved =
+    hooks && commits === "tutti"
+      ? await withCommitHooks(workspace, (found) => {
+          if (found === undefined) return saveWorkspace(workspace, options);
+          const run = { launch, store, workspace, found, step };
+          return saveWorkspace(workspace, { ...options, beforeCommit: (text) => runHooks(run, text) });
+        })
+      : await saveWorkspace(workspace, options);
   const result = await sessionResult(workspace, { signal });
   const held = await protectedChanges(store, workspace, { isProtected: isProtectedPath, signal });
   const isHeld = held !== undefined && held.files.length > 0;
