@@ -2,8 +2,7 @@
 
 import type { z } from "zod";
 
-import { idInName, taskName } from "../../store/names.ts";
-import type { StoreView, TaskListing } from "../../store/view.ts";
+import type { StoreView } from "../../store/view.ts";
 import type { Tutti } from "../../client/client.ts";
 import {
   AttemptQuery,
@@ -19,26 +18,24 @@ import {
 } from "../../protocol/api/workspace-shapes.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
-import type { TaskId } from "../../protocol/ids.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { isProtectedPath } from "../../agent/workspace/protected-files.ts";
 import {
-  approveProtected,
   beginningOfPatch,
   chooseRemovals,
   type Confine,
   inspectWorkspace,
-  mergeBranch,
   protectedChanges,
   readRecords,
   removeWorkspace,
   restoreWorkspace,
   sessionResult,
   type Workspace,
-  workspaceOfTask,
   type WorkspaceStore,
 } from "../../workspace/index.ts";
+import { refuseUnfinished, taskOf, workspaceOf } from "./find-workspace.ts";
 import { integrateTasks } from "./integrate-tasks.ts";
+import { mergeTask, mostProtected } from "./merge-task.ts";
 import { listPage } from "../http/list-page.ts";
 import type { WorkspacesConfig } from "../project/workspaces-config.ts";
 
@@ -76,7 +73,6 @@ export interface WorkspaceControl extends Pick<
 
 const dayMs = 86_400_000;
 const mostLeftovers = 100;
-const mostProtected = 1_000;
 
 export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
   const { store, redact } = deps;
@@ -181,43 +177,7 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
     mergeTask: (given, options) =>
       exclusively(async () => {
         const wanted = read(MergeTask, options, "body");
-        const { into, attempt, unverified, allow_checked_out } = wanted;
-        const workspace = await workspaceOf(deps, given, attempt);
-        const { id, task, branch, mode } = workspace;
-        await refuseUnfinished(deps.view, task, "merge its work");
-        if (mode !== "worktree" || branch === null) throw new TuttiError("conflict", noBranch(workspace));
-        if (!unverified) {
-          throw new TuttiError(
-            "refused",
-            `nothing has verified the work of ${task}; look at it with \`tutti diff ${task}\`, then merge it with --unverified (\`unverified: true\` in the API)`,
-          );
-        }
-        refuseOwnBranch(readRecords(store).workspaces, into, workspace);
-        const tip = await refuseProtected(store, workspace, { into, agreed: wanted.protected });
-        const { signing = true } = (await deps.settings?.(workspace.project)) ?? {};
-        const unsigned = new Set<string>();
-        const outcome = await mergeBranch({
-          project: workspace.repository ?? workspace.project,
-          // The commit that was looked at, and not the branch, which somebody may move.
-          from: tip,
-          into,
-          message: `Merge ${branch} into ${into}`,
-          allowCheckedOut: allow_checked_out,
-          signing: signing ? { onUnsigned: (problem) => unsigned.add(problem) } : undefined,
-        });
-        if (outcome.state === "conflict") throw conflictOf(workspace, into, outcome.files);
-        const { uncommitted } = await inspectWorkspace(store, workspace);
-        const { commit, how } = outcome;
-        return {
-          task,
-          workspace: id,
-          branch,
-          into,
-          commit,
-          how,
-          uncommitted: [...uncommitted],
-          warnings: [...unsigned],
-        };
+        return mergeTask(deps, await workspaceOf(deps, given, wanted.attempt), wanted);
       }),
 
     integrateTasks: (options) => exclusively(() => integrateTasks(deps, read(IntegrateTasks, options, "body").tasks)),
@@ -280,126 +240,9 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
   };
 }
 
-/** For a task without a workspace, that of the only task below it that has one. */
-async function workspaceOf(
-  { store, view }: WorkspaceControlDeps,
-  task: TaskId,
-  attempt: number | undefined,
-): Promise<Workspace> {
-  const { workspaces } = readRecords(store);
-  const own = workspaceOfTask(workspaces, task, attempt);
-  if (own !== undefined) return own;
-  const others = workspaces.filter((each) => each.task === task && each.kind === "attempt");
-  if (others.length > 0) throw noAttempt(task, attempt, others);
-  const id = idInName(view.salt, task);
-  if (id === undefined || (await view.place(id)) === undefined) {
-    throw new TuttiError("not_found", `there is no task ${task}`);
-  }
-  const tasks = (await view.below(id)).map((each) => taskName(view.salt, each.id));
-  const below = tasks.flatMap((each) => workspaceOfTask(workspaces, each) ?? []);
-  const [only, another] = below;
-  if (only === undefined) {
-    throw new TuttiError("not_found", `the task ${task} has no workspace; \`tutti workspaces\` lists those there are`);
-  }
-  if (another === undefined) {
-    const chosen = workspaceOfTask(workspaces, only.task, attempt);
-    if (chosen !== undefined) return chosen;
-    throw noAttempt(
-      only.task,
-      attempt,
-      workspaces.filter((each) => each.task === only.task),
-    );
-  }
-  const named = below.slice(0, 8).map((each) => each.task);
-  throw new TuttiError(
-    "conflict",
-    `several tasks below ${task} have a workspace: ${named.join(", ")}${below.length > 8 ? ", …" : ""}; name one of them, or merge their work into one branch with \`tutti integrate ${task}\``,
-    { details: { tasks: below.slice(0, 100).map((each) => each.task) } },
-  );
-}
-
-function noAttempt(task: TaskId, attempt: number | undefined, others: readonly Workspace[]): TuttiError {
-  const known = others.map((each) => each.attempt).toSorted((one, other) => one - other);
-  return new TuttiError(
-    "not_found",
-    `${task} has no workspace of attempt ${attempt ?? ""}; there are those of attempt ${known.slice(-20).join(", ")}`,
-  );
-}
-
-async function taskOf(view: StoreView, task: TaskId): Promise<TaskListing | undefined> {
-  const id = idInName(view.salt, task);
-  return id === undefined ? undefined : view.task(id);
-}
-
-async function refuseUnfinished(view: StoreView, task: TaskId, to: string): Promise<void> {
-  const found = await taskOf(view, task);
-  if (found === undefined || isTerminal(found.status)) return;
-  throw new TuttiError(
-    "conflict",
-    `${task} is not over: it is ${found.status}; to ${to}, wait until it has ended, or cancel it`,
-  );
-}
-
-/** Otherwise a merge could change the folder of a session, or the branch that its work is looked for on. */
-function refuseOwnBranch(workspaces: readonly Workspace[], into: string, from: Workspace): void {
-  const owner = workspaces.find(
-    ({ branch, git_dir, new_branch }) => branch === into && git_dir === from.git_dir && new_branch,
-  );
-  if (owner === undefined) return;
-  throw new TuttiError(
-    "refused",
-    `${into} is the branch of the workspace ${owner.id}, which belongs to ${owner.task}; merge into a branch of your own`,
-  );
-}
-
-interface ProtectedMerge {
-  readonly into: string;
-  /** Paths that the caller approves. */
-  readonly agreed: readonly string[];
-}
-
-/** Returns the commit that may be merged. What the caller approves is noted, with the content that it has now. */
-async function refuseProtected(
-  store: WorkspaceStore,
-  workspace: Workspace,
-  { into, agreed }: ProtectedMerge,
-): Promise<string> {
-  const held = await protectedChanges(store, workspace, { isProtected: isProtectedPath, into });
-  if (held === undefined) throw new TuttiError("conflict", noBranch(workspace));
-  const { files, tip } = held;
-  const open = files.filter(({ path }) => !agreed.includes(path)).map(({ path }) => path);
-  if (open.length > 0) {
-    const named = open.slice(0, 8).map((path) => JSON.stringify(path));
-    const more = open.length > 8 ? ` and ${open.length - 8} more` : "";
-    throw new TuttiError(
-      "refused",
-      `nothing was merged: ${workspace.task} changed protected files that nobody has approved: ${named.join(", ")}${more}; look at them with \`tutti diff ${workspace.task}\`, then approve each one with --protected FILE (\`protected\` in the API)`,
-      { details: { task: workspace.task, protected: open.slice(0, mostProtected) } },
-    );
-  }
-  if (files.length > 0) approveProtected(store, workspace.id, files);
-  return tip;
-}
-
-function conflictOf({ task, branch }: Workspace, into: string, files: readonly string[]): TuttiError {
-  const named = files.slice(0, 8).map((file) => JSON.stringify(file));
-  const more = files.length > 8 ? ` and ${files.length - 8} more` : "";
-  return new TuttiError(
-    "conflict",
-    `nothing was merged: ${branch} and ${into} conflict in ${named.join(", ")}${more}; merge them with git itself`,
-    { details: { task, files: files.slice(0, 1_000) } },
-  );
-}
-
 function noHistory({ id, mode, folder }: Workspace): string {
   if (mode !== "shared") return `the workspace ${id} has no commit yet`;
   return `the workspace ${id} is the folder ${folder} itself, which is in no git repository; look at the files there`;
-}
-
-function noBranch({ task, mode, folder }: Workspace): string {
-  return mode === "shared"
-    ? `there is nothing to merge: ${task} worked in ${folder} itself`
-    : `there is no branch to merge: ${task} worked in a copy; write its patch with \`tutti diff ${task} > work.patch\` and use it with \`git apply\``;
 }
 
 function textOf(
