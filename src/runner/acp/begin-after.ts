@@ -140,7 +140,12 @@ async function chooseAbout(
       kind: "question",
       question: `The task builds on ${escapeInvisible(conflict.branch)}, which conflicts with ${before} in ${shownFiles(conflict.files)}. How shall it begin?`,
       choices: conflictChoices.map((choice) => choiceTexts[choice]),
-      details: { branch: conflict.branch, commit: conflict.commit, files: conflict.files, merged: conflict.merged },
+      details: {
+        branch: conflict.branch,
+        commit: conflict.commit,
+        files: conflict.files.slice(0, mostListed),
+        merged: conflict.merged,
+      },
     },
     schema: Answer,
   });
@@ -149,8 +154,8 @@ async function chooseAbout(
   return conflictChoices.find((choice) => choiceTexts[choice] === value) ?? "stop";
 }
 
-/** So many files are named; the details have all of them. */
-const mostNamed = 8;
+/** So many files are named in a sentence, and in the details. */
+const [mostNamed, mostListed] = [8, 1_000];
 
 function shownFiles(files: readonly string[]): string {
   const named = files.slice(0, mostNamed).map(escapeInvisible).join(", ");
@@ -166,7 +171,7 @@ function conflictError(conflict: Conflict, works: readonly FinishedWork[]): Tutt
     {
       details: {
         conflict: works[at],
-        files: conflict.files.slice(0, 1_000),
+        files: conflict.files.slice(0, mostListed),
         merged: { commit: conflict.merged.commit, works: works.slice(0, at) },
         rest: works.slice(at + 1),
       },
