@@ -367,3 +367,15 @@ test("no task is done without passing what the policy asks for", () => {
     { numRuns: 300 },
   );
 });
+
+test("whoever gets the task is given with the models to try next", () => {
+  const listed: Policy = { ...policy, fallbacks: { build: ["B2"], router: ["R2"], escalate_to: ["E2"] } };
+  const next = (events: readonly HandoffEvent[]) => {
+    const step = run(events, listed).next;
+    return "model" in step ? [step.do, step.model, step.fallback_models] : [step.do];
+  };
+  assert.deepEqual(next([envelope()]), ["work", "B", ["B2"]]);
+  assert.deepEqual(next([envelope({ conf: 0.1 })]), ["work", "E", ["E2"]]);
+  assert.deepEqual(next([envelope(), worked, fail, worked, fail]), ["decide", "R", ["R2"]]);
+  assert.ok(!("fallback_models" in run([envelope()]).next));
+});

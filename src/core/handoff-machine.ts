@@ -4,6 +4,7 @@ import type { Handoff } from "../protocol/routing/handoff.ts";
 import type { Policy } from "../protocol/routing/policy.ts";
 import type { Review } from "../protocol/routing/review.ts";
 import { effectiveThreshold, isEscalation, route, type RouteDecision } from "../protocol/routing/route-handoff.ts";
+import { fallbacksFor } from "../protocol/routing/role-fallbacks.ts";
 import { trimSpace } from "../protocol/white-space.ts";
 import { judgeReview, namesRisk, reviewNeed } from "./review-verdict.ts";
 
@@ -57,22 +58,28 @@ export type HandoffEvent =
   | { readonly type: "escalated"; readonly reason: string }
   | { readonly type: "abandoned"; readonly reason: string };
 
+/** Named like the fields of an agent's definition. */
+interface Assignee {
+  readonly model: string;
+  /** The models to try next, if the policy has a list for this model. */
+  readonly fallback_models?: readonly string[];
+}
+
 /**
  * What has to happen now. Evidence of a failure is passed here and not in an envelope: the word "mismatch" among the failed
  * checks would count as a contradiction, and the task would go to another model than the one that should fix it.
  */
 type HandoffNext =
-  | {
+  | ({
       readonly do: "work";
-      readonly model: string;
       readonly evidence: readonly string[];
       /** Acceptance criteria a review added. */
       readonly criteria: readonly string[];
-    }
+    } & Assignee)
   | { readonly do: "verify" }
-  | { readonly do: "review"; readonly model: string; readonly missing: readonly "conf"[] }
-  | { readonly do: "repair"; readonly model: string; readonly problem: string; readonly fields: readonly string[] }
-  | { readonly do: "decide"; readonly model: string; readonly reason: string; readonly evidence: readonly string[] }
+  | ({ readonly do: "review"; readonly missing: readonly "conf"[] } & Assignee)
+  | ({ readonly do: "repair"; readonly problem: string; readonly fields: readonly string[] } & Assignee)
+  | ({ readonly do: "decide"; readonly reason: string; readonly evidence: readonly string[] } & Assignee)
   | { readonly do: "ask_human"; readonly reason: string; readonly evidence: readonly string[] }
   | { readonly do: "end" }
   | { readonly do: "nothing"; readonly reason: string };
@@ -104,9 +111,18 @@ export const newHandoffState: HandoffState = {
 
 /** An event that does not fit the phase, such as a late or repeated one, changes nothing, and the step says so. */
 export function advanceHandoff(policy: Policy, state: HandoffState, event: HandoffEvent): HandoffStep {
-  const step = stepFor(policy, state, event);
+  const step = withFallbacks(policy, stepFor(policy, state, event));
   if (step.transition === undefined || !("hash" in event)) return step;
   return { ...step, transition: { ...step.transition, hash: event.hash } };
+}
+
+function withFallbacks(policy: Policy, step: HandoffStep): HandoffStep {
+  const { next, state } = step;
+  if (policy.fallbacks === undefined || !("model" in next)) return step;
+  const decision = state.routed?.decision;
+  const asRouted = next.do === "work" && next.model === decision?.model;
+  const fallback_models = asRouted ? decision.fallback_models : fallbacksFor(policy, next.model);
+  return fallback_models === undefined ? step : { ...step, next: { ...next, fallback_models } };
 }
 
 function stepFor(policy: Policy, state: HandoffState, event: HandoffEvent): HandoffStep {

@@ -10,6 +10,8 @@ import { solo } from "../../../test/support/recording-model.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { Model, ModelFacts, ModelReply, ModelRequest } from "../../model-port.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { readPolicy } from "../../protocol/routing/read-policy.ts";
+import { route } from "../../protocol/routing/route-handoff.ts";
 import type { Part } from "../../protocol/task/message.ts";
 
 const usage = { input_tokens: 1, output_tokens: 1, money_micro_usd: 0 };
@@ -51,7 +53,18 @@ test("the models of the list are tried in order when one is out of reach or refu
     return name === "b/prim" ? say("I will not.", "refusal") : say("done");
   });
   const w = await world(t, { model: stubbed });
-  const definition = { model: "a/down", fallback_models: ["b/prim", "c/willing"] };
+  // The list is the one that a policy gives with its decision.
+  const read = readPolicy({
+    policy: { info: "a/down" },
+    fallbacks: { info: ["b/prim", "c/willing"] },
+    gate: { require_fields: [] },
+  });
+  const none = ["none"];
+  const contract = { acceptance_criteria: none, assumptions_made: none, open_questions: none, failed_checks: none };
+  const routed = read.ok ? route(read.value, { scope: "research", ...contract }) : undefined;
+  assert.ok(routed?.ok);
+  const { model: chosen, fallback_models = [] } = routed.value;
+  const definition = { model: chosen, fallback_models: [...fallback_models] };
   const result = await w.scalar(solo([], definition));
   assert.equal(result.content, "done");
   assert.deepEqual(asked, ["a/down native", "b/prim native", "c/willing native"]);

@@ -48,11 +48,12 @@ function unwrap<T>(read: Read<T>): T {
   return read.value;
 }
 
-function show({ model, reason, matched_by, words }: RouteDecision): string {
+function show({ model, reason, matched_by, words, fallback_models: next = [] }: RouteDecision): string {
   const why = words.length === 0 ? matched_by : `${matched_by} (${words.join(", ")})`;
   return [
     `${dim("model")}       ${bold(model)}`,
     `${dim("reason")}      ${reason}`,
     `${dim("matched by")}  ${why}`,
+    ...(next.length === 0 ? [] : [`${dim("if it fails")} ${next.join(", then ")}`]),
   ].join("\n");
 }

@@ -26,5 +26,11 @@ export function explainRoute({ handoff, policy }: PolicyQuestion): PolicyDecisio
   const rules = policy === undefined ? defaultPolicy : unwrap("policy", readPolicy(policy));
   const routed = route(rules, unwrap("handoff", readHandoff(handoff)));
   if (!routed.ok) throw new TuttiError("invalid_input", routed.error.message, { details: { ...routed.error } });
-  return { ...routed.value, words: [...routed.value.words], warnings };
+  const { fallback_models, ...decision } = routed.value;
+  return {
+    ...decision,
+    words: [...decision.words],
+    ...(fallback_models === undefined ? {} : { fallback_models: [...fallback_models] }),
+    warnings,
+  };
 }

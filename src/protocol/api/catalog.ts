@@ -120,6 +120,8 @@ export const PolicyDecision = z.strictObject({
   /** What the decision is based on, and the words that were found. */
   matched_by: z.string(),
   words: z.array(z.string()),
+  /** The models to try next, if the policy has a list for this model. */
+  fallback_models: z.array(z.string()).optional(),
   warnings: z.array(z.string()),
 });
 export type PolicyDecision = z.infer<typeof PolicyDecision>;

@@ -19,6 +19,10 @@ export const policyFields = {
       number: ["conf_threshold"],
       aliases: { research: "info", builder: "build" },
     },
+    fallbacks: {
+      list: ["router", "info", "build", "escalate_to"],
+      aliases: { research: "info", builder: "build" },
+    },
     routing: { list: ["decision_rules"] },
     gate: {
       list: ["require_fields"],

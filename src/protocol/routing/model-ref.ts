@@ -18,6 +18,14 @@ export function parseModelRef(value: string, registered: readonly string[] = [])
   return runner === undefined ? { model: value } : { runner, model: value.slice(colon + 1) };
 }
 
+/** An agent that goes on with another model keeps its runner, so a fallback is a model alone. */
+export function fallbackProblem(value: string): string | undefined {
+  const { runner } = parseModelRef(value);
+  return runner === undefined
+    ? modelRefProblem(value)
+    : `must name a model without a runner, got "${runner}:"; the runner of a task does not change`;
+}
+
 /** Says what is wrong with a model named in a policy, if anything. */
 export function modelRefProblem(value: string): string | undefined {
   const { runner, model } = parseModelRef(value);

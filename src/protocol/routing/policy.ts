@@ -2,11 +2,21 @@
 
 import { z } from "zod";
 import { policyFields } from "./field-tables.ts";
-import { modelRefProblem } from "./model-ref.ts";
+import { fallbackProblem, modelRefProblem } from "./model-ref.ts";
+import { maxFallbacks } from "./role-fallbacks.ts";
 
 const ModelRef = z.string().refine((value) => modelRefProblem(value) === undefined, {
   error: (issue) => modelRefProblem(String(issue.input)) ?? "is not a model",
 });
+
+const FallbackRefs = z
+  .array(
+    z.string().refine((value) => fallbackProblem(value) === undefined, {
+      error: (issue) => fallbackProblem(String(issue.input)) ?? "is not a model",
+    }),
+  )
+  .max(maxFallbacks)
+  .optional();
 
 const gate = policyFields.section.gate.choice;
 
@@ -19,6 +29,15 @@ export const Policy = z.strictObject({
     /** May be outside 0..1: above 1, every handoff goes to `escalate_to`. */
     conf_threshold: z.number(),
   }),
+  /** By role, the models to try in this order when the model of the role fails. An empty list says that there are none. */
+  fallbacks: z
+    .strictObject({
+      router: FallbackRefs,
+      info: FallbackRefs,
+      build: FallbackRefs,
+      escalate_to: FallbackRefs,
+    })
+    .optional(),
   routing: z.strictObject({
     /** `words => model`, tried in order after the built-in words. */
     decision_rules: z.array(z.string()),

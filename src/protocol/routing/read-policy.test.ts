@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defaultPolicy, initialPolicy } from "./default-policy.ts";
 import { encodePolicy } from "./encode-policy.ts";
-import type { Policy } from "./policy.ts";
+import { Policy } from "./policy.ts";
 import { readPolicy } from "./read-policy.ts";
 
 const documented = `policy:
@@ -158,4 +158,41 @@ test("a new project starts with whole words, written as TOON it reads back", () 
   const text = encodePolicy(initialPolicy());
   assert.match(text, /require_fields\[16\]: task_id,from_model,/);
   assert.deepEqual(readPolicy(text), { ok: true, value: initialPolicy(), warnings: [] });
+});
+
+test("a role may list the models to try when its own fails, and each of them must be a model", () => {
+  const text = `policy:
+  router: "r"
+  build: "b"
+fallbacks:
+  router[2]: "x/one","y/two"
+  builder: []
+`;
+  const policy = policyOf(text);
+  assert.deepEqual(policy.fallbacks, { router: ["x/one", "y/two"], build: [] });
+  assert.deepEqual(policyOf(encodePolicy(policy)), policy);
+  assert.deepEqual(Policy.parse(policy), policy);
+  assert.match(refusal({ fallbacks: { info: ["a", " "] } }), /fallbacks\.info\[1\] must name a model/);
+  assert.match(
+    refusal({ fallbacks: { info: ["acp:codex"] } }),
+    /fallbacks\.info\[0\] must name a model without a runner/,
+  );
+  assert.match(refusal({ fallbacks: { info: "a" } }), /fallbacks\.info must be a list, got the text "a"/);
+  assert.match(refusal({ fallbacks: { build: [], builder: [] } }), /fallbacks\.build is given twice/);
+  const many = Array.from({ length: 17 }, (_, index) => `m${index}`);
+  assert.match(refusal({ fallbacks: { build: many } }), /fallbacks\.build lists 17 models; 16 are allowed/);
+  assert.match(refusal(text.replace("  builder: []", "\tbuilder: []")), /Line 6/);
+});
+
+test("a list of fallbacks that repeats a model or has no effect is warned of", () => {
+  const { warnings } = readPolicy({
+    policy: { info: "i", build: "acp:codex" },
+    fallbacks: { info: ["a", "i", "a"], build: ["b"], colour: [] },
+  });
+  assert.deepEqual(warnings, [
+    "fallbacks.colour is not a known field and was ignored",
+    'fallbacks.info[1] is "i" again, which is tried only once',
+    'fallbacks.info[2] is "a" again, which is tried only once',
+    'fallbacks.build has no effect: acp:codex is run by "acp", which chooses its model itself',
+  ]);
 });

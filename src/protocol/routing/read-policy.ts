@@ -1,16 +1,30 @@
 // Reads a routing policy from TOON, JSON or a plain value; the default policy fills what it leaves out.
 
-import { choiceField, listField, numberField, openFields, openSection, textField } from "./read-fields.ts";
+import {
+  choiceField,
+  listField,
+  numberField,
+  openFields,
+  openSection,
+  textField,
+  type SectionFields,
+} from "./read-fields.ts";
 import { defaultPolicy } from "./default-policy.ts";
 import { openDocument } from "./document.ts";
 import { policyFields } from "./field-tables.ts";
-import { modelRefProblem } from "./model-ref.ts";
+import { fallbackProblem, modelRefProblem, parseModelRef } from "./model-ref.ts";
 import type { Policy } from "./policy.ts";
 import { excerpt, finish, newNotes, refuse, warn, type Read, type ReadNotes } from "./read-notes.ts";
 import { isRequirable } from "./required-fields.ts";
+import { maxFallbacks } from "./role-fallbacks.ts";
 import { parseRule } from "./rule.ts";
 
-const { policy: roleFields, routing: routingFields, gate: gateFields } = policyFields.section;
+const {
+  policy: roleFields,
+  fallbacks: fallbackFields,
+  routing: routingFields,
+  gate: gateFields,
+} = policyFields.section;
 
 /** Never throws. Defaults apply field by field: a gate that gives one field keeps the defaults of the others. */
 export function readPolicy(input: unknown): Read<Policy> {
@@ -28,6 +42,9 @@ export function readPolicy(input: unknown): Read<Policy> {
     policy.policy[name] = value;
   }
   policy.policy.conf_threshold = numberField(roles, "conf_threshold") ?? policy.policy.conf_threshold;
+
+  const fallbacks = readFallbacks(openSection(fields, "fallbacks", fallbackFields));
+  if (fallbacks !== undefined) policy.fallbacks = fallbacks;
 
   const routing = openSection(fields, "routing", routingFields);
   policy.routing.decision_rules = listField(routing, "decision_rules") ?? policy.routing.decision_rules;
@@ -47,8 +64,42 @@ export function readPolicy(input: unknown): Read<Policy> {
   return finish(notes, policy);
 }
 
+/** Undefined if no role has a list. */
+function readFallbacks(fields: SectionFields): Policy["fallbacks"] {
+  const fallbacks: NonNullable<Policy["fallbacks"]> = {};
+  for (const role of fallbackFields.list) {
+    const list = listField(fields, role);
+    if (list === undefined) continue;
+    const path = `${fields.path}.${role}`;
+    if (list.length > maxFallbacks) {
+      refuse(fields.notes, path, `lists ${list.length} models; ${maxFallbacks} are allowed`);
+      continue;
+    }
+    for (const [index, model] of list.entries()) {
+      const problem = fallbackProblem(model);
+      if (problem !== undefined) refuse(fields.notes, `${path}[${index}]`, problem);
+    }
+    fallbacks[role] = list;
+  }
+  return Object.keys(fallbacks).length === 0 ? undefined : fallbacks;
+}
+
 /** All of this is allowed, but its effect may surprise the author. */
-function warnOfSilentEffects({ policy, routing, gate }: Policy, notes: ReadNotes): void {
+function warnOfSilentEffects({ policy, fallbacks = {}, routing, gate }: Policy, notes: ReadNotes): void {
+  for (const role of fallbackFields.list) {
+    for (const [index, model] of (fallbacks[role] ?? []).entries()) {
+      if (model === policy[role] || fallbacks[role]?.indexOf(model) !== index) {
+        warn(notes, `fallbacks.${role}[${index}] is "${excerpt(model)}" again, which is tried only once`);
+      }
+    }
+    const { runner } = parseModelRef(policy[role]);
+    if (fallbacks[role]?.length && runner !== undefined && runner !== "local") {
+      warn(
+        notes,
+        `fallbacks.${role} has no effect: ${policy[role]} is run by "${runner}", which chooses its model itself`,
+      );
+    }
+  }
   for (const name of gate.require_fields) {
     if (!isRequirable(name))
       warn(notes, `gate.require_fields: "${excerpt(name)}" is not a field, so it requires nothing`);

@@ -187,3 +187,16 @@ test("whatever whole words find, substrings find too, except joined phrases", ()
     { numRuns: 500 },
   );
 });
+
+test("a decision names the models that the policy lists for its role, and none if the policy lists none", () => {
+  const fallbacks = { escalate_to: ["E2"], router: ["R2", "R3"], build: ["B2", "B"], info: [] };
+  const policy: Policy = { ...defaultPolicy, policy: { ...roles, escalate_to: "R" }, fallbacks };
+  const next = (changes: Handoff, by: Policy = policy) => decided(changes, by).fallback_models;
+  assert.deepEqual(next({ conf: 0.1 }), ["E2"], "an escalation, though the router has the same model");
+  assert.deepEqual(next({}), ["R2", "R3"], "the default");
+  assert.deepEqual(next({ scope: "refactor" }), ["B2"]);
+  assert.deepEqual(next({ scope: "refactor", to_model: " I " }), [], "a destination, as it is written");
+  const byRule = { ...policy, routing: { decision_rules: ["misc => other/model"] } };
+  assert.equal(next({}, byRule), undefined, "the model of a rule that has no role");
+  assert.ok(!("fallback_models" in decided({})));
+});

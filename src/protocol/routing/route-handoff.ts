@@ -3,6 +3,7 @@
 import type { Handoff } from "./handoff.ts";
 import type { Policy } from "./policy.ts";
 import { findProblem, type RouteProblem } from "./required-fields.ts";
+import { fallbacksFor } from "./role-fallbacks.ts";
 import { parseRule } from "./rule.ts";
 import { trimSpace } from "../white-space.ts";
 import { boundaryWords, substringWords, type WordList, type Words } from "./words.ts";
@@ -21,6 +22,8 @@ export interface RouteDecision {
     | `rule:${number}`
     | "default";
   readonly words: readonly string[];
+  /** The models to try next, in this order, if the policy has a list for this model. */
+  readonly fallback_models?: readonly string[];
 }
 
 export type Route =
@@ -31,7 +34,14 @@ export function route(policy: Policy, handoff: Handoff): Route {
   const error = findProblem(policy.gate.require_fields, handoff);
   if (error !== undefined) return { ok: false, error };
   const words = policy.words === "boundary" ? boundaryWords : substringWords;
-  return { ok: true, value: escalation(policy, handoff, words) ?? classification(policy, handoff, words) };
+  const decision = escalation(policy, handoff, words) ?? classification(policy, handoff, words);
+  return { ok: true, value: policy.fallbacks === undefined ? decision : withFallbacks(policy, decision) };
+}
+
+function withFallbacks(policy: Policy, decision: RouteDecision): RouteDecision {
+  const role = isEscalation(decision) ? "escalate_to" : decision.matched_by === "default" ? "router" : undefined;
+  const fallback_models = fallbacksFor(policy, trimSpace(decision.model), role);
+  return fallback_models === undefined ? decision : { ...decision, fallback_models };
 }
 
 /** The confidence that is required. A handoff may raise it, but not lower it. */
