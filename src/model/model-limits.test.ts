@@ -24,6 +24,19 @@ test("the first limit holds some thinking, and a small context keeps room for th
   assert.equal(limitsOf("openrouter/google/gemini-3.8-flash").mostOutputTokens, 65_536);
 });
 
+test("the input limit is that of the very model, not of its family, and of an unknown one the smallest of its maker", () => {
+  const context = (name: string): number | null => limitsOf(name).contextTokens;
+  assert.deepEqual(
+    ["gpt-5.4", "gpt-5.4-mini", "gpt-5.3-codex-spark", "gpt-5.2"].map((id) => context(`openai/${id}`)),
+    [922_000, 272_000, 100_000, 272_000],
+  );
+  assert.deepEqual(
+    ["sonnet-4-6", "sonnet-4-5", "saga-9"].map((id) => context(`anthropic/claude-${id}`)),
+    [1_000_000, 200_000, 200_000],
+  );
+  assert.deepEqual([context("google/gemini-4-carbon"), context("google/gemini-3.5-flash")], [983_040, 1_048_576]);
+});
+
 test("a refusal that names the longest output is read in the words of every provider", () => {
   const said: readonly (readonly [string, number | undefined])[] = [
     ["max_tokens: 200000 > 64000, which is the maximum allowed number of output tokens for claude-x", 64_000],

@@ -27,11 +27,11 @@ export const pricesAsOf = "2026-11-16";
 
 const usd = (dollars: number): number => Math.round(dollars * 1_000_000);
 
-function rates(input: number, output: number, cached: number, cacheWrite?: number): z.infer<typeof Rates> {
+function rates(input: number, output: number, cached?: number, cacheWrite?: number): z.infer<typeof Rates> {
   return {
     input: usd(input),
     output: usd(output),
-    cached: usd(cached),
+    ...(cached === undefined ? {} : { cached: usd(cached) }),
     ...(cacheWrite === undefined ? {} : { cache_write: usd(cacheWrite) }),
   };
 }
@@ -41,21 +41,31 @@ function claude(input: number, output: number, cached: number): z.infer<typeof R
   return { ...rates(input, output, cached, input * 1.25), cache_write_hour: usd(input * 2) };
 }
 
-/** Above 272,000 tokens of input: twice the input, one and a half times the output. */
-function gpt6(input: number, output: number, cached: number, cacheWrite?: number): Price {
-  const twice = cacheWrite === undefined ? undefined : cacheWrite * 2;
-  const long = { above: 272_000, ...rates(input * 2, output * 1.5, cached * 2, twice) };
+/** GPT models with a long context. Above 272,000 tokens of input: twice the input, one and a half times the output. */
+function longGpt(input: number, output: number, cached?: number, cacheWrite?: number): Price {
+  const twice = (rate: number | undefined): number | undefined => (rate === undefined ? undefined : rate * 2);
+  const long = { above: 272_000, ...rates(input * 2, output * 1.5, twice(cached), twice(cacheWrite)) };
   return { ...rates(input, output, cached, cacheWrite), long };
 }
 
+/** Above 200,000 tokens of input: twice the input, one and a half times the output. */
+function geminiPro(input: number, output: number, cached: number): Price {
+  return { ...rates(input, output, cached), long: { above: 200_000, ...rates(input * 2, output * 1.5, cached * 2) } };
+}
+
 /**
- * By `provider/model`, without the date at the end of a model's name. Temporary discounts are not in it: a reservation may
- * be too large, never too small. The price of a model that is not in the table is unknown.
+ * By `provider/model`, without the date at the end of a model's name. Temporary discounts are not in it, and where sources
+ * differ the higher price is: a reservation may be too large, never too small. The price of a model that is not in the table
+ * is unknown.
  */
 export const priceTable: Readonly<Record<string, Price>> = {
+  // platform.claude.com/docs/en/about-claude/pricing, and /docs/en/models/<model>/overview for each model. For Fable 5.2,
+  // which is a week old, only resellers that name Anthropic's list were found.
   "anthropic/claude-fable-5-2": claude(8, 40, 0.2),
   "anthropic/claude-fable-5-1": claude(10, 50, 0.25),
   "anthropic/claude-fable-5": claude(10, 50, 1),
+  "anthropic/claude-mythos-5-1": claude(10, 50, 0.25),
+  "anthropic/claude-mythos-5": claude(10, 50, 1),
   "anthropic/claude-opus-5-5": claude(4, 20, 0.2),
   "anthropic/claude-opus-5": claude(5, 25, 0.5),
   "anthropic/claude-opus-4-8": claude(5, 25, 0.5),
@@ -63,7 +73,8 @@ export const priceTable: Readonly<Record<string, Price>> = {
   "anthropic/claude-opus-4-6": claude(5, 25, 0.5),
   "anthropic/claude-opus-4-5": claude(5, 25, 0.5),
   "anthropic/claude-opus-4-1": claude(15, 75, 1.5),
-  "anthropic/claude-sonnet-5-5": claude(2, 10, 0.1),
+  // The model's own page says 0.20 for what is read from the cache, later lists say 0.10.
+  "anthropic/claude-sonnet-5-5": claude(2, 10, 0.2),
   "anthropic/claude-sonnet-5": claude(2, 10, 0.2),
   "anthropic/claude-sonnet-4-6": claude(3, 15, 0.3),
   "anthropic/claude-sonnet-4-5": claude(3, 15, 0.3),
@@ -72,18 +83,30 @@ export const priceTable: Readonly<Record<string, Price>> = {
     long: { above: 100_000, ...claude(0.5, 2.5, 0.05) },
   },
   "anthropic/claude-haiku-4-5": claude(1, 5, 0.1),
-  "openai/gpt-6-astra": gpt6(10, 50, 1, 12.5),
-  "openai/gpt-6.1-sol": gpt6(2, 10, 0.1, 2.5),
-  "openai/gpt-6.1-terra": gpt6(1, 5, 0.05, 1.25),
-  "openai/gpt-6-sol": gpt6(2, 10, 0.2, 2.5),
-  "openai/gpt-6-luna": gpt6(0.1, 0.5, 0.01, 0.125),
-  "openai/gpt-5.6-sol": gpt6(4, 20, 0.4, 5),
-  "openai/gpt-5.6-terra": gpt6(2, 12, 0.2, 2.5),
-  "openai/gpt-5.6-luna": gpt6(0.2, 1.2, 0.02, 0.25),
-  "openai/gpt-5.5": gpt6(5, 30, 0.5),
-  "openai/gpt-5.4": gpt6(2.5, 15, 0.25),
+  // developers.openai.com/api/docs/pricing, and /api/docs/models/<model>; older models as in the catalogue of models.dev.
+  "openai/gpt-6-astra": longGpt(10, 50, 1, 12.5),
+  "openai/gpt-6.1-sol": longGpt(2, 10, 0.1, 2.5),
+  "openai/gpt-6.1-terra": longGpt(1, 5, 0.05, 1.25),
+  "openai/gpt-6-sol": longGpt(2, 10, 0.2, 2.5),
+  "openai/gpt-6-luna": longGpt(0.1, 0.5, 0.01, 0.125),
+  // The list price: 4 and 20 are a promotion that is promised until 2026-11-21. `gpt-5.6` is another name for it.
+  "openai/gpt-5.6-sol": longGpt(5, 30, 0.5, 6.25),
+  "openai/gpt-5.6": longGpt(5, 30, 0.5, 6.25),
+  "openai/gpt-5.6-terra": longGpt(2, 12, 0.2, 2.5),
+  "openai/gpt-5.6-luna": longGpt(0.2, 1.2, 0.02, 0.25),
+  "openai/gpt-5.5-pro": longGpt(30, 180),
+  "openai/gpt-5.5": longGpt(5, 30, 0.5),
+  "openai/gpt-5.4-pro": longGpt(30, 180),
+  "openai/gpt-5.4": longGpt(2.5, 15, 0.25),
   "openai/gpt-5.4-mini": rates(0.75, 4.5, 0.075),
   "openai/gpt-5.4-nano": rates(0.2, 1.25, 0.02),
+  "openai/gpt-5.3-codex": rates(1.75, 14, 0.175),
+  "openai/gpt-5.2-pro": rates(21, 168),
+  "openai/gpt-5.2": rates(1.75, 14, 0.175),
+  "openai/gpt-5.1": rates(1.25, 10, 0.125),
+  "openai/gpt-5.1-codex-max": rates(1.25, 10, 0.125),
+  "openai/gpt-5.1-codex-mini": rates(0.25, 2, 0.025),
+  "openai/gpt-5-pro": rates(15, 120),
   "openai/gpt-5": rates(1.25, 10, 0.125),
   "openai/gpt-5-mini": rates(0.25, 2, 0.025),
   "openai/gpt-5-nano": rates(0.05, 0.4, 0.005),
@@ -92,12 +115,24 @@ export const priceTable: Readonly<Record<string, Price>> = {
   "openai/gpt-4.1-nano": rates(0.1, 0.4, 0.025),
   "openai/gpt-4o": rates(2.5, 10, 1.25),
   "openai/gpt-4o-mini": rates(0.15, 0.6, 0.075),
+  "openai/o4-mini": rates(1.1, 4.4, 0.275),
+  "openai/o3": rates(2, 8, 0.5),
+  // ai.google.dev/gemini-api/docs/pricing. Until 2026-11-30 the models of version 4 cost half of this, and until 2026-12-31
+  // so do Flash 3.6, 3.7 and 3.8.
   "google/gemini-4-argon": rates(4, 20, 0.2),
   "google/gemini-4-carbon": rates(4, 20, 0.2),
   "google/gemini-3.8-flash": rates(1.5, 7.5, 0.15),
-  "google/gemini-2.5-pro": { ...rates(1.25, 10, 0.31), long: { above: 200_000, ...rates(2.5, 15, 0.625) } },
-  "google/gemini-2.5-flash": rates(0.3, 2.5, 0.075),
-  "google/gemini-2.5-flash-lite": rates(0.1, 0.4, 0.025),
+  "google/gemini-3.7-flash": rates(1.5, 7.5, 0.15),
+  "google/gemini-3.6-flash": rates(1.5, 7.5, 0.15),
+  "google/gemini-3.5-flash": rates(1.5, 9, 0.15),
+  "google/gemini-3.5-flash-lite": rates(0.3, 2.5, 0.03),
+  "google/gemini-3.1-pro-preview": geminiPro(2, 12, 0.2),
+  "google/gemini-3.1-flash-lite": rates(0.25, 1.5, 0.025),
+  "google/gemini-3-pro-preview": geminiPro(2, 12, 0.2),
+  "google/gemini-3-flash-preview": rates(0.5, 3, 0.05),
+  "google/gemini-2.5-pro": geminiPro(1.25, 10, 0.125),
+  "google/gemini-2.5-flash": rates(0.3, 2.5, 0.03),
+  "google/gemini-2.5-flash-lite": rates(0.1, 0.4, 0.01),
 };
 
 /** `-20260115`, `-2026-01-15` or `-latest` at the end of a name: the same model at the same price. */
