@@ -61,10 +61,11 @@ function readOrphanClose(scan: ReplyScan, angle: number, tag: ReasoningTag): voi
   }
   hideAll(visible, angle, tag.end);
   for (const { name, args } of findings.calls) scan.ignored.push({ name, args });
-  const { dialectBroken, dialectMarkup } = findings;
+  const { dialectBroken, dialectMarkup, violations } = findings;
+  const holdsTokens = dialectBroken || dialectMarkup || violations.some(({ dialect }) => dialect !== undefined);
   forget(findings);
-  // A call that is hidden in these cannot be listed.
-  if (dialectBroken || dialectMarkup) {
+  // A call that is hidden in these, or in the arguments of a call among them, cannot be listed.
+  if (holdsTokens) {
     const message = `What stands before </${tag.name}> was read as reasoning; it holds tokens of a chat template.`;
     addViolation(findings, "orphan_reasoning_close", message);
   }
