@@ -67,6 +67,8 @@ const kinds: Record<string, Maker> = {
   "blocks in reasoning": after("x <think>\n", '```tool\n{"name":"a"}\n```\n'),
   "open blocks in reasoning": after("x <think>\n", "```tool\n{\n"),
   "other dialects": filled("<tool_call>"),
+  "mentioned dialects": filled("<tool_call> is a tag "),
+  "quoted dialects on one line": filled("`<tool_call>` "),
   "hermes calls": filled('<tool_call>{"name":"a","arguments":{}}</tool_call>'),
   "hermes calls in text": filled('x <tool_call>{"name":"a","arguments":{}}</tool_call> y '),
   "open hermes calls": filled('<tool_call>{"name":"'),

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { parseToolCalls, type ToolCallOptions } from "../src/protocol/toolcalls/parse-tool-calls.ts";
+import { createToolCallReader, type ToolCallEvent } from "../src/protocol/toolcalls/tool-call-reader.ts";
+import { trimSpace } from "../src/protocol/white-space.ts";
 import type { JsonObject } from "../src/protocol/toolcalls/tool-call.ts";
 
 interface Row {
@@ -27,6 +29,26 @@ function rows(file: string): Row[] {
     .trimEnd()
     .split("\n")
     .map((line): Row => JSON.parse(line));
+}
+
+/** Reasoning between tags is shown while it streams in, though it is no prose. */
+const hasReasoning = (text: string): boolean => /<\/?think/.test(text);
+
+/** What is shown of a reply that comes in pieces, which must be a beginning of its prose at any time. */
+function streamed(input: string, size: number, prose: string): { shown: string; called: string[] } {
+  const reader = createToolCallReader(options.tools === undefined ? {} : { tools: options.tools });
+  let shown = "";
+  const called: string[] = [];
+  const take = (events: readonly ToolCallEvent[]): void => {
+    for (const event of events) {
+      if (event.type === "text") shown += event.text;
+      if (event.type === "call_completed") called.push(event.name);
+      assert.ok(prose.startsWith(trimSpace(shown)), `${shown} is not in ${prose}`);
+    }
+  };
+  for (let at = 0; at < input.length; at += size) take(reader.push(input.slice(at, at + size)));
+  take(reader.end());
+  return { shown, called };
 }
 
 const files = readdirSync(folder).filter((file) => file.endsWith(".jsonl"));
@@ -81,6 +103,22 @@ for (const dialect of dialects) {
       });
     }
 
+    test("is not shown as text while a reply streams in", () => {
+      for (const { id, input, cut = false } of rows(`${dialect}.jsonl`)) {
+        if (cut || hasReasoning(input)) continue;
+        const { prose, calls } = parseToolCalls(input, options);
+        for (const size of [1, 7, input.length]) {
+          const { shown, called } = streamed(input, size, prose);
+          assert.equal(trimSpace(shown), prose, `${id} in pieces of ${size}`);
+          assert.deepEqual(
+            called,
+            calls.map(({ name }) => name),
+            id,
+          );
+        }
+      }
+    });
+
     test("is not read by strict", () => {
       for (const row of rows(`${dialect}.jsonl`)) {
         if (row.input.includes("```tool\n")) continue;
@@ -108,6 +146,8 @@ describe("text that only mentions dialects", () => {
   for (const file of readdirSync(`${folder}/prose`)) {
     test(`${file} calls nothing`, () => {
       const text = readFileSync(`${folder}/prose/${file}`, "utf8");
+      const { prose } = parseToolCalls(text, options);
+      if (!hasReasoning(text)) assert.equal(trimSpace(streamed(text, 5, prose).shown), prose);
       for (const tools of [options, {}]) {
         const reply = parseToolCalls(text, tools);
         if (tools === options || file.startsWith("quoted-")) assert.deepEqual(reply.calls, []);

@@ -70,6 +70,21 @@ test("a call that is only known when its block is complete is shown then, with i
   assert.deepEqual(shownOf(['```tool\n{"name":"echo"}\n{"name":"write"}\n```\n']), [["tool", "echo{}write{}"]]);
 });
 
+test("a call in a dialect is shown on the channel of tools and never as text", () => {
+  const call = '<tool_call>\n{"name": "echo", "arguments": {"text": "x"}}\n</tool_call>';
+  for (const size of [1, 4, 100]) {
+    const reply = `I look.\n${call}`;
+    const pieces = Array.from({ length: Math.ceil(reply.length / size) }, (_, at) =>
+      reply.slice(at * size, (at + 1) * size),
+    );
+    assert.deepEqual(shownOf(pieces), [
+      ["text", "I look.\n"],
+      ["tool", 'echo{"text": "x"}'],
+    ]);
+  }
+  assert.deepEqual(shownOf(['<|python_tag|>{"name": "echo", "parameters": {}}']), [["tool", "echo{}"]]);
+});
+
 test("a block without a call, and data in a json fence, are shown as the text they are", () => {
   for (const block of ["```tool\nnot json\n```\n", '```json\n{"port":80}\n```\n', '```tool\n{"name"']) {
     assert.deepEqual(shownOf([`Look:\n${block}`]), [["text", `Look:\n${block}`]]);

@@ -1,26 +1,11 @@
-// Reads a whole reply in the fenced tool-call format: calls, errors, violations, prose and reasoning, in one pass.
-import { dialects, type Profile } from "./dialect.ts";
-import type { ToolSchemas } from "./dialects/dialect-reading.ts";
-import { callsToRun, listViolations, wordErrors } from "./findings.ts";
-import { readBracket } from "./read-bracket.ts";
-import { readFence } from "./read-fence.ts";
+// Reads a whole reply in the fenced tool-call format: calls, errors, violations, prose and reasoning.
 import { noteOtherDialect } from "./dialects/take-dialect.ts";
-import { readAngle } from "./read-tag.ts";
-import { newReplyScan } from "./reply-scan.ts";
-import { takeBareReply } from "./take-bare-reply.ts";
+import { callsToRun, listViolations, wordErrors } from "./findings.ts";
+import { scanReply, type ToolCallOptions } from "./scan-reply.ts";
 import type { ParsedToolCall, ToolCallReply } from "./tool-call.ts";
-import { joinVisible, show } from "./visible-text.ts";
+import { joinVisible } from "./visible-text.ts";
 
-export interface ToolCallOptions {
-  /** `strict` accepts the format to the letter; `tolerant`, the default, also accepts common departures from it. */
-  readonly profile?: Profile;
-  /** Names of the registered tools; without them every name counts as registered. */
-  readonly tools?: readonly string[] | ReadonlySet<string>;
-  /** The JSON Schemas of the tools' arguments, which tell the types of values that a dialect writes as plain text. */
-  readonly schemas?: ToolSchemas;
-  /** The provider says the reply was cut off: an unclosed last block does not run. */
-  readonly cut?: boolean;
-}
+export type { ToolCallOptions } from "./scan-reply.ts";
 
 /** Never throws, whatever the text; linear in its length. */
 export function parseToolCalls(text: string, options: ToolCallOptions = {}): ToolCallReply {
@@ -33,26 +18,9 @@ function readReply(
   options: ToolCallOptions,
   callsInside: (reasoning: string) => readonly ParsedToolCall[],
 ): ToolCallReply {
-  const dialect = dialects[options.profile ?? "tolerant"];
-  const tools = options.tools === undefined || isSet(options.tools) ? options.tools : new Set(options.tools);
-  const rules = { dialect, tools, cut: options.cut ?? false };
-  const scan = newReplyScan(text, rules, { schemas: options.schemas, callsInside });
-
-  const { nextBracket } = scan;
-  takeBareReply(scan);
-  while (scan.at < text.length) {
-    const fence = scan.nextFence(scan.at);
-    const angle = scan.nextAngle(scan.at);
-    const bracket = nextBracket === undefined ? text.length : nextBracket(scan.at);
-    if (fence < angle && fence < bracket) readFence(scan, fence);
-    else if (bracket < angle) readBracket(scan, bracket);
-    else if (angle < text.length) readAngle(scan, angle);
-    else break;
-  }
-  show(scan.visible, text.length);
-
+  const scan = scanReply(text, options, callsInside);
   const { prose, reasoning } = joinVisible(scan.visible);
-  const word = dialect.otherWords.find((start) => prose.startsWith(start));
+  const word = scan.rules.dialect.otherWords.find((start) => prose.startsWith(start));
   if (word !== undefined) noteOtherDialect(scan, word);
   return {
     calls: callsToRun(scan.findings),
@@ -62,8 +30,4 @@ function readReply(
     reasoning,
     ignored: scan.ignored,
   };
-}
-
-function isSet(tools: readonly string[] | ReadonlySet<string>): tools is ReadonlySet<string> {
-  return tools instanceof Set;
 }

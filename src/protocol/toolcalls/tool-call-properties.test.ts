@@ -6,6 +6,7 @@ import { parseToolCalls } from "./parse-tool-calls.ts";
 import { renderToolCall } from "./render-tool-call.ts";
 import { createToolCallReader, type ToolCallEvent } from "./tool-call-reader.ts";
 import type { JsonObject, ToolCallReply } from "./tool-call.ts";
+import { trimSpace } from "../white-space.ts";
 import { toolFeedback } from "./tool-feedback.ts";
 
 /** Everything the scanner looks for, and what stands close to it. */
@@ -149,8 +150,8 @@ const wellFormed = fc
   )
   .map((parts) => parts.join("\n"));
 
-function streamed(whole: string, cuts: readonly number[]): ToolCallEvent[] {
-  const reader = createToolCallReader();
+function streamed(whole: string, cuts: readonly number[], tools?: readonly string[]): ToolCallEvent[] {
+  const reader = createToolCallReader(tools === undefined ? {} : { tools });
   const places = [...cuts.map((cut) => cut % (whole.length + 1)), whole.length].toSorted((a, b) => a - b);
   const events: ToolCallEvent[] = [];
   let from = 0;
@@ -196,7 +197,9 @@ describe("for any text", () => {
         const events = streamed(mixed, cuts);
         const texts = events.flatMap((event) => (event.type === "text" ? [event.text] : []));
         const isWhole = events.every((event) => event.type === "text");
-        if (isWhole) assert.equal(texts.join(""), mixed);
+        // Reasoning in a dialect is left out, and so are the tokens around it.
+        const hasMarkup = parseToolCalls(mixed).violations.some(({ kind }) => kind.startsWith("dialect_"));
+        if (isWhole && !hasMarkup) assert.equal(texts.join(""), mixed);
         let at = 0;
         for (const character of texts.join("")) {
           at = mixed.indexOf(character, at) + 1;
@@ -256,6 +259,7 @@ describe("for any text", () => {
           [
             '<|tool_call_begin|>functions.a:0<|tool_call_argument_begin|>\n```json\n{"name":"j"}\n```\n<|tool_call_end|></think>',
           ],
+          ['<|tool_call>call:a{k:<|"|>\n```json\n{"name":"j"}\n```\n<|"|>}<tool_call|>\n</think>\n'],
           ['[THINK]<|tool_call>call:a{k:<|"|>\n```tool\n{"name":"a"}\n```\n[/THINK]</reasoning>'],
         ],
       },
@@ -304,6 +308,66 @@ describe("for any call in a dialect", () => {
         assert.ok(reply.violations.some((violation) => violation.dialect === dialect));
       }),
       { numRuns: 1500 },
+    );
+  });
+});
+
+/** Text in which nothing is a call, though much of it looks like the beginning of one. */
+const mention = fc.constantFrom(
+  "Some words.",
+  "`<tool_call>` is a tag",
+  "a <b> c < d",
+  "<tool_call> is a tag of Hermes. ".repeat(12),
+  "[TOOL_CALLS] is a token of Mistral. ".repeat(12),
+  "> <|python_tag|>",
+  "```xml\n<tool_call>\n```",
+  "[a link](there), [save](it)",
+  "- [ ] save [x]",
+  "{} is empty",
+  "<function and <|tool",
+);
+
+describe("for any reply with calls in dialects", () => {
+  const part = fc.oneof(
+    { weight: 3, arbitrary: mention },
+    fc
+      .tuple(fc.constantFrom(...Object.keys(written)), text, fc.boolean())
+      .map(
+        ([dialect, value, isInline]) =>
+          `${isInline ? "Now: " : ""}${written[dialect]?.("save", { text: value }) ?? ""}`,
+      ),
+    fc.constantFrom(
+      '[save(text="a")]',
+      '{"name":"save","args":{"text":"}"}}',
+      '[{"name":"save","arguments":{}}]',
+      '{"port":80}',
+      '<tool_call>{"name":"save","arguments":{"text":"half',
+      "<tool_call>save\n</tool_call>",
+      '<|tool_call>call:save{text:<|"|>x<|"|>}<tool_call|>',
+      "[THINK]hm[/THINK]",
+      "<|channel|>final<|message|>",
+      renderToolCall("save", { text: "<tool_call>" }),
+    ),
+  );
+  const reply = fc
+    .array(fc.tuple(part, fc.constantFrom("\n", "\n\n", " ", "\n  ")), { maxLength: 6 })
+    .map((parts) => parts.flat().join(""))
+    .filter((whole) => !/<\/?(?:think|thinking|reasoning)/i.test(whole));
+
+  test("what is streamed as text is at any time a beginning of the prose, and in the end all of it", () => {
+    fc.assert(
+      fc.property(reply, fc.array(fc.nat(), { maxLength: 12 }), (whole, cuts) => {
+        const { prose: final } = parseToolCalls(whole, { tools: ["save"] });
+        const seen = fc.stringify(whole);
+        let shown = "";
+        for (const event of streamed(whole, cuts, ["save"])) {
+          if (event.type === "text") shown += event.text;
+          const visible = shown.replaceAll("\r\n", "\n").replace(/\r$/, "");
+          assert.ok(final.startsWith(trimSpace(visible)), `${JSON.stringify(shown)} of ${seen}`);
+        }
+        assert.equal(trimSpace(shown.replaceAll("\r\n", "\n")), final, seen);
+      }),
+      { numRuns: 3000 },
     );
   });
 });

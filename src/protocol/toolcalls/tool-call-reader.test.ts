@@ -105,3 +105,43 @@ test("reasoning that ends on the opener's line is text, and the opener is not", 
 test("an opener behind reasoning that began in mid-line is none", () => {
   assert.deepEqual(readCalls(['x <think>\n</think>```tool\n{"name":"ls"}\n```']), []);
 });
+
+test("a call in a dialect is held back from the text, and told by its name and arguments where it is JSON", () => {
+  const reader = createToolCallReader({ tools: ["ls"] });
+  assert.deepEqual(reader.push("I look.\n<tool"), [{ type: "text", text: "I look.\n" }]);
+  assert.deepEqual(reader.push('_call>\n{"name": "ls", "arguments": {"p'), [
+    { type: "call_started", block: 0 },
+    { type: "call_named", block: 0, name: "ls" },
+    { type: "call_arguments", block: 0, text: '{"p' },
+  ]);
+  assert.deepEqual(reader.push('":1}}\n</tool_call>\nThat was it.'), [
+    { type: "call_arguments", block: 0, text: '":1}' },
+  ]);
+  assert.deepEqual(reader.end(), [
+    { type: "text", text: "\nThat was it." },
+    { type: "call_completed", block: 0, name: "ls", args: { p: 1 } },
+  ]);
+});
+
+test("a call without any tag is told at the end, and one that is broken fails with its text", () => {
+  assert.deepEqual(read(["Now:\n[l", "s(p=1)]"], ["ls"]), [
+    { type: "text", text: "Now:\n" },
+    { type: "call_started", block: 0 },
+    { type: "call_completed", block: 0, name: "ls", args: { p: 1 } },
+  ]);
+  const half = '<|tool_call>call:ls{p:<|"|>x';
+  assert.deepEqual(read([half], ["ls"]), [
+    { type: "call_started", block: 0 },
+    { type: "call_failed", block: 0, text: half },
+  ]);
+});
+
+test("a dialect that is only mentioned does not keep the text back for long", () => {
+  const reader = createToolCallReader({ tools: ["ls"] });
+  const quoted = "The tag `<tool_call>`, as in\n```xml\n<tool_call>\n```\n[ls](there), a <b> c\n";
+  const texts = (events: readonly ToolCallEvent[]) => events.map((event) => (event.type === "text" ? event.text : ""));
+  assert.equal(texts(reader.push(quoted)).join(""), quoted);
+  const mention = `The tag <tool_call> is one of Hermes. ${"More words. ".repeat(30)}`;
+  assert.equal(texts(reader.push(mention)).join(""), mention);
+  assert.deepEqual(reader.end(), []);
+});

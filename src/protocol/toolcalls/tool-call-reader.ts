@@ -1,25 +1,15 @@
 // Follows a reply while it streams in: tells its text from the calls being written. For display only: what runs is decided
 // by parseToolCalls on the whole reply, which alone knows whether a tag closes or the reply was cut.
 import { dialects, type Profile } from "./dialect.ts";
-import { closeForeign, type ForeignFences, isBareFence, openerAt, type Host, openForeign, runEnd } from "./fences.ts";
-import { newFindings } from "./findings.ts";
-import { readBlock } from "./read-block.ts";
-import { closeTag, newOpenTags, openTag, tagReader } from "./reasoning.ts";
+import { isQuotedAt, type LineQuote, newLineQuote } from "./dialects/line-quote.ts";
+import { dialectTokenAt } from "./dialects/model-dialects.ts";
+import { judge, nextWatched } from "./dialects/watch-dialects.ts";
+import { createFenceReader } from "./fence-reader.ts";
+import { readRest } from "./read-rest.ts";
 import { followCall } from "./streamed-call.ts";
-import type { JsonObject } from "./tool-call.ts";
-import { isSpace, skipSpace } from "../white-space.ts";
+import type { ToolCallEvent } from "./tool-call-event.ts";
 
-/** `block` counts the blocks of the reply; a block may complete several calls, or fail. */
-export type ToolCallEvent =
-  /** Text outside of blocks, reasoning and its tags included. */
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "call_started"; readonly block: number }
-  | { readonly type: "call_named"; readonly block: number; readonly name: string }
-  /** A piece of the arguments of a named call, as it is written. */
-  | { readonly type: "call_arguments"; readonly block: number; readonly text: string }
-  | { readonly type: "call_completed"; readonly block: number; readonly name: string; readonly args: JsonObject }
-  /** `text` is the whole block with its fences. */
-  | { readonly type: "call_failed"; readonly block: number; readonly text: string };
+export type { ToolCallEvent } from "./tool-call-event.ts";
 
 export interface ToolCallReader {
   /** Takes the next piece of the reply, cut anywhere. */
@@ -33,250 +23,154 @@ export interface ReaderOptions {
   readonly tools?: readonly string[] | ReadonlySet<string>;
 }
 
-interface OpenBlock {
-  readonly opener: Host;
-  readonly index: number;
-  /** The lines of the body. */
-  readonly lines: string[];
-  /** The block as it is written, with its fences and line breaks. */
-  readonly written: string[];
-  /** Takes pieces of the body as they come; absent for a json fence, which may turn out to hold data. */
-  readonly follow: ((piece: string) => void) | undefined;
+/** The end of a reply that is not shown yet, because it may be a call without a fence. */
+interface HeldEnd {
+  readonly chunks: string[];
+  /** A call that is told while it is written, as far as that is possible. */
+  readonly call: { readonly block: number; readonly follow: (piece: string) => void } | undefined;
 }
-
-interface EndedLine {
-  readonly whole: string;
-  /** The part that was not passed on yet: all of the line, or nothing. */
-  readonly held: string;
-  /** Empty at the end of the reply. */
-  readonly lineBreak: "\n" | "";
-}
-
-/** A line that may become a fence is held back up to this length; a longer one is shown as it comes. */
-const longestHeld = 200;
 
 /** Never throws; linear in the reply over all pieces. */
 export function createToolCallReader(options: ReaderOptions = {}): ToolCallReader {
   const dialect = dialects[options.profile ?? "tolerant"];
   const tools = options.tools === undefined ? undefined : new Set(options.tools);
-  /** A fence, or a tag that may close right before one on the same line. */
-  const heldStarts = `<${dialect.markers.map((marker) => marker[0]).join("")}`;
-  const foreign: ForeignFences = { open: [] };
-  const tags = newOpenTags();
-  const readTag = tagReader(dialect);
-  let line: string[] = [];
-  /** The line so far, while it is held back because it is blank or may be a fence. */
-  let held: string[] = [];
-  let heldLength = 0;
-  let isHeld = true;
-  let lineStart: "blank" | "fence" | "other" = "blank";
-  let block: OpenBlock | undefined;
-  let blocks = 0;
-  let completed = false;
-  /** Whether the visible line in hand is blank so far; it outlives a line break inside reasoning. */
-  let lineBlank = true;
-  let events: ToolCallEvent[] = [];
-  /** Text that is not in the events yet: pieces that follow one another become one event. */
-  let text = "";
+  const rules = { dialect, tools };
+  const lines = createFenceReader(rules);
+  let watches = dialect.allows.modelDialects;
+  /** The whole reply; kept only where calls without a fence are read. */
+  const chunks: string[] = [];
+  /** The beginning of what may be a call, as long as more of the reply is needed to tell. */
+  let pending = "";
+  let held: HeldEnd | undefined;
+  let completed = 0;
+  let quote = newQuoteSearch();
 
-  function emit(event: ToolCallEvent): void {
-    if (text !== "") events.push({ type: "text", text });
-    text = "";
-    const last = events.at(-1);
-    if (event.type === "call_arguments" && last?.type === "call_arguments" && last.block === event.block) {
-      events[events.length - 1] = { ...event, text: last.text + event.text };
-    } else events.push(event);
-  }
-
-  /** Passes on what is no fence: as text of the reply, or to the call it belongs to. */
-  function pass(piece: string): void {
-    if (block === undefined) text += piece;
-    else block.follow?.(piece);
-  }
-
-  function takePiece(piece: string): void {
-    line.push(piece);
-    if (lineStart === "blank") {
-      const at = skipSpace(piece, 0, piece.length);
-      if (at < piece.length) lineStart = heldStarts.includes(piece.charAt(at)) ? "fence" : "other";
-    }
-    if (!isHeld) {
-      pass(piece);
-      return;
-    }
-    held.push(piece);
-    heldLength += piece.length;
-    if (lineStart === "other" || (lineStart === "fence" && heldLength > longestHeld)) {
-      isHeld = false;
-      pass(takeHeld());
-    }
-  }
-
-  function takeHeld(): string {
-    const [only = ""] = held;
-    const all = held.length > 1 ? held.join("") : only;
-    held = [];
-    heldLength = 0;
-    return all;
-  }
-
-  function endLine(lineBreak: EndedLine["lineBreak"]): void {
-    // Most lines are neither fences nor in reasoning, and need no reading.
-    const isPlain =
-      block === undefined &&
-      lineStart !== "fence" &&
-      tags.names.length === 0 &&
-      !line.some((piece) => piece.includes("<"));
-    const ended: EndedLine = { whole: isPlain ? "" : line.join(""), held: takeHeld(), lineBreak };
-    line = [];
-    isHeld = true;
-    lineStart = "blank";
-    if (isPlain) {
-      lineBlank = true;
-      text += ended.held + lineBreak;
-    } else if (block === undefined) readOutside(ended);
-    else readInside(ended, block);
-  }
-
-  function readInside(ended: EndedLine, current: OpenBlock): void {
-    const { whole, held: rest, lineBreak } = ended;
-    const at = skipSpace(whole, 0, whole.length);
-    if (whole.startsWith(current.opener.marker, at) && isBareFence(whole, at, whole.length)) {
-      current.written.push(whole, lineBreak);
-      finish(current, "closed");
-      return;
-    }
-    const fence = dialect.markers.some((marker) => whole.startsWith(marker, at));
-    const opener = fence && dialect.allows.openerClosesBlock ? openerAt(whole, at, whole.length, dialect) : undefined;
-    if (opener === undefined) {
-      current.lines.push(whole);
-      current.written.push(whole, lineBreak);
-      pass(rest + lineBreak);
-    } else {
-      finish(current, "opener");
-      readOutside(ended);
-    }
-  }
-
-  function readOutside({ whole, held: rest, lineBreak }: EndedLine): void {
-    const visible = stripReasoning(whole);
-    const opener = openerIn(visible);
-    if (opener === undefined) {
-      text += rest + lineBreak;
-      return;
-    }
-    // Reasoning may end right before the opener, on the same line; it is text. A long line was passed on already.
-    const fence = visible.slice(skipSpace(visible, 0, visible.length));
-    const before = rest.endsWith(fence) ? rest.slice(0, rest.length - fence.length) : "";
-    const reasoning = isBlank(before) ? "" : before;
-    text += reasoning;
-    open(opener, rest.slice(reasoning.length) + lineBreak);
-  }
-
-  function openerIn(visible: string): Host | undefined {
-    const continued = !lineBlank;
-    lineBlank = tags.names.length === 0 || (lineBlank && isBlank(visible));
-    if (continued) return undefined;
-    const at = skipSpace(visible, 0, visible.length);
-    if (!dialect.markers.some((marker) => visible.startsWith(marker, at))) return undefined;
-    const opener = tags.names.length === 0 ? openerAt(visible, at, visible.length, dialect) : undefined;
-    if (opener !== undefined && foreign.open.length === 0) return opener;
-    if (dialect.tracksForeignFences) followForeign(visible, at);
-    return undefined;
-  }
-
-  function open(opener: Host, openerLine: string): void {
-    const index = blocks;
-    blocks += 1;
-    // A json fence may turn out to be data, so nothing is said of it before its end.
-    const follow =
-      opener.form === "json"
-        ? undefined
-        : followCall({
-            dialect,
-            tools,
-            onName: (name) => emit({ type: "call_named", block: index, name }),
-            onArguments: (piece) => emit({ type: "call_arguments", block: index, text: piece }),
-          });
-    block = { opener, index, lines: [], written: [openerLine], follow };
-    if (opener.form !== "json") emit({ type: "call_started", block: index });
-  }
-
-  function followForeign(visible: string, at: number): void {
-    const past = runEnd(visible, at);
-    const code = visible.charCodeAt(at);
-    const rest = visible.slice(past);
-    if (isBlank(rest)) closeForeign(foreign, code, past - at);
-    else if (code !== 0x60 || !rest.includes("`")) openForeign(foreign, code, past - at);
-  }
-
-  /** The part of a line outside reasoning; a tag counts as reasoning until it closes. */
-  function stripReasoning(whole: string): string {
-    if (tags.names.length === 0 && !whole.includes("<")) return whole;
-    let visible = "";
-    let from = 0;
-    for (let at = whole.indexOf("<"); at !== -1;) {
-      const tag = readTag(whole, at);
-      if (tag !== undefined) {
-        if (tags.names.length === 0) visible += whole.slice(from, at);
-        if (tag.form === "open") openTag(tags, tag.name, at);
-        else if (tag.form === "close" && closeTag(tags, tag.name) === undefined && !completed) {
-          // All there was before was reasoning.
-          visible = "";
-          lineBlank = true;
-          foreign.open.length = 0;
+  /** Passes the text on, up to a place where a call without a fence may begin. */
+  function read(text: string): void {
+    let at = 0;
+    /** No call begins before this place. */
+    let judgedTo = 0;
+    while (at < text.length) {
+      const lineBreak = text.indexOf("\n", at);
+      const to = lineBreak === -1 ? text.length : lineBreak;
+      const place = watches ? placeIn(text, { at, from: Math.max(at, judgedTo), to }) : -1;
+      if (place !== -1) {
+        if (place > at) lines.takePiece(text.slice(at, place));
+        at = place;
+        const rest = text.slice(place);
+        const judgement = judge(rest, { ...beginnings(), isQuoted }, rules);
+        if (judgement === "more") pending = rest;
+        if (judgement === "call") hold(rest);
+        if (judgement !== "text") return;
+        judgedTo = place + (dialectTokenAt(rest, 0)?.length ?? 1);
+      } else {
+        if (to > at) lines.takePiece(text.slice(at, to));
+        if (lineBreak !== -1) {
+          lines.endLine("\n");
+          quote = newQuoteSearch();
         }
-        from = tag.end;
+        at = to + 1;
       }
-      at = whole.indexOf("<", tag?.end ?? at + 1);
     }
-    return tags.names.length === 0 ? visible + whole.slice(from) : visible;
   }
 
-  function finish({ opener, index, lines, written }: OpenBlock, ended: "closed" | "opener" | "eof"): void {
-    block = undefined;
-    const body = lines.join("\n");
-    const findings = newFindings();
-    const whole = { opener, openerAt: 0, bodyStart: 0, bodyEnd: body.length, ended };
-    readBlock(body, whole, { dialect, tools, cut: false, findings });
-    if (findings.calls.length === 0) {
-      if (opener.form === "json") text += written.join("");
-      else emit({ type: "call_failed", block: index, text: written.join("") });
-      return;
+  function beginnings(): { readonly opensLine: boolean; readonly opensReply: boolean } {
+    return { opensLine: lines.line().length === 0, opensReply: lines.isReplyBlank() };
+  }
+
+  function placeIn(text: string, { at, from, to }: { at: number; from: number; to: number }): number {
+    if (from >= to || !lines.isOutside()) return -1;
+    const begins = from === at ? beginnings() : { opensLine: false, opensReply: false };
+    return nextWatched(text, { from, to }, { ...begins, initials: dialect.dialectInitials });
+  }
+
+  /** Whether the place after the line in hand is quoted. */
+  function isQuoted(): boolean {
+    const pieces = lines.line();
+    const text = quote.tail + pieces.slice(quote.pieces).join("");
+    quote.state.at = quote.tail.length;
+    quote.pieces = pieces.length;
+    quote.tail = text.slice(-2);
+    return isQuotedAt(quote.state, text, text.length);
+  }
+
+  function hold(rest: string): void {
+    const isTold = rest.startsWith(objectTag) && lines.isLineBlank();
+    held = { chunks: [rest], call: isTold ? beginCall() : undefined };
+    held.call?.follow(rest.slice(objectTag.length));
+  }
+
+  function beginCall(): HeldEnd["call"] {
+    const block = lines.nextBlock();
+    lines.emit({ type: "call_started", block });
+    const follow = followCall({
+      ...rules,
+      onName: (name) => lines.emit({ type: "call_named", block, name }),
+      onArguments: (text) => lines.emit({ type: "call_arguments", block, text }),
+    });
+    return { block, follow };
+  }
+
+  /** Now that the reply is whole, what was held back is told as parseToolCalls reads it. */
+  function endHeld(): void {
+    const rest = pending + (held?.chunks.join("") ?? "");
+    const whole = chunks.join("");
+    const from = whole.length - rest.length - lines.heldLength();
+    const found = readRest(whole, options, from);
+    const calls = found?.calls.slice(completed) ?? [];
+    const isFailed = calls.length === 0 && (found?.isBroken === true || held?.call !== undefined);
+    if (found !== undefined) {
+      lines.dropLine();
+      lines.emitText(found.prose);
     }
-    completed = true;
-    if (opener.form === "json") emit({ type: "call_started", block: index });
-    for (const { name, args } of findings.calls) emit({ type: "call_completed", block: index, name, args });
+    if (calls.length > 0 || isFailed) {
+      const block = held?.call?.block ?? lines.nextBlock();
+      if (held?.call === undefined) lines.emit({ type: "call_started", block });
+      for (const { name, args } of calls) lines.emit({ type: "call_completed", block, name, args });
+      if (isFailed) lines.emit({ type: "call_failed", block, text: found?.leftOut ?? "" });
+    }
+    watches = false;
+    if (found === undefined) read(rest);
   }
 
   function take(): ToolCallEvent[] {
-    if (text !== "") events.push({ type: "text", text });
-    const taken = events;
-    events = [];
-    text = "";
-    return taken;
+    const events = lines.take();
+    for (const { type } of events) if (type === "call_completed") completed += 1;
+    return events;
   }
 
   return {
     push(chunk) {
-      let from = 0;
-      for (let lineBreak = chunk.indexOf("\n"); lineBreak !== -1; lineBreak = chunk.indexOf("\n", from)) {
-        if (lineBreak > from) takePiece(chunk.slice(from, lineBreak));
-        endLine("\n");
-        from = lineBreak + 1;
+      if (watches) chunks.push(chunk);
+      if (held === undefined) {
+        const text = pending + chunk;
+        pending = "";
+        read(text);
+      } else {
+        held.chunks.push(chunk);
+        held.call?.follow(chunk);
       }
-      if (from < chunk.length) takePiece(chunk.slice(from));
       return take();
     },
     end() {
-      if (line.length > 0) endLine("");
-      if (block !== undefined) finish(block, "eof");
+      if (held !== undefined || pending !== "") endHeld();
+      lines.end();
       return take();
     },
   };
 }
 
-function isBlank(text: string): boolean {
-  for (let at = 0; at < text.length; at += 1) if (!isSpace(text.charCodeAt(at))) return false;
-  return true;
+/** The tag before the JSON object of a call, which can be told while it is written. */
+const objectTag = "<tool_call>";
+
+/** How far the line in hand was searched for quotation marks. */
+interface QuoteSearch {
+  readonly state: LineQuote;
+  pieces: number;
+  /** The last two characters, which tell whether a quotation mark opens. */
+  tail: string;
+}
+
+function newQuoteSearch(): QuoteSearch {
+  return { state: newLineQuote(), pieces: 0, tail: "" };
 }

@@ -64,6 +64,26 @@ export function dialectTokenAt(text: string, at: number): string | undefined {
   return matchAt(opener, text, at)?.[0];
 }
 
+/** Whether the token only ends a message that another one began. */
+export function endsMessage(token: string): boolean {
+  return openers.get(token) === harmonyEnd;
+}
+
+const longestToken = Math.max(...[...openers.keys()].map((token) => token.length));
+const allTokens = [...openers.keys()].map(plainly);
+
+/** Whether a token of a dialect begins with the whole text. */
+export function mayBecomeToken(text: string): boolean {
+  if (text.length >= longestToken) return false;
+  const written = plainly(text);
+  return allTokens.some((token) => token.startsWith(written));
+}
+
+/** The signs that stand between the words of a token differ from template to template. */
+function plainly(token: string): string {
+  return token.replaceAll(/[\u2581 ]/g, "_");
+}
+
 /** Undefined if no dialect begins at `at`, or if its token is only mentioned there. */
 export function readDialectAt(source: DialectText, at: number): DialectReading | undefined {
   const token = dialectTokenAt(source.text, at);
