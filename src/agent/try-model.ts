@@ -176,7 +176,8 @@ async function tryLongReply({ ask }: Round): Promise<Outcome> {
   const text = `Write the whole numbers from 1 to ${count}, separated by spaces, and nothing else. Leave none out.`;
   const { message, finish, usage } = await ask([userMessage(text)]);
   const numbers = messageText(message).match(/\d+/g)?.length ?? 0;
-  if (finish === "length") return fails(`cut after ${usage.output_tokens} tokens; raise max_output_tokens`);
+  if (finish === "length")
+    return fails(`cut after ${usage.output_tokens} tokens; raise \`max_output_tokens\` of the model in the config`);
   const seen = `${numbers} of ${count} numbers in ${usage.output_tokens} tokens`;
   return numbers >= count * 0.9 ? works(seen) : fails(seen);
 }

@@ -92,6 +92,8 @@ export interface TryModelOptions {
   readonly signal: AbortSignal;
   /** Called as soon as each part was tried. */
   readonly onTried: (tried: TriedView) => Promise<void>;
+  /** Called if the project's config is not used, with the reason. */
+  readonly onProblem: (problem: string) => void;
 }
 
 export interface Project {

@@ -128,11 +128,11 @@ function byStatus(seen: HttpError & { readonly status: number }, cause: unknown,
     return final("refused", says, "no_tools");
   }
   if (/can only afford/i.test(text)) {
-    const says = `the credit left does not cover so long a reply; lower max_output_tokens, or top it up with ${name}`;
+    const says = `cannot be called: the credit left does not cover so long a reply; lower max_output_tokens, or top it up with ${name}`;
     return final("refused", says, "no_credit");
   }
   if (status === 402 || noCredit.test(text)) {
-    const says = `the account has no credit left; top it up with ${name}, or use another provider`;
+    const says = `cannot be called: the account has no credit left; top it up with ${name}, or use another provider`;
     return final("refused", says, "no_credit");
   }
   if (status === 429 || status === 529) {

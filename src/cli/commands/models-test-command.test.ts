@@ -30,7 +30,7 @@ test("models lists what the provider offers, priced or not; models test says wha
   assert.equal(status, 0, err);
   assert.match(
     out,
-    /✓ reply +"red" .*tokens, \$0\.\d+\n✓ tool +native call \{"a":17,"b":25\}, and its result was read/,
+    /✓ reply +"red" \(.*tokens, \$0\.\d+\)\n✓ tool +native call \{"a":17,"b":25\}, and its result was read/,
   );
   assert.match(out, /✗ long reply +0 of 400 numbers/);
   assert.match(out, /✓ thinking +"Hm\.".*\n✓ image +"red"/);

@@ -5,6 +5,7 @@ import type { TriedView } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
+import { warn } from "../terminal/output.ts";
 import { note, writeJson, writeLine } from "../terminal/screen.ts";
 import { dim, paint } from "../terminal/style.ts";
 import { money } from "../terminal/units.ts";
@@ -27,6 +28,7 @@ export async function modelsTestCommand(host: Host, name: string, options: Model
   try {
     const tried = await project.tryModel(name, {
       signal: stop.signal,
+      onProblem: warn,
       onTried: async (each) => {
         if (options.json !== true) await writeLine(lineOf(each));
       },
@@ -46,7 +48,9 @@ export async function modelsTestCommand(host: Host, name: string, options: Model
 function lineOf({ part, outcome, said, took_ms, tokens, money_micro_usd }: TriedView): string {
   const marks = { works: paint("green", "✓"), absent: paint("yellow", "–"), fails: paint("red", "✗") };
   const cost = money_micro_usd === null ? "price unknown" : money(money_micro_usd);
-  return `${marks[outcome]} ${part.padEnd(10)}  ${said} ${dim(`${(took_ms / 1000).toFixed(1)} s, ${tokens} tokens, ${cost}`)}`;
+  // A call that failed at once has used nothing.
+  const spent = tokens === 0 ? "" : `, ${tokens} tokens, ${cost}`;
+  return `${marks[outcome]} ${part.padEnd(10)}  ${said} ${dim(`(${(took_ms / 1000).toFixed(1)} s${spent})`)}`;
 }
 
 function totalOf(tried: readonly TriedView[]): { readonly tokens: number; readonly money_micro_usd: number | null } {
@@ -57,6 +61,7 @@ function totalOf(tried: readonly TriedView[]): { readonly tokens: number; readon
 
 function totalLine(tried: readonly TriedView[]): string {
   const { tokens, money_micro_usd } = totalOf(tried);
-  const cost = money_micro_usd === null ? "an unknown amount, since the model has no price" : money(money_micro_usd);
-  return `it cost ${cost}, for ${tokens} tokens`;
+  if (tokens === 0) return "it cost nothing";
+  if (money_micro_usd !== null) return `it cost ${money(money_micro_usd)}, for ${tokens} tokens`;
+  return `it used ${tokens} tokens; what they cost is unknown, because the model has no price (\`prices\` in the config sets one)`;
 }

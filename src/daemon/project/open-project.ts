@@ -43,7 +43,8 @@ export function openProject(from: string, { state }: { readonly state: string })
       return { models: await listModels(models, keySources(state), { probe }), prices_as_of: pricesAsOf, problem };
     },
     async tryModel(name, options) {
-      const { models } = await effectiveConfig(folder, state);
+      const { models, problem } = await effectiveConfig(folder, state);
+      if (problem !== undefined) options.onProblem(problem);
       return tryOneModel(models, keySources(state), { name, ...options });
     },
     async runners() {
