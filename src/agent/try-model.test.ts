@@ -66,7 +66,7 @@ test("what a model cannot do is said: no tools, no thinking, a cut reply, no pic
   const tried = await tryModel(model(wire, server, { settings: { format: "auto" } }), options);
   assert.deepEqual(summary(tried), ["reply works", "tool works", "long reply fails", "thinking absent", "image fails"]);
   assert.match(tried[1]?.said ?? "", /the server takes no tools, so the calls are in the text/);
-  assert.match(tried[2]?.said ?? "", /raise max_output_tokens/);
+  assert.match(tried[2]?.said ?? "", /raise `max_output_tokens`/);
 
   const closed = await modelServer(t, wire, [{ status: 401 }]);
   const refused = await tryModel(model(wire, closed), options);
