@@ -1,6 +1,6 @@
 // Sorts the text outside blocks into prose, which a person sees, and reasoning, as stretches of the reply.
 import { blankFrom } from "./fences.ts";
-import { skipSpace, trimSpace } from "../white-space.ts";
+import { skipSpace, trimmedEnd, trimSpace } from "../white-space.ts";
 
 export interface VisibleText {
   readonly text: string;
@@ -51,18 +51,37 @@ export function hideAll(visible: VisibleText, from: number, to: number): void {
   visible.any = false;
 }
 
-export function joinVisible({ text, stretches }: VisibleText): { prose: string; reasoning: string } {
-  let prose = "";
+export function joinVisible(visible: VisibleText): { prose: string; reasoning: string } {
+  const { text, stretches } = visible;
   let thoughts = "";
   for (let index = 0; index < stretches.length; index += 3) {
-    const part = text.slice(stretches[index], stretches[index + 1]);
-    if (stretches[index + 2] === 0) prose += part;
-    else {
-      const thought = trimSpace(part);
-      if (thought !== "") thoughts += thoughts === "" ? thought : `\n${thought}`;
-    }
+    if (stretches[index + 2] === 0) continue;
+    const thought = trimSpace(text.slice(stretches[index], stretches[index + 1]));
+    if (thought !== "") thoughts += thoughts === "" ? thought : `\n${thought}`;
   }
-  return { prose: trimSpace(unixLines(prose)), reasoning: unixLines(thoughts) };
+  return { prose: joinProse(visible), reasoning: unixLines(thoughts) };
+}
+
+/** Trims the parts before they are joined, because looking into the joined text would copy all of it. */
+function joinProse({ text, stretches }: VisibleText): string {
+  let last = stretches.length - 3;
+  let end = 0;
+  for (; last >= 0; last -= 3) {
+    const from = stretches[last] ?? 0;
+    end = trimmedEnd(text, from, stretches[last + 1] ?? 0);
+    if (stretches[last + 2] === 0 && end > from) break;
+  }
+  let prose = "";
+  let hasReturns = false;
+  for (let index = 0; index <= last; index += 3) {
+    if (stretches[index + 2] !== 0) continue;
+    const to = index === last ? end : (stretches[index + 1] ?? 0);
+    const from = stretches[index] ?? 0;
+    const part = text.slice(prose === "" ? skipSpace(text, from, to) : from, to);
+    hasReturns ||= part.includes("\r");
+    prose += part;
+  }
+  return hasReturns ? unixLines(prose) : prose;
 }
 
 function unixLines(text: string): string {
