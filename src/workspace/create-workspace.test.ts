@@ -72,9 +72,9 @@ test("with_changes begins with the uncommitted files, and the person's index is 
 
 test("branches of predecessors are merged in order; a conflict names the files and makes nothing", async (t) => {
   const repository = testRepository(t);
-  branchWith(repository, "one", { "one.txt": "1\n" });
+  const one = branchWith(repository, "one", { "one.txt": "1\n" });
   branchWith(repository, "two", { "two.txt": "2\n" });
-  branchWith(repository, "three", { "one.txt": "3\n" });
+  const three = branchWith(repository, "three", { "one.txt": "3\n" });
   const records = store(t);
   const both = { kind: "branches", branches: ["one", "two"] } as const;
   const { workspace } = ready(await createWorkspace(records, wanted(repository.folder, { base: both })));
@@ -84,7 +84,15 @@ test("branches of predecessors are merged in order; a conflict names the files a
     records,
     wanted(repository.folder, { attempt: 2, base: { kind: "branches", branches: ["one", "three"] } }),
   );
-  assert.deepEqual(outcome, { state: "conflict", branch: "three", files: ["one.txt"] });
+  const merged = { commit: one, branches: ["one"] };
+  assert.deepEqual(outcome, {
+    state: "conflict",
+    branch: "three",
+    commit: three,
+    files: ["one.txt"],
+    merged,
+    rest: [],
+  });
   assert.deepEqual([personsThings(repository), readRecords(records)], before);
 });
 
