@@ -8,6 +8,7 @@ import { openForReading } from "../../../src/store/sqlite/database.ts";
 import type { Fault, Ledger } from "./cuts-ledger.ts";
 import { changedMind } from "./cuts-operator.ts";
 import { refusal, refusedAgent } from "./cuts-invocations.ts";
+import { isParking } from "./cuts-people.ts";
 import type { CutsRun } from "./cuts-run.ts";
 
 type EventOf<T extends TaskEvent["type"]> = Extract<TaskEvent, { type: T }>;
@@ -146,7 +147,11 @@ function checkResults(ledger: Ledger, log: readonly TaskEvent[]): Fault[] {
 function checkOutcomes(ledger: Ledger, log: readonly TaskEvent[]): Fault[] {
   const faults: Fault[] = [];
   const created = new Map(of(log, "task.created").map(({ task, root, data }) => [task, { ...data, root }]));
-  const answers = of(log, "ask.answered");
+  // A task that many cuts met in a row is parked, which is asked about beside its own question.
+  const parked = new Set(
+    of(log, "ask.raised").flatMap(({ data: { ask } }) => (isParking(ask.question) ? [ask.id] : [])),
+  );
+  const answers = of(log, "ask.answered").filter(({ data }) => !parked.has(data.ask));
   for (const end of log.filter(isEnd)) {
     const task = created.get(end.task);
     if (task === undefined || task.parent === null || end.type === "task.canceled") {

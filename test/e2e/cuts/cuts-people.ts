@@ -62,10 +62,15 @@ export async function answerAsks(run: CutsRun, stop: AbortSignal): Promise<void>
   }
 }
 
+/** Whether a task asks if it may go on after it was running at the end of several processes in a row. */
+export function isParking(question: string): boolean {
+  return question.startsWith("This task was running when the process ended");
+}
+
 async function answerOne(run: CutsRun, ask: z.infer<typeof AskList>["asks"][number]): Promise<void> {
   const { ledger } = run;
   // A task that many cuts met in a row is parked, as it should be. Its person knows who pulls the plug, and goes on.
-  const isParked = ask.question.startsWith("This task was running when the process ended");
+  const isParked = isParking(ask.question);
   if (isParked) count(ledger, "parked and resumed");
   const answer =
     ask.kind === "question"
