@@ -5,7 +5,7 @@ import type { OpenAsk, OpenWait } from "../protocol/api/task-shapes.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { type AllowedCalls, AlwaysDetails, CommandPattern } from "../protocol/invocation/standing-approval.ts";
 import { person, submitAnswer } from "./submit-answer.ts";
-import { commandWords } from "./command-words.ts";
+import { commandWords } from "../core/command-words.ts";
 
 export interface Always {
   /** What will be allowed. */

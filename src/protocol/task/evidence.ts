@@ -5,6 +5,15 @@ import { EvidenceId, TaskId, Time } from "../ids.ts";
 import { Ordinal } from "./task.ts";
 
 const CheckOutcome = z.enum(["passed", "failed", "timed_out", "flaky", "not_run"]);
+export type CheckOutcome = z.infer<typeof CheckOutcome>;
+
+const TestCounts = z.strictObject({
+  runner: z.string(),
+  passed: z.int().nonnegative(),
+  failed: z.int().nonnegative(),
+  skipped: z.int().nonnegative(),
+});
+export type TestCounts = z.infer<typeof TestCounts>;
 
 /** A command Tutti ran after the session ended, in a fresh checkout of the attempt's commit. */
 const CheckFact = z.strictObject({
@@ -20,15 +29,19 @@ const CheckFact = z.strictObject({
   duration_ms: z.int().nonnegative(),
   output_tail: z.string(),
   /** What the output of a test runner that is known says. It can turn a pass into a failure, never the reverse. */
-  tests: z.strictObject({ runner: z.string(), passed: z.int(), failed: z.int(), skipped: z.int() }).nullable(),
+  tests: TestCounts.nullable(),
   /** The same check on the base; null when it was not run there. */
   on_base: CheckOutcome.nullable(),
+  /** The tests that ran there, so that a test which was deleted or skipped is noticed. */
+  base_tests: TestCounts.nullable().optional(),
   /** Files of the check itself that the session changed, and the outcome with the base's version of them. */
   changed_check_files: z.array(z.string()),
   with_base_files: CheckOutcome.nullable(),
   /** Why the outcome is what it is, in a sentence. */
   reason: z.string(),
 });
+
+export type CheckFact = z.infer<typeof CheckFact>;
 
 /** What git says of the workspace: the commit it stands on and what changed since the attempt began. */
 const GitFact = z.strictObject({

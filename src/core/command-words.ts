@@ -6,7 +6,7 @@ export function commandWords(text: string): string[] {
   const pattern = /\s*((?:'[^']*'|"[^"]*"|[^\s'"])+)/y;
   while (pattern.lastIndex < text.trimEnd().length) {
     const [, word] = pattern.exec(text) ?? [];
-    if (word === undefined) throw new TuttiError("invalid_input", "a quote in the pattern is not closed");
+    if (word === undefined) throw new TuttiError("invalid_input", "a quote in the command is not closed");
     words.push(word.replaceAll(/'([^']*)'|"([^"]*)"/g, "$1$2"));
   }
   return words;

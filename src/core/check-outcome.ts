@@ -1,0 +1,146 @@
+// What the runs of a check say: one run, the same run once more, the run on the base, and the run with the base's tests.
+
+import type { CheckFact, CheckOutcome, TestCounts } from "../protocol/task/evidence.ts";
+import { escapeControls } from "./escape-controls.ts";
+import { readTestOutput } from "./read-test-output.ts";
+
+/** How a program ended that Tutti started, or why it was not started. */
+export type ProgramOutcome =
+  | {
+      readonly ran: true;
+      /** Null when a signal ended it. */
+      readonly exit_code: number | null;
+      readonly signal: string | null;
+      readonly timed_out: boolean;
+      /** Of a long output its beginning and its end. */
+      readonly stdout: string;
+      readonly stderr: string;
+      readonly duration_ms: number;
+    }
+  | { readonly ran: false; readonly reason: string };
+
+export type CheckRun = Pick<CheckFact, "outcome" | "exit_code" | "duration_ms" | "output_tail" | "tests" | "reason">;
+
+/** So many characters of the output are kept with the fact. */
+const tailLength = 8_000;
+
+/** An exit status of 0 is a pass, unless the output of a test runner says otherwise. Nothing makes another status a pass. */
+export function judgeRun(ended: ProgramOutcome): CheckRun {
+  if (!ended.ran) return notRun(ended.reason);
+  const { exit_code, signal, timed_out, stdout, stderr, duration_ms } = ended;
+  const output = stderr === "" ? stdout : `${stdout}\n${stderr}`;
+  const tests = readTestOutput(output) ?? null;
+  const kept = { exit_code, duration_ms, output_tail: tailOf(output), tests };
+  if (timed_out) return { ...kept, exit_code: null, outcome: "timed_out", reason: "It did not end in time." };
+  if (exit_code === null) return { ...kept, outcome: "failed", reason: `It was ended by ${signal ?? "a signal"}.` };
+  if (exit_code !== 0) {
+    return { ...kept, outcome: "failed", reason: `It ended with exit status ${exit_code}${told(tests)}.` };
+  }
+  if (tests !== null && tests.failed > 0) {
+    return {
+      ...kept,
+      outcome: "failed",
+      reason: `It ended with exit status 0, but its output says: ${counts(tests)}.`,
+    };
+  }
+  if (tests !== null && tests.passed === 0) {
+    return { ...kept, outcome: "failed", reason: "It ended with exit status 0, but its output says that no test ran." };
+  }
+  return { ...kept, outcome: "passed", reason: `It ended with exit status 0${told(tests)}.` };
+}
+
+/** A check that cannot be run proves nothing. */
+export function notRun(reason: string): CheckRun {
+  return { outcome: "not_run", exit_code: null, duration_ms: 0, output_tail: "", tests: null, reason };
+}
+
+/** The check failed and was run once more, from the same files: two different outcomes prove nothing. */
+export function compareRuns(first: CheckRun, again: CheckRun): CheckRun {
+  if (again.outcome !== "passed") return first;
+  return { ...first, outcome: "flaky", reason: `It failed and then passed on the same files. ${first.reason}` };
+}
+
+export interface CheckRuns {
+  readonly check: Pick<CheckFact, "argv" | "cwd" | "named_by">;
+  /** On the commit of the attempt. */
+  readonly run: CheckRun;
+  readonly base: CheckRun | undefined;
+  /** Files of the check itself that the session changed. */
+  readonly changedFiles: readonly string[];
+  /** On the commit of the attempt, with the base's version of those files. */
+  readonly withBaseFiles: CheckRun | undefined;
+}
+
+export function checkFact({ check, run, base, changedFiles, withBaseFiles }: CheckRuns): CheckFact {
+  // A session that makes a check impossible to run must not be better off than one that makes it fail.
+  const isBroken = run.outcome === "not_run" && base !== undefined && base.outcome !== "not_run";
+  const outcome = isBroken ? "failed" : run.outcome;
+  return {
+    kind: "check",
+    ...check,
+    ...run,
+    outcome,
+    on_base: base?.outcome ?? null,
+    base_tests: base?.tests ?? null,
+    changed_check_files: [...changedFiles],
+    with_base_files: withBaseFiles?.outcome ?? null,
+    reason: [
+      isBroken ? `It could be run on the base and cannot be run any more: ${run.reason}` : run.reason,
+      ...baseSentence(outcome, base),
+      ...ownFilesSentence(outcome, changedFiles, withBaseFiles),
+    ].join(" "),
+  };
+}
+
+function baseSentence(outcome: CheckOutcome, base: CheckRun | undefined): string[] {
+  if (base === undefined) return [];
+  if (base.outcome === "not_run") return [`It could not be run on the base: ${base.reason}`];
+  if (base.outcome === "flaky") return ["On the base it both failed and passed."];
+  const was = base.outcome === "passed" ? "passed" : "failed";
+  if (outcome === "passed") {
+    return [was === "passed" ? "It passed on the base as well, so it still holds." : "It failed on the base."];
+  }
+  return [was === "passed" ? "It passed on the base." : `It failed on the base as well${told(base.tests)}.`];
+}
+
+function ownFilesSentence(outcome: CheckOutcome, files: readonly string[], withBase: CheckRun | undefined): string[] {
+  if (files.length === 0) return [];
+  const shown = files.slice(0, 5).join(", ");
+  const named = files.length > 5 ? `${shown} and ${files.length - 5} more` : shown;
+  const changed = `The session changed files of the check itself (${named})`;
+  if (withBase === undefined) return [`${changed}.`];
+  if (withBase.outcome === "passed") return [`${changed}; it passes with the base's version of them, too.`];
+  const only = outcome === "passed" ? "passes only with the session's version of them" : "does not pass either way";
+  return [`${changed}, and it ${only}. With the base's version: ${withBase.reason}`];
+}
+
+/** What the tests of the attempt lack in comparison with the base, each a sentence; a reason for a review. */
+export function weakenedTests({ tests, base_tests }: Pick<CheckFact, "tests" | "base_tests">): string[] {
+  if (base_tests === null || base_tests === undefined) return [];
+  const [before, now] = [total(base_tests), tests === null ? 0 : total(tests)];
+  if (before === 0) return [];
+  if (tests === null) return [`The output names no tests any more; on the base it named ${before}.`];
+  return [
+    ...(now < before ? [`There are fewer tests than on the base: ${now} instead of ${before}.`] : []),
+    ...(tests.skipped > base_tests.skipped
+      ? [`More tests are skipped than on the base: ${tests.skipped} instead of ${base_tests.skipped}.`]
+      : []),
+  ];
+}
+
+function total({ passed, failed, skipped }: TestCounts): number {
+  return passed + failed + skipped;
+}
+
+function counts({ passed, failed, skipped }: TestCounts): string {
+  return `${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`;
+}
+
+function told(tests: TestCounts | null): string {
+  return tests === null ? "" : ` (${counts(tests)})`;
+}
+
+function tailOf(output: string): string {
+  const tail = output.length <= tailLength ? output : `…${output.slice(1 - tailLength)}`;
+  return escapeControls(tail.toWellFormed());
+}

@@ -1,0 +1,36 @@
+// Reads a check as the exact arguments of a program: a line is split by its quotes, and no shell ever reads it.
+
+import { TuttiError } from "../protocol/error.ts";
+import type { Check } from "../protocol/decision/decision.ts";
+import { commandWords } from "./command-words.ts";
+
+/** Outside of quotes, these would make a shell do something that a program without a shell cannot do. */
+const operators = /&&|\|\||[|&;<>`\n\r]|\$\(/;
+
+/** Throws `invalid_input` for a line that only a shell could run, because a part of it would silently not be checked. */
+export function readCheck(check: Check): [string, ...string[]] {
+  const words = typeof check === "string" ? lineWords(check) : check.run;
+  const [program, ...args] = words;
+  if (program === undefined || program.trim() === "") throw refused(check, "it names no program");
+  if (words.some((word) => word.includes("\0"))) throw refused(check, "it holds a NUL character");
+  return [program, ...args];
+}
+
+function lineWords(line: string): string[] {
+  const bare = line.replaceAll(/'[^']*'|"[^"]*"/g, "");
+  const [operator] = operators.exec(bare.trim()) ?? [];
+  if (operator !== undefined) {
+    const example = '["sh", "-c", "…"]';
+    throw refused(
+      line,
+      `${JSON.stringify(operator)} needs a shell; make it several checks, or give the arguments as ${example}`,
+    );
+  }
+  const [first = ""] = bare.trim().split(/\s/, 1);
+  if (/^[A-Za-z_]\w*=/.test(first)) throw refused(line, "a variable is set before the program; put `env` before it");
+  return commandWords(line);
+}
+
+function refused(check: Check, why: string): TuttiError {
+  return new TuttiError("invalid_input", `the check ${JSON.stringify(check).slice(0, 200)} cannot be run: ${why}`);
+}

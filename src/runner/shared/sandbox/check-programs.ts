@@ -1,0 +1,109 @@
+// Runs the programs of a verification: confined like all code of a workspace, without keys and with a home of their own.
+
+import { mkdir, rm } from "node:fs/promises";
+import { join, sep } from "node:path";
+
+import { TuttiError } from "../../../protocol/error.ts";
+import type { StepContext } from "../../../ports.ts";
+import type { CheckProgram, RunProgram } from "../../../verification/check-program.ts";
+import { CommandConfig } from "../../command/config.ts";
+import { programOf } from "../../command/resolve-command.ts";
+import { runCommand } from "../../command/run-command.ts";
+import { confineSession } from "./confine-session.ts";
+import type { SandboxStatus } from "./sandbox-status.ts";
+
+/** Variables without which few programs work, and which hold no secrets. */
+const plainVariables = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
+
+/**
+ * A confined program sees the folder that it is installed in. A program of the checkout must not bring any folder into view
+ * that way, since it may be a link to anywhere, so this program stands for it.
+ */
+const anyProgram = "/bin/sh";
+
+export interface CheckProgramOptions {
+  readonly sandbox: SandboxStatus;
+  /** Folders that no program may see, such as the state folder. */
+  readonly hidden: readonly string[];
+  readonly toolchains: readonly string[];
+  /** Whether a person agreed that programs run although nothing confines them on this machine. */
+  readonly unconfined?: boolean;
+}
+
+/** The step must be repeatable. Its process is noted, so that recovery ends it. */
+export function checkPrograms(options: CheckProgramOptions, step: StepContext): RunProgram {
+  return async (program, signal) => {
+    const { sandbox, unconfined = false } = options;
+    if (!sandbox.confined && !unconfined) {
+      return {
+        ran: false,
+        reason: `Nothing confines programs on this machine (${sandbox.reason}), so it was not run.`,
+      };
+    }
+    await mkdir(join(program.home, "tmp"), { recursive: true, mode: 0o700 });
+    try {
+      const {
+        stdout,
+        stderr,
+        exit_code,
+        timed_out,
+        duration_ms,
+        signal: endedBy,
+      } = await runCommand(
+        { config: await configOf(program, options), stdin: "", roots: [program.folder], offLimits: options.hidden },
+        during(step, signal),
+      );
+      return { ran: true, exit_code, signal: endedBy, timed_out, stdout, stderr, duration_ms };
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (!(thrown instanceof TuttiError) || !["not_found", "refused"].includes(thrown.code)) throw thrown;
+      return { ran: false, reason: `It could not be started: ${thrown.message}.` };
+    } finally {
+      await rm(program.home, { recursive: true, force: true });
+    }
+  };
+}
+
+function during(step: StepContext, signal: AbortSignal): StepContext {
+  return {
+    signal,
+    key: step.key,
+    noted: step.noted,
+    note: (value) => step.note(value),
+    live: (channel, text) => step.live(channel, text),
+    now: () => step.now(),
+    get stopping() {
+      return step.stopping ?? false;
+    },
+  };
+}
+
+async function configOf(
+  program: CheckProgram,
+  { sandbox, hidden, toolchains }: CheckProgramOptions,
+): Promise<CommandConfig> {
+  const { argv, cwd, folder, home, readable, network, timeoutMs, maxOutputBytes } = program;
+  const plain = plainEnvironment();
+  const [name, ...args] = argv;
+  const path = await programOf(name, cwd, plain);
+  const git = { readOnly: [], hidden: [], binds: readable.map((each) => ({ from: each, to: each, writable: false })) };
+  const place = { cwd, roots: [folder], home, hidden, toolchains, covered: [], git, network };
+  const shown = path.startsWith(folder + sep) ? anyProgram : path;
+  const confined = sandbox.confined ? await confineSession(sandbox, place, shown) : { argv: [], env: {} };
+  return CommandConfig.parse({
+    argv: [...confined.argv, path, ...args],
+    workdir: cwd,
+    env: { ...plain, HOME: home, TMPDIR: join(home, "tmp"), ...confined.env },
+    env_allow: [],
+    timeout_ms: timeoutMs,
+    max_output_bytes: maxOutputBytes,
+  });
+}
+
+function plainEnvironment(): Record<string, string> {
+  const passed = plainVariables.flatMap((name): [string, string][] => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { ...Object.fromEntries(passed), TERM: "dumb" };
+}

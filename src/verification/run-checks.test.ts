@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { checkKit, skipUnconfined as skip } from "../../test/support/check-kit.ts";
+import { personsThings, testRepository } from "../../test/support/git-kit.ts";
+
+test(
+  "checks run on a fresh checkout of the commit, and on the base; the person's things stay as they are",
+  { skip },
+  async (t) => {
+    const repository = testRepository(t, { "a.txt": "a\n", "b.txt": "b\n" });
+    const { check } = checkKit(t, repository);
+    repository.commit({ "a.txt": "A\n" });
+    repository.write("a.txt", "uncommitted\n");
+    const before = personsThings(repository);
+    const facts = await check([
+      "grep -qx A a.txt",
+      'grep -q "b" b.txt',
+      { run: ["sh", "-c", "git log --format=%s && git status --porcelain && echo out && echo err >&2 && exit 3"] },
+      "true && true",
+    ]);
+    assert.deepEqual(
+      facts.map(({ outcome, on_base, exit_code }) => [outcome, on_base, exit_code]),
+      [
+        ["passed", "failed", 0],
+        ["passed", "passed", 0],
+        ["failed", "failed", 3],
+        ["not_run", null, null],
+      ],
+    );
+    assert.match(facts[1]?.reason ?? "", /still holds/);
+    assert.equal(facts[2]?.output_tail, "change\nfirst\nout\n\nerr\n");
+    assert.match(facts[3]?.reason ?? "", /needs a shell/);
+    assert.deepEqual(personsThings(repository), before);
+  },
+);
+
+test("a check that fails and then passes on the same files is flaky, and one that fails twice is not", async (t) => {
+  const repository = testRepository(t);
+  const { check } = checkKit(t, repository);
+  const codes = [1, 0, 2, 3];
+  const ended = { ran: true, signal: null, timed_out: false, stdout: "", stderr: "", duration_ms: 1 } as const;
+  const runProgram = async () => ({ ...ended, exit_code: codes.shift() ?? 0 });
+  const facts = await check(["one", "two"], { base: null, runProgram });
+  assert.deepEqual(
+    facts.map(({ outcome, exit_code }) => [outcome, exit_code]),
+    [
+      ["flaky", 1],
+      ["failed", 2],
+    ],
+  );
+});
+
+test("each run begins with the same files, after setup, whatever another run left", { skip }, async (t) => {
+  const repository = testRepository(t);
+  const { check } = checkKit(t, repository);
+  repository.commit({ "a.txt": "A\n" });
+  const dirty = { run: ["sh", "-c", "test ! -e left && test -e ready/made && touch left && chmod -w ready && false"] };
+  const setup = [{ command: ["sh", "-c", "mkdir ready && touch ready/made"], network: false }] as const;
+  const [first, second] = await check([dirty, { run: ["sh", "-c", "test -e ready/made && test ! -e left"] }], {
+    setup,
+  });
+  assert.deepEqual([first?.outcome, second?.outcome], ["failed", "passed"]);
+});
+
+test("a base is checked once, and its outcome is kept for the same tree, check and setup", { skip }, async (t) => {
+  const repository = testRepository(t);
+  const { check, state } = checkKit(t, repository);
+  repository.commit({ "a.txt": "A\n" });
+  const [one] = await check(["test -e a.txt"]);
+  const kept = readdirSync(join(state, "checks"));
+  const [again] = await check(["test -e a.txt"]);
+  assert.deepEqual([one?.on_base, again?.on_base, kept.length], ["passed", "passed", 1]);
+  assert.deepEqual(readdirSync(join(state, "checks")), kept);
+});
+
+test("setup that only the session's commit breaks is a failure of the check", { skip }, async (t) => {
+  const repository = testRepository(t, { "setup.sh": "true\n" });
+  const { check } = checkKit(t, repository);
+  repository.commit({ "setup.sh": "echo no >&2; exit 1\n" });
+  const setup = [{ command: ["sh", "setup.sh"], network: false }] as const;
+  const [fact] = await check(["true"], { setup });
+  assert.deepEqual([fact?.outcome, fact?.on_base], ["failed", "passed"]);
+  assert.match(fact?.reason ?? "", /cannot be run any more: Setup \(sh setup\.sh\) failed/);
+});
