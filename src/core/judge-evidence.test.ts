@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import fc from "../../test/support/properties.ts";
+import type { CheckFact, EvidenceFact } from "../protocol/task/evidence.ts";
+import { type EvidenceCase, judgeEvidence, type JudgedEvidence } from "./judge-evidence.ts";
+
+const check = (more: Partial<CheckFact> = {}): CheckFact => ({
+  kind: "check",
+  argv: ["npm", "test"],
+  cwd: ".",
+  named_by: "person",
+  outcome: "passed",
+  exit_code: 0,
+  duration_ms: 1,
+  output_tail: "",
+  tests: null,
+  on_base: "failed",
+  base_tests: null,
+  changed_check_files: [],
+  with_base_files: null,
+  reason: "It ended.",
+  ...more,
+});
+
+const review = (more: Partial<Extract<EvidenceFact, { kind: "review" }>> = {}): EvidenceFact => ({
+  kind: "review",
+  reviewer: "tsk_r",
+  gate: "approve",
+  model: "m",
+  same_model: false,
+  conf: 0.9,
+  findings: [],
+  ...more,
+});
+
+const person: EvidenceFact = { kind: "person", by: "Ada", text: "fine" };
+
+function item(fact: EvidenceFact, more: Partial<JudgedEvidence> = {}): JudgedEvidence {
+  return { id: "evd_1", fact, criteria: [], verdict: "supports", commit: "c1", tree: "t1", observed_at: 1, ...more };
+}
+
+const judged = (evidence: readonly JudgedEvidence[], more: Partial<EvidenceCase> = {}) =>
+  judgeEvidence({ evidence, criteria: [], commit: "c1", tree: "t1", ...more });
+const verdict = (...facts: readonly EvidenceFact[]) => judged(facts.map((fact) => item(fact))).verdict;
+
+const counts = (passed: number, failed: number, skipped = 0) => ({ runner: "jest", passed, failed, skipped });
+
+test("a check that failed before and passes now verifies; one that passed before shows only that it still holds", () => {
+  assert.equal(verdict(check()), "verified");
+  assert.equal(verdict(check({ on_base: "passed" })), "unverified");
+  assert.match(judged([item(check({ on_base: "passed" }))]).reason, /still holds/);
+});
+
+test("nothing verifies where there is no check, no review and no person's word", () => {
+  const git: EvidenceFact = { kind: "git", base: "b", head: "h", clean: true, changed: ["a"] };
+  const pr: EvidenceFact = { kind: "pr", url: "https://example.com/1", exists: true, state: "OPEN", head: "c1" };
+  const file: EvidenceFact = { kind: "file", path: "a", sha256: "0".repeat(64), size: 1 };
+  assert.equal(verdict(), "unverified");
+  assert.equal(verdict(git, pr, file), "unverified");
+  const criteria = [{ id: "k", text: "the file a exists" }];
+  const found = judged([item(file, { criteria: ["k"] })], { criteria });
+  assert.deepEqual([found.verdict, found.criteria[0]?.state], ["unverified", "met"]);
+});
+
+test("invariant 12: one failure outweighs any success, and only a person who saw it can accept the work", () => {
+  const failed = check({ outcome: "failed", on_base: "passed" });
+  assert.equal(verdict(check(), failed, review()), "failed");
+  assert.equal(judged([item(failed), item(person)]).verdict, "verified");
+  assert.match(judged([item(failed), item(person)]).reason, /Ada accepted the work\. Despite: `npm test` failed/);
+  assert.equal(judged([item(person), item(failed, { observed_at: 2 })]).verdict, "failed");
+  assert.equal(judged([item(check()), item(person, { verdict: "contradicts" })]).verdict, "failed");
+});
+
+test("a failure that was there before is said, and held against a task only if it is its criterion or got worse", () => {
+  const old = check({ outcome: "failed", on_base: "failed", tests: counts(3, 2), base_tests: counts(3, 2) });
+  const both = judged([item(check({ argv: ["make"] })), item(old)]);
+  assert.deepEqual(
+    [both.verdict, both.notes],
+    ["verified", ["`npm test` failed before the work began, and still does."]],
+  );
+  assert.equal(
+    judged([item(old, { criteria: ["k"] })], { criteria: [{ id: "k", text: "tests pass" }] }).verdict,
+    "failed",
+  );
+  assert.equal(verdict(check({ argv: ["make"] }), { ...old, tests: counts(2, 3) }), "failed");
+});
+
+test("a flaky check, one that passes only as the session changed it, and weakened tests go to review", () => {
+  for (const fact of [
+    check({ outcome: "flaky" }),
+    check({ changed_check_files: ["a.test.js"], with_base_files: "failed" }),
+    check({ tests: counts(1, 0), base_tests: counts(5, 1) }),
+    check({ tests: counts(1, 0, 5), base_tests: counts(5, 1) }),
+    check({ tests: null, base_tests: counts(5, 1) }),
+  ]) {
+    assert.equal(verdict(check({ argv: ["make"] }), fact), "review", JSON.stringify(fact));
+    assert.equal(verdict(check({ argv: ["make"] }), fact, review()), "verified");
+  }
+});
+
+test("a review by the author's own model, an unsure one and an escalation approve nothing; a revision fails", () => {
+  assert.equal(verdict(review()), "verified");
+  assert.equal(verdict(review({ same_model: true })), "review");
+  assert.equal(judged([item(review({ conf: 0.5 }))], { minConfidence: 0.85 }).verdict, "review");
+  assert.equal(verdict(review({ gate: "escalate" })), "review");
+  assert.equal(verdict(review({ gate: "revise" })), "failed");
+});
+
+test("evidence about another commit proves nothing: a branch that moved is unverified", () => {
+  assert.equal(judged([item(check())], { commit: "c2" }).verdict, "unverified");
+  assert.equal(judged([item(check(), { commit: null, tree: null })]).verdict, "unverified");
+});
+
+test("each criterion needs its own proof, and one that names the check itself is met when it still holds", () => {
+  const criteria = [
+    { id: "a", text: "`npm test` passes" },
+    { id: "b", text: "the total is right" },
+  ];
+  const holds = item(check({ on_base: "passed" }), { criteria: ["a", "b"] });
+  const found = judged([holds], { criteria });
+  assert.deepEqual(
+    found.criteria.map(({ state }) => state),
+    ["met", "open"],
+  );
+  assert.equal(found.verdict, "unverified");
+  assert.equal(judged([holds, item(review())], { criteria }).verdict, "verified");
+});
+
+test("claims that are not true lead to a review, and never help", () => {
+  const findings = ["It says that it opened a pull request."];
+  assert.equal(judged([item(check())], { findings }).verdict, "review");
+  assert.equal(judged([], { findings }).verdict, "review");
+});
+
+const outcome = fc.constantFrom("passed", "failed", "timed_out", "flaky", "not_run");
+const anyCheck = fc.record({
+  outcome,
+  on_base: fc.option(outcome),
+  with_base_files: fc.option(outcome),
+  tests: fc.option(
+    fc.record({ runner: fc.constant("jest"), passed: fc.nat(9), failed: fc.nat(9), skipped: fc.nat(9) }),
+  ),
+});
+const anyFact = fc.oneof(
+  anyCheck.map((more) => check(more)),
+  fc
+    .record({ gate: fc.constantFrom("approve", "revise", "escalate"), same_model: fc.boolean() })
+    .map((more) => review(more)),
+);
+const anyItem = fc
+  .record({ fact: anyFact, criteria: fc.subarray(["a", "b"]) })
+  .map(({ fact, criteria }) => item(fact, { criteria }));
+
+test("property: no evidence makes up for a check that this work broke, and no verdict comes without a reason", () => {
+  fc.assert(
+    fc.property(fc.array(anyItem, { maxLength: 8 }), fc.nat(8), (items, at) => {
+      const criteria = ["a", "b"].map((id) => ({ id, text: id }));
+      const plain = judged(items, { criteria });
+      assert.notEqual(plain.reason, "");
+      const broken = item(check({ outcome: "failed", on_base: "passed" }));
+      assert.equal(judged(items.toSpliced(at, 0, broken), { criteria }).verdict, "failed");
+      if (plain.verdict !== "verified") return;
+      assert.ok(items.some(({ fact }) => (fact.kind === "check" ? fact.outcome === "passed" : true)));
+      assert.ok(plain.criteria.every(({ state }) => state === "met"));
+    }),
+  );
+});
