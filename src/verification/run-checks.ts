@@ -9,6 +9,7 @@ import { resolveCommit } from "../workspace/find-repository.ts";
 import { openGit } from "../workspace/own-git.ts";
 import { withScratch } from "../workspace/scratch-store.ts";
 import { type BaseCache, baseKey } from "./base-cache.ts";
+import { baseFilesOf, changedEntries } from "./base-files.ts";
 import type { RunProgram } from "./check-program.ts";
 import { type CheckoutPlace, type SetupStep, withCheckFolder } from "./fresh-checkout.ts";
 import { type ReadyCheck, runOnTree } from "./run-on-tree.ts";
@@ -64,21 +65,36 @@ export async function runChecks(request: ChecksRequest): Promise<ChecksOutcome> 
   const base = request.base === null ? undefined : await sideOf(request.base);
   const read = request.checks.map((wanted) => readWanted(wanted, timeoutMs));
   const checks = read.flatMap(({ ready }) => ready ?? []);
-  const runs = await withCheckFolder(folder, (own) =>
-    withScratch(own, gitDir, async ({ objects }) => {
+  const runs = await withCheckFolder(folder, (inner) =>
+    withScratch(inner, gitDir, async ({ objects }): Promise<ReadonlyMap<ReadyCheck, Observed>> => {
       const { showGit = true, runProgram } = request;
-      const place = { git, folder: own, objects, showGit, setup, setupTimeoutMs: timeoutMs, runProgram, signal };
+      const place = { git, folder: inner, objects, showGit, setup, setupTimeoutMs: timeoutMs, runProgram, signal };
       const onAttempt = await runOnTree(place, { ...attempt, name: "attempt" }, checks);
-      const onBase = base === undefined ? undefined : await runOnBase(place, { ...base, cache }, checks);
-      return new Map(checks.map((check, index) => [check, { run: onAttempt[index], base: onBase?.[index] }]));
+      if (base === undefined) return new Map(checks.map((check, index) => [check, { run: onAttempt[index] }]));
+      const onBase = await runOnBase(place, { ...base, cache }, checks);
+      const passed = checks.filter((_, index) => onAttempt[index]?.outcome === "passed");
+      const own = await runWithBaseFiles(place, { attempt, base: base.tree, passed }, checks);
+      return new Map(
+        checks.map((check, index) => [check, { run: onAttempt[index], base: onBase[index], ...own.get(check) }]),
+      );
     }),
   );
   const facts = read.map(({ fact, ready, problem }) => {
     const found = ready === undefined ? undefined : runs.get(ready);
-    const run = found?.run ?? notRun(problem);
-    return checkFact({ check: fact, run, base: found?.base, changedFiles: [], withBaseFiles: undefined });
+    const { run = notRun(problem), base: onBase, changedFiles = [], withBaseFiles } = found ?? {};
+    return checkFact({ check: fact, run, base: onBase, changedFiles, withBaseFiles });
   });
   return { ...attempt, facts };
+}
+
+interface Observed extends Partial<OwnFiles> {
+  readonly run: CheckRun | undefined;
+  readonly base?: CheckRun | undefined;
+}
+
+interface OwnFiles {
+  readonly changedFiles: readonly string[];
+  readonly withBaseFiles: CheckRun | undefined;
 }
 
 interface Side {
@@ -126,4 +142,38 @@ async function runOnBase(
   const found = new Map(open.map(({ key }, index) => [key, runs[index]]));
   for (const [key, run] of found) if (run !== undefined) cache?.write(key, run);
   return keyed.map(({ key, known }) => known ?? found.get(key));
+}
+
+interface Sides {
+  readonly attempt: Side;
+  /** A tree. */
+  readonly base: string;
+  /** The others did not pass anyway. */
+  readonly passed: readonly ReadyCheck[];
+}
+
+/** Checks whose own files the session changed run once more with the base's version of them. */
+async function runWithBaseFiles(
+  place: CheckoutPlace,
+  { attempt, base, passed }: Sides,
+  checks: readonly ReadyCheck[],
+): Promise<Map<ReadyCheck, OwnFiles>> {
+  const { git, folder, objects, setup, signal } = place;
+  const files = { git, folder, objects, attempt: attempt.tree, base, signal };
+  const entries = await changedEntries(files);
+  const found = new Map<ReadyCheck, OwnFiles>();
+  const byTree = new Map<string, ReadyCheck[]>();
+  for (const check of checks) {
+    const { changed, tree } = await baseFilesOf(files, entries, { argv: check.argv, cwd: check.fact.cwd, setup });
+    found.set(check, { changedFiles: changed, withBaseFiles: undefined });
+    if (tree === undefined || !passed.includes(check)) continue;
+    byTree.set(tree, [...(byTree.get(tree) ?? []), check]);
+  }
+  for (const [tree, group] of byTree) {
+    const runs = await runOnTree(place, { tree, commit: attempt.commit, name: tree }, group);
+    for (const [index, check] of group.entries()) {
+      found.set(check, { changedFiles: found.get(check)?.changedFiles ?? [], withBaseFiles: runs[index] });
+    }
+  }
+  return found;
 }
