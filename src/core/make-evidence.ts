@@ -48,9 +48,9 @@ export function weighFact(fact: Exclude<EvidenceFact, { kind: "person" }>, beari
     case "file":
       return { verdict: "supports", review: false, reason: `The file ${fact.path} is there, with ${fact.size} bytes.` };
     case "git": {
-      const { changed, clean } = fact;
+      const { changed, changed_count: count = changed.length, clean } = fact;
       const left = clean ? "" : " There is work that is in no commit.";
-      const reason = changed.length === 0 ? "Nothing was changed." : `${changed.length} files were changed.`;
+      const reason = count === 0 ? "Nothing was changed." : `${count} files were changed.`;
       // That something changed says nothing about whether it is what was asked for.
       return { verdict: "nothing", review: false, reason: reason + left };
     }

@@ -3,4 +3,15 @@
 export { type BaseCache, openBaseCache } from "./base-cache.ts";
 export type { CheckProgram, RunProgram } from "./check-program.ts";
 export type { SetupStep } from "./fresh-checkout.ts";
+export {
+  fileFact,
+  type FileQuestion,
+  gitFact,
+  type GitQuestion,
+  hasCommit,
+  prFact,
+  type PrQuestion,
+  type RunGh,
+} from "./observe-facts.ts";
 export { type ChecksOutcome, type ChecksRequest, runChecks, type WantedCheck } from "./run-checks.ts";
+export { type FolderSnapshot, snapshotFolder, type SnapshotWish } from "./snapshot-folder.ts";

@@ -27,7 +27,7 @@ export interface FilledCopy {
 
 export async function fillCopy(store: WorkspaceStore, workspace: Workspace, signal?: AbortSignal): Promise<FilledCopy> {
   const { project, folder } = workspace;
-  const git = await makeCopyGit(workspace);
+  const git = await makeCopyGit(workspace.git_dir ?? "");
   await store.checkpoint?.("copy begun");
   return withScratch(sessionFolder(workspace), git.gitDir, async ({ folder: scratch, index }) => {
     const objects = { folder: join(git.gitDir, "objects"), alternates: [] };
@@ -52,8 +52,8 @@ export async function fillCopy(store: WorkspaceStore, workspace: Workspace, sign
   });
 }
 
-async function makeCopyGit({ git_dir }: Workspace): Promise<OwnGit> {
-  const gitDir = git_dir ?? "";
+/** A git folder for files that have no history of their own. */
+export async function makeCopyGit(gitDir: string): Promise<OwnGit> {
   mkdirSync(dirname(gitDir), { recursive: true, mode: 0o700 });
   await discoverGit(dirname(gitDir), ["init", "--quiet", "--bare", "--template=", "--initial-branch=work", gitDir]);
   mkdirSync(join(gitDir, "info"), { recursive: true });

@@ -49,7 +49,10 @@ const GitFact = z.strictObject({
   base: z.string().min(1),
   head: z.string().min(1),
   clean: z.boolean(),
+  /** Paths; not all of them when there are very many. */
   changed: z.array(z.string().min(1)),
+  changed_count: z.int().nonnegative().optional(),
+  commits: z.int().nonnegative().optional(),
 });
 
 /** A file as it was found. */
