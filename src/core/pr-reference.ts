@@ -1,4 +1,4 @@
-// The address of a pull request, and whether it belongs to a repository that a remote of git names.
+// The addresses of pull requests and comments, and whether they belong to a repository that a remote of git names.
 
 export interface PrReference {
   readonly url: string;
@@ -17,8 +17,21 @@ export function readPrUrl(url: string): PrReference | undefined {
   return { url, host: host.toLowerCase(), repository: repository.toLowerCase(), number: Number(number) };
 }
 
+export interface CommentReference extends Pick<PrReference, "host" | "repository"> {
+  /** Comments on lines of a pull request are kept apart from the others. */
+  readonly on: "issues" | "pulls";
+  readonly id: string;
+}
+
+export function readCommentUrl(url: string): CommentReference | undefined {
+  const [, page = "", kind, id] = /^(.{1,400})#(issuecomment-|discussion_r)(\d{1,15})$/.exec(url) ?? [];
+  const found = readPrUrl(page.replace(/\/issues\/(?=\d{1,9}$)/, "/pull/"));
+  if (found === undefined || id === undefined) return undefined;
+  return { host: found.host, repository: found.repository, on: kind === "discussion_r" ? "pulls" : "issues", id };
+}
+
 /** `remote` is the address of a remote as git has it: `https://host/path.git`, `ssh://git@host/path` or `git@host:path`. */
-export function isOfRemote({ host, repository }: PrReference, remote: string): boolean {
+export function isOfRemote({ host, repository }: Pick<PrReference, "host" | "repository">, remote: string): boolean {
   const [, byUrl, urlPath] = /^(?:https?|ssh|git):\/\/(?:[^@/]{1,200}@)?([^/]{1,200})\/(.{1,300})$/.exec(remote) ?? [];
   const [, byScp, scpPath] = /^(?:[^@/:]{1,200}@)?([^/:]{1,200}):(.{1,300})$/.exec(remote) ?? [];
   const place = byUrl ?? byScp;

@@ -3,11 +3,13 @@
 export { type BaseCache, openBaseCache } from "./base-cache.ts";
 export type { CheckProgram, RunProgram } from "./check-program.ts";
 export type { SetupStep } from "./fresh-checkout.ts";
+export { type ClaimedWork, lookUpClaims } from "./look-up-claims.ts";
 export {
   fileFact,
   type FileQuestion,
   gitFact,
   type GitQuestion,
+  hasComment,
   hasCommit,
   prFact,
   type PrQuestion,

@@ -7,6 +7,7 @@ import { checkKit, skipUnconfined as skip } from "../../test/support/check-kit.t
 import { testRepository } from "../../test/support/git-kit.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { isOfRemote, readPrUrl } from "../core/pr-reference.ts";
+import { lookUpClaims } from "./look-up-claims.ts";
 import { fileFact, gitFact, hasCommit, prFact, type RunGh } from "./observe-facts.ts";
 import { snapshotFolder } from "./snapshot-folder.ts";
 
@@ -59,6 +60,47 @@ test("a pull request counts only if it is of a remote of the repository and the 
   assert.equal(await look(url, { code: 4, stdout: "", stderr: "not logged in" }), undefined);
   assert.equal(await look(url, { code: 0, stdout: view.replace("/7", "/8"), stderr: "" }), undefined);
   assert.equal(await look(url, null), undefined);
+});
+
+test("what a session claims is looked up in git and on the forge", async (t) => {
+  const repository = testRepository(t, { "a.txt": "a\n", "b.txt": "b\n" });
+  repository.git("remote", "add", "origin", "https://github.com/ada/engine");
+  const base = repository.git("rev-parse", "HEAD");
+  const commit = repository.commit({ "a.txt": "A\n" });
+  const words = [
+    "I updated `a.txt` and `b.txt`.",
+    "I created `c.txt`.",
+    `I committed it as commit ${commit.slice(0, 10)}.`,
+    "PR opened: https://github.com/ada/engine/pull/7",
+    "See https://github.com/ada/engine/issues/3#issuecomment-55 and https://github.com/ada/engine/pull/7#discussion_r56",
+  ].join("\n");
+  const asked: string[] = [];
+  const runGh: RunGh = async (args) => {
+    asked.push(args.join(" "));
+    const isThere = args.join(" ").includes("issues/comments/55");
+    return isThere ? { code: 0, stdout: "55\n", stderr: "" } : { code: 1, stdout: "", stderr: "HTTP 404: Not Found" };
+  };
+  const log = { calls: 2, commands: ["git commit"], tests: [] };
+  const gitDir = join(repository.folder, ".git");
+  const findings = await lookUpClaims({
+    words,
+    gitDir,
+    commit,
+    base,
+    ...log,
+    runGh,
+    signal: AbortSignal.timeout(10_000),
+  });
+  assert.deepEqual(
+    findings.map(({ sentence }) => sentence),
+    [
+      "It says that it changed b.txt, and the file is as it was.",
+      "It says that it made c.txt, and there is no such file.",
+      "It names the pull request https://github.com/ada/engine/pull/7, which does not exist in this repository.",
+      "It names the comment https://github.com/ada/engine/pull/7#discussion_r56, which does not exist.",
+    ],
+  );
+  assert.equal(asked.length, 3);
 });
 
 test("remotes are recognised however git writes them", () => {

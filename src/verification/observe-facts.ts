@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 
 import { z } from "zod";
 
-import { isOfRemote, readPrUrl } from "../core/pr-reference.ts";
+import { isOfRemote, readCommentUrl, readPrUrl } from "../core/pr-reference.ts";
 import type { EvidenceFact } from "../protocol/task/evidence.ts";
 import { openGit } from "../workspace/own-git.ts";
 
@@ -85,23 +85,41 @@ export async function prFact({ url, gitDir, runGh, signal }: PrQuestion): Promis
   const absent = { kind: "pr", url, exists: false, state: null, head: null } as const;
   const reference = readPrUrl(url);
   if (reference === undefined) return absent;
+  if (!(await isOfRepository(gitDir, reference, signal))) return absent;
+  const answer = await runGh(["pr", "view", url, "--json", "url,state,headRefOid"], signal);
+  if (answer === null) return undefined;
+  if (answer.code !== 0) return isAbsent(answer.stderr) ? absent : undefined;
+  const view = readView(answer.stdout);
+  if (view === undefined || view.url.toLowerCase() !== url.toLowerCase()) return undefined;
+  return { kind: "pr", url, exists: true, state: view.state, head: view.headRefOid };
+}
+
+/** Whether a comment exists; undefined when it cannot be found out. */
+export async function hasComment({ url, gitDir, runGh, signal }: PrQuestion): Promise<boolean | undefined> {
+  const reference = readCommentUrl(url);
+  if (reference === undefined || !(await isOfRepository(gitDir, reference, signal))) return false;
+  const { host, repository, on, id } = reference;
+  const path = `repos/${repository}/${on}/comments/${id}`;
+  const answer = await runGh(["api", "--hostname", host, path, "--jq", ".id"], signal);
+  if (answer === null) return undefined;
+  if (answer.code !== 0) return isAbsent(answer.stderr) ? false : undefined;
+  return answer.stdout.trim() === id ? true : undefined;
+}
+
+type Place = Parameters<typeof isOfRemote>[0];
+
+async function isOfRepository(gitDir: string, place: Place, signal: AbortSignal): Promise<boolean> {
   const git = await openGit(gitDir, signal);
   const told = await git.run(["config", "-z", "--get-regexp", String.raw`^remote\..*\.url$`], {
     expected: [1],
     signal,
   });
-  const remotes = told.stdout
-    .toString("utf8")
-    .split("\0")
-    .map((entry) => entry.slice(entry.indexOf("\n") + 1));
-  if (!remotes.some((remote) => isOfRemote(reference, remote))) return absent;
-  const answer = await runGh(["pr", "view", url, "--json", "url,state,headRefOid"], signal);
-  if (answer === null) return undefined;
-  if (answer.code !== 0)
-    return /could not resolve|no pull requests? found|not found/i.test(answer.stderr) ? absent : undefined;
-  const view = readView(answer.stdout);
-  if (view === undefined || view.url.toLowerCase() !== url.toLowerCase()) return undefined;
-  return { kind: "pr", url, exists: true, state: view.state, head: view.headRefOid };
+  const entries = told.stdout.toString("utf8").split("\0");
+  return entries.some((entry) => isOfRemote(place, entry.slice(entry.indexOf("\n") + 1)));
+}
+
+function isAbsent(told: string): boolean {
+  return /could not resolve|no pull requests? found|not found/i.test(told);
 }
 
 function readView(text: string): z.infer<typeof PrView> | undefined {
