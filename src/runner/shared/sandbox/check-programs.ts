@@ -1,7 +1,7 @@
 // Runs the programs of a verification: confined like all code of a workspace, without keys and with a home of their own.
 
 import { mkdir, rm } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { join } from "node:path";
 
 import { TuttiError } from "../../../protocol/error.ts";
 import type { StepContext } from "../../../ports.ts";
@@ -14,12 +14,6 @@ import type { SandboxStatus } from "./sandbox-status.ts";
 
 /** Variables without which few programs work, and which hold no secrets. */
 const plainVariables = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
-
-/**
- * A confined program sees the folder that it is installed in. A program of the checkout must not bring any folder into view
- * that way, since it may be a link to anywhere, so this program stands for it.
- */
-const anyProgram = "/bin/sh";
 
 export interface CheckProgramOptions {
   readonly sandbox: SandboxStatus;
@@ -88,8 +82,7 @@ async function configOf(
   const path = await programOf(name, cwd, plain);
   const git = { readOnly: [], hidden: [], binds: readable.map((each) => ({ from: each, to: each, writable: false })) };
   const place = { cwd, roots: [folder], home, hidden, toolchains, covered: [], git, network };
-  const shown = path.startsWith(folder + sep) ? anyProgram : path;
-  const confined = sandbox.confined ? await confineSession(sandbox, place, shown) : { argv: [], env: {} };
+  const confined = sandbox.confined ? await confineSession(sandbox, place, path) : { argv: [], env: {} };
   return CommandConfig.parse({
     argv: [...confined.argv, path, ...args],
     workdir: cwd,

@@ -81,7 +81,10 @@ export async function confineSession(
     throw new TuttiError("refused", `${why}; give the task a narrower folder`);
   }
   const known = [...toolchainFolders.map((folder) => join(person, folder)), ...toolchains];
-  const found = await realFolders([...known, ...(await packageOf(program))]);
+  // A program of the session's own folders may be a link to anywhere, so it brings no folder into view.
+  const place = await realpath(dirname(program)).catch(() => program);
+  const isOwn = access.writable.some((root) => isWithin(program, root) || isWithin(place, root));
+  const found = await realFolders([...known, ...(isOwn ? [] : await packageOf(program))]);
   const readable = found.filter((folder) => !homes.some((each) => isWithin(each, folder)));
   const ownHome = await realpath(home);
   const writable = [...access.writable, ownHome];
