@@ -1,7 +1,7 @@
 // Makes fresh checkouts of a commit or tree in a folder of Tutti's own, set up once and made anew for every run of a check.
 
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -53,17 +53,24 @@ type CheckoutOutcome =
   | { readonly ready: true; readonly checkout: FreshCheckout }
   | { readonly ready: false; readonly reason: string };
 
+const prefix = "check-";
 const outputBytes = 64 * 1024;
 
 /** A private folder for the checkouts of one verification, removed afterwards. `parent` must lie outside of the state folder. */
 export async function withCheckFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
-  const folder = await realpath(await mkdtemp(join(parent, "check-")));
+  const folder = await realpath(await mkdtemp(join(parent, prefix)));
   try {
     return await work(folder);
   } finally {
     await removeFolder(folder);
   }
+}
+
+/** Removes what verifications left that a crash cut off. Call it when no verification is under way. */
+export async function removeCheckFolders(parent: string): Promise<void> {
+  if (!existsSync(parent)) return;
+  for (const name of await readdir(parent)) if (name.startsWith(prefix)) await removeFolder(join(parent, name));
 }
 
 /** Setup that fails is an outcome. */

@@ -2,7 +2,7 @@
 
 export { type BaseCache, openBaseCache } from "./base-cache.ts";
 export type { CheckProgram, RunProgram } from "./check-program.ts";
-export type { SetupStep } from "./fresh-checkout.ts";
+export { removeCheckFolders, type SetupStep } from "./fresh-checkout.ts";
 export { type ClaimedWork, lookUpClaims } from "./look-up-claims.ts";
 export {
   fileFact,

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
 import { checkKit, skipUnconfined as skip } from "../../test/support/check-kit.ts";
 import { personsThings, testRepository } from "../../test/support/git-kit.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
+import { removeCheckFolders } from "./fresh-checkout.ts";
 
 test(
   "checks run on a fresh checkout of the commit, and on the base; the person's things stay as they are",
@@ -53,6 +55,18 @@ test("a check that fails and then passes on the same files is flaky, and one tha
   );
 });
 
+test("a check that does not end is ended, and says so", { skip }, async (t) => {
+  const repository = testRepository(t);
+  const { check } = checkKit(t, repository);
+  const endless = {
+    check: { run: ["sh", "-c", "echo began; sleep 600"] },
+    named_by: "config",
+    timeoutMs: 700,
+  } as const;
+  const [fact] = await check([endless], { base: null });
+  assert.deepEqual([fact?.outcome, fact?.exit_code, fact?.output_tail], ["timed_out", null, "began\n"]);
+});
+
 test("each run begins with the same files, after setup, whatever another run left", { skip }, async (t) => {
   const repository = testRepository(t);
   const { check } = checkKit(t, repository);
@@ -74,6 +88,17 @@ test("a base is checked once, and its outcome is kept for the same tree, check a
   const [again] = await check(["test -e a.txt"]);
   assert.deepEqual([one?.on_base, again?.on_base, kept.length], ["passed", "passed", 1]);
   assert.deepEqual(readdirSync(join(state, "checks")), kept);
+});
+
+test("what a crash left of checkouts is removed, also where a program took the right to do so away", async (t) => {
+  const parent = tempFolder(t);
+  mkdirSync(join(parent, "check-1", "work", "cache"), { recursive: true });
+  mkdirSync(join(parent, "other"));
+  writeFileSync(join(parent, "check-1", "work", "cache", "a"), "");
+  chmodSync(join(parent, "check-1", "work", "cache"), 0o500);
+  await removeCheckFolders(parent);
+  assert.deepEqual(readdirSync(parent), ["other"]);
+  await removeCheckFolders(join(parent, "nowhere"));
 });
 
 test("setup that only the session's commit breaks is a failure of the check", { skip }, async (t) => {

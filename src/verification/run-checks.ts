@@ -71,7 +71,8 @@ export async function runChecks(request: ChecksRequest): Promise<ChecksOutcome> 
       const place = { git, folder: inner, objects, showGit, setup, setupTimeoutMs: timeoutMs, runProgram, signal };
       const onAttempt = await runOnTree(place, { ...attempt, name: "attempt" }, checks);
       if (base === undefined) return new Map(checks.map((check, index) => [check, { run: onAttempt[index] }]));
-      const onBase = await runOnBase(place, { ...base, cache }, checks);
+      // Where nothing was changed, the base is the same files.
+      const onBase = base.tree === attempt.tree ? onAttempt : await runOnBase(place, { ...base, cache }, checks);
       const passed = checks.filter((_, index) => onAttempt[index]?.outcome === "passed");
       const own = await runWithBaseFiles(place, { attempt, base: base.tree, passed }, checks);
       return new Map(
