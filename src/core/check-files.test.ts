@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { checkCommands } from "./check-commands.ts";
 import { checkFiles } from "./check-files.ts";
-import { packageScripts, withBaseParts } from "./package-file.ts";
+import { packageScripts, withBaseParts } from "./project-file.ts";
 
 const own = (argv: readonly string[], changed: readonly string[], scripts: Record<string, string> = {}): string[] =>
   checkFiles(changed, { commands: checkCommands(argv, [scripts]), setup: [], cwd: "." });

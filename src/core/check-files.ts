@@ -22,7 +22,8 @@ const runSettings =
   /^(?:gnumakefile|makefile|.+\.mk|\.?justfile|taskfile\.ya?ml|\.npmrc|\.yarnrc.*|\.pnpmfile\.cjs|bunfig\.toml|\.env)$/;
 const testFolders =
   /^(?:tests?|__tests?__|specs?|__mocks__|__snapshots__|testdata|e2e|integration-tests?|cypress|playwright)$/;
-const testNames = /(?:^|[._-])(?:tests?|specs?|e2e)\.[^/]+$|^test_.+\.py$|[a-z0-9](?:Tests?|Spec|IT)\.\w+$|\.snap$/;
+const testNames =
+  /(?:^|[._-])(?:tests?|specs?|e2e)\.[^/]+$|^test_.+\.py$|^test-.+\.[cm]?[jt]s$|[a-z0-9](?:Tests?|Spec|IT)\.\w+$|\.snap$/;
 /** Programs that were installed. Nobody but the setup should change them. */
 const installed = /^(?:node_modules|\.venv|venv|site-packages|\.yarn|\.cargo)$/;
 const scriptFolders = /^(?:scripts?|tools|ci|\.ci|hack|checks?)$/;

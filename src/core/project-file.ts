@@ -36,6 +36,11 @@ export function isProjectFile(path: string): boolean {
   return /(?:^|\/)(?:package\.json|pyproject\.toml)$/.test(path);
 }
 
+/** The content of such a file that says nothing. */
+export function emptyFile(path: string): string {
+  return path.endsWith("package.json") ? "{}" : "";
+}
+
 /** When one of the files cannot be read, the whole file of the base is taken. */
 function packageWithBase(session: string, base: string): string | undefined {
   const [one, other] = [read(session), read(base)];

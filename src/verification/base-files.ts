@@ -2,7 +2,7 @@
 
 import { checkCommands } from "../core/check-commands.ts";
 import { checkFiles } from "../core/check-files.ts";
-import { isProjectFile, packageScripts, withBaseParts } from "../core/package-file.ts";
+import { emptyFile, isProjectFile, packageScripts, withBaseParts } from "../core/project-file.ts";
 import { noCommit } from "../workspace/find-repository.ts";
 import type { ObjectStore, OwnGit } from "../workspace/own-git.ts";
 import { withScratch } from "../workspace/scratch-store.ts";
@@ -83,9 +83,12 @@ export async function baseFilesOf(
   return { changed, tree: await treeWith(files, lines) };
 }
 
-/** A project file that the session added or deleted is left as it is: without it, hardly anything could be run. */
+/** The session's file with the base's way to run checks. One that the session added is its own if it says how to run any. */
 async function mixedEntry(files: TreeFiles, { path, before, after }: ChangedEntry): Promise<ChangedEntry["after"]> {
-  if (before === undefined || after === undefined) return after;
+  if (after === undefined) return before;
+  if (before === undefined) {
+    return withBaseParts(path, await blobText(files, after.id), emptyFile(path)) === undefined ? after : undefined;
+  }
   if (!before.mode.startsWith("100") || !after.mode.startsWith("100")) return before;
   const mixed = withBaseParts(path, await blobText(files, after.id), await blobText(files, before.id));
   if (mixed === undefined) return after;

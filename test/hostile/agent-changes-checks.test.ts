@@ -101,3 +101,13 @@ test("a changed script of package.json is run as the base has it", { skip }, asy
   assert.deepEqual([fact?.outcome, fact?.on_base, fact?.with_base_files], ["passed", "failed", "failed"]);
   assert.equal(verdict(fact === undefined ? [] : [fact]), "review");
 });
+
+test("a package.json that the session adds is its own check, and goes to review", { skip }, async (t) => {
+  const repository = testRepository(t);
+  const { check } = checkKit(t, repository);
+  repository.commit({ "package.json": JSON.stringify({ scripts: { test: "true" } }) });
+  const [fact] = await check(["npm test"]);
+  assert.deepEqual(fact?.changed_check_files, ["package.json"]);
+  assert.deepEqual([fact?.outcome, fact?.on_base, fact?.with_base_files], ["passed", "failed", "failed"]);
+  assert.equal(verdict(fact === undefined ? [] : [fact]), "review");
+});
