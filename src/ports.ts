@@ -296,6 +296,11 @@ export interface Tasks {
   message(task: TaskId, message: Message, options?: MessageOptions): Promise<void>;
   /** The whole subtree (invariant 4); returns the tasks that were not terminal. */
   cancel(task: TaskId, reason: string): Promise<TaskId[]>;
+  /**
+   * Cancels, but ends processes without asking them first. Resolves when the loops of these tasks have returned, so that
+   * their folders are free.
+   */
+  kill(task: TaskId, reason: string): Promise<TaskId[]>;
   /** Gives up the running attempt and starts the next. The key is bound to the task in the same commit. */
   retry(task: TaskId, options?: Pick<StartOptions, "once">): Promise<void>;
   /**

@@ -182,6 +182,11 @@ export const examples: readonly Example[] = [
     run: 'tutti cancel last --reason "no party" --state state',
   },
   {
+    command: "kill",
+    about: "End a task at once, and remove its workspace; its work stays on its branch",
+    run: 'tutti kill last --reason "wrong folder" --state state',
+  },
+  {
     command: "retry",
     about: "Do the work of a task that is over again",
     run: "tutti retry last --state state",

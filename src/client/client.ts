@@ -15,7 +15,7 @@ import type {
   TaskListQuery,
   TaskPage,
 } from "../protocol/api/task-shapes.ts";
-import type { ObserveQuery } from "../protocol/api/session-shapes.ts";
+import type { KilledTask, ObserveQuery } from "../protocol/api/session-shapes.ts";
 import type {
   DiffQuery,
   MergedTask,
@@ -145,6 +145,11 @@ export interface Tutti extends Reader {
   sendMessage(task: TaskId, text: string, options?: { readonly interrupt?: boolean }): Promise<TaskId>;
   /** Ends the attempt of the task. It waits until it is resumed, for 30 days at most. */
   stopTask(task: TaskId, reason: string): Promise<TaskId>;
+  /**
+   * Ends the task and all below it at once, and removes their workspaces. Uncommitted work is saved first; a workspace whose
+   * work cannot be saved stays, and the reply says why. A task that is over only loses its workspace.
+   */
+  killTask(task: TaskId, reason: string): Promise<KilledTask>;
   /** The task goes on with what was said until it was stopped. `by` is ignored over HTTP. */
   resumeTask(task: TaskId, by: Answerer): Promise<TaskId>;
   /** All workspaces, oldest first, also those of tasks that are gone, and what lies among them and belongs to none. */

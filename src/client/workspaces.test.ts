@@ -134,6 +134,59 @@ describe("workspaces, in process and over HTTP", () => {
     assert.equal(repository.git("status", "--porcelain"), "");
   });
 
+  test("a kill cancels the task, saves its work on its branch and removes its workspace; what cannot be saved stays", async (t) => {
+    const { there, unfinished, make, repository } = await bench(t);
+    const before = personsThings(repository);
+    const [task, nested, own] = [await unfinished(), await unfinished(), await unfinished()];
+    const { workspace, inside } = await make(task);
+    inside.commit({ "done.txt": "done\n" }, "done");
+    inside.write("half.txt", "half\n");
+    const branch = workspace.branch ?? "";
+    const killed = await there.killTask(task, "enough");
+    assert.deepEqual(killed, {
+      task,
+      canceled: [task],
+      workspaces: [{ id: workspace.id, removed: true, branch, saved: branch, kept_reason: null }],
+    });
+    assert.equal((await there.task(task))?.status, "canceled");
+    assert.ok(!existsSync(workspace.folder));
+    assert.deepEqual(
+      ["done.txt", "half.txt"].map((file) => repository.git("show", `${branch}:${file}`)),
+      ["done", "half"],
+    );
+    assert.deepEqual(await there.killTask(task, "again"), { task, canceled: [], workspaces: [] });
+
+    const { workspace: kept, inside: outer } = await make(nested);
+    mkdirSync(join(kept.folder, "inner"));
+    outer.git("init", "-q", "inner");
+    outer.git(
+      "-C",
+      "inner",
+      "-c",
+      "user.name=A",
+      "-c",
+      "user.email=a@example.com",
+      "commit",
+      "-q",
+      "--allow-empty",
+      "-m",
+      "x",
+    );
+    const [stays] = (await there.killTask(nested, "enough")).workspaces;
+    assert.match(stays?.kept_reason ?? "", /inner\/? is a git repository of its own/);
+    assert.ok(stays?.removed === false && existsSync(kept.folder));
+
+    repository.git("branch", "mine");
+    const { inside: onMine } = await make(own, { existingBranch: "mine" });
+    onMine.write("half.txt", "half\n");
+    const [ofOwn] = (await there.killTask(own, "enough")).workspaces;
+    assert.match(ofOwn?.saved ?? "", /^refs\/tutti\//);
+    assert.equal(repository.git("rev-parse", "mine"), repository.git("rev-parse", "main"));
+    assert.equal(repository.git("show", `${ofOwn?.saved ?? ""}:half.txt`), "half");
+    repository.git("branch", "-D", "mine");
+    assert.deepEqual(personsThings(repository), before);
+  });
+
   test("a viewer looks and changes nothing", async (t) => {
     const { kit, finished, make } = await bench(t);
     const task = await finished();

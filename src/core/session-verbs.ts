@@ -3,19 +3,19 @@
 import { TuttiError } from "../protocol/error.ts";
 
 /** Verbs that do something to a session. Listing, getting and observing are had by all. */
-export type SessionVerb = "send" | "interrupt" | "stop" | "resume" | "kill";
+export type SessionVerb = "send" | "interrupt" | "stop" | "resume" | "cancel" | "kill";
 
-const all: readonly SessionVerb[] = ["send", "interrupt", "stop", "resume", "kill"];
+const all: readonly SessionVerb[] = ["send", "interrupt", "stop", "resume", "cancel", "kill"];
 /** It takes no messages while it works. */
-const silent: readonly SessionVerb[] = ["stop", "resume", "kill"];
+const silent: readonly SessionVerb[] = ["stop", "resume", "cancel", "kill"];
 
 const verbsOf: Readonly<Record<string, readonly SessionVerb[]>> = {
   local: all,
   acp: all,
   operator: all,
   command: silent,
-  /** It only starts others, each of which has a session of its own. */
-  invocation: ["kill"],
+  /** It only starts others, each of which has a session of its own. Ending it ends all of them. */
+  invocation: ["cancel", "kill"],
 };
 
 /** A runner that a project registers takes its mail or does not; the engine does the rest. */

@@ -142,7 +142,12 @@ export class Driver {
     }
   }
 
-  #returned({ tree }: LiveTask): void {
+  #returned(task: LiveTask): void {
+    const { tree, onReturned } = task;
+    if (onReturned !== undefined) {
+      task.onReturned = undefined;
+      for (const tell of onReturned) tell();
+    }
     tree.loops -= 1;
     if (tree.loops === 0) tree.onLoopsReturned?.();
   }

@@ -1,5 +1,6 @@
 // Ends tasks: with a result, by a cancel with all below, or because the deadline passed.
 
+import { killReason } from "../core/kill-signal.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { toFailure } from "../protocol/failure.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
@@ -38,12 +39,19 @@ export function endTask(parts: EngineParts, task: LiveTask, status: TerminalStat
 }
 
 /** Cancels the task and all below it. Parents go first, so that no loop can spawn a child meanwhile (invariant 4). */
-export function cancelTask(parts: EngineParts, task: LiveTask, reason: string): LiveTask[] {
+export function cancelTask(
+  parts: EngineParts,
+  task: LiveTask,
+  reason: string,
+  { kill = false }: { readonly kill?: boolean } = {},
+): LiveTask[] {
   const canceled: LiveTask[] = [];
   const visit = (at: LiveTask): void => {
     const below = [...(at.children ?? [])];
     if (at.result === undefined) {
       canceled.push(at);
+      // Before the end, so that this is the reason that the loop sees.
+      if (kill) at.stop?.(killReason(at.name));
       endTask(parts, at, "canceled", { reason });
     }
     for (const child of below) visit(child);

@@ -283,15 +283,26 @@ export class Engine implements Tasks {
   }
 
   async cancel(task: TaskId, reason: string): Promise<TaskId[]> {
+    return (await this.#cancel(task, reason, { kill: false })).map(({ name }) => name);
+  }
+
+  async kill(task: TaskId, reason: string): Promise<TaskId[]> {
+    const killed = await this.#cancel(task, reason, { kill: true });
+    const running = killed.filter((each) => each.running);
+    await Promise.all(running.map((each) => this.#whenTold((done) => (each.onReturned ??= new Set()).add(done))));
+    return killed.map(({ name }) => name);
+  }
+
+  async #cancel(task: TaskId, reason: string, how: { readonly kill: boolean }): Promise<LiveTask[]> {
     this.#check();
     const live = this.#parts.tasks.find(task);
     if (live === undefined) {
       await this.#endedResult(task);
       return [];
     }
-    const canceled = cancelTask(this.#parts, live, reason);
+    const canceled = cancelTask(this.#parts, live, reason, how);
     await this.#parts.store.committed();
-    return canceled.map((each) => each.name);
+    return canceled;
   }
 
   async retry(task: TaskId, { once }: Pick<StartOptions, "once"> = {}): Promise<void> {

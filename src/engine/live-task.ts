@@ -84,6 +84,8 @@ export interface LiveTask {
   onSettled: Set<() => void> | undefined;
   /** A loop of it has not returned. */
   running: boolean;
+  /** Called once when the loop that runs has returned. */
+  onReturned?: Set<() => void> | undefined;
   /** Ends the loop, or the wait for a slot. */
   stop: ((reason: unknown) => void) | undefined;
   /** Wakes whoever waits for mail. */

@@ -1,7 +1,8 @@
-// Declares the commands that watch, stop and resume the sessions of tasks.
+// Declares the commands that watch, stop and kill the sessions of tasks.
 import { type Command, InvalidArgumentError } from "commander";
 
 import type { Host } from "../../host/host.ts";
+import type { KillOptions } from "../commands/kill.ts";
 import type { ObserveOptions } from "../commands/observe.ts";
 import type { SessionsOptions } from "../commands/sessions.ts";
 import type { StopOptions } from "../commands/stop.ts";
@@ -40,6 +41,17 @@ export function declareSessionCommands(program: Command, host: () => Promise<Hos
     .action(async (task: string, options: StopOptions) => {
       const { stopCommand } = await import("../commands/stop.ts");
       await stopCommand(await host(), task, options);
+    });
+  program
+    .command("kill")
+    .argument("<task>", taskArgument)
+    .description("end a task and all below it at once, and remove its workspace; uncommitted work is saved first")
+    .option("--reason <text>", "why it is killed")
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (task: string, options: KillOptions) => {
+      const { killCommand } = await import("../commands/kill.ts");
+      await killCommand(await host(), task, options);
     });
 }
 

@@ -24,6 +24,7 @@ const remoteCommands: ReadonlySet<string> = new Set([
   "sessions",
   "observe",
   "stop",
+  "kill",
   "tasks",
   "show",
   "logs",

@@ -1,4 +1,4 @@
-// Sends to, stops, interrupts and resumes the session of a task, where its runner can.
+// Sends to, stops, interrupts, resumes, cancels and kills the session of a task, where its runner can.
 
 import { checkVerb, type SessionVerb } from "../../core/session-verbs.ts";
 import type { Tutti } from "../../client/client.ts";
@@ -7,16 +7,23 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { userMessage } from "../../protocol/task/message.ts";
 import type { Answerer } from "../../protocol/task/ask.ts";
-import { idInName } from "../../store/names.ts";
+import { idInName, taskName } from "../../store/names.ts";
 import type { StoreView } from "../../store/view.ts";
+import type { WorkspaceControl } from "./workspace-control.ts";
 
-type Controls = Pick<Tutti, "sendMessage" | "stopTask" | "resumeTask">;
+type Controls = Pick<Tutti, "sendMessage" | "stopTask" | "resumeTask" | "cancel" | "killTask">;
+
+interface SessionControlDeps {
+  readonly view: StoreView;
+  readonly engine: Engine;
+  readonly workspaces: Pick<WorkspaceControl, "removeKilled">;
+}
 
 /** So many tasks of an invocation are named when a person has to choose. */
 const mostNamed = 8;
 const interruptedBy: Answerer = { kind: "rule", name: "interrupt" };
 
-export function sessionControl({ view, engine }: { readonly view: StoreView; readonly engine: Engine }): Controls {
+export function sessionControl({ view, engine, workspaces }: SessionControlDeps): Controls {
   /** The session that is meant: of the task itself, or of the only open task of an invocation. */
   const sessionOf = async (task: TaskId, verb: SessionVerb): Promise<TaskId> => {
     const live = engine.session(task);
@@ -38,7 +45,26 @@ export function sessionControl({ view, engine }: { readonly view: StoreView; rea
     checkVerb(verb, { runner: row.kind, task });
     return task;
   };
+  /** Unlike the other verbs these are about the task itself and all below it, an invocation too. */
+  const checkEnding = (task: TaskId, verb: "cancel" | "kill"): void => {
+    const live = engine.session(task);
+    if (live !== undefined) checkVerb(verb, live);
+  };
+  const namesFrom = async (task: TaskId): Promise<readonly TaskId[]> => {
+    const id = idInName(view.salt, task);
+    const below = id === undefined ? [] : await view.below(id);
+    return [task, ...below.map((each) => taskName(view.salt, each.id))];
+  };
   return {
+    async cancel(task, reason) {
+      checkEnding(task, "cancel");
+      return engine.cancel(task, reason);
+    },
+    async killTask(task, reason) {
+      checkEnding(task, "kill");
+      const canceled = await engine.kill(task, reason);
+      return { task, canceled, workspaces: await workspaces.removeKilled(await namesFrom(task)) };
+    },
     async sendMessage(task, text, { interrupt = false } = {}) {
       const session = await sessionOf(task, interrupt ? "interrupt" : "send");
       // First the message: the attempt that goes on finds it, whatever happens in between.

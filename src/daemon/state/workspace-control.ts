@@ -16,6 +16,7 @@ import {
   type WorkspacePage,
   type WorkspaceView,
 } from "../../protocol/api/workspace-shapes.ts";
+import type { KilledTask } from "../../protocol/api/session-shapes.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
@@ -29,6 +30,7 @@ import {
   readRecords,
   removeWorkspace,
   restoreWorkspace,
+  saveWorkspace,
   sessionResult,
   type Workspace,
   type WorkspaceStore,
@@ -67,6 +69,8 @@ export interface WorkspaceControl extends Pick<
   | "pruneWorkspaces"
 > {
   workspacePage(query?: WorkspaceListQuery): Promise<WorkspacePage>;
+  /** Removes all workspaces of tasks whose processes have ended. One whose work cannot be saved stays. */
+  removeKilled(tasks: readonly TaskId[]): Promise<KilledTask["workspaces"]>;
   /** Resolves when nothing is being merged or removed. */
   idle(): Promise<void>;
 }
@@ -123,9 +127,35 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
     return { id, branch: branchDeleted ? null : (workspace?.branch ?? null), saved: saved ?? null };
   };
 
+  const removeKilled = async (workspace: Workspace): Promise<KilledTask["workspaces"][number]> => {
+    const { id, mode, branch, new_branch, folder } = workspace;
+    const kept = { id, removed: false, branch, saved: null };
+    if (mode === "shared") return { ...kept, kept_reason: `it is your own folder, ${folder}` };
+    try {
+      const confine = await deps.confine();
+      // On a branch that Tutti made, the work is found where it is looked for. A branch of the person gets no half work.
+      const commits = mode === "worktree" && new_branch ? "tutti" : "nobody";
+      const message = `Work of ${workspace.task}, attempt ${workspace.attempt}, when it was killed`;
+      const { commit } = await saveWorkspace(workspace, { commits, confine, message });
+      const removed = await remove(id, "save");
+      return { ...removed, removed: true, saved: commit === null ? removed.saved : branch, kept_reason: null };
+    } catch (thrown) {
+      return { ...kept, kept_reason: thrownMessage(thrown) };
+    }
+  };
+
   return {
     workspacePage,
     idle,
+    removeKilled: (tasks) =>
+      exclusively(async () => {
+        const outcomes: KilledTask["workspaces"] = [];
+        for (const workspace of readRecords(store).workspaces) {
+          if (workspace.state === "removed" || !tasks.includes(workspace.task)) continue;
+          outcomes.push(await removeKilled(workspace));
+        }
+        return outcomes;
+      }),
     async workspaces() {
       const { workspaces } = readRecords(store);
       const { leftovers } = await workspacePage({ limit: 1 });

@@ -37,6 +37,18 @@ export const sessionRoutes = {
     reply: jsonReply(shapes.StoppedTask),
     refuses: [403, 404, 409],
   }),
+  killTask: route({
+    method: "POST",
+    path: "/v1/tasks/{task}/kill",
+    tag: "sessions",
+    about:
+      "End the task and all below it at once, and remove their workspaces; work that is in no commit is saved first, or the workspace stays",
+    access: "operator",
+    params: TaskParams,
+    body: { ...jsonBody(shapes.KillTask), optional: true },
+    reply: jsonReply(shapes.KilledTask),
+    refuses: [403, 404],
+  }),
   resumeTask: route({
     method: "POST",
     path: "/v1/tasks/{task}/resume",

@@ -10,6 +10,25 @@ export const StopTask = z.strictObject({ reason: z.string().trim().min(1).max(10
 export const StoppedTask = z.strictObject({ stopped: z.literal(true), task: TaskId });
 export const ResumedTask = z.strictObject({ resumed: z.literal(true), task: TaskId });
 
+export const KillTask = z.strictObject({ reason: z.string().trim().min(1).max(1000).default("killed by request") });
+const KilledWorkspace = z.strictObject({
+  id: z.string(),
+  removed: z.boolean(),
+  /** The branch with the work; null when there is none. */
+  branch: z.string().nullable(),
+  /** Where the work is that was uncommitted: the branch, or a ref of Tutti; null when everything was committed. */
+  saved: z.string().nullable(),
+  /** Why the workspace was not removed; null when it was. */
+  kept_reason: z.string().nullable(),
+});
+/** `canceled`: the tasks that were not over. */
+export const KilledTask = z.strictObject({
+  task: TaskId,
+  canceled: z.array(TaskId),
+  workspaces: z.array(KilledWorkspace),
+});
+export type KilledTask = z.infer<typeof KilledTask>;
+
 export const ObserveQuery = z.strictObject({
   /** How many of the latest events to return. */
   recent: z.coerce.number<number>().int().min(0).max(100).default(10),

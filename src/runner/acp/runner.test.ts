@@ -278,6 +278,18 @@ describe("a session over the Agent Client Protocol", { concurrency: 2 }, () => {
     assert.equal((await world.engine.result(name)).status, "canceled");
   });
 
+  test("a kill ends the whole tree of processes without asking, and returns when they are gone", async (t) => {
+    const times = { cancelMs: 60_000, graceMs: 60_000 };
+    const world = await acpWorld(t, { behaviour: { ignoresTerm: true, ignoresCancel: true }, runner: { times } });
+    const name = await world.start([{ fork: true }, { say: "working" }, { hang: true }]);
+    await until(() => processesOf(world.work).length >= 2);
+    assert.deepEqual(await world.engine.kill(name, "enough"), [name]);
+    assert.deepEqual(processesOf(world.work), []);
+    assert.deepEqual(world.ledger("canceled"), []);
+    assert.equal((await world.engine.result(name)).status, "canceled");
+    assert.deepEqual(await world.engine.kill(name, "again"), []);
+  });
+
   test("a deadline ends the session, but not while a person is asked", async (t) => {
     const world = await acpWorld(t);
     const deadline = Date.now() + 7_000;

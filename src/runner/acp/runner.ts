@@ -18,6 +18,7 @@ import type { Workspace } from "../../workspace/index.ts";
 import type { SandboxStatus } from "../shared/sandbox/sandbox-status.ts";
 import { askAboutProtected } from "./approve-protected.ts";
 import { readAcpConfig, type WantedWorkspace } from "./config.ts";
+import { stepToEnd } from "../shared/step-to-end.ts";
 import { homeName } from "./old-homes.ts";
 import { agentProgram, type LaunchOptions, removeHome } from "./session-launch.ts";
 import { profileOf, type Profiles } from "./profile.ts";
@@ -120,7 +121,7 @@ async function inWorkspace(
     if (!isStopped(durable)) await leaveFolder(workspaces, workspace).catch(() => undefined);
     throw thrown;
   }
-  const saved = await durable.step("saved", { repeatable: true, schema: SavedSession }, (step) =>
+  const saved = await stepToEnd(durable, { key: "saved", repeatable: true, schema: SavedSession }, (step) =>
     saveSession(workspaces, workspace, {
       message: `${durable.agent}: ${firstLine(session.prompt)}`,
       launch: session.launch,
@@ -201,32 +202,21 @@ async function oneProcess(
 ): Promise<SessionOutcome> {
   const { launch } = options;
   const { profile } = launch;
-  let body: Promise<unknown> | undefined;
-  try {
-    return await durable.step(
-      `session${options.state.process}`,
-      {
-        repeatable: false,
-        schema: SessionOutcome,
-        // An agent that does not say what it spends is asked about first, like a model of unknown price.
-        ...(profile.metered ? {} : { reserve: { input_tokens: 0, output_tokens: 0, money_micro_usd: null } }),
-      },
-      (step) => {
-        const running = inPlace();
-        body = running;
-        return running;
-
-        async function inPlace(): Promise<SessionOutcome> {
-          if (place === undefined) return runSession(step, options);
-          const git = await beginInFolder(place.workspaces, place.workspace);
-          return runSession(step, { ...options, launch: { ...launch, folder: { ...launch.folder, git } } });
-        }
-      },
-    );
-  } finally {
-    // A canceled step returns at once, but the task must keep its slot and its folder until the processes have ended.
-    await body?.catch(() => undefined);
-  }
+  return stepToEnd(
+    durable,
+    {
+      key: `session${options.state.process}`,
+      repeatable: false,
+      schema: SessionOutcome,
+      // An agent that does not say what it spends is asked about first, like a model of unknown price.
+      ...(profile.metered ? {} : { reserve: { input_tokens: 0, output_tokens: 0, money_micro_usd: null } }),
+    },
+    async (step) => {
+      if (place === undefined) return runSession(step, options);
+      const git = await beginInFolder(place.workspaces, place.workspace);
+      return runSession(step, { ...options, launch: { ...launch, folder: { ...launch.folder, git } } });
+    },
+  );
 }
 
 /** A prompt that was not delivered can be sent by another process; one that was, only where the session itself goes on. */

@@ -29,6 +29,7 @@ import {
 } from "../../workspace/index.ts";
 import { workdirOf } from "../command/resolve-command.ts";
 import { beginAfter, mergeInstructions } from "./begin-after.ts";
+import { stepToEnd } from "../shared/step-to-end.ts";
 import type { WantedWorkspace } from "./config.ts";
 import { runHooks } from "./run-hooks.ts";
 import type { LaunchOptions } from "./session-launch.ts";
@@ -97,7 +98,8 @@ export async function openSessionFolder(
   const { isOver, signing } = workspaces;
   const begin = await beginAfter(durable, { store, isOver, signing, project, wanted });
   const base = begin.commit ?? wanted.base;
-  const { workspace, warnings } = await durable.step("workspace", { repeatable: true, schema: Made }, async (step) => {
+  const options = { key: "workspace", repeatable: true, schema: Made } as const;
+  const { workspace, warnings } = await stepToEnd(durable, options, async (step) => {
     const attempt = durable.since;
     const known = readRecord(store, workspaceId(durable.task, attempt));
     if (known?.state === "removed") return restoreWorkspace(store, known.id, { confine: workspaces.confine });

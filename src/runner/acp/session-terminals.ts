@@ -6,7 +6,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { quoted } from "../../agent/tools/call-look.ts";
 import { keptOutput } from "../command/kept-output.ts";
 import { workdirOf } from "../command/resolve-command.ts";
-import { endProcesses, type ProcessNote } from "../shared/process/end-processes.ts";
+import { defaultGraceMs, endProcesses, type ProcessNote } from "../shared/process/end-processes.ts";
 import { type HeldProcess, startHeld } from "../shared/process/held-process.ts";
 import type { Approver } from "./approver.ts";
 import { CreateTerminalRequest, TerminalRequest } from "./acp-frames.ts";
@@ -125,14 +125,14 @@ export class SessionTerminals {
   }
 
   /** Ends everything. Returns the pids that could not be ended. */
-  async endAll(): Promise<number[]> {
-    const left = await Promise.all([...this.#terminals.values()].map(end));
+  async endAll(graceMs: number): Promise<number[]> {
+    const left = await Promise.all([...this.#terminals.values()].map((each) => end(each, graceMs)));
     return left.flat();
   }
 }
 
-async function end({ held }: Terminal): Promise<readonly number[]> {
-  const { left } = await endProcesses(held.note);
+async function end({ held }: Terminal, graceMs = defaultGraceMs): Promise<readonly number[]> {
+  const { left } = await endProcesses(held.note, { graceMs });
   held.letGo();
   return left;
 }

@@ -3,6 +3,7 @@
 import { z } from "zod";
 
 import type { ApprovalSource } from "../../core/approval.ts";
+import { isKilled } from "../../core/kill-signal.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type Message, messageText, userMessage } from "../../protocol/task/message.ts";
 import type { RunningStep } from "../../ports.ts";
@@ -301,6 +302,7 @@ class Session {
       if (signal.aborted) aborted();
       const first = await Promise.race([answered.then(() => "answered" as const), stop.promise, silence.given]);
       if (first === "answered") return await answered;
+      if (isKilled(signal)) signal.throwIfAborted();
       this.#connection.notify("session/cancel", { sessionId: this.#state.session });
       this.#approver.withdrawAll();
       const stopped = await within(answered, cancelMs);
@@ -373,9 +375,10 @@ class Session {
     this.#approver.withdrawAll();
     this.#held.letGo();
     this.#live.end();
+    const graceMs = isKilled(this.#step.signal) ? 0 : this.#options.times.graceMs;
     const [terminals, { left }] = await Promise.all([
-      this.#terminals.endAll(),
-      endProcesses(this.#held.note, { graceMs: this.#options.times.graceMs }),
+      this.#terminals.endAll(graceMs),
+      endProcesses(this.#held.note, { graceMs }),
     ]);
     const pids = [...terminals, ...left];
     if (pids.length === 0) return;

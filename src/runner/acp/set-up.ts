@@ -9,6 +9,7 @@ import { CommandResult, commandFailure } from "../command/command-result.ts";
 import { readCommandConfig } from "../command/config.ts";
 import { runCommand } from "../command/run-command.ts";
 import { keepSetup, restoreSetup, type SetupCache, setupKey, type Workspace } from "../../workspace/index.ts";
+import { stepToEnd } from "../shared/step-to-end.ts";
 import { type LaunchOptions, makeHome, prepareProgram, removeHome } from "./session-launch.ts";
 
 export interface SetupCommand {
@@ -62,17 +63,21 @@ async function runSetup(
   // Code of the repository runs here, perhaps with the network: the login that the session gets must not be in its home.
   const place = { ...launch, home: join(launch.home, "setup") };
   let config: ReturnType<typeof readCommandConfig> | undefined;
-  const result = await durable.step(key, { repeatable: true, schema: CommandResult, input: command }, async (step) => {
-    await makeHome(place.home, { credentials: [], files: {} });
-    try {
-      const [program, ...args] = command;
-      const { argv, env } = await prepareProgram(place, program, { cwd, network });
-      config = readCommandConfig({ argv: [...argv, ...args], env, env_allow: [], workdir: cwd });
-      return await runCommand({ config, stdin: "", roots, offLimits: [] }, step);
-    } finally {
-      await removeHome(place.home);
-    }
-  });
+  const result = await stepToEnd(
+    durable,
+    { key, repeatable: true, schema: CommandResult, input: command },
+    async (step) => {
+      await makeHome(place.home, { credentials: [], files: {} });
+      try {
+        const [program, ...args] = command;
+        const { argv, env } = await prepareProgram(place, program, { cwd, network });
+        config = readCommandConfig({ argv: [...argv, ...args], env, env_allow: [], workdir: cwd });
+        return await runCommand({ config, stdin: "", roots, offLimits: [] }, step);
+      } finally {
+        await removeHome(place.home);
+      }
+    },
+  );
   const failure = commandFailure(config ?? readCommandConfig({ argv: command }), result);
   if (failure !== undefined) throw failure;
 }

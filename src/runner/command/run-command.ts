@@ -1,5 +1,6 @@
 // Runs a command from start to end and leaves no process behind. A process is started held, and released once its pid is recorded.
 
+import { isKilled } from "../../core/kill-signal.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { StepContext } from "../../ports.ts";
 import { cleanUp } from "../shared/process/clean-up.ts";
@@ -86,7 +87,7 @@ async function watch(
   if (!timed_out && !context.signal.aborted) await awaitStopNews(held, context.signal);
   const wasStopped = timed_out || context.signal.aborted;
   if (!wasStopped) await within(held.closed, drainMs);
-  const found = await endAll(held, config.grace_ms);
+  const found = await endAll(held, isKilled(context.signal) ? 0 : config.grace_ms);
   // A process that left the POSIX session may hold the output open for ever, so this wait is bounded.
   await within(held.closed, drainMs);
   live.end();

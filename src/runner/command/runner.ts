@@ -7,6 +7,7 @@ import { Message, messageText } from "../../protocol/task/message.ts";
 import type { Durable, Runner } from "../../ports.ts";
 import { type CommandConfig, commandLine, readCommandConfig } from "./config.ts";
 import { commandFailure, CommandResult } from "./command-result.ts";
+import { stepToEnd } from "../shared/step-to-end.ts";
 import { runCommand } from "./run-command.ts";
 
 export interface CommandRunnerOptions {
@@ -32,16 +33,11 @@ interface OneRun {
 
 async function runOnce(durable: Durable, { config, rawConfig, offLimits }: OneRun): Promise<CommandResult> {
   const stdin = config.stdin ?? inputText(durable.input);
-  let body: Promise<unknown> | undefined;
   try {
-    return await durable.step(
-      "run",
-      { repeatable: config.repeatable, schema: CommandResult, input: { config: rawConfig, stdin } },
-      (context) => {
-        const running = runCommand({ config, stdin, roots: durable.rights.roots, offLimits }, context);
-        body = running;
-        return running;
-      },
+    return await stepToEnd(
+      durable,
+      { key: "run", repeatable: config.repeatable, schema: CommandResult, input: { config: rawConfig, stdin } },
+      (context) => runCommand({ config, stdin, roots: durable.rights.roots, offLimits }, context),
     );
   } catch (thrown) {
     if (!(thrown instanceof TuttiError) || thrown.code !== "outcome_unknown") throw thrown;
@@ -51,9 +47,6 @@ async function runOnce(durable: Durable, { config, rawConfig, offLimits }: OneRu
       retry,
       ...(details === undefined ? {} : { details }),
     });
-  } finally {
-    // A canceled step returns at once, but the task must keep its slot and its folder until the processes have ended.
-    await body?.catch(() => undefined);
   }
 }
 

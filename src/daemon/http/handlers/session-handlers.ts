@@ -4,7 +4,7 @@ import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { answererOf } from "./answerer.ts";
 
-type SessionRoute = "sessions" | "observe" | "stopTask" | "resumeTask";
+type SessionRoute = "sessions" | "observe" | "stopTask" | "killTask" | "resumeTask";
 
 export function sessionHandlers({ state: { client } }: HttpContext): Pick<Handlers, SessionRoute> {
   return {
@@ -13,6 +13,7 @@ export function sessionHandlers({ state: { client } }: HttpContext): Pick<Handle
     stopTask: async ({ params, body }) => ({
       value: { stopped: true, task: await client.stopTask(params.task, body.reason) },
     }),
+    killTask: async ({ params, body }) => ({ value: await client.killTask(params.task, body.reason) }),
     resumeTask: async ({ params, caller }) => ({
       value: { resumed: true, task: await client.resumeTask(params.task, answererOf(caller)) },
     }),
