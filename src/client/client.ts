@@ -38,6 +38,7 @@ import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { NewStandingApproval, StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { OperatorInfo } from "../protocol/operator/operator-session.ts";
+import type { HeldAgent } from "../protocol/task/agent-failure.ts";
 import type { DetailedObservation, Observation } from "../protocol/task/observation.ts";
 import type { TaskSummary, TaskView } from "../protocol/task/task-view.ts";
 
@@ -80,6 +81,8 @@ export interface Reader {
   observe(task: TaskId, query?: ObserveQuery): Promise<DetailedObservation>;
   /** All tasks that are not over and have a session, newest first. */
   sessions(): Promise<readonly Observation[]>;
+  /** Coding agents that failed several times in a row. The next launch of one asks first. */
+  heldAgents(): Promise<readonly HeldAgent[]>;
   /** Whether there is a pause, so that no new work begins. */
   paused(): Promise<boolean>;
   close(): Promise<void>;

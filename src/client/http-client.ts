@@ -148,6 +148,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
     killTask: (task, reason) => call("killTask", { params: { task }, body: { reason } }),
     resumeTask: async (task) => (await call("resumeTask", { params: { task } })).task,
     observe: (task, query = {}) => call("observe", { params: { task }, query }),
+    heldAgents: async () => (await call("sessions", { query: { limit: 1 } })).held,
     sessions: () =>
       allPages(async (cursor) => {
         const { sessions, next } = await call("sessions", { query: cursor });

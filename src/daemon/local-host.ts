@@ -7,7 +7,7 @@ import { openView } from "../store/sqlite/sqlite-view.ts";
 import { openReader } from "./state/reader.ts";
 
 export const localHost: Host = {
-  openReader: (folder) => openReader(openView(folder)),
+  openReader: (folder) => openReader(openView(folder), folder),
   openLocal: async (folder) => (await import("./lifecycle/work-here.ts")).workHere(folder),
   async cancel(folder, task, reason) {
     const { openState } = await import("./state/open-state.ts");

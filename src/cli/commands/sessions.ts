@@ -3,7 +3,7 @@ import type { Host } from "../../host/host.ts";
 import { withReader } from "../connect.ts";
 import { activityMark } from "../terminal/observed-line.ts";
 import { oneLine } from "../terminal/printable.ts";
-import { writeJson, writeLine } from "../terminal/screen.ts";
+import { note, writeJson, writeLine } from "../terminal/screen.ts";
 import { writeTable } from "../terminal/table.ts";
 import { duration } from "../terminal/units.ts";
 
@@ -21,13 +21,20 @@ export async function sessionsCommand(host: Host, options: SessionsOptions): Pro
       for (const session of sessions) await writeJson(session);
       return;
     }
-    if (sessions.length === 0) return writeLine("no session is open");
+    if (sessions.length === 0) await writeLine("no session is open");
     const now = Date.now();
-    await writeTable(
-      sessions.map(({ task, agent, runner, activity, summary, last_event_at }) => ({
-        mark: activityMark(activity),
-        cells: [task, agent, runner, activity, duration(now - last_event_at), oneLine(summary, summaryLength)],
-      })),
-    );
+    if (sessions.length > 0)
+      await writeTable(
+        sessions.map(({ task, agent, runner, activity, summary, last_event_at }) => ({
+          mark: activityMark(activity),
+          cells: [task, agent, runner, activity, duration(now - last_event_at), oneLine(summary, summaryLength)],
+        })),
+      );
+    for (const { agent, failures } of await reader.heldAgents()) {
+      const last = failures.at(-1)?.message ?? "";
+      note(
+        `${agent} failed ${failures.length} times in a row, so its next launch asks first: ${oneLine(last, summaryLength)}`,
+      );
+    }
   });
 }

@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
 import type { Finding } from "../../host/project.ts";
+import type { HeldAgent } from "../../protocol/task/agent-failure.ts";
 import { agentProgram } from "../../runner/acp/session-launch.ts";
 import type { Profile, Profiles } from "../../runner/acp/profile.ts";
 
@@ -24,6 +25,17 @@ export async function checkCodingAgents(profiles: Profiles): Promise<Finding> {
   const some = Object.values(profiles).flatMap(({ install }) => install ?? [])[0];
   const todo = some === undefined ? {} : { todo: `to run tasks with one, install it, for example with: ${some}` };
   return { what, state: "ok", said: "none is installed", ...todo };
+}
+
+export function heldFinding({ agent, failures }: HeldAgent): Finding {
+  const last = failures.at(-1);
+  const said = `${agent} failed ${failures.length} times in a row, at last in ${last?.task ?? "a task"}: ${last?.message ?? ""}`;
+  return {
+    what: "coding agents",
+    state: "warn",
+    said,
+    todo: "look at what failed; the next task that launches it asks",
+  };
 }
 
 async function versionOf({ version }: Profile): Promise<string> {

@@ -19,6 +19,7 @@ import { ConfigProcess } from "./config-process.ts";
 import { configRunner } from "./config-runners.ts";
 import { configTool } from "./config-tools.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
+import { SessionsConfig } from "./sessions-config.ts";
 import { roomSettings, WorkspacesConfig } from "./workspaces-config.ts";
 
 const Config = z.strictObject({
@@ -29,6 +30,8 @@ const Config = z.strictObject({
   /** Used, and validated, only in the user's own config. */
   notifications: z.unknown().optional(),
   workspaces: WorkspacesConfig.default(() => ({})),
+  /** Only in the user's own config. */
+  sessions: SessionsConfig.optional(),
   /** Validated where they are made into tools (`readUserTools`). */
   tools: z.array(z.unknown()).default(() => []),
   /** Validated where they are made into runners (`readUserRunners`). */
@@ -53,7 +56,7 @@ export interface LoadedConfig {
 
 const takenNames = [...reservedToolNames, "run", ...builtinTools.map((tool) => tool.name)];
 
-/** Whose config it is: only the user's own may say how much of the disk workspaces take. */
+/** Whose config it is: only the user's own may say how much of the disk workspaces take, and how long sessions may rest. */
 type ConfigOwner = "user" | "project";
 
 /** The caller has made sure that the files may be used: a config that is code is executed, in a process of its own. */
@@ -100,16 +103,24 @@ function loadJson({ file, text }: ConfigFiles, owner: ConfigOwner): LoadedConfig
 
 function parseConfig(file: string, value: unknown, owner: ConfigOwner): Config {
   const parsed = Config.safeParse(value);
-  const [room] = owner === "project" && parsed.success ? roomSettings(parsed.data.workspaces) : [];
-  if (room !== undefined) {
+  const [setting] = owner === "project" && parsed.success ? settingsOfUser(parsed.data) : [];
+  if (setting !== undefined) {
     throw new TuttiError(
       "invalid_input",
-      `${file}: workspaces.${room} is not for a project to set; put it into ~/.tutti/tutti.config.json`,
+      `${file}: ${setting} is not for a project to set; put it into ~/.tutti/tutti.config.json`,
     );
   }
   if (parsed.success) return parsed.data;
   const issues = issuesOf(parsed.error);
   throw new TuttiError("invalid_input", `${file}: ${describeIssues(issues)}`, { details: { file, issues } });
+}
+
+/** The names of settings that only the user's own config may have. */
+function settingsOfUser({ workspaces, sessions }: Config): string[] {
+  return [
+    ...roomSettings(workspaces).map((name) => `workspaces.${name}`),
+    ...(sessions === undefined ? [] : ["sessions"]),
+  ];
 }
 
 function refuseIssues(issues: readonly string[]): void {

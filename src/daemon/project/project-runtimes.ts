@@ -23,6 +23,7 @@ import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import type { ProviderKeys } from "../secrets/provider-keys.ts";
+import { openAgentFailures } from "./agent-failures.ts";
 import { askForConfig } from "./ask-for-config.ts";
 import { askForTrust, askToMiss } from "./ask-for-trust.ts";
 import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
@@ -189,6 +190,7 @@ async function loadRuntime(
       sandbox,
       offLimits: [state],
       homes: sessionHomes(state),
+      breaker: openAgentFailures(state, user.sessions.max_failures),
       workspaces: {
         store: openWorkspaces(state, { root: workspacesRoot(user.workspaces) }),
         commits: workspaces.commits ?? "tutti",

@@ -11,7 +11,8 @@ import { toTuttiError } from "../../protocol/error.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { findDaemon } from "../lifecycle/find-daemon.ts";
 import { keySources } from "../secrets/provider-keys.ts";
-import { checkCodingAgents } from "./check-coding-agents.ts";
+import { heldAgents } from "./agent-failures.ts";
+import { checkCodingAgents, heldFinding } from "./check-coding-agents.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkModels } from "./check-models.ts";
 import { checkSandbox } from "./check-sandbox.ts";
@@ -42,6 +43,7 @@ export async function runDoctor({ project, state, agents }: DoctorSubject): Prom
     await checkGit(),
     await checkSandbox(),
     ...(loaded === undefined ? [] : [await checkCodingAgents(loaded.profiles)]),
+    ...heldAgents(state).map(heldFinding),
   ];
 }
 

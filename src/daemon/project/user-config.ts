@@ -1,4 +1,4 @@
-// The user's own config, `~/.tutti/tutti.config.*`: models, approvals and workspaces for all projects, and who is notified.
+// The user's own config, `~/.tutti/tutti.config.*`: models, approvals, workspaces and sessions for all projects, and who is notified.
 
 import { join, sep } from "node:path";
 
@@ -10,6 +10,7 @@ import type { AcpSettings } from "../../runner/acp/settings.ts";
 import { NotifyConfig } from "../notify/notify-config.ts";
 import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
 import { loadConfig } from "./project-config.ts";
+import { SessionsConfig } from "./sessions-config.ts";
 import type { WorkspacesConfig } from "./workspaces-config.ts";
 
 export interface UserConfig {
@@ -22,6 +23,7 @@ export interface UserConfig {
   readonly acp: AcpSettings;
   readonly notifications: NotifyConfig;
   readonly workspaces: WorkspacesConfig;
+  readonly sessions: SessionsConfig;
 }
 
 /**
@@ -53,9 +55,9 @@ export async function loadUserConfig(home: string): Promise<UserConfig> {
   if (!notifications.success) {
     throw new TuttiError("invalid_input", `${file}: notifications: ${describeIssues(issuesOf(notifications.error))}`);
   }
-  const { models, approvals, acp, workspaces } = config;
+  const { models, approvals, acp, workspaces, sessions = SessionsConfig.parse({}) } = config;
   const version = files?.hash ?? "";
-  return { file, version, models, approvals, acp, notifications: notifications.data, workspaces };
+  return { file, version, models, approvals, acp, notifications: notifications.data, workspaces, sessions };
 }
 
 /** Calls `loadUserConfig` again only when the content has changed. */

@@ -53,7 +53,7 @@ const mostParked = 100;
 
 export function localClient(deps: LocalClientDeps): LocalTutti {
   const { store, view, engine, feed, keys, operators } = deps;
-  const { subtree, eventPage, ...reads } = readsOf(view);
+  const { subtree, eventPage, ...reads } = readsOf(view, deps.facts().state);
   const source: FollowSource = {
     read: eventPage,
     subtree,

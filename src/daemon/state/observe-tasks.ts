@@ -19,7 +19,7 @@ const longestPage = 1024 * 1024;
 
 export interface Observer {
   observe(task: TaskId, query?: ObserveQuery): Promise<DetailedObservation>;
-  sessionPage(query?: SessionQuery): Promise<SessionPage>;
+  sessionPage(query?: SessionQuery): Promise<Omit<SessionPage, "held">>;
 }
 
 export function observerOf(view: StoreView, now: () => number): Observer {

@@ -17,6 +17,7 @@ import {
   TreeQuery,
   type WaitList,
 } from "../../protocol/api/task-shapes.ts";
+import type { SessionPage, SessionQuery } from "../../protocol/api/session-shapes.ts";
 import { pauseSetting, pausesIn } from "../../engine/pause-switch.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { AskId, TaskId } from "../../protocol/ids.ts";
@@ -25,7 +26,8 @@ import { isTerminal } from "../../protocol/task/task-status.ts";
 import type { WaitRow } from "../../store/store.ts";
 import type { Rows, StoreView, TaskListing, WaitListing } from "../../store/view.ts";
 import { follow, type FollowSource } from "./follow-feed.ts";
-import { type Observer, observerOf } from "./observe-tasks.ts";
+import { heldAgents } from "../project/agent-failures.ts";
+import { observerOf } from "./observe-tasks.ts";
 import { listedAsk, listedWait, taskSummary, taskView, waitView } from "./row-views.ts";
 
 /** How often a state that others work on is looked at for more. */
@@ -35,7 +37,8 @@ const pollMs = 200;
 const pageLength = 1024 * 1024;
 
 /** Lists in pages, as the API gives them. */
-export interface PageReads extends Pick<Observer, "sessionPage"> {
+export interface PageReads {
+  sessionPage(query?: SessionQuery): Promise<SessionPage>;
   treePage(task: TaskId, query?: TreeQuery): Promise<TaskTree>;
   askPage(query?: OpenQuery): Promise<AskList>;
   waitPage(query?: OpenQuery): Promise<WaitList>;
@@ -47,7 +50,8 @@ export interface StoreReads extends Omit<Reader, "follow" | "close">, PageReads 
   eventPage: FollowSource["read"];
 }
 
-export function readsOf(view: StoreView): StoreReads {
+/** `folder`: the state folder. */
+export function readsOf(view: StoreView, folder: string): StoreReads {
   const { salt } = view;
   const idOf = async (task: TaskId): Promise<number> => {
     const id = idInName(salt, task);
@@ -72,7 +76,7 @@ export function readsOf(view: StoreView): StoreReads {
   };
   const observer = observerOf(view, () => Date.now());
   const reads: PageReads = {
-    sessionPage: (query) => observer.sessionPage(query),
+    sessionPage: async (query) => ({ ...(await observer.sessionPage(query)), held: heldAgents(folder) }),
     async treePage(task, query = {}) {
       const { limit, cursor } = TreeQuery.parse(query);
       const page = { after: Number(cursor ?? 0), limit, maxLength: pageLength };
@@ -188,6 +192,7 @@ export function readsOf(view: StoreView): StoreReads {
       return found;
     },
     observe: (task, query) => observer.observe(task, query),
+    heldAgents: async () => heldAgents(folder),
     sessions: () =>
       allPages(async (at) => {
         const { sessions, next } = await observer.sessionPage(at);
@@ -228,8 +233,8 @@ function nextOf({ rows, more }: Rows<{ readonly id: number }>): string | null {
 }
 
 /** Reads beside the process that runs the tasks. That process tells nobody, so a follower looks again and again. */
-export function openReader(view: StoreView): Reader {
-  const { subtree, eventPage, ...reads } = readsOf(view);
+export function openReader(view: StoreView, folder: string): Reader {
+  const { subtree, eventPage, ...reads } = readsOf(view, folder);
   const source: FollowSource = {
     read: eventPage,
     subtree,

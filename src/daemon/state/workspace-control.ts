@@ -17,6 +17,7 @@ import {
   type WorkspaceView,
 } from "../../protocol/api/workspace-shapes.ts";
 import type { KilledTask } from "../../protocol/api/session-shapes.ts";
+import type { TaskId } from "../../protocol/ids.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";

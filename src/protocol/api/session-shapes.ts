@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { TaskId } from "../ids.ts";
+import { HeldAgent } from "../task/agent-failure.ts";
 import { Observation } from "../task/observation.ts";
 import { count, nextItem, numberCursor } from "./list-query.ts";
 
@@ -37,5 +38,10 @@ export type ObserveQuery = z.input<typeof ObserveQuery>;
 
 export const SessionQuery = z.strictObject({ limit: count(200, 50), cursor: numberCursor });
 export type SessionQuery = z.input<typeof SessionQuery>;
-export const SessionPage = z.strictObject({ sessions: z.array(Observation), next: nextItem });
+/** `held`: coding agents that failed several times in a row, so that their next launch asks first. */
+export const SessionPage = z.strictObject({
+  sessions: z.array(Observation),
+  held: z.array(HeldAgent).default([]),
+  next: nextItem,
+});
 export type SessionPage = z.infer<typeof SessionPage>;

@@ -19,6 +19,7 @@ import type { SandboxStatus } from "../shared/sandbox/sandbox-status.ts";
 import { askAboutProtected } from "./approve-protected.ts";
 import { readAcpConfig, type WantedWorkspace } from "./config.ts";
 import { stepToEnd } from "../shared/step-to-end.ts";
+import { agentRef, askIfHeldBack, type Breaker, noteFailure, type Watched } from "./breaker.ts";
 import { homeName } from "./old-homes.ts";
 import { agentProgram, type LaunchOptions, removeHome } from "./session-launch.ts";
 import { profileOf, type Profiles } from "./profile.ts";
@@ -51,6 +52,8 @@ export interface AcpRunnerOptions {
   readonly trustedSettings?: TrustedSettings;
   /** Absent where sessions work in the task's folder itself. */
   readonly workspaces?: SessionWorkspaces;
+  /** Absent where no agent is ever held back. */
+  readonly breaker?: Breaker;
   readonly times?: Partial<SessionTimes>;
   readonly limits?: UpdateLimits;
 }
@@ -63,6 +66,8 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
     const { profile: wanted, model, workspace: wantedWorkspace } = readAcpConfig(rawConfig);
     const name = wanted ?? (await installedProfile(durable, options.profiles));
     const profile = profileOf(options.profiles, name);
+    const watched = { breaker: options.breaker, agent: agentRef(name, model) };
+    await askIfHeldBack(durable, watched);
     const { offLimits = [], toolchains = [], workspaces } = options;
     const opened = await openSessionFolder(durable, { offLimits, workspaces, wanted: wantedWorkspace });
     const { workspace, folder, warnings } = opened;
@@ -83,6 +88,7 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
       sources,
       times,
       limits: options.limits,
+      watched,
     };
     if (workspaces === undefined || workspace === undefined) return converse(durable, session);
     // A shared folder is the person's own, who has set it up; a stopped attempt has been set up before.
@@ -151,6 +157,7 @@ function firstLine(prompt: Message): string {
 }
 
 interface NewSession extends Omit<SessionOptions, "state" | "save"> {
+  readonly watched: Watched;
   readonly place?: {
     readonly workspaces: SessionWorkspaces;
     readonly workspace: Workspace;
@@ -160,6 +167,7 @@ interface NewSession extends Omit<SessionOptions, "state" | "save"> {
 
 /** Goes on with the same session in another process after one was cut off, where the agent can. */
 async function converse(durable: Durable, session: NewSession): Promise<string> {
+  const { watched, ...options } = session;
   const { name, home } = session.launch;
   const stopped = durable.stoppedState(SessionState);
   let state = (await durable.restore(SessionState))?.state ?? (stopped === undefined ? newSession : taken(stopped));
@@ -171,14 +179,18 @@ async function converse(durable: Durable, session: NewSession): Promise<string> 
   let saved = 0;
   try {
     for (let process = state.process; ; process += 1) {
-      const outcome = await oneProcess(durable, { ...session, state: { ...state, process }, save }).catch(
-        (thrown: unknown) => {
-          if (!canGoOn(thrown, state) || process >= mostProcesses) throw unknownOutcome(thrown, name);
-          return undefined;
+      const outcome = await oneProcess(durable, { ...options, state: { ...state, process }, save }).catch(
+        async (thrown: unknown) => {
+          if (canGoOn(thrown, state) && process < mostProcesses) return undefined;
+          await noteFailure(durable, watched, thrown);
+          throw unknownOutcome(thrown, name);
         },
       );
       if (outcome === undefined) continue;
-      if (outcome.kind === "done") return outcome.text;
+      if (outcome.kind === "done") {
+        watched.breaker?.cleared(watched.agent);
+        return outcome.text;
+      }
       if (outcome.kind === "limit") await park(durable, { process, until: outcome.until, name });
       if (state.prompts > 0 && !(state.load && state.session !== null)) {
         const reason = `${name} was stopped in the middle of its work and cannot take its session up again`;
