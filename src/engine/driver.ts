@@ -1,5 +1,6 @@
 // Drives loops: gives a task its turn, runs its runner over a durable run, and follows it through handovers and attempts.
 
+import { stopReason } from "../core/end-reasons.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { toFailure } from "../protocol/failure.ts";
 import type { GivenUp } from "../ports.ts";
@@ -93,8 +94,7 @@ export class Driver {
       stopped: task.run,
     });
     raiseStopAsk(this.#parts, task, stop);
-    // Like a stop of the whole process: whatever the next attempt needs is kept.
-    task.stop?.(new TuttiError("stopped", `the task was stopped: ${reason}`));
+    task.stop?.(stopReason(reason));
   }
 
   /** What belongs to the attempt goes with it: nobody of the next hears its children and its answers. */

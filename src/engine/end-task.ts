@@ -1,6 +1,6 @@
 // Ends tasks: with a result, by a cancel with all below, or because the deadline passed.
 
-import { killReason } from "../core/kill-signal.ts";
+import { killReason } from "../core/end-reasons.ts";
 import { TuttiError } from "../protocol/error.ts";
 import { toFailure } from "../protocol/failure.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";

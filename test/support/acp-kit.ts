@@ -45,6 +45,8 @@ const rules = { execute: "free", network: "free", write: "ask" } as const;
 export interface AcpWorld {
   /** Where the session works, and where the agent writes what it did. */
   readonly work: string;
+  /** The state folder. */
+  readonly state: string;
   readonly engine: Engine;
   readonly store: Store;
   start(actions: readonly unknown[], more?: Partial<NewTask>): Promise<string>;
@@ -101,6 +103,7 @@ export async function acpWorld(t: Cleanup, options: AcpWorldOptions = {}): Promi
   };
   return {
     work,
+    state,
     engine,
     store,
     start,

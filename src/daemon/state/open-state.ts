@@ -26,6 +26,7 @@ import { openView } from "../../store/sqlite/sqlite-view.ts";
 import { openEventFeed } from "./event-feed.ts";
 import { watchDiskSpace } from "./disk-space.ts";
 import { Keys } from "./api-keys.ts";
+import { watchIdleSessions } from "./idle-sessions.ts";
 import { localClient } from "./local-client.ts";
 import { OperatorHub } from "../operators/operator-hub.ts";
 import type { ServiceLog } from "../operators/service-log.ts";
@@ -155,6 +156,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       resumed = await engine.recover({ launch: resume !== "never" });
     }
     let url: string | null = null;
+    let idle: ReturnType<typeof watchIdleSessions> | undefined;
     const base = { store, records, committed, feed, engine, clock, leases, keys, signingKey, log };
     const operators = new OperatorHub({ ...base, baseUrl: () => url ?? "http://127.0.0.1" });
     const workers = workerService({ ...base, workerQuotas: new WorkerQuotas() });
@@ -168,13 +170,34 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       resumed = await engine.recover();
       starting = false;
       workspaces.keepWithinLimits();
+      idle = watchIdleSessions({
+        client,
+        idleAfter: async () => (await runtimes.userConfig()).sessions.idle_after,
+        now: () => clock.now(),
+        log,
+      });
       await operators.endRevokedRights().catch(logged);
     };
     if (resume === "now") await operators.endRevokedRights().catch(logged);
     const facts = { instance: randomUUID(), version, pid: process.pid, state: folder, started_at: clock.now() };
     let closing: Promise<void> | undefined;
     const close = (graceMs: number): Promise<void> =>
-      (closing ??= closeAll({ engine, operators, workspaces }, graceMs, opened));
+      (closing ??= closeAll({ engine, operators, workspaces, idle }, graceMs, opened));
+    const client = localClient({
+      store,
+      view,
+      engine,
+      feed,
+      runtimes,
+      keys,
+      operators,
+      kept: keptApprovals(folder),
+      workspaces: workspaces.control,
+      onLive: live.on,
+      setup: async (at) => (await import("../project/describe-setup.ts")).describeSetup({ state: folder, ...at }),
+      facts: () => ({ ...facts, url, starting, resumed, parked }),
+      close: () => close(0),
+    });
     return {
       folder,
       store,
@@ -186,21 +209,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       workers,
       keys,
       redact,
-      client: localClient({
-        store,
-        view,
-        engine,
-        feed,
-        runtimes,
-        keys,
-        operators,
-        kept: keptApprovals(folder),
-        workspaces: workspaces.control,
-        onLive: live.on,
-        setup: async (at) => (await import("../project/describe-setup.ts")).describeSetup({ state: folder, ...at }),
-        facts: () => ({ ...facts, url, starting, resumed, parked }),
-        close: () => close(0),
-      }),
+      client,
       onLive: live.on,
       resume: recover,
       isStarting: () => starting,
@@ -231,14 +240,16 @@ interface Closing {
   readonly engine: Engine;
   readonly operators: OperatorHub;
   readonly workspaces: WorkspaceService;
+  readonly idle: ReturnType<typeof watchIdleSessions> | undefined;
 }
 
 async function closeAll(
-  { engine, operators, workspaces }: Closing,
+  { engine, operators, workspaces, idle }: Closing,
   graceMs: number,
   opened: readonly (() => void)[],
 ): Promise<void> {
   try {
+    await idle?.close();
     await operators.close();
     await (graceMs > 0 ? engine.drain(graceMs) : engine.stop());
     await workspaces.close();

@@ -9,6 +9,7 @@ import { baseAgent, findAgent } from "../../agent/delegation/find-agent.ts";
 import { TaskInput, treeFile } from "../../agent/delegation/task-input.ts";
 import { quoted } from "../../agent/tools/call-look.ts";
 import { approvalOutcome, type ApprovalSource, decideCalls } from "../../core/approval.ts";
+import { isTaskStopped } from "../../core/end-reasons.ts";
 import { escapeInvisible } from "../../core/escape-invisible.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
@@ -123,8 +124,9 @@ async function inWorkspace(
   try {
     text = await converse(durable, session);
   } catch (thrown) {
-    // A process that is stopped has no time left; the next start brings the commits over.
-    if (!isStopped(durable)) await leaveFolder(workspaces, workspace).catch(() => undefined);
+    // When Tutti itself is stopped there is no time left; the next start brings the commits over.
+    if (!isStopped(durable) || isTaskStopped(durable.signal))
+      await leaveFolder(workspaces, workspace).catch(() => undefined);
     throw thrown;
   }
   const saved = await stepToEnd(durable, { key: "saved", repeatable: true, schema: SavedSession }, (step) =>

@@ -68,12 +68,15 @@ test(
   { skip },
   async (t) => {
     const { world, repository, store, task } = await place(t, { behaviour: { load: true } });
-    const name = await world.start([{ shell: "echo kept > kept.txt" }, { hang: true }], task);
+    const early = `echo early > early.txt && ${gitCommit}`;
+    const name = await world.start([{ shell: early }, { shell: "echo kept > kept.txt" }, { hang: true }], task);
     const workspace = await until(() => {
       const [made] = readRecords(store).workspaces;
-      return made !== undefined && ledgerIn(made.folder, "ran").length > 0 ? made : undefined;
+      return made !== undefined && ledgerIn(made.folder, "ran").length > 1 ? made : undefined;
     });
     await world.engine.stopTask(name, "lunch");
+    const branch = workspace.branch ?? "";
+    await until(() => repository.git("log", "--format=%s", `main..${branch}`) === "of the session");
     await world.engine.resumeTask(name, { kind: "person", name: "Ada" });
     const result = await world.engine.result(name, AbortSignal.timeout(30_000));
     assert.deepEqual([result.status, result.content], ["completed", "went on"]);

@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import type { ApprovalSource } from "../../core/approval.ts";
-import { isKilled } from "../../core/kill-signal.ts";
+import { isKilled } from "../../core/end-reasons.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type Message, messageText, userMessage } from "../../protocol/task/message.ts";
 import type { RunningStep } from "../../ports.ts";

@@ -1,6 +1,6 @@
 // Runs a command from start to end and leaves no process behind. A process is started held, and released once its pid is recorded.
 
-import { isKilled } from "../../core/kill-signal.ts";
+import { isKilled } from "../../core/end-reasons.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { StepContext } from "../../ports.ts";
 import { cleanUp } from "../shared/process/clean-up.ts";

@@ -54,3 +54,19 @@ test("the user says where workspaces lie, how large they get and how long they s
   const { workspaces } = await loadUserConfig(home);
   assert.deepEqual(workspaces, { ...room, max_size: 1_610_612_736, ...made });
 });
+
+test("only the user says when sessions are idle and when agents are held back", async (t) => {
+  const home = tempFolder(t, "tutti-home-");
+  const folder = join(home, ".tutti");
+  mkdirSync(folder, { mode: 0o700 });
+  const write = (sessions: unknown): void =>
+    writeFileSync(join(folder, "tutti.config.json"), JSON.stringify({ sessions }));
+  assert.deepEqual((await loadUserConfig(home)).sessions, { max_failures: 3 });
+  write({ idle_after: "1.5h", max_failures: 0 });
+  assert.deepEqual((await loadUserConfig(home)).sessions, { idle_after: 5_400_000, max_failures: 0 });
+  await assert.rejects(loadConfig(readConfigFiles(folder)), /sessions is not for a project to set/);
+  for (const bad of [{ idle_after: "soon" }, { idle_after: "90d" }, { max_failures: -1 }]) {
+    write(bad);
+    await assert.rejects(loadUserConfig(home), /sessions/);
+  }
+});
