@@ -10,6 +10,12 @@ export interface ProjectAgents {
   readonly problems: readonly AgentProblem[];
 }
 
+/** A routing policy as it was given. */
+export interface GivenPolicy {
+  readonly file: string;
+  readonly text: string;
+}
+
 export interface RunRequest {
   readonly agent: string;
   readonly prompt: string;
@@ -17,6 +23,8 @@ export interface RunRequest {
   readonly model?: string | undefined;
   /** Runs the agent instead of the runner that its definition names. */
   readonly runner?: RunnerConfig | undefined;
+  /** The policy that chose the model or the runner. The coding agents that it names must have a profile. */
+  readonly policy?: GivenPolicy | undefined;
   readonly effort?: Effort | undefined;
   /** A rehearsal script, JSON. */
   readonly script?: string | undefined;

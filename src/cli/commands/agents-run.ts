@@ -2,9 +2,11 @@
 import type { Tutti } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
 import type { PreparedRun, RunRequest } from "../../host/project.ts";
+import { routePrompt } from "../../core/route-prompt.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
 import { parseRunnerRef } from "../../protocol/invocation/runner-ref.ts";
+import { readPolicy } from "../../protocol/routing/read-policy.ts";
 import type { Effort } from "../../protocol/invocation/call-settings.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { withDaemon, withTutti } from "../connect.ts";
@@ -26,6 +28,8 @@ export interface AgentsRunOptions extends AnsweringOptions {
   readonly cwd?: string;
   readonly model?: string;
   readonly runner?: string;
+  /** The file of a routing policy. */
+  readonly policy?: string;
   /** Where a coding agent works. */
   readonly workspace?: "worktree" | "copy" | "shared";
   readonly withChanges?: boolean;
@@ -50,9 +54,9 @@ export async function agentsRunCommand(
   const text = prompt === "-" ? await readText("-", options.limit) : prompt;
   // A program that reads JSON could take the built-in rehearsal for a result, so it gets an error.
   const rehearse = options.json !== true;
-  const runner = runnerOf(options, await builtOn(host, options));
-  const { model, effort } = options;
-  const request = { agent: name, prompt: text, model, effort, runner, script, rehearse };
+  const { model, runner, policy } = await chosenBy({ ...options, builtOn: await builtOn(host, options) }, text);
+  const { effort } = options;
+  const request = { agent: name, prompt: text, model, effort, runner, policy, script, rehearse };
   const run = await prepare(host, request, options);
   const { folder } = run;
   if (run.problem !== undefined) warn(run.problem);
@@ -125,11 +129,36 @@ async function builtOn(host: Host, { after = [], state }: AgentsRunOptions): Pro
   return tasks;
 }
 
-function runnerOf(
-  { runner: ref, workspace: mode, withChanges }: AgentsRunOptions,
-  after: readonly TaskId[],
+interface BuildingOptions extends AgentsRunOptions {
+  readonly builtOn: readonly TaskId[];
+}
+
+type Chosen = Pick<RunRequest, "model" | "runner" | "policy">;
+
+/** Who does the work: by a policy if there is one, otherwise what the options say; what they leave open, the agent decides. */
+async function chosenBy(options: BuildingOptions, prompt: string): Promise<Chosen> {
+  const { model, policy: file, limit } = options;
+  const ref = options.runner === "auto" ? undefined : options.runner;
+  if (file === undefined) {
+    return { model, runner: inWorkspace(ref === undefined ? undefined : parseRunnerRef(ref), options) };
+  }
+  if (model !== undefined || ref !== undefined) {
+    throw new TuttiError("usage", "--policy chooses the model or the runner; leave --model and --runner out");
+  }
+  const policy = { file, text: await readText(file, limit) };
+  const read = readPolicy(policy.text);
+  for (const warning of read.warnings) warn(`${file}: ${warning}`);
+  if (!read.ok) throw new TuttiError(read.error.code, `${file}: ${read.error.message}`, { cause: read.error });
+  const routed = routePrompt(read.value, prompt);
+  const { decision } = routed;
+  note(dim(`${decision.model} by ${file}: ${decision.reason} (${decision.matched_by})`));
+  return { model: routed.model, runner: inWorkspace(routed.runner, options), policy };
+}
+
+function inWorkspace(
+  runner: RunnerConfig | undefined,
+  { workspace: mode, withChanges, builtOn: after }: BuildingOptions,
 ): RunnerConfig | undefined {
-  const runner = ref === undefined ? undefined : parseRunnerRef(ref);
   if (mode === undefined && withChanges !== true && after.length === 0) return runner;
   if (runner?.kind !== "acp") {
     const message =

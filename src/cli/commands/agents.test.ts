@@ -177,6 +177,34 @@ describe("agents run", () => {
     assert.match(err, /rehearsal: a script was played, no model was called\n$/);
   });
 
+  test("a policy gives the prompt to a coding agent or to a model; a profile that nobody has is refused with its line", () => {
+    const { tutti, write, state } = makeProject();
+    write("project/.tutti/agents/greeter.md", greeter);
+    const roles = (build: string): string =>
+      `policy:\n  router: rehearsal/script\n  info: rehearsal/script\n  build: ${build}\n  escalate_to: rehearsal/script\n`;
+    write(
+      "home/.tutti/tutti.config.json",
+      '{"acp":{"profiles":{"mine":{"command":["no-such-agent"],"metered":true}}}}',
+    );
+    const policy = write("policy.toon", roles("acp:mine"));
+    const run = (prompt: string, ...more: string[]) =>
+      tutti(["agents", "run", "greeter", prompt, "--policy", policy, "--state", state, "--no-input", ...more]);
+    const built = run("Implement the parser", "--runner", "auto");
+    assert.match(built.err, /^acp:mine by \S+policy\.toon: matched implementation\/debugging scope \(scope\)\n/);
+    assert.match(built.err, /the agent mine is not installed: there is no program no-such-agent/);
+    const told = run("Explain the parser");
+    assert.equal(told.status, 0, told.err);
+    assert.match(told.err, /^rehearsal\/script by /);
+    write("policy.toon", roles("acp:yours/large"));
+    const unknown = run("Implement the parser");
+    assert.equal(unknown.status, errorTable.invalid_input.exit);
+    assert.match(
+      unknown.err,
+      /policy\.toon:4: policy\.build: there is no profile yours for the runner acp; there are: .*mine/,
+    );
+    assert.equal(run("x", "--model", "a/b").status, errorTable.usage.exit);
+  });
+
   test("without a model, a new agent is rehearsed: real tools list the folder and read a file, and the result says so", () => {
     const { tutti, write } = makeProject();
     assert.equal(tutti(["agents", "new", "reviewer"]).status, 0);

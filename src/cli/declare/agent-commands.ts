@@ -78,7 +78,11 @@ function declareRun(agents: Command, host: () => Promise<Host>): void {
     .description("run an agent and show what it does; after an interruption, the same command goes on with the run")
     .option("--cwd <folder>", "the folder the agent works in (default: the current folder)")
     .option("--model <name>", "provider/model or an alias, instead of the model in the agent's definition")
-    .option("--runner <name>", "who runs it: local, command, operator, or a coding agent as acp:PROFILE[/MODEL]")
+    .option(
+      "--runner <name>",
+      "who runs it: local, command, operator, a coding agent as acp:PROFILE[/MODEL], or auto (the default), which follows the policy or the agent's definition",
+    )
+    .option("--policy <file>", "a routing policy that chooses the model or the coding agent by the words of the prompt")
     .addOption(
       new Option(
         "--workspace <mode>",

@@ -13,6 +13,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
 import { runnerName } from "../../protocol/invocation/runner-ref.ts";
 import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
+import { checkPolicy } from "./check-policy.ts";
 import { effectiveConfig } from "./effective-config.ts";
 import { keySources } from "../secrets/provider-keys.ts";
 import { modelNames } from "./project-models.ts";
@@ -27,7 +28,8 @@ export async function prepareRun(
   if (prompt.trim() === "") throw new TuttiError("usage", "the prompt is blank; say what the agent is to do");
   const asked = loaded.agents.find((agent) => agent.name === name);
   if (asked === undefined) throw missingAgent(loaded, name);
-  const { models, problem } = await effectiveConfig(project, state);
+  const { models, profiles, problem } = await effectiveConfig(project, state);
+  if (request.policy !== undefined) checkPolicy(request.policy, profiles);
   const names = modelNames(models, keySources(state));
   const script = request.script === undefined ? undefined : readScript(request.script);
   const definitions = new Map(loaded.agents.map((agent) => [agent.name, agent.definition]));

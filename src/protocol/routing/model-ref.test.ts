@@ -14,5 +14,14 @@ test("a reference without a model is a problem that names the runner", () => {
   assert.equal(modelRefProblem("gpt-5.4"), undefined);
   assert.equal(modelRefProblem("operator:any"), undefined);
   assert.equal(modelRefProblem(" "), "must name a model");
-  assert.equal(modelRefProblem("acp: "), 'must name a model after "acp:"');
+  assert.equal(modelRefProblem("operator: "), 'must name a model after "operator:"');
+});
+
+test("a coding agent is named by its profile, with or without a model", () => {
+  for (const good of ["acp:claude", "acp:claude/opus", "acp:opencode/anthropic/x:1"]) {
+    assert.equal(modelRefProblem(good), undefined);
+  }
+  for (const bad of ["acp:", "acp: ", "acp:/opus", "acp:claude/", "acp:two words"]) {
+    assert.match(modelRefProblem(bad) ?? "", /must name a coding agent/, bad);
+  }
 });

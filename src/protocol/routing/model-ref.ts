@@ -1,4 +1,4 @@
-// A model as the policy names it: `[runner:]model`.
+// A model as the policy names it: `[runner:]model`, or `acp:PROFILE[/MODEL]` for a coding agent.
 
 import { knownRunnerKinds } from "../invocation/runner-kinds.ts";
 import { isBlank } from "./text.ts";
@@ -29,6 +29,9 @@ export function fallbackProblem(value: string): string | undefined {
 /** Says what is wrong with a model named in a policy, if anything. */
 export function modelRefProblem(value: string): string | undefined {
   const { runner, model } = parseModelRef(value);
+  if (runner === "acp" && !/^[A-Za-z][A-Za-z0-9_-]*(?:\/\S+)?$/.test(model)) {
+    return "must name a coding agent as acp:PROFILE or acp:PROFILE/MODEL";
+  }
   if (!isBlank(model)) return undefined;
   return runner === undefined ? "must name a model" : `must name a model after "${runner}:"`;
 }

@@ -126,7 +126,8 @@ test("a number in quotes is read as the number, with a warning", () => {
 
 test("a role must name a model, after its runner too", () => {
   assert.match(refusal({ policy: { router: " " } }), /policy\.router must name a model/);
-  assert.match(refusal({ policy: { build: "acp:" } }), /policy\.build must name a model after "acp:"/);
+  assert.match(refusal({ policy: { build: "operator:" } }), /policy\.build must name a model after "operator:"/);
+  assert.match(refusal({ policy: { build: "acp:" } }), /policy\.build must name a coding agent as acp:PROFILE/);
   assert.equal(policyOf({ policy: { build: "acp:codex", info: "llama3:8b" } }).policy.build, "acp:codex");
 });
 
