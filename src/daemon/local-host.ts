@@ -43,5 +43,6 @@ export const localHost: Host = {
     const kept = (await import("./project/kept-approvals.ts")).keptApprovals(folder);
     return { list: async () => kept.list(), revoke: async (id) => kept.revoke(id) };
   },
+  trustedSettings: async (folder) => (await import("./project/trusted-settings.ts")).openTrustedSettings(folder).list(),
   trustedConfigs: async (folder) => (await import("./project/trusted-configs.ts")).openTrust(folder).list(),
 };

@@ -75,6 +75,25 @@ export interface TrustedConfig {
   readonly at: number;
 }
 
+/** Files of the person's repository that tell coding agents what to run: hooks, servers, plugins. */
+export interface AgentSettingsView {
+  /** The top of the repository, or the folder itself. */
+  readonly project: string;
+  readonly files: readonly {
+    /** Relative to the project. */
+    readonly path: string;
+    readonly text: string;
+    /** Null when the whole content cannot be read: nobody can agree to it. */
+    readonly hash: string | null;
+    readonly trusted: boolean;
+  }[];
+}
+
+/** One file with settings for coding agents, in one version. */
+export interface TrustedSetting extends TrustedConfig {
+  readonly path: string;
+}
+
 export interface Finding {
   readonly what: string;
   readonly state: "ok" | "warn" | "fail";
@@ -127,7 +146,11 @@ export interface Project {
   config(): Promise<ConfigView | undefined>;
   /** Records that the config may be used as it is now, if its hash is still this one, and loads it. */
   trust(hash: string): Promise<ConfigSettings>;
-  /** Takes back every agreement about the project; false when there was none. */
+  /** What sessions of coding agents would find in the folder that the project was opened with. */
+  agentSettings(): Promise<AgentSettingsView>;
+  /** Records that sessions may use these files with exactly the content that was shown. */
+  trustAgentSettings(shown: AgentSettingsView): Promise<void>;
+  /** Takes back every agreement about the project, its config and its settings for agents; false when there was none. */
   revokeTrust(): Promise<boolean>;
   doctor(): Promise<readonly Finding[]>;
 }

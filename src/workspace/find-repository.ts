@@ -48,6 +48,11 @@ export async function findRepository(folder: string, signal?: AbortSignal): Prom
   return { top, checkoutGitDir: await realpath(own), git };
 }
 
+/** The top of the checkout that the folder is in; undefined when it is in none, or in one that cannot be used. */
+export async function repositoryTop(folder: string): Promise<string | undefined> {
+  return (await findRepository(folder).catch(() => undefined))?.top;
+}
+
 /** The commit that HEAD of the checkout names. */
 export async function headCommit({ git, checkoutGitDir, top }: Repository, signal?: AbortSignal): Promise<string> {
   const found = await git.run(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], {

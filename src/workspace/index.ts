@@ -5,6 +5,7 @@ export { type CommitHook, type CommitHooks, withCommitHooks } from "./commit-hoo
 export type { CopiedFiles } from "./copy-files.ts";
 export { createWorkspace, type CreateOutcome, type NewWorkspace, type WorkspaceBase } from "./create-workspace.ts";
 export { endSession, type EndSession, importSession, type SessionImport } from "./end-session.ts";
+export { repositoryTop } from "./find-repository.ts";
 export {
   inspectWorkspace,
   type ListedWorkspace,

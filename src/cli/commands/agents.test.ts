@@ -159,6 +159,20 @@ describe("agents new", () => {
   });
 });
 
+test("trust --settings shows the settings for coding agents and agrees to them; --list and --revoke know them", () => {
+  const { tutti, write, state } = makeProject();
+  write("project/.mcp.json", '{ "evil": "\u001b[2J" }\n');
+  const trust = (...args: string[]) => tutti(["trust", "--state", state, ...args]);
+  const shown = trust("--settings", "--show");
+  assert.match(shown.out, /^\.mcp\.json not trusted\n {2}\{ "evil": "[^\u001b]*" \}\n/);
+  assert.equal(trust("--list").out, "nothing is trusted\n");
+  assert.equal(trust("--settings").status, 0);
+  assert.match(trust("--list").out, /project \.mcp\.json for coding agents, sha256 [0-9a-f]{12}, since /);
+  assert.match(trust("--settings", "--show").out, /^\.mcp\.json trusted\n/);
+  assert.match(trust("--revoke").out, /is no longer trusted/);
+  assert.equal(trust("--list").out, "nothing is trusted\n");
+});
+
 describe("agents run", () => {
   test("shows texts and tool calls as they come, with agents below indented, and prints only the result", () => {
     const { tutti, folder, state } = makeProject();

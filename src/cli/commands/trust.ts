@@ -1,12 +1,12 @@
-// `tutti trust`: shows what the config of a project consists of, and records that it may be used.
+// `tutti trust`: shows the config of a project, or its settings for coding agents, and records that they may be used.
 import { z } from "zod";
 
 import type { Host } from "../../host/host.ts";
-import type { ConfigSettings, ConfigView } from "../../host/project.ts";
+import type { ConfigSettings, ConfigView, Project } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
-import { printableName } from "../terminal/printable.ts";
+import { printable, printableName } from "../terminal/printable.ts";
 import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 
@@ -14,6 +14,8 @@ export interface TrustOptions {
   readonly show?: boolean;
   readonly list?: boolean;
   readonly revoke?: boolean;
+  /** About the repository's settings for coding agents instead of the config. */
+  readonly settings?: boolean;
   readonly state?: string;
   readonly json?: boolean;
 }
@@ -23,6 +25,12 @@ export async function trustCommand(host: Host, given: string | undefined, option
   if ([options.show, options.list, options.revoke].filter((each) => each === true).length > 1) {
     throw new TuttiError("usage", "give one of --show, --list and --revoke");
   }
+  if (options.settings === true && (options.list === true || options.revoke === true)) {
+    throw new TuttiError(
+      "usage",
+      "--list and --revoke are about the config and the settings together; leave --settings out",
+    );
+  }
   if (options.list === true) return listTrusted(host, state, options);
   const project = await host.openProject(givenFolder(given), { state });
   if (options.revoke === true) {
@@ -30,6 +38,7 @@ export async function trustCommand(host: Host, given: string | undefined, option
     const said = revoked ? "is no longer trusted; running tasks keep what they began with" : "was not trusted";
     return options.json === true ? writeJson({ revoked }) : writeLine(`${printableName(project.folder)} ${said}`);
   }
+  if (options.settings === true) return trustSettings(project, options);
   const config = await project.config();
   if (config === undefined) {
     if (options.json === true) return writeLine("null");
@@ -44,15 +53,44 @@ export async function trustCommand(host: Host, given: string | undefined, option
   await tell(settings);
 }
 
+/** Sessions of coding agents see the settings that were shown here, in exactly this version. */
+async function trustSettings(project: Project, { show: onlyShow, json }: TrustOptions): Promise<void> {
+  const shown = await project.agentSettings();
+  const refused = shown.files.filter(({ hash }) => hash === null);
+  if (json !== true) {
+    for (const { path, text, trusted } of shown.files) {
+      await writeLine(`${bold(printableName(path))} ${dim(trusted ? "trusted" : "not trusted")}`);
+      for (const line of text.split("\n")) await writeLine(`  ${printable(line)}`);
+    }
+  }
+  if (onlyShow === true) return json === true ? writeJson(shown) : undefined;
+  if (refused.length > 0) {
+    const names = refused.map(({ path }) => printableName(path)).join(", ");
+    throw new TuttiError("refused", `nothing was trusted: the whole content of ${names} cannot be read`);
+  }
+  await project.trustAgentSettings(shown);
+  if (json === true) return writeJson({ ...shown, files: shown.files.map((file) => ({ ...file, trusted: true })) });
+  await writeLine(
+    shown.files.length === 0
+      ? `${printableName(shown.project)} has no settings for coding agents`
+      : `sessions of coding agents see these files from now on, with this content; programs that they name are not checked`,
+  );
+}
+
 async function listTrusted(host: Host, state: string, { json }: TrustOptions): Promise<void> {
   const trusted = await host.trustedConfigs(state);
-  if (json === true) return writeJson(trusted);
+  const settings = await host.trustedSettings(state);
+  if (json === true) return writeJson([...trusted, ...settings]);
   for (const { folder, hash, at } of trusted) {
     await writeLine(
       `${printableName(folder)} ${dim(`${hash === "none" ? "without a config" : `sha256 ${hash.slice(0, 12)}`}, since ${new Date(at).toISOString()}`)}`,
     );
   }
-  if (trusted.length === 0) await writeLine("no config is trusted");
+  for (const { folder, path, hash, at } of settings) {
+    const when = `sha256 ${hash.slice(0, 12)}, since ${new Date(at).toISOString()}`;
+    await writeLine(`${printableName(folder)} ${printableName(path)} ${dim(`for coding agents, ${when}`)}`);
+  }
+  if (trusted.length + settings.length === 0) await writeLine("nothing is trusted");
 }
 
 async function show({ folder, file, hash, files, packages, trusted, sets }: ConfigView): Promise<void> {

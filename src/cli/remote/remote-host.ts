@@ -60,5 +60,6 @@ export function remoteHost(local: Host, { url, key }: Target): Host {
     openProject: onlyHere,
     standingApprovals: onlyHere,
     trustedConfigs: onlyHere,
+    trustedSettings: onlyHere,
   };
 }

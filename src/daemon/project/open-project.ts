@@ -18,6 +18,7 @@ import { listModels, tryOneModel } from "./project-models.ts";
 import { pricesAsOf } from "../../model/prices.ts";
 import { runDoctor } from "./run-doctor.ts";
 import { openTrust } from "./trusted-configs.ts";
+import { openTrustedSettings, settingsProject, viewAgentSettings } from "./trusted-settings.ts";
 import { trustConfig, viewConfig } from "./trust-project.ts";
 import { withToolWarnings } from "./unknown-tools.ts";
 import { loadUserConfig } from "./user-config.ts";
@@ -53,7 +54,16 @@ export function openProject(from: string, { state }: { readonly state: string })
     },
     config: async () => viewConfig(folder, state),
     trust: (hash) => trustConfig(folder, state, hash),
-    revokeTrust: async () => openTrust(state).revoke(realpathSync(folder)),
+    agentSettings: async () =>
+      viewAgentSettings(from, { state, profiles: (await effectiveConfig(folder, state)).profiles }),
+    async trustAgentSettings({ project, files }) {
+      const whole = files.flatMap(({ path, hash }) => (hash === null ? [] : [{ path, hash }]));
+      openTrustedSettings(state).record(project, whole);
+    },
+    async revokeTrust() {
+      const ofSettings = openTrustedSettings(state).revoke(await settingsProject(from));
+      return openTrust(state).revoke(realpathSync(folder)) || ofSettings;
+    },
     doctor: () => runDoctor({ project: folder, state, agents }),
   };
 }

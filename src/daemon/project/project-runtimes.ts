@@ -32,6 +32,7 @@ import { loadConfig } from "./project-config.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import { modelNames } from "./project-models.ts";
 import { openTrust } from "./trusted-configs.ts";
+import { openTrustedSettings } from "./trusted-settings.ts";
 import { setupCacheOf, type WorkspacesConfig, workspacesRoot } from "./workspaces-config.ts";
 import { cachedUserConfig, mergeModels, type UserConfig } from "./user-config.ts";
 
@@ -190,6 +191,7 @@ async function loadRuntime(
       sandbox,
       offLimits: [state],
       homes: sessionHomes(state),
+      trustedSettings: openTrustedSettings(state),
       breaker: openAgentFailures(state, user.sessions.max_failures),
       workspaces: {
         store: openWorkspaces(state, { root: workspacesRoot(user.workspaces) }),

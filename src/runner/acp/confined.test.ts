@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { acpWorld, processesOf } from "../../../test/support/acp-kit.ts";
 import { until } from "../../../test/support/wait-until.ts";
 import { probeSandbox } from "../shared/sandbox/sandbox-status.ts";
+import type { SettingsFile, TrustedSettings } from "./workspace-settings.ts";
 
 const sandbox = await probeSandbox();
 const skip = sandbox.confined ? false : sandbox.reason;
@@ -91,9 +92,10 @@ test("a confined session does not see the repository's own settings for agents",
 
 test("unconfined, settings of the repository for the agent are used only after a person agreed to their content", async (t) => {
   const trusted = new Set<string>();
-  const trustedSettings = {
-    isTrusted: (hash: string) => trusted.has(hash),
-    record: (hash: string) => void trusted.add(hash),
+  const keyOf = (project: string, { path, hash }: SettingsFile): string => `${project} ${path} ${hash}`;
+  const trustedSettings: TrustedSettings = {
+    covers: (project, files) => files.every((file) => trusted.has(keyOf(project, file))),
+    record: (project, files) => files.forEach((file) => trusted.add(keyOf(project, file))),
   };
   const rules = { execute: "free", network: "free" } as const;
   const world = await acpWorld(t, {

@@ -33,9 +33,10 @@ import {
   SavedSession,
   saveSession,
   type SessionWorkspaces,
+  settingsOrigin,
 } from "./session-folder.ts";
 import { type SetupCommand, setUpWorkspace } from "./set-up.ts";
-import { settingsToCover, type TrustedSettings } from "./workspace-settings.ts";
+import { agreeToSettings, settingsToCover, type SettingsTrust, type TrustedSettings } from "./workspace-settings.ts";
 import type { UpdateLimits } from "./session-updates.ts";
 
 export interface AcpRunnerOptions {
@@ -79,10 +80,12 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
     const { sources, prompt, instructions: own } = taskOf(durable, options.approvals ?? []);
     const instructions = [own, opened.instructions].filter((text) => text.trim() !== "").join("\n\n");
     await approveUnconfined(durable, { ...launch, setup: workspaces?.setup ?? [] }, sources);
-    const covered = await settingsToCover(durable, launch, options.trustedSettings);
+    const settings = { trusted: options.trustedSettings, origin: settingsOrigin(opened) };
+    await agreeToSettings(durable, launch, settings);
     const times = { ...defaultTimes, ...options.times };
     const session = {
-      launch: { ...launch, covered },
+      launch,
+      settings,
       agent: durable.agent,
       prompt,
       instructions,
@@ -94,6 +97,7 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
     if (workspaces === undefined || workspace === undefined) return converse(durable, session);
     // A shared folder is the person's own, who has set it up; a stopped attempt has been set up before.
     if (workspace.mode !== "shared" && !durable.resumed) {
+      const covered = await settingsToCover(launch, settings);
       await setUpWorkspace(
         durable,
         { ...launch, covered },
@@ -129,10 +133,10 @@ async function inWorkspace(
       await leaveFolder(workspaces, workspace).catch(() => undefined);
     throw thrown;
   }
-  const saved = await stepToEnd(durable, { key: "saved", repeatable: true, schema: SavedSession }, (step) =>
+  const saved = await stepToEnd(durable, { key: "saved", repeatable: true, schema: SavedSession }, async (step) =>
     saveSession(workspaces, workspace, {
       message: `${durable.agent}: ${firstLine(session.prompt)}`,
-      launch: session.launch,
+      launch: { ...session.launch, covered: await settingsToCover(session.launch, session.settings) },
       step,
     }),
   );
@@ -160,6 +164,7 @@ function firstLine(prompt: Message): string {
 
 interface NewSession extends Omit<SessionOptions, "state" | "save"> {
   readonly watched: Watched;
+  readonly settings: SettingsTrust;
   readonly place?: {
     readonly workspaces: SessionWorkspaces;
     readonly workspace: Workspace;
@@ -212,10 +217,9 @@ function taken(stopped: SessionState): SessionState {
 
 async function oneProcess(
   durable: Durable,
-  { place, ...options }: SessionOptions & Pick<NewSession, "place">,
+  { place, settings, ...options }: SessionOptions & Pick<NewSession, "place" | "settings">,
 ): Promise<SessionOutcome> {
-  const { launch } = options;
-  const { profile } = launch;
+  const { profile } = options.launch;
   return stepToEnd(
     durable,
     {
@@ -226,7 +230,8 @@ async function oneProcess(
       ...(profile.metered ? {} : { reserve: { input_tokens: 0, output_tokens: 0, money_micro_usd: null } }),
     },
     async (step) => {
-      if (place === undefined) return runSession(step, options);
+      const launch = { ...options.launch, covered: await settingsToCover(options.launch, settings) };
+      if (place === undefined) return runSession(step, { ...options, launch });
       const git = await beginInFolder(place.workspaces, place.workspace);
       return runSession(step, { ...options, launch: { ...launch, folder: { ...launch.folder, git } } });
     },

@@ -34,6 +34,7 @@ import type { WantedWorkspace } from "./config.ts";
 import { runHooks } from "./run-hooks.ts";
 import type { LaunchOptions } from "./session-launch.ts";
 import type { SetupCommand } from "./set-up.ts";
+import type { SettingsOrigin } from "./workspace-settings.ts";
 
 /** How sessions get workspaces. */
 export interface SessionWorkspaces {
@@ -131,6 +132,18 @@ export async function openSessionFolder(
     warnings: [...begin.warnings, ...warnings],
     instructions: mergeInstructions(begin.left),
   };
+}
+
+/** Which of the person's folders the session's folder stands for. */
+export function settingsOrigin({ workspace, folder }: OpenedFolder): SettingsOrigin {
+  if (workspace === undefined) {
+    const [root = folder.cwd] = folder.roots;
+    return { project: root, mirrors: { original: root, copy: root } };
+  }
+  const { mode, repository, project, folder: copy } = workspace;
+  const top = repository ?? project;
+  const original = mode === "worktree" ? top : mode === "copy" ? project : copy;
+  return { project: top, mirrors: { original, copy } };
 }
 
 function dirtyNote(dirty: readonly string[], { with_changes }: WantedWorkspace): string[] {
