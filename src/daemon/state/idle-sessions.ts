@@ -14,7 +14,6 @@ export interface IdleSessionsDeps {
   readonly log: ServiceLog;
 }
 
-const everyMs = 30_000;
 /** How many of a session's latest events are looked at. */
 const lookedAt = 100;
 /** Other activities end by themselves, or tell of work. */
@@ -55,21 +54,4 @@ function reasonOf({ activity, summary }: DetailedObservation, limit: number): st
   const minutes = Math.round(limit / 60_000);
   const time = minutes >= 1 ? `${minutes} min` : `${Math.round(limit / 1_000)} s`;
   return `nothing was heard of it for ${time}${activity === "waiting" ? `; it had asked: ${summary}` : ""}`;
-}
-
-/** Looks twice a minute, until it is closed. */
-export function watchIdleSessions(deps: IdleSessionsDeps): { close(): Promise<void> } {
-  let looking: Promise<unknown> | undefined;
-  const look = (): void => {
-    looking ??= endIdleSessions(deps)
-      .catch((thrown: unknown) => deps.log.warn({ err: thrown }, "idle sessions could not be looked for"))
-      .finally(() => (looking = undefined));
-  };
-  const timer = setInterval(look, everyMs).unref();
-  return {
-    async close() {
-      clearInterval(timer);
-      await looking;
-    },
-  };
 }

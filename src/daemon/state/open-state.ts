@@ -26,7 +26,7 @@ import { openView } from "../../store/sqlite/sqlite-view.ts";
 import { openEventFeed } from "./event-feed.ts";
 import { watchDiskSpace } from "./disk-space.ts";
 import { Keys } from "./api-keys.ts";
-import { watchIdleSessions } from "./idle-sessions.ts";
+import { watchIdleSessions } from "./watch-idle-sessions.ts";
 import { localClient } from "./local-client.ts";
 import { OperatorHub } from "../operators/operator-hub.ts";
 import type { ServiceLog } from "../operators/service-log.ts";

@@ -117,7 +117,7 @@ function placeOf({ folder: { cwd, roots }, profile, hidden }: LaunchOptions, { o
 }
 
 /** Undefined when the content of some file cannot be agreed to. */
-export function agreeable(found: FoundSettings): readonly SettingsFile[] | undefined {
+function agreeable(found: FoundSettings): readonly SettingsFile[] | undefined {
   const files = found.flatMap(({ path, hash }) => (hash === null ? [] : [{ path, hash }]));
   return files.length === found.length ? files : undefined;
 }
