@@ -36,7 +36,19 @@ const count = z.int().nonnegative();
 export const TokenUsage = z.looseObject({ inputTokens: count, outputTokens: count });
 export type TokenUsage = z.infer<typeof TokenUsage>;
 
-export const PromptResult = z.looseObject({ stopReason: text, usage: TokenUsage.nullish().catch(null) });
+/** What Gemini says it used, for this prompt alone. */
+const Quota = z.looseObject({ token_count: z.looseObject({ input_tokens: count, output_tokens: count }) });
+
+export const PromptResult = z.looseObject({
+  stopReason: text,
+  /** Sums over the session. */
+  usage: TokenUsage.nullish().catch(null),
+  _meta: z
+    .looseObject({ quota: Quota.nullish().catch(null) })
+    .nullish()
+    .catch(null),
+});
+export type PromptResult = z.infer<typeof PromptResult>;
 
 const ContentBlock = z.looseObject({ type: text, text: text.optional() });
 

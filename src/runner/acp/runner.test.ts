@@ -105,6 +105,25 @@ describe("a session over the Agent Client Protocol", { concurrency: 2 }, () => {
     );
   });
 
+  test("tokens that an agent counts for each prompt in _meta.quota are booked; counts that cannot be used are not", async (t) => {
+    const world = await acpWorld(t);
+    const answer = (input_tokens: unknown) => ({
+      answer: { stopReason: "end_turn", _meta: { quota: { token_count: { input_tokens, output_tokens: 5 } } } },
+    });
+    const name = await world.start([answer(30), { sleep: 300 }, { say: "first" }]);
+    await until(() => world.ledger("prompts").length === 1);
+    for (const second of [40, "many"]) await world.engine.message(name, userMessage(JSON.stringify([answer(second)])));
+    assert.equal((await world.engine.result(name)).status, "completed");
+    const spent = (await data(world, "budget.settled")).map((each) => [
+      each.spent.input_tokens,
+      each.spent.output_tokens,
+    ]);
+    assert.deepEqual(spent, [
+      [30, 5],
+      [40, 5],
+    ]);
+  });
+
   test("a permission that the policy asks about reaches a person with the exact change, and a no changes nothing", async (t) => {
     const world = await acpWorld(t);
     const file = join(world.work, "a.txt");

@@ -3,7 +3,15 @@
 import { TuttiError } from "../../protocol/error.ts";
 import type { Message, Part } from "../../protocol/task/message.ts";
 import type { RunningStep } from "../../ports.ts";
-import { diffsIn, MessageChunk, type TokenUsage, ToolCallUpdate, UsageUpdate } from "./acp-frames.ts";
+import type { Usage } from "../../protocol/task/budget.ts";
+import {
+  diffsIn,
+  MessageChunk,
+  type PromptResult,
+  type TokenUsage,
+  ToolCallUpdate,
+  UsageUpdate,
+} from "./acp-frames.ts";
 
 export interface UpdateLimits {
   /** How much of a session's text is kept, in UTF-16 code units. */
@@ -67,10 +75,15 @@ export class SessionUpdates {
   }
 
   /** The prompt was answered. Gives the text of the turn, and whether it had nothing else. */
-  end(usage: TokenUsage | null | undefined): { readonly text: string; readonly isTextOnly: boolean } {
+  end({ usage, _meta }: Partial<Pick<PromptResult, "usage" | "_meta">> = {}): {
+    readonly text: string;
+    readonly isTextOnly: boolean;
+  } {
     this.#flush();
     for (const { call } of this.#calls.values()) this.#tellCall(call.toolCallId);
+    const ofPrompt = _meta?.quota?.token_count;
     if (usage !== undefined && usage !== null) this.#spendTokens(usage);
+    else if (ofPrompt !== undefined) this.#spendPrompt(ofPrompt);
     this.#isOutput = false;
     return { text: this.#turnTexts.at(-1) ?? "", isTextOnly: this.#turnCalls === 0 };
   }
@@ -221,6 +234,12 @@ export class SessionUpdates {
     const input_tokens = since(this.#counted.input, inputTokens);
     const output_tokens = since(this.#counted.output, outputTokens);
     this.#counted = { ...this.#counted, input: inputTokens, output: outputTokens };
+    if (input_tokens + output_tokens > 0) this.#spend({ input_tokens, output_tokens, money_micro_usd: 0 });
+  }
+
+  #spendPrompt({ input_tokens, output_tokens }: Pick<Usage, "input_tokens" | "output_tokens">): void {
+    const { input, output } = this.#counted;
+    this.#counted = { ...this.#counted, input: input + input_tokens, output: output + output_tokens };
     if (input_tokens + output_tokens > 0) this.#spend({ input_tokens, output_tokens, money_micro_usd: 0 });
   }
 

@@ -256,7 +256,7 @@ class Session {
     this.#requests.wasDenied = false;
     const answered = this.#prompt(text);
     const result = await this.#watched(answered);
-    const { text: reply, isTextOnly } = this.#updates.end(result?.usage);
+    const { text: reply, isTextOnly } = this.#updates.end(result);
     this.#keep({ counted: this.#updates.counted });
     const reason = result?.stopReason ?? "cancelled";
     during.tell(`answered${prompt}`, { type: "session.answered", data: { prompt, reason } });
