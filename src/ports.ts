@@ -308,6 +308,8 @@ export interface Tasks {
    * attempt goes on from where this one was. After 30 days without an answer it is canceled.
    */
   stopTask(task: TaskId, reason: string): Promise<void>;
+  /** Stops and resumes in one commit, so that nobody is asked in between: the next attempt goes on at once. */
+  interruptTask(task: TaskId, reason: string, by: Answerer): Promise<void>;
   /** Answers what `stopTask` asks. */
   resumeTask(task: TaskId, by: Answerer): Promise<void>;
   result(task: TaskId, signal?: AbortSignal): Promise<AgentResult>;

@@ -323,6 +323,14 @@ export class Engine implements Tasks {
     await this.#parts.store.committed();
   }
 
+  async interruptTask(task: TaskId, reason: string, by: Answerer): Promise<void> {
+    const live = this.#liveOr(task);
+    this.#checkRoom();
+    this.#driver.stopAttempt(live, reason);
+    resumeStopped(this.#parts, live, by);
+    await this.#parts.store.committed();
+  }
+
   async resumeTask(task: TaskId, by: Answerer): Promise<void> {
     this.#checkRoom();
     resumeStopped(this.#parts, this.#liveOr(task), by);

@@ -22,6 +22,15 @@ test("a limit that is reached is shown as one, and an unknown price as such", ()
   assert.equal(reached({ limit: "tokens", allowed: 100, wanted: 120 }), "the limit of 100 tokens is reached");
 });
 
+test("of a call that asks, only the name is shown where the question itself follows", () => {
+  const data = { tool_call_id: "c", tool_name: "ask", input: { question: "Which?" } };
+  const event = eventOf(said(agent, { parts: [{ part_type: "tool_call", data }] }));
+  assert.ok(event.type === "message.added");
+  const { message } = event.data;
+  assert.deepEqual(messageLines(message).calls, [{ head: "→ ask question: Which?", body: [] }]);
+  assert.deepEqual(messageLines(message, { namesAsks: true }).calls, [{ head: "→ ask", body: [] }]);
+});
+
 test("tool calls and their results are readable; the call of final is left out", () => {
   const call = (tool_name: string, input: unknown): object => ({
     part_type: "tool_call",

@@ -25,11 +25,18 @@ export interface MessageLines {
   readonly calls: readonly CallLines[];
 }
 
-/** Of longer arguments and results, only `maxLines` lines are shown. */
-export function messageLines(message: CompleteMessage, { maxLines = Infinity } = {}): MessageLines {
+/**
+ * Of longer arguments and results, only `maxLines` lines are shown. `namesAsks`: of a call that asks a person only the name is
+ * shown, because the question follows.
+ */
+export function messageLines(message: CompleteMessage, { maxLines = Infinity, namesAsks = false } = {}): MessageLines {
   const calls = message.parts.flatMap((part): CallLines[] => {
     // The argument of `final` is the result of the task, which is shown when the task ends.
-    if (part.part_type === "tool_call") return part.data.tool_name === "final" ? [] : [callLines(part.data, maxLines)];
+    if (part.part_type === "tool_call") {
+      if (part.data.tool_name === "final") return [];
+      if (namesAsks && part.data.tool_name === "ask") return [{ head: "→ ask", body: [] }];
+      return [callLines(part.data, maxLines)];
+    }
     if (part.part_type === "tool_result")
       return part.data.tool_name === "final" ? [] : [resultLines(part.data, maxLines)];
     return [];

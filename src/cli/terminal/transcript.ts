@@ -65,6 +65,7 @@ export function showTranscript(
   const lastTexts = new Map<TaskId, string>();
   /** Questions that are on the screen as the argument of a call. */
   const askedByCall = new Set<string>();
+  const startedAt = Date.now();
   let paused = false;
 
   /** Shows what is left of a reply that will not go on. */
@@ -75,9 +76,11 @@ export function showTranscript(
   };
 
   /** Of a message that was shown while it was written, only the rest is missing on the screen. */
-  const showMessage = ({ task, data }: Extract<TaskEvent, { type: "message.added" }>): void => {
+  const showMessage = ({ task, at, data }: Extract<TaskEvent, { type: "message.added" }>): void => {
     const { message, step } = data;
-    const { text, calls } = messageLines(message, { maxLines });
+    // A question of an earlier time may have been answered, and is then put to nobody.
+    const namesAsks = !showsAsks && at >= startedAt;
+    const { text, calls } = messageLines(message, { maxLines, namesAsks });
     const label = message.name === "rehearsal" ? dim(" (rehearsal)") : "";
     const live = reply?.task === task && reply.key === step?.key ? reply : undefined;
     if (live !== undefined) {

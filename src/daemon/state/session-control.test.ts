@@ -8,6 +8,7 @@ import { httpClient } from "../../client/http-client.ts";
 import type { Tutti } from "../../client/client.ts";
 import { all, named, single } from "../../protocol/invocation/invocation-builders.ts";
 import { messageText } from "../../protocol/task/message.ts";
+import { idInName } from "../../store/names.ts";
 
 const person = { kind: "person", name: "Ada" } as const;
 
@@ -67,10 +68,20 @@ test("a session is observed, stopped and resumed through its invocation, and goe
 test("a message that interrupts is read at once, by the attempt that goes on", async (t) => {
   const { kit, remote } = await sides(t);
   const { root, session } = await asked(remote, one, kit.folder);
+  const { store, feed } = kit.state;
+  const wasOpen: boolean[] = [];
+  const off = feed.subscribe((events) => {
+    for (const { event } of events) {
+      if (event.type !== "ask.raised" || !event.data.ask.question.includes("interrupted by a message")) continue;
+      wasOpen.push(store.answer(idInName(store.salt, event.data.ask.id) ?? 0) === undefined);
+    }
+  });
+  t.after(off);
   assert.equal(await remote.sendMessage(root, "take x", { interrupt: true }), session);
   assert.equal(await answeredX(remote, root), "completed");
   const { messages } = await remote.messages(session, { after: 0, limit: 50 });
   assert.ok(messages.some(({ attempt, message }) => attempt === 2 && messageText(message) === "take x"));
+  assert.deepEqual(wasOpen, [false], "whoever hears of the ask, as a notifier does, finds it answered");
 });
 
 test("an invocation with several sessions names them, and what a runner cannot do is refused by name", async (t) => {

@@ -70,8 +70,7 @@ export function sessionControl({ view, engine, workspaces }: SessionControlDeps)
       // First the message: the attempt that goes on finds it, whatever happens in between.
       await engine.message(session, userMessage(text));
       if (!interrupt) return session;
-      await engine.stopTask(session, "interrupted by a message");
-      await engine.resumeTask(session, interruptedBy);
+      await engine.interruptTask(session, "interrupted by a message", interruptedBy);
       return session;
     },
     async stopTask(task, reason) {
