@@ -70,7 +70,12 @@ export function profileAt(name: AgentName, origin: string): Profile {
   return { ...builtin, env: { ...builtin.env, ...env }, files: { ...builtin.files, ...files } };
 }
 
-/** Installs the agent unless that was done before, and returns the folder that it is in. */
+/** The registry did not give the package, or not all of it. */
+export class NotDelivered extends Error {}
+
+const installMs = 240_000;
+
+/** Installs the agent unless that was done before, and returns the folder that it is in. Throws `NotDelivered`. */
 export async function installAgent(name: AgentName): Promise<string> {
   const { package: pinned } = codingAgents[name];
   const hash = createHash("sha256").update(`${process.version} ${pinned}`).digest("hex").slice(0, 12);
@@ -81,12 +86,16 @@ export async function installAgent(name: AgentName): Promise<string> {
   writeFileSync(join(fresh, "package.json"), '{ "private": true }\n');
   try {
     const npm = ["install", "--no-audit", "--no-fund", "--loglevel=error", pinned];
-    await promisify(execFile)("npm", npm, { cwd: fresh, timeout: 600_000 });
+    await promisify(execFile)("npm", npm, { cwd: fresh, timeout: installMs, killSignal: "SIGKILL" });
+    const program = builtinProfiles[name]?.command[0] ?? "";
+    if (!existsSync(join(fresh, "node_modules", ".bin", program))) throw new Error(`it has no program ${program}`);
     renameSync(fresh, folder);
   } catch (thrown) {
     rmSync(fresh, { recursive: true, force: true });
     // Another process may have been faster.
-    if (!existsSync(folder)) throw thrown;
+    if (existsSync(folder)) return folder;
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new NotDelivered(`${pinned} could not be installed from the npm registry: ${why}`, { cause: thrown });
   }
   return folder;
 }
