@@ -145,7 +145,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
     sendMessage: async (task, text, { interrupt = false } = {}) =>
       (await call("tell", { params: { task }, body: { text, ...(interrupt ? { interrupt } : {}) } })).task,
     stopTask: async (task, reason) => (await call("stopTask", { params: { task }, body: { reason } })).task,
-    killTask: (task, reason) => call("killTask", { params: { task }, body: { reason } }),
+    killTask: (task, reason) => call("killTask", { params: { task }, body: { reason } }, gitTimeout),
     resumeTask: async (task) => (await call("resumeTask", { params: { task } })).task,
     observe: (task, query = {}) => call("observe", { params: { task }, query }),
     heldAgents: async () => (await call("sessions", { query: { limit: 1 } })).held,

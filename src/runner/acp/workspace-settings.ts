@@ -92,7 +92,7 @@ export async function agreeToSettings(durable: Durable, launch: LaunchOptions, t
   if (launch.sandbox.confined) return;
   const { trusted, origin } = trust;
   const options = { repeatable: true, schema: FoundSettings, looks: true } as const;
-  const found = await durable.step("settings", options, () => findSettings(placeOf(launch, trust)));
+  const found = await durable.step("settings.found", options, () => findSettings(placeOf(launch, trust)));
   if (found.length === 0) return;
   const files = agreeable(found);
   if (files !== undefined && trusted?.covers(origin.project, files) === true) return;
