@@ -32,8 +32,18 @@ export class Driver {
   /** Runs begun in this process by a handover or a retry: nothing of them can have been recorded before. */
   readonly #made = new WeakMap<LiveTask, KnownRun>();
 
+  /** Tasks whose loop has not returned, also after they are over. */
+  readonly #driven = new Set<LiveTask>();
+
   constructor(parts: EngineParts) {
     this.#parts = parts;
+  }
+
+  /** The task itself and those below it whose loop has not returned. */
+  drivenIn(name: string): LiveTask[] {
+    const isIn = (task: LiveTask | undefined): boolean =>
+      task !== undefined && (task.name === name || isIn(task.parent));
+    return [...this.#driven].filter(isIn);
   }
 
   launch(task: LiveTask): void {
@@ -114,6 +124,7 @@ export class Driver {
     const parts = this.#parts;
     task.tree.loops += 1;
     task.running = true;
+    this.#driven.add(task);
     let run: DurableRun | undefined;
     let driven: RunInfo | undefined;
     let again = false;
@@ -144,6 +155,8 @@ export class Driver {
 
   #returned(task: LiveTask): void {
     const { tree, onReturned } = task;
+    // The next attempt may have begun already.
+    if (!task.running) this.#driven.delete(task);
     if (onReturned !== undefined) {
       task.onReturned = undefined;
       for (const tell of onReturned) tell();

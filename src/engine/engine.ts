@@ -283,26 +283,25 @@ export class Engine implements Tasks {
   }
 
   async cancel(task: TaskId, reason: string): Promise<TaskId[]> {
-    return (await this.#cancel(task, reason, { kill: false })).map(({ name }) => name);
+    const canceled = this.#cancel(task, reason, { kill: false });
+    await (canceled.length === 0 ? this.#endedResult(task) : this.#parts.store.committed());
+    return canceled.map(({ name }) => name);
   }
 
   async kill(task: TaskId, reason: string): Promise<TaskId[]> {
-    const killed = await this.#cancel(task, reason, { kill: true });
-    const running = killed.filter((each) => each.running);
-    await Promise.all(running.map((each) => this.#whenTold((done) => (each.onReturned ??= new Set()).add(done))));
+    const killed = this.#cancel(task, reason, { kill: true });
+    await (killed.length === 0 ? this.#endedResult(task) : this.#parts.store.committed());
+    // A loop may still be ending the processes of a task that was canceled before.
+    const driven = this.#driver.drivenIn(task);
+    await Promise.all(driven.map((each) => this.#whenTold((done) => (each.onReturned ??= new Set()).add(done))));
     return killed.map(({ name }) => name);
   }
 
-  async #cancel(task: TaskId, reason: string, how: { readonly kill: boolean }): Promise<LiveTask[]> {
+  /** Nothing when the task is over, or there is none. */
+  #cancel(task: TaskId, reason: string, how: { readonly kill: boolean }): LiveTask[] {
     this.#check();
     const live = this.#parts.tasks.find(task);
-    if (live === undefined) {
-      await this.#endedResult(task);
-      return [];
-    }
-    const canceled = cancelTask(this.#parts, live, reason, how);
-    await this.#parts.store.committed();
-    return canceled;
+    return live === undefined ? [] : cancelTask(this.#parts, live, reason, how);
   }
 
   async retry(task: TaskId, { once }: Pick<StartOptions, "once"> = {}): Promise<void> {

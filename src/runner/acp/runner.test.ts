@@ -307,6 +307,13 @@ describe("a session over the Agent Client Protocol", { concurrency: 2 }, () => {
     assert.deepEqual(world.ledger("canceled"), []);
     assert.equal((await world.engine.result(name)).status, "canceled");
     assert.deepEqual(await world.engine.kill(name, "again"), []);
+
+    const early = await acpWorld(t, { behaviour: { ignoresTerm: true, ignoresCancel: true } });
+    const ending = await early.start([{ hang: true }]);
+    await until(() => early.ledger("prompts").length === 1);
+    await early.engine.cancel(ending, "enough");
+    assert.deepEqual(await early.engine.kill(ending, "now"), []);
+    assert.deepEqual(processesOf(early.work), [], "it waits for the processes of a task that was canceled before");
   });
 
   test("a deadline ends the session, but not while a person is asked", async (t) => {
