@@ -6,7 +6,7 @@ import { checkFiles } from "./check-files.ts";
 import { packageScripts, withBaseParts } from "./project-file.ts";
 
 const own = (argv: readonly string[], changed: readonly string[], scripts: Record<string, string> = {}): string[] =>
-  checkFiles(changed, { commands: checkCommands(argv, [scripts]), setup: [], cwd: "." });
+  checkFiles(changed, { commands: checkCommands(argv, [scripts]), setup: [], cwd: ".", setupCwd: "." });
 
 test("tests, snapshots and settings of a test runner are the check's own; the code under test is not", () => {
   const files = [

@@ -32,16 +32,20 @@ export interface CheckedWork {
   readonly commands: readonly CheckCommand[];
   /** The commands that make a checkout ready; only the files that they name belong to the check. */
   readonly setup: readonly CheckCommand[];
-  /** The folder that the check runs in, relative to the top; `.` for the top. */
+  /** The folders that the check and the setup run in, relative to the top; `.` for the top. */
   readonly cwd: string;
+  readonly setupCwd: string;
 }
 
 /** The paths among `changed` that are the check's own. */
-export function checkFiles(changed: readonly string[], { commands, setup, cwd }: CheckedWork): string[] {
+export function checkFiles(changed: readonly string[], { commands, setup, cwd, setupCwd }: CheckedWork): string[] {
   const working = commands.filter(({ tool }) => !starters.has(tool));
   const hasJudge = working.some(({ tool }) => judges.has(tool));
   const judgesOnly = hasJudge && working.every(({ tool }) => judges.has(tool));
-  const named = [...commands, ...setup].flatMap((command) => namedPaths(command, cwd));
+  const named = [
+    ...commands.flatMap((command) => namedPaths(command, cwd)),
+    ...setup.flatMap((command) => namedPaths(command, setupCwd)),
+  ];
   const isNamed = matcher(named);
   return changed.filter((path) => {
     const parts = path.split("/");

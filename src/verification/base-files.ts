@@ -52,11 +52,19 @@ export async function changedEntries({ git, attempt, base, signal }: TreeFiles):
   return entries.filter(({ before, after }) => before?.mode !== submodule && after?.mode !== submodule);
 }
 
+interface CheckPlace {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly setup: readonly SetupStep[];
+  /** Where setup runs. */
+  readonly project: string;
+}
+
 /** The same entries may be given for several checks. */
 export async function baseFilesOf(
   files: TreeFiles,
   entries: readonly ChangedEntry[],
-  check: { readonly argv: readonly string[]; readonly cwd: string; readonly setup: readonly SetupStep[] },
+  check: CheckPlace,
 ): Promise<BaseFiles> {
   const scripts = await allScripts(files, check.cwd);
   const commands = checkCommands(check.argv, scripts);
@@ -64,7 +72,7 @@ export async function baseFilesOf(
   const own = new Set(
     checkFiles(
       entries.map(({ path }) => path),
-      { commands, setup, cwd: check.cwd },
+      { commands, setup, cwd: check.cwd, setupCwd: check.project },
     ),
   );
   const lines: string[] = [];

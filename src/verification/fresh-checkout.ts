@@ -11,6 +11,7 @@ import { TuttiError } from "../protocol/error.ts";
 import { alternatesOf } from "../workspace/object-alternates.ts";
 import type { ObjectStore, OwnGit } from "../workspace/own-git.ts";
 import type { RunProgram } from "./check-program.ts";
+import { innerFolder } from "./inner-folder.ts";
 
 export interface SetupStep {
   readonly command: readonly [string, ...string[]];
@@ -26,6 +27,8 @@ export interface CheckoutPlace {
   /** Whether programs in the checkout find a git repository, as they do in a worktree. */
   readonly showGit: boolean;
   readonly setup: readonly SetupStep[];
+  /** Where setup runs, relative to the top. */
+  readonly project: string;
   readonly setupTimeoutMs: number;
   readonly runProgram: RunProgram;
   readonly signal: AbortSignal;
@@ -94,7 +97,9 @@ export async function makeCheckout(place: CheckoutPlace, { tree, commit, name }:
   };
   for (const [index, { command, network }] of setup.entries()) {
     if (index === 0) await plain();
-    const request = { argv: command, cwd: work, folder: work, home: home(), readable, network };
+    const cwd = await innerFolder(work, place.project);
+    if (cwd === undefined) return { ready: false, reason: `There is no folder ${place.project} in the checkout.` };
+    const request = { argv: command, cwd, folder: work, home: home(), readable, network };
     const limits = { timeoutMs: place.setupTimeoutMs, maxOutputBytes: outputBytes };
     const run = judgeRun(await runProgram({ ...request, ...limits }, signal));
     // A summary of tests has no meaning here: only the exit status counts.

@@ -75,6 +75,28 @@ test("each run begins with the same files, after setup, whatever another run lef
   assert.deepEqual([first?.outcome, second?.outcome], ["failed", "passed"]);
 });
 
+test(
+  "setup and checks run in the folder of the project, also where that is a part of the repository",
+  { skip },
+  async (t) => {
+    const repository = testRepository(t, { "app/a.txt": "a\n" });
+    const { check } = checkKit(t, repository);
+    repository.commit({ "app/a.txt": "A\n" });
+    const setup = [{ command: ["sh", "-c", "cp a.txt made"], network: false }] as const;
+    const facts = await check(["grep -q A made", { check: "test -d app", cwd: ".", named_by: "config" }], {
+      setup,
+      project: "app",
+    });
+    assert.deepEqual(
+      facts.map(({ outcome, cwd, on_base }) => [outcome, cwd, on_base]),
+      [
+        ["passed", "app", "failed"],
+        ["passed", ".", "passed"],
+      ],
+    );
+  },
+);
+
 test("a base is checked once, and its outcome is kept for the same tree, check and setup", { skip }, async (t) => {
   const repository = testRepository(t);
   const { check, state } = checkKit(t, repository);

@@ -16,7 +16,7 @@ import { type ReadyCheck, runOnTree } from "./run-on-tree.ts";
 
 export interface WantedCheck {
   readonly check: Check;
-  /** Relative to the top of the checkout; its top when absent. */
+  /** Relative to the top of the checkout; the folder of the project when absent. */
   readonly cwd?: string | undefined;
   readonly named_by: CheckFact["named_by"];
   /** Only a person or the project's config can allow it. */
@@ -32,7 +32,9 @@ export interface ChecksRequest {
   /** The commit that the work began with; null when there is nothing to compare with. */
   readonly base: string | null;
   readonly checks: readonly WantedCheck[];
-  /** Run in each checkout before its checks, as for sessions. */
+  /** The folder of the project, relative to the top of the repository; its top when absent. */
+  readonly project?: string | undefined;
+  /** Run in the project's folder of each checkout before its checks, as for sessions. */
   readonly setup?: readonly SetupStep[];
   /** A private folder for the checkouts, outside of the state folder and of every workspace. */
   readonly folder: string;
@@ -55,7 +57,7 @@ export interface ChecksOutcome {
 const defaultTimeoutMs = 15 * 60_000;
 
 export async function runChecks(request: ChecksRequest): Promise<ChecksOutcome> {
-  const { gitDir, folder, cache, setup = [], timeoutMs = defaultTimeoutMs, signal } = request;
+  const { gitDir, folder, cache, setup = [], project = ".", timeoutMs = defaultTimeoutMs, signal } = request;
   const git = await openGit(gitDir, signal);
   const sideOf = async (name: string): Promise<Side> => {
     const commit = await resolveCommit(git, name, signal);
@@ -63,12 +65,13 @@ export async function runChecks(request: ChecksRequest): Promise<ChecksOutcome> 
   };
   const attempt = await sideOf(request.commit);
   const base = request.base === null ? undefined : await sideOf(request.base);
-  const read = request.checks.map((wanted) => readWanted(wanted, timeoutMs));
+  const read = request.checks.map((wanted) => readWanted(wanted, { project, timeoutMs }));
   const checks = read.flatMap(({ ready }) => ready ?? []);
   const runs = await withCheckFolder(folder, (inner) =>
     withScratch(inner, gitDir, async ({ objects }): Promise<ReadonlyMap<ReadyCheck, Observed>> => {
       const { showGit = true, runProgram } = request;
-      const place = { git, folder: inner, objects, showGit, setup, setupTimeoutMs: timeoutMs, runProgram, signal };
+      const setUp = { setup, project, setupTimeoutMs: timeoutMs };
+      const place = { git, folder: inner, objects, showGit, ...setUp, runProgram, signal };
       const onAttempt = await runOnTree(place, { ...attempt, name: "attempt" }, checks);
       if (base === undefined) return new Map(checks.map((check, index) => [check, { run: onAttempt[index] }]));
       // Where nothing was changed, the base is the same files.
@@ -110,8 +113,11 @@ interface ReadWanted {
   readonly problem: string;
 }
 
-function readWanted(wanted: WantedCheck, defaultMs: number): ReadWanted {
-  const { check, cwd = ".", named_by, network = false, timeoutMs = defaultMs } = wanted;
+function readWanted(
+  wanted: WantedCheck,
+  defaults: { readonly project: string; readonly timeoutMs: number },
+): ReadWanted {
+  const { check, cwd = defaults.project, named_by, network = false, timeoutMs = defaults.timeoutMs } = wanted;
   try {
     const argv = readCheck(check);
     const fact = { argv, cwd, named_by };
@@ -128,10 +134,10 @@ async function runOnBase(
   { commit, tree, cache }: Side & { readonly cache: BaseCache | undefined },
   checks: readonly ReadyCheck[],
 ): Promise<(CheckRun | undefined)[]> {
-  const { setup } = place;
+  const { setup, project } = place;
   const keyed = checks.map((check) => {
     const { argv, fact, network, timeoutMs } = check;
-    const key = baseKey({ tree, argv, cwd: fact.cwd, network, timeoutMs, setup });
+    const key = baseKey({ tree, argv, cwd: fact.cwd, network, timeoutMs, setup: [project, ...setup] });
     return { check, key, known: cache?.read(key) };
   });
   const open = keyed.filter(({ known }) => known === undefined);
@@ -159,13 +165,18 @@ async function runWithBaseFiles(
   { attempt, base, passed }: Sides,
   checks: readonly ReadyCheck[],
 ): Promise<Map<ReadyCheck, OwnFiles>> {
-  const { git, folder, objects, setup, signal } = place;
+  const { git, folder, objects, setup, project, signal } = place;
   const files = { git, folder, objects, attempt: attempt.tree, base, signal };
   const entries = await changedEntries(files);
   const found = new Map<ReadyCheck, OwnFiles>();
   const byTree = new Map<string, ReadyCheck[]>();
   for (const check of checks) {
-    const { changed, tree } = await baseFilesOf(files, entries, { argv: check.argv, cwd: check.fact.cwd, setup });
+    const { changed, tree } = await baseFilesOf(files, entries, {
+      argv: check.argv,
+      cwd: check.fact.cwd,
+      setup,
+      project,
+    });
     found.set(check, { changedFiles: changed, withBaseFiles: undefined });
     if (tree === undefined || !passed.includes(check)) continue;
     byTree.set(tree, [...(byTree.get(tree) ?? []), check]);
