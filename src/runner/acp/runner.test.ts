@@ -318,7 +318,7 @@ describe("a session over the Agent Client Protocol", { concurrency: 2 }, () => {
 
   test("a deadline ends the session, but not while a person is asked", async (t) => {
     const world = await acpWorld(t);
-    const deadline = Date.now() + 7_000;
+    const deadline = Date.now() + 12_000;
     const name = await world.start([{ permit: edit(join(world.work, "a")) }, { hang: true }], { deadline });
     await asked(world);
     await sleep(deadline + 500 - Date.now());
