@@ -43,7 +43,7 @@ export function resolveExecutor(request: ExecutorRequest): ExecutorResolution {
 
 function resolveHint(hint: ExecutorHint, request: ExecutorRequest): ExecutorResolution {
   if (hint.kind === "auto") return resolveAuto(request);
-  if (hint.type === "local") return { ok: true, executor: { type: "local" } };
+  if (hint.type === "local") return { ok: true, executor: localExecutor(hint) };
   const { runner } = hint;
   if (!request.runners.some(({ kind }) => kind === runner.kind)) {
     return refuse(request, "unknown_runner", `there is no runner "${runner.kind}"`);
@@ -74,7 +74,13 @@ function resolveOwn(request: ExecutorRequest, runner: RunnerConfig): ExecutorRes
   if (agentRuntimes.length > 0 && !runtimes.some((runtime) => agentRuntimes.includes(runtime))) {
     return refuse(request, "no_common_runtime", `the runner "${runner.kind}" gives none of the agent's runtimes`);
   }
-  return { ok: true, executor: runner.kind === "local" ? { type: "local" } : { type: "remote", runner } };
+  const executor: Executor =
+    runner.kind === "local" ? localExecutor(Object(runner.config)) : { type: "remote", runner };
+  return { ok: true, executor };
+}
+
+function localExecutor({ workspace }: { readonly workspace?: unknown }): Executor {
+  return { type: "local", ...(workspace === undefined ? {} : { workspace }) };
 }
 
 function refuse(request: ExecutorRequest, kind: ExecutorError["kind"], what: string): ExecutorResolution {

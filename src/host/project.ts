@@ -25,6 +25,8 @@ export interface RunRequest {
   readonly runner?: RunnerConfig | undefined;
   /** The policy that chose the model or the runner. The coding agents that it names must have a profile. */
   readonly policy?: GivenPolicy | undefined;
+  /** The workspace of the task, in the form that the runner reads. */
+  readonly workspace?: object | undefined;
   readonly effort?: Effort | undefined;
   /** A rehearsal script, JSON. */
   readonly script?: string | undefined;

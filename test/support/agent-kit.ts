@@ -14,13 +14,15 @@ import type { LiveDelta } from "../../src/protocol/task/event.ts";
 import { CompleteMessage } from "../../src/protocol/task/message.ts";
 import { invocationRunner } from "../../src/runner/invocation/runner.ts";
 import { invocationTask } from "../../src/runner/invocation/root-task.ts";
-import { localRunner } from "../../src/runner/local/runner.ts";
+import { localRunner, type LocalRunnerOptions } from "../../src/runner/local/runner.ts";
 import type { Store, StoredEvent } from "../../src/store/store.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { tempFolder } from "./temp-folder.ts";
 
 export interface WorldOptions {
   readonly environment?: Partial<AgentEnvironment>;
+  /** How agents of this process get workspaces. */
+  readonly local?: Pick<LocalRunnerOptions, "workspaces" | "setUp">;
   readonly model?: (file: InvocationFile) => Model;
   readonly runners?: Readonly<Record<string, Runner>>;
   readonly folder?: string;
@@ -43,7 +45,7 @@ export class World {
       store: this.store,
       clock: options.clock ?? systemClock,
       runners: {
-        local: localRunner({ ...environment, model }),
+        local: localRunner({ ...environment, ...options.local, model }),
         invocation: invocationRunner(environment),
         ...options.runners,
       },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import type { Answer } from "../../src/protocol/task/ask.ts";
 import type { TaskEvent } from "../../src/protocol/task/event.ts";
-import type { SessionWorkspaces } from "../../src/runner/acp/session-folder.ts";
+import type { SessionWorkspaces } from "../../src/runner/shared/session-folder.ts";
 import { confineGit } from "../../src/runner/shared/sandbox/confine-git.ts";
 import { probeSandbox } from "../../src/runner/shared/sandbox/sandbox-status.ts";
 import { openWorkspaces, type WorkspaceStore } from "../../src/workspace/index.ts";

@@ -74,7 +74,7 @@ function planTarget(
     context: invocation.context === "inherited" ? "inherited" : "independent",
   };
   const child: NewTask = {
-    runner: executor.type === "local" ? { kind: "local", config: {} } : executor.runner,
+    runner: executor.type === "local" ? localRunner(executor) : executor.runner,
     agent: agent.id,
     input,
     rights: access.rights,
@@ -82,6 +82,10 @@ function planTarget(
     ...(invocation.join === "detached" ? { detached: true } : {}),
   };
   return { ok: true, child };
+}
+
+function localRunner({ workspace }: Executor & { type: "local" }): NewTask["runner"] {
+  return { kind: "local", config: workspace === undefined ? {} : { workspace } };
 }
 
 /** Tokens and money are carved out of the caller's account. The agent's other limits hold only when it is started by itself. */

@@ -52,6 +52,8 @@ export interface SetupOptions {
   readonly agent: FoundAgent;
   readonly rights: Rights;
   readonly offeredTools: OfferedTools;
+  /** Goes before the model of the agent's definition. */
+  readonly modelName?: string | undefined;
   /** The model and format that the task has come to use; those of the definition when absent. */
   readonly choice?: ModelChoice | undefined;
 }
@@ -71,6 +73,7 @@ export function agentSetup(options: SetupOptions, model: Model): AgentSetup {
     agent.definition.tool_delivery,
     rights.tools,
     offeredTools,
+    options.modelName,
     options.choice ?? model.facts?.(firstModel(options)).format,
   ]);
   const known = setups.get(key);
@@ -88,8 +91,8 @@ export function modelOf(
   return model ?? (script === undefined ? environment.defaultModel : rehearsalModelName);
 }
 
-function firstModel({ file, environment, agent }: SetupOptions): string {
-  return agent.definition.model ?? modelOf(file, environment);
+function firstModel({ file, environment, agent, modelName }: SetupOptions): string {
+  return modelName ?? agent.definition.model ?? modelOf(file, environment);
 }
 
 function makeSetup(options: SetupOptions, model: Model): AgentSetup {

@@ -25,6 +25,8 @@ export interface LoopDeps {
   /** The model that answers for the agents of a tree. */
   readonly model: (file: InvocationFile) => Model;
   readonly environment: AgentEnvironment;
+  /** Goes before the model of the agent's definition. */
+  readonly modelName?: string | undefined;
 }
 
 /** The task fails after this many replies in a row with the same problem. */
@@ -36,11 +38,11 @@ export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unkno
   const input = TaskInput.parse(durable.input);
   const agent = findAgent(file, input.agent);
   if (agent === undefined) throw new TuttiError("not_found", `there is no agent ${durable.agent}`);
-  const { environment } = deps;
+  const { environment, modelName } = deps;
   const model = deps.model(file);
   const { rights } = durable;
   const offeredTools = input.tools;
-  const options = { file, environment, agent, rights, offeredTools };
+  const options = { file, environment, agent, rights, offeredTools, modelName };
   const first = agentSetup(options, model);
   const conversation = await openConversation(durable, input, {
     choice: { model: first.model, format: first.format },

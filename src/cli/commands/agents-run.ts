@@ -4,7 +4,6 @@ import type { Host } from "../../host/host.ts";
 import type { PreparedRun, RunRequest } from "../../host/project.ts";
 import { routePrompt } from "../../core/route-prompt.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
 import { parseRunnerRef } from "../../protocol/invocation/runner-ref.ts";
 import { readPolicy } from "../../protocol/routing/read-policy.ts";
 import type { Effort } from "../../protocol/invocation/call-settings.ts";
@@ -30,10 +29,10 @@ export interface AgentsRunOptions extends AnsweringOptions {
   readonly runner?: string;
   /** The file of a routing policy. */
   readonly policy?: string;
-  /** Where a coding agent works. */
+  /** Where the agent works. */
   readonly workspace?: "worktree" | "copy" | "shared";
   readonly withChanges?: boolean;
-  /** Tasks whose work a coding agent builds on. */
+  /** Tasks whose work it builds on. */
   readonly after?: readonly string[];
   readonly effort?: Effort;
   readonly script?: string;
@@ -54,9 +53,10 @@ export async function agentsRunCommand(
   const text = prompt === "-" ? await readText("-", options.limit) : prompt;
   // A program that reads JSON could take the built-in rehearsal for a result, so it gets an error.
   const rehearse = options.json !== true;
-  const { model, runner, policy } = await chosenBy({ ...options, builtOn: await builtOn(host, options) }, text);
+  const { model, runner, policy } = await chosenBy(options, text);
   const { effort } = options;
-  const request = { agent: name, prompt: text, model, effort, runner, policy, script, rehearse };
+  const workspace = workspaceOf(options, await builtOn(host, options));
+  const request = { agent: name, prompt: text, model, effort, runner, policy, workspace, script, rehearse };
   const run = await prepare(host, request, options);
   const { folder } = run;
   if (run.problem !== undefined) warn(run.problem);
@@ -129,18 +129,14 @@ async function builtOn(host: Host, { after = [], state }: AgentsRunOptions): Pro
   return tasks;
 }
 
-interface BuildingOptions extends AgentsRunOptions {
-  readonly builtOn: readonly TaskId[];
-}
-
 type Chosen = Pick<RunRequest, "model" | "runner" | "policy">;
 
 /** Who does the work: by a policy if there is one, otherwise what the options say; what they leave open, the agent decides. */
-async function chosenBy(options: BuildingOptions, prompt: string): Promise<Chosen> {
+async function chosenBy(options: AgentsRunOptions, prompt: string): Promise<Chosen> {
   const { model, policy: file, limit } = options;
   const ref = options.runner === "auto" ? undefined : options.runner;
   if (file === undefined) {
-    return { model, runner: inWorkspace(ref === undefined ? undefined : parseRunnerRef(ref), options) };
+    return { model, runner: ref === undefined ? undefined : parseRunnerRef(ref) };
   }
   if (model !== undefined || ref !== undefined) {
     throw new TuttiError("usage", "--policy chooses the model or the runner; leave --model and --runner out");
@@ -152,26 +148,17 @@ async function chosenBy(options: BuildingOptions, prompt: string): Promise<Chose
   const routed = routePrompt(read.value, prompt);
   const { decision } = routed;
   note(dim(`${decision.model} by ${file}: ${decision.reason} (${decision.matched_by})`));
-  return { model: routed.model, runner: inWorkspace(routed.runner, options), policy };
+  return { model: routed.model, runner: routed.runner, policy };
 }
 
-function inWorkspace(
-  runner: RunnerConfig | undefined,
-  { workspace: mode, withChanges, builtOn: after }: BuildingOptions,
-): RunnerConfig | undefined {
-  if (mode === undefined && withChanges !== true && after.length === 0) return runner;
-  if (runner?.kind !== "acp") {
-    const message =
-      "--workspace, --with-changes and --after are for coding agents; say which with --runner acp:PROFILE";
-    throw new TuttiError("usage", message);
-  }
+function workspaceOf({ workspace: mode, withChanges }: AgentsRunOptions, after: readonly TaskId[]): object | undefined {
+  if (mode === undefined && withChanges !== true && after.length === 0) return undefined;
   if (after.length > 0 && (withChanges === true || (mode ?? "worktree") !== "worktree")) {
     throw new TuttiError("usage", "work that builds on other tasks begins in a worktree with their branches alone");
   }
-  const workspace = {
+  return {
     ...(mode === undefined ? {} : { mode }),
     ...(withChanges === true ? { with_changes: true } : {}),
     ...(after.length === 0 ? {} : { after: [...after] }),
   };
-  return { kind: runner.kind, config: { ...Object(runner.config), workspace } };
 }

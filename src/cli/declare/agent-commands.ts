@@ -86,13 +86,13 @@ function declareRun(agents: Command, host: () => Promise<Host>): void {
     .addOption(
       new Option(
         "--workspace <mode>",
-        "where a coding agent works (default: a worktree of its own, or a copy)",
+        "where it works: a worktree or copy of its own, or the folder itself (default: the folder; for a coding agent a worktree)",
       ).choices(["worktree", "copy", "shared"]),
     )
-    .option("--with-changes", "the worktree of a coding agent begins with the uncommitted changes of your checkout")
+    .option("--with-changes", "its worktree begins with the uncommitted changes of your checkout")
     .option(
       "--after <task>",
-      "the work of a coding agent builds on the branch of this task; several are merged in the order given",
+      "the work builds on the branch of this task; several are merged in the order given",
       (task: string, before: readonly string[] | undefined) => [...(before ?? []), task],
     )
     .addOption(

@@ -10,8 +10,9 @@ import { isRehearsalName } from "../../core/rehearsal-name.ts";
 import type { PreparedRun, RunRequest } from "../../host/project.ts";
 import { builtInScript } from "../../model/rehearsal/built-in-script.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
 import { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
-import { runnerName } from "../../protocol/invocation/runner-ref.ts";
+import { runnerName, withWorkspace } from "../../protocol/invocation/runner-ref.ts";
 import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
 import { checkPolicy } from "./check-policy.ts";
 import { effectiveConfig } from "./effective-config.ts";
@@ -38,6 +39,7 @@ export async function prepareRun(
   // A config that is not used yet may set a model; it is looked up when the task runs.
   const byConfig = problem !== undefined && script === undefined && isRehearsalName(fallback);
   const folder = await existingFolder(request.folder);
+  const runner = runnerFor(request, asked.definition.runner);
   const file = agentRun(definitions, {
     agent: name,
     prompt,
@@ -47,9 +49,8 @@ export async function prepareRun(
     defaultModel: byConfig ? undefined : fallback,
     resolve: names.resolve,
     script,
-    runner: request.runner,
+    runner,
   });
-  const { runner } = request;
   if (runner !== undefined && runner.kind !== "local") {
     return { text: JSON.stringify(file), model: runnerName(runner), rehearsal: false, problem };
   }
@@ -63,6 +64,11 @@ export async function prepareRun(
     rehearsal,
     problem,
   };
+}
+
+function runnerFor({ runner, workspace }: RunRequest, own: RunnerConfig | undefined): RunnerConfig | undefined {
+  if (workspace === undefined) return runner;
+  return withWorkspace(runner ?? own ?? { kind: "local", config: {} }, workspace);
 }
 
 function within(folder: string, file: string): string | undefined {

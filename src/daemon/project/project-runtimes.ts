@@ -174,14 +174,29 @@ async function loadRuntime(
     defaultModel: modelNames(merged, sources).fallback,
   });
   const sandbox = await probeSandbox();
-  const workspaces = { ...user.workspaces, ...config.workspaces };
+  const settings = { ...user.workspaces, ...config.workspaces };
+  const workspaces = {
+    store: openWorkspaces(state, { root: workspacesRoot(user.workspaces) }),
+    commits: settings.commits ?? "tutti",
+    branchPattern: settings.branch,
+    hooks: settings.hooks,
+    signing: settings.signing,
+    copy: settings.copy ?? [],
+    setup: settings.setup ?? [],
+    setupCache: setupCacheOf(state, user.workspaces),
+    confine: confineGit(sandbox, [state]),
+    isOver,
+  };
+  const homes = sessionHomes(state);
   return {
     environment,
-    workspaces,
+    workspaces: settings,
     invocation: invocationRunner(environment),
     local: localRunner({
       model: (found) => registry.withRehearsal(rehearsalModel(found.script ?? {})),
       ...environment,
+      workspaces,
+      setUp: { sandbox, toolchains: acp.toolchains, homes },
     }),
     acp: acpRunner({
       profiles: acp.profiles,
@@ -190,21 +205,10 @@ async function loadRuntime(
       approvals: environment.approvals ?? [],
       sandbox,
       offLimits: [state],
-      homes: sessionHomes(state),
+      homes,
       trustedSettings: openTrustedSettings(state),
       breaker: openAgentFailures(state, user.sessions.max_failures),
-      workspaces: {
-        store: openWorkspaces(state, { root: workspacesRoot(user.workspaces) }),
-        commits: workspaces.commits ?? "tutti",
-        branchPattern: workspaces.branch,
-        hooks: workspaces.hooks,
-        signing: workspaces.signing,
-        copy: workspaces.copy ?? [],
-        setup: workspaces.setup ?? [],
-        setupCache: setupCacheOf(state, user.workspaces),
-        confine: confineGit(sandbox, [state]),
-        isOver,
-      },
+      workspaces,
     }),
     registered: Object.fromEntries(loaded.runners.map(({ kind, run }) => [kind, gated(approved(kind, run))])),
     process: running,

@@ -9,7 +9,11 @@ export const RunnerConfig = z.object({
 });
 export type RunnerConfig = z.infer<typeof RunnerConfig>;
 
-const local = { type: z.literal("local") };
+const local = {
+  type: z.literal("local"),
+  /** The workspace of the task, as the runner `local` reads it; without one the agent works in the task's folders. */
+  workspace: z.unknown().optional(),
+};
 const remote = { type: z.literal("remote"), runner: RunnerConfig };
 
 export const Executor = z.discriminatedUnion("type", [z.object(local), z.object(remote)]);

@@ -27,9 +27,18 @@ export function runnerName({ kind, config }: RunnerConfig): string {
   return typeof model === "string" ? `${kind}:${profile}/${model}` : `${kind}:${profile}`;
 }
 
+/** The same runner, working in such a workspace. Throws `usage` for a runner that has none. */
+export function withWorkspace({ kind, config }: RunnerConfig, workspace: object): RunnerConfig {
+  if (kind === "local" || kind === "acp") return { kind, config: { ...Object(config), workspace } };
+  throw new TuttiError("usage", `only agents and coding agents work in a workspace; the runner ${kind} has none`);
+}
+
 /** The part of an invocation that forces the runner; nothing when there is none to force. */
 export function forcedTo(runner: RunnerConfig | undefined): { readonly executor?: ExecutorHint } {
   if (runner === undefined) return {};
-  if (runner.kind === "local") return { executor: { kind: "force", type: "local" } };
+  if (runner.kind === "local") {
+    const { workspace }: { workspace?: unknown } = Object(runner.config);
+    return { executor: { kind: "force", type: "local", ...(workspace === undefined ? {} : { workspace }) } };
+  }
   return { executor: { kind: "force", type: "remote", runner } };
 }

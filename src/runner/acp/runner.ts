@@ -9,34 +9,31 @@ import { baseAgent, findAgent } from "../../agent/delegation/find-agent.ts";
 import { TaskInput, treeFile } from "../../agent/delegation/task-input.ts";
 import { quoted } from "../../agent/tools/call-look.ts";
 import { approvalOutcome, type ApprovalSource, decideCalls } from "../../core/approval.ts";
-import { isTaskStopped } from "../../core/end-reasons.ts";
 import { escapeInvisible } from "../../core/escape-invisible.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
-import { Message, messageText, userMessage } from "../../protocol/task/message.ts";
+import { Message, userMessage } from "../../protocol/task/message.ts";
 import type { Durable, Runner } from "../../ports.ts";
-import type { Workspace } from "../../workspace/index.ts";
+import { removeHome } from "../shared/confined-program.ts";
 import type { SandboxStatus } from "../shared/sandbox/sandbox-status.ts";
-import { askAboutProtected } from "./approve-protected.ts";
-import { readAcpConfig, type WantedWorkspace } from "./config.ts";
+import { isStopped, workAndSave, type WorkPlace } from "../shared/save-work.ts";
+import { beginInFolder, openSessionFolder, type SessionWorkspaces } from "../shared/session-folder.ts";
+import { beginsAsPersons, type SetupCommand, setUpWorkspace } from "../shared/set-up.ts";
+import { readAcpConfig } from "./config.ts";
 import { stepToEnd } from "../shared/step-to-end.ts";
 import { agentRef, askIfHeldBack, type Breaker, noteFailure, type Watched } from "./breaker.ts";
 import { homeName } from "./old-homes.ts";
-import { agentProgram, type LaunchOptions, removeHome } from "./session-launch.ts";
+import { agentProgram, type LaunchOptions } from "./session-launch.ts";
 import { profileOf, type Profiles } from "./profile.ts";
 import { runSession, type SessionOptions } from "./session.ts";
 import { defaultTimes, newSession, SessionOutcome, SessionState, type SessionTimes } from "./kept-session.ts";
 import {
-  beginInFolder,
-  leaveFolder,
-  openSessionFolder,
-  SavedSession,
-  saveSession,
-  type SessionWorkspaces,
+  agreeToSettings,
   settingsOrigin,
-} from "./session-folder.ts";
-import { type SetupCommand, setUpWorkspace } from "./set-up.ts";
-import { agreeToSettings, settingsToCover, type SettingsTrust, type TrustedSettings } from "./workspace-settings.ts";
+  settingsToCover,
+  type SettingsTrust,
+  type TrustedSettings,
+} from "./workspace-settings.ts";
 import type { UpdateLimits } from "./session-updates.ts";
 
 export interface AcpRunnerOptions {
@@ -109,67 +106,20 @@ export function acpRunner(options: AcpRunnerOptions): Runner {
         },
       );
     }
-    return inWorkspace(durable, { ...session, place: { workspaces, workspace, warnings } });
+    const place = { workspaces, workspace, warnings };
+    const launchNow = async (): Promise<LaunchOptions> => ({
+      ...session.launch,
+      covered: await settingsToCover(session.launch, session.settings),
+    });
+    const saving = { ...place, prompt, launch: launchNow, tool: `acp:${name}`, sources };
+    return workAndSave(durable, saving, () => converse(durable, { ...session, place }));
   };
-}
-
-/** Whether the files that a workspace begins with are those of the person's checkout, and not the work of a session. */
-function beginsAsPersons({ base, after, branch }: WantedWorkspace): boolean {
-  return base === undefined && after === undefined && branch === undefined;
-}
-
-/** The work is saved when the session is done; otherwise it stays in the workspace, and its commits in the repository. */
-async function inWorkspace(
-  durable: Durable,
-  session: NewSession & Required<Pick<NewSession, "place">>,
-): Promise<string> {
-  const { workspaces, workspace, warnings } = session.place;
-  let text: string;
-  try {
-    text = await converse(durable, session);
-  } catch (thrown) {
-    // When Tutti itself is stopped there is no time left; the next start brings the commits over.
-    if (!isStopped(durable) || isTaskStopped(durable.signal))
-      await leaveFolder(workspaces, workspace).catch(() => undefined);
-    throw thrown;
-  }
-  const saved = await stepToEnd(durable, { key: "saved", repeatable: true, schema: SavedSession }, async (step) =>
-    saveSession(workspaces, workspace, {
-      message: `${durable.agent}: ${firstLine(session.prompt)}`,
-      launch: { ...session.launch, covered: await settingsToCover(session.launch, session.settings) },
-      step,
-    }),
-  );
-  const { protected: held, ...told } = saved;
-  durable.tell("saved.told", {
-    type: "session.saved",
-    data: {
-      ...told,
-      warnings: [...warnings, ...saved.warnings],
-      folder: workspace.folder,
-      mode: workspace.mode,
-    },
-  });
-  if (held !== null) {
-    await askAboutProtected(durable, workspaces, { name: session.launch.name, saved, sources: session.sources });
-  }
-  return text;
-}
-
-/** For the message of a commit that Tutti makes. */
-function firstLine(prompt: Message): string {
-  const [line = ""] = messageText(prompt).trim().split("\n");
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }
 
 interface NewSession extends Omit<SessionOptions, "state" | "save"> {
   readonly watched: Watched;
   readonly settings: SettingsTrust;
-  readonly place?: {
-    readonly workspaces: SessionWorkspaces;
-    readonly workspace: Workspace;
-    readonly warnings: readonly string[];
-  };
+  readonly place?: WorkPlace;
 }
 
 /** Goes on with the same session in another process after one was cut off, where the agent can. */
@@ -250,10 +200,6 @@ function unknownOutcome(thrown: unknown, name: string): unknown {
   if (!(thrown instanceof TuttiError) || thrown.code !== "outcome_unknown") return thrown;
   const message = `the session of ${name} was cut off, and ${name} cannot take it up again; part of its work may have been done`;
   return new TuttiError("outcome_unknown", message, { cause: thrown, retry: "unknown" });
-}
-
-function isStopped({ signal }: Durable): boolean {
-  return signal.aborted && signal.reason instanceof TuttiError && signal.reason.code === "stopped";
 }
 
 interface Parking {

@@ -15,6 +15,7 @@ import { escapeInvisible } from "../../core/escape-invisible.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
 import type { Durable } from "../../ports.ts";
+import type { OpenedFolder } from "../shared/session-folder.ts";
 import type { LaunchOptions } from "./session-launch.ts";
 
 /** A file with its content: where it is in the project, and the SHA-256 of its text. */
@@ -162,4 +163,16 @@ async function readSetting(
     const isMissing = (thrown instanceof TuttiError && thrown.code === "not_found") || /ENOENT|ENOTDIR/.test(why);
     return isMissing ? undefined : { text: `cannot be read: ${why}`, hash: null };
   }
+}
+
+/** Which of the person's folders the session's folder stands for. */
+export function settingsOrigin({ workspace, folder }: OpenedFolder): SettingsOrigin {
+  if (workspace === undefined) {
+    const [root = folder.cwd] = folder.roots;
+    return { project: root, mirrors: { original: root, copy: root } };
+  }
+  const { mode, repository, project, folder: copy } = workspace;
+  const top = repository ?? project;
+  const original = mode === "worktree" ? top : mode === "copy" ? project : copy;
+  return { project: top, mirrors: { original, copy } };
 }

@@ -17,7 +17,7 @@ import {
   workspaceOfTask,
   type WorkspaceStore,
 } from "../../workspace/index.ts";
-import { conflictChoices, type WantedWorkspace } from "./config.ts";
+import { conflictChoices, type WantedWorkspace } from "./wanted-workspace.ts";
 
 export interface Building {
   readonly store: WorkspaceStore;

@@ -9,8 +9,9 @@ import { CommandResult, commandFailure } from "../command/command-result.ts";
 import { readCommandConfig } from "../command/config.ts";
 import { runCommand } from "../command/run-command.ts";
 import { keepSetup, restoreSetup, type SetupCache, setupKey, type Workspace } from "../../workspace/index.ts";
-import { stepToEnd } from "../shared/step-to-end.ts";
-import { type LaunchOptions, makeHome, prepareProgram, removeHome } from "./session-launch.ts";
+import { makeHome, prepareProgram, type ProgramPlace, removeHome } from "./confined-program.ts";
+import { stepToEnd } from "./step-to-end.ts";
+import type { WantedWorkspace } from "./wanted-workspace.ts";
 
 export interface SetupCommand {
   /** The program and its arguments. No shell reads them. */
@@ -34,7 +35,7 @@ export interface Setup {
 const Restored = z.object({ key: z.string(), restored: z.boolean() }).nullable();
 
 /** Each runs once in an attempt; after a crash the one that was cut off runs again. The first that fails ends the task. */
-export async function setUpWorkspace(durable: Durable, launch: LaunchOptions, setup: Setup): Promise<void> {
+export async function setUpWorkspace(durable: Durable, launch: ProgramPlace, setup: Setup): Promise<void> {
   const { workspace, cache, isPersons } = setup;
   for (const [index, command] of setup.commands.entries()) {
     const { lock = [], makes = [] } = command;
@@ -56,7 +57,7 @@ export async function setUpWorkspace(durable: Durable, launch: LaunchOptions, se
 
 async function runSetup(
   durable: Durable,
-  launch: LaunchOptions,
+  launch: ProgramPlace,
   { key, command, network }: SetupCommand & { readonly key: string },
 ): Promise<void> {
   const { cwd, roots } = launch.folder;
@@ -67,7 +68,7 @@ async function runSetup(
     durable,
     { key, repeatable: true, schema: CommandResult, input: command },
     async (step) => {
-      await makeHome(place.home, { credentials: [], files: {} });
+      await makeHome(place.home);
       try {
         const [program, ...args] = command;
         const { argv, env } = await prepareProgram(place, program, { cwd, network });
@@ -80,4 +81,9 @@ async function runSetup(
   );
   const failure = commandFailure(config ?? readCommandConfig({ argv: command }), result);
   if (failure !== undefined) throw failure;
+}
+
+/** Whether the files that a workspace begins with are those of the person's checkout, and not the work of a session. */
+export function beginsAsPersons({ base, after, branch }: WantedWorkspace): boolean {
+  return base === undefined && after === undefined && branch === undefined;
 }

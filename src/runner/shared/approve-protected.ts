@@ -11,7 +11,8 @@ import { approveProtected } from "../../workspace/index.ts";
 import type { SavedSession, SessionWorkspaces } from "./session-folder.ts";
 
 export interface ProtectedAsk {
-  readonly name: string;
+  /** What the rules call whoever did it, such as `acp:claude`. */
+  readonly tool: string;
   readonly saved: SavedSession;
   readonly sources: readonly ApprovalSource[];
 }
@@ -20,12 +21,12 @@ export interface ProtectedAsk {
 export async function askAboutProtected(
   durable: Durable,
   { store }: Pick<SessionWorkspaces, "store">,
-  { name, saved, sources }: ProtectedAsk,
+  { tool, saved, sources }: ProtectedAsk,
 ): Promise<void> {
   if (saved.protected === null) return;
   const { files, patch } = saved.protected;
   const effect = { effects: ["protected"], confined: true } as const;
-  const [judgement] = decideCalls([{ tool: `acp:${name}`, effect }], sources);
+  const [judgement] = decideCalls([{ tool, effect }], sources);
   if (judgement === undefined || judgement.verdict !== "ask") return;
   const paths = files.map(({ path }) => path);
   const shown =

@@ -29,12 +29,11 @@ import {
 } from "../../workspace/index.ts";
 import { workdirOf } from "../command/resolve-command.ts";
 import { beginAfter, mergeInstructions } from "./begin-after.ts";
-import { stepToEnd } from "../shared/step-to-end.ts";
-import type { WantedWorkspace } from "./config.ts";
+import type { ProgramPlace } from "./confined-program.ts";
+import { stepToEnd } from "./step-to-end.ts";
 import { runHooks } from "./run-hooks.ts";
-import type { LaunchOptions } from "./session-launch.ts";
 import type { SetupCommand } from "./set-up.ts";
-import type { SettingsOrigin } from "./workspace-settings.ts";
+import type { WantedWorkspace } from "./wanted-workspace.ts";
 
 /** How sessions get workspaces. */
 export interface SessionWorkspaces {
@@ -134,18 +133,6 @@ export async function openSessionFolder(
   };
 }
 
-/** Which of the person's folders the session's folder stands for. */
-export function settingsOrigin({ workspace, folder }: OpenedFolder): SettingsOrigin {
-  if (workspace === undefined) {
-    const [root = folder.cwd] = folder.roots;
-    return { project: root, mirrors: { original: root, copy: root } };
-  }
-  const { mode, repository, project, folder: copy } = workspace;
-  const top = repository ?? project;
-  const original = mode === "worktree" ? top : mode === "copy" ? project : copy;
-  return { project: top, mirrors: { original, copy } };
-}
-
 function dirtyNote(dirty: readonly string[], { with_changes }: WantedWorkspace): string[] {
   if (dirty.length === 0 || with_changes === true) return [];
   return [`The session does not see ${dirty.length} uncommitted files of your checkout; --with-changes includes them.`];
@@ -188,7 +175,7 @@ export type SavedSession = z.infer<typeof SavedSession>;
 export async function saveSession(
   { store, commits, confine, hooks = true, signing = true }: SessionWorkspaces,
   workspace: Workspace,
-  { message, launch, step }: { readonly message: string; readonly launch: LaunchOptions; readonly step: StepContext },
+  { message, launch, step }: { readonly message: string; readonly launch: ProgramPlace; readonly step: StepContext },
 ): Promise<SavedSession> {
   const { signal } = step;
   const options = { commits, confine, message, sign: signing, signal };

@@ -18,10 +18,10 @@ import {
 import type { CommandResult } from "../command/command-result.ts";
 import { readCommandConfig } from "../command/config.ts";
 import { runCommand } from "../command/run-command.ts";
-import { type LaunchOptions, makeHome, prepareProgram, removeHome } from "./session-launch.ts";
+import { makeHome, prepareProgram, type ProgramPlace, removeHome } from "./confined-program.ts";
 
 export interface HookRun {
-  readonly launch: LaunchOptions;
+  readonly launch: ProgramPlace;
   readonly store: WorkspaceStore;
   readonly workspace: Workspace;
   readonly found: CommitHooks;
@@ -44,7 +44,7 @@ export async function runHooks(run: HookRun, message: string): Promise<CommitVer
     return { message, warnings: [why] };
   }
   const home = join(launch.home, "hooks");
-  await makeHome(home, { credentials: [], files: {} });
+  await makeHome(home);
   try {
     const git = await beginSession(run.store, workspace);
     const folder = { cwd: workspace.folder, roots: [workspace.folder], git };
@@ -91,7 +91,7 @@ function argumentsOf({ name }: CommitHook, file: string): string[] {
 
 async function inSandbox(
   { workspace, found, step }: HookRun,
-  place: LaunchOptions,
+  place: ProgramPlace,
   [program = "", ...args]: readonly string[],
 ): Promise<CommandResult> {
   const { cwd, roots } = place.folder;
