@@ -254,6 +254,22 @@ test("a late or repeated event changes nothing and is told so", () => {
   });
 });
 
+test("work that nothing proves goes to a person, who accepts it, wants another try or gives it up", () => {
+  const done = run([envelope(), worked, pass]);
+  const asked = advanceHandoff(policy, done.state, { type: "unproven", reason: "nothing proves it" });
+  assert.deepEqual([asked.state.phase, asked.next.do], ["needs_human", "ask_human"]);
+  const answers = (["accept", "give_up", "retry"] as const).map((answer) =>
+    advanceHandoff(policy, asked.state, { type: "answered", answer, note: "use tabs" }),
+  );
+  assert.deepEqual(
+    answers.map(({ state }) => state.phase),
+    ["done", "abandoned", "working"],
+  );
+  const again = answers[2];
+  assert.deepEqual(again?.next, { do: "work", model: done.state.worker, evidence: [], criteria: ["use tabs"] });
+  assert.equal(again?.state.counters.hops, 1, "the allowance is whole again");
+});
+
 const envelopes = fc.record(
   {
     from_model: fc.constantFrom("manager", "R", "E", "B"),

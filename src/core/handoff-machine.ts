@@ -56,7 +56,11 @@ export type HandoffEvent =
   | { readonly type: "verified"; readonly outcome: "pass" | "none" | "fail"; readonly evidence: readonly string[] }
   | { readonly type: "reviewed"; readonly review: Review; readonly hash: string }
   | { readonly type: "escalated"; readonly reason: string }
-  | { readonly type: "abandoned"; readonly reason: string };
+  | { readonly type: "abandoned"; readonly reason: string }
+  /** The task is done by the policy, but nothing that Tutti observed proves it. Only a person's word can. */
+  | { readonly type: "unproven"; readonly reason: string }
+  /** What the person who was asked decided. */
+  | { readonly type: "answered"; readonly answer: "accept" | "retry" | "give_up"; readonly note: string };
 
 /** Named like the fields of an agent's definition. */
 interface Assignee {
@@ -69,7 +73,7 @@ interface Assignee {
  * What has to happen now. Evidence of a failure is passed here and not in an envelope: the word "mismatch" among the failed
  * checks would count as a contradiction, and the task would go to another model than the one that should fix it.
  */
-type HandoffNext =
+export type HandoffNext =
   | ({
       readonly do: "work";
       readonly evidence: readonly string[];
@@ -93,7 +97,7 @@ interface HandoffTransition {
   readonly reason: string;
 }
 
-interface HandoffStep {
+export interface HandoffStep {
   readonly state: HandoffState;
   readonly next: HandoffNext;
   /** Absent if the event changed nothing. */
@@ -156,6 +160,12 @@ function stepFor(policy: Policy, state: HandoffState, event: HandoffEvent): Hand
       break;
     case "abandoned":
       if (phase === "deciding") return end(state, "abandoned", event.reason);
+      break;
+    case "unproven":
+      if (phase === "done") return askHuman(state, { reason: event.reason });
+      break;
+    case "answered":
+      if (phase === "needs_human") return afterAnswer(policy, state, event);
       break;
   }
   return { state, next: { do: "nothing", reason: `"${event.type}" changes nothing while ${phase}` } };
@@ -290,6 +300,19 @@ function afterReview(policy: Policy, state: HandoffState, review: Review): Hando
       });
     }
   }
+}
+
+/** A person who wants another try gives the task its whole allowance again, so that it may fail and be revised as before. */
+function afterAnswer(policy: Policy, state: HandoffState, event: HandoffEvent & { type: "answered" }): HandoffStep {
+  const { answer, note } = event;
+  const said = note === "" ? "" : `: ${note}`;
+  if (answer === "accept") return end(state, "done", `a person accepts the work${said}`);
+  if (answer === "give_up") return end(state, "abandoned", `a person gives the task up${said}`);
+  const model = state.worker ?? state.routed?.decision.model ?? policy.policy.build;
+  return work(
+    { ...state, counters: newHandoffState.counters },
+    { model, decision: "retry", reason: `a person wants another try${said}`, criteria: note === "" ? [] : [note] },
+  );
 }
 
 interface Assignment extends Grounds {
