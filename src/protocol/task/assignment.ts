@@ -1,0 +1,78 @@
+// A delegated task of a goal: what it is launched with, and what becomes of it after work, verification and review.
+
+import { z } from "zod";
+
+import { Check } from "../decision/decision.ts";
+import { EvidenceId, GoalId } from "../ids.ts";
+import { RunnerConfig } from "../invocation/executor.ts";
+import { Handoff } from "../routing/handoff.ts";
+import { Criterion } from "./goal.ts";
+
+export const NamedCheck = z.strictObject({
+  check: Check,
+  /** A check that a model named runs only after an approval. */
+  named_by: z.enum(["config", "person", "model"]),
+  /** Relative to the top of the checkout; its top when absent. */
+  cwd: z.string().optional(),
+  /** Only a person or the project's config can allow it. */
+  network: z.boolean().optional(),
+  /** Whether the task itself has to make it succeed. What failed before the task began is otherwise not held against it. */
+  is_criterion: z.boolean().default(true),
+});
+export type NamedCheck = z.infer<typeof NamedCheck>;
+
+/** The config of the runner `assignment`. The task's input is what the inner runner takes. */
+export const AssignmentConfig = z.strictObject({
+  goal: GoalId.nullable().default(null),
+  handoff: Handoff,
+  checks: z.array(NamedCheck).default([]),
+  /** Criteria of the goal that this task bears on. */
+  criteria: z.array(Criterion.pick({ id: true, text: true })).default([]),
+  /** The `[runner:]model` that a person chose. */
+  person: z.string().nullable().default(null),
+  /** The runner that the agent's definition names. */
+  inner: RunnerConfig.nullable().default(null),
+  /** The model that planned the task and is asked when its confidence is missing; the router when null. */
+  author: z.string().nullable().default(null),
+  /** As the inner runner reads it; `{mode, base, …}`. */
+  workspace: z.looseObject({}).default(() => ({})),
+  /** Written by the runner itself for the next attempt. */
+  carried: z.unknown().optional(),
+});
+export type AssignmentConfig = z.infer<typeof AssignmentConfig>;
+
+export const AssignmentResult = z.strictObject({
+  kind: z.literal("assignment"),
+  /** What the inner runner returned: what the session says. */
+  claim: z.unknown(),
+  /** `unverified`: the work may be done, but nothing proves it. */
+  state: z.enum(["verified", "unverified", "failed"]),
+  reason: z.string(),
+  /** Evidence of the attempt whose work this is. */
+  evidence: z.array(EvidenceId),
+  commit: z.string().nullable(),
+  tree: z.string().nullable(),
+  /** The commit that the work of all attempts began with. */
+  base: z.string().nullable(),
+  branch: z.string().nullable(),
+  workspace: z.string().nullable(),
+  /** What the evidence says of the task's own acceptance criteria and of those of the goal. */
+  criteria: z.array(
+    z.strictObject({
+      id: z.string(),
+      text: z.string(),
+      state: Criterion.shape.state,
+      reason: z.string(),
+      evidence: z.array(z.string()),
+    }),
+  ),
+  handoff: z.strictObject({
+    /** The `[runner:]model` that did the work; null when nobody did. */
+    worker: z.string().nullable(),
+    attempts: z.int().positive(),
+    hops: z.int().nonnegative(),
+    retries: z.int().nonnegative(),
+    revisions: z.int().nonnegative(),
+  }),
+});
+export type AssignmentResult = z.infer<typeof AssignmentResult>;

@@ -1,0 +1,115 @@
+// What an assignment asks people: whether a check that a model named may run, and what becomes of work that nothing settles.
+
+import { approvalOutcome } from "../../core/approval.ts";
+import { escapeControls } from "../../core/escape-controls.ts";
+import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { readCheck } from "../../core/read-check.ts";
+import { quoted } from "../../agent/tools/call-look.ts";
+import type { NamedCheck } from "../../protocol/task/assignment.ts";
+import { Answer, type Answerer } from "../../protocol/task/ask.ts";
+import type { Durable } from "../../ports.ts";
+
+/** Which checks of a model people have allowed, by goal and exact arguments. */
+export interface AllowedChecks {
+  has(goal: string, argv: readonly string[]): boolean;
+  add(goal: string, argv: readonly string[]): void;
+}
+
+export function rememberAllowedChecks(): AllowedChecks {
+  const allowed = new Set<string>();
+  const keyOf = (goal: string, argv: readonly string[]): string => JSON.stringify([goal, argv]);
+  return { has: (goal, argv) => allowed.has(keyOf(goal, argv)), add: (goal, argv) => allowed.add(keyOf(goal, argv)) };
+}
+
+/** Those that may run: what the config or a person named, and of the rest what a person allows. */
+export async function allowedChecks(
+  durable: Durable,
+  { goal, checks, allowed }: { goal: string; checks: readonly NamedCheck[]; allowed: AllowedChecks },
+): Promise<NamedCheck[]> {
+  const may: NamedCheck[] = [];
+  for (const [index, named] of checks.entries()) {
+    if (named.named_by !== "model" || (await isAllowed(durable, { goal, named, index, allowed }))) may.push(named);
+  }
+  return may;
+}
+
+async function isAllowed(
+  durable: Durable,
+  { goal, named, index, allowed }: { goal: string; named: NamedCheck; index: number; allowed: AllowedChecks },
+): Promise<boolean> {
+  const argv = readArgv(named);
+  // A command that cannot be read is not run anyway, and its evidence says why.
+  if (argv === undefined) return true;
+  const key = `assigned.check${index}`;
+  const known = await durable.step(`${key}.known`, { repeatable: true, schema: { parse: Boolean }, looks: true }, () =>
+    allowed.has(goal, argv),
+  );
+  if (known) return true;
+  const question = [
+    `May this check run after the work of ${escapeInvisible(durable.agent)}? A model named it. It runs confined, without keys and without the network, in a fresh checkout. A yes holds for the whole goal.`,
+    quoted(argv.join(" ")),
+  ].join("\n");
+  const waited = await durable.wait(`${key}.approval`, {
+    ask: { kind: "approval", question, details: { argv, confined: true } },
+    schema: Answer,
+  });
+  const { approved } = approvalOutcome(waited);
+  if (approved) allowed.add(goal, argv);
+  return approved;
+}
+
+function readArgv({ check }: NamedCheck): readonly string[] | undefined {
+  try {
+    return readCheck(check);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Verdict {
+  readonly answer: "accept" | "retry" | "give_up";
+  readonly note: string;
+  readonly by: Answerer;
+}
+
+interface Unsettled {
+  readonly key: string;
+  readonly reason: string;
+  readonly evidence: readonly string[];
+  /** What the session says; null when nothing was done that could be accepted. */
+  readonly claim: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+const longestShown = 4_000;
+
+/** Undefined when nobody answered. */
+export async function askAboutWork(durable: Durable, unsettled: Unsettled): Promise<Verdict | undefined> {
+  const { key, reason, evidence, claim, details } = unsettled;
+  const choices = claim === null ? ["try again", "give up"] : ["accept", "try again", "give up"];
+  const question = [
+    `What becomes of the work of ${escapeInvisible(durable.agent)}? ${escapeControls(reason)}`,
+    ...(evidence.length === 0 ? [] : ["What was observed:", quoted(evidence.join("\n").slice(0, longestShown))]),
+    ...(claim === null ? [] : ["What the session says:", quoted(claim.slice(0, longestShown))]),
+    `Answer: ${choices.join(", ")}. What you write after \`try again\` is told to the next attempt.`,
+  ].join("\n");
+  const waited = await durable.wait(key, { ask: { kind: "question", question, details }, schema: Answer });
+  if ("expired" in waited || waited.value.kind !== "question") return undefined;
+  const said = typeof waited.value.value === "string" ? waited.value.value : JSON.stringify(waited.value.value);
+  return { ...readVerdict(said ?? "", claim !== null), by: waited.by };
+}
+
+function readVerdict(text: string, mayAccept: boolean): Omit<Verdict, "by"> {
+  const [, word = "", rest = ""] = /^\s*(accept|try again|give up)\b[\s:,.-]*(.*)$/is.exec(text) ?? [];
+  switch (word.toLowerCase()) {
+    case "accept":
+      if (mayAccept) return { answer: "accept", note: rest.trim() };
+      break;
+    case "give up":
+      return { answer: "give_up", note: rest.trim() };
+    case "try again":
+      return { answer: "retry", note: rest.trim() };
+  }
+  // Whoever writes something else wants something else done.
+  return { answer: "retry", note: text.trim() };
+}
