@@ -9,7 +9,7 @@ import type { PlannedTask } from "../protocol/task/goal.ts";
 export const managerName = "manager";
 
 /** A verified task that this one comes after. */
-export interface Predecessor {
+interface Predecessor {
   /** The id of the planned task. */
   readonly planned: string;
   readonly task: string;
@@ -19,14 +19,16 @@ export interface Predecessor {
   readonly claim: string;
 }
 
-export interface HandoffSource {
+type Limits = Readonly<Partial<Record<keyof Budget, number | undefined>>>;
+
+interface HandoffSource {
   readonly planned: PlannedTask;
   /** The person's own words. */
   readonly goal: string;
   readonly predecessors: readonly Predecessor[];
   /** Where the work is done, such as "a worktree of /repo". */
   readonly workspace: string;
-  readonly budget: Partial<Budget>;
+  readonly budget: Limits;
 }
 
 /** An envelope has no empty fields: what there is nothing to say about is written so. */
@@ -83,7 +85,7 @@ function lineOf(check: Check): string {
   return typeof check === "string" ? check : check.run.join(" ");
 }
 
-function budgetText(budget: Partial<Budget>): string {
-  const limits = Object.entries(budget).map(([name, limit]) => `${name} ${limit}`);
+function budgetText(budget: Limits): string {
+  const limits = Object.entries(budget).flatMap(([name, limit]) => (limit === undefined ? [] : [`${name} ${limit}`]));
   return limits.length === 0 ? "that of the goal" : limits.join(", ");
 }

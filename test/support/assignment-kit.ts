@@ -26,7 +26,7 @@ import { confineGit } from "../../src/runner/shared/sandbox/confine-git.ts";
 import { probeSandbox } from "../../src/runner/shared/sandbox/sandbox-status.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { openWorkspaces } from "../../src/workspace/index.ts";
+import { openWorkspaces, recoverWorkspaces } from "../../src/workspace/index.ts";
 import { idOf } from "./agent-kit.ts";
 
 export const sandbox = await probeSandbox();
@@ -102,6 +102,7 @@ export async function assignmentWorld(root: string, options: AssignmentWorldOpti
     copy: [],
     confine: confineGit(sandbox, [state]),
   } as const;
+  await recoverWorkspaces(workspaceStore);
   const models = new WeakMap<object, Model>();
   const modelFor = (file: ReturnType<typeof treeFile>): Model => {
     const known =

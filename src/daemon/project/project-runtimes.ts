@@ -6,10 +6,12 @@ import { homedir } from "node:os";
 import type { AgentEnvironment } from "../../agent/agent-environment.ts";
 import { models } from "../../model/model-registry.ts";
 import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
+import type { Model } from "../../model-port.ts";
 import type { ModelsConfig } from "../../model/models-config.ts";
 import type { Clock, Durable, Runner, RunnerRegistry, TreeRunners } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
+import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { knownRunnerKinds } from "../../protocol/invocation/runner-kinds.ts";
 import { sessionHomes } from "../../runner/acp/old-homes.ts";
 import { acpRunner } from "../../runner/acp/runner.ts";
@@ -29,6 +31,7 @@ import { askForTrust, askToMiss } from "./ask-for-trust.ts";
 import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
 import type { ConfigProcess } from "./config-process.ts";
 import { loadConfig } from "./project-config.ts";
+import { buildAssignment } from "./build-assignment.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import { modelNames } from "./project-models.ts";
 import { openTrust } from "./trusted-configs.ts";
@@ -43,6 +46,8 @@ interface ProjectRuntime {
   readonly acp: Runner;
   /** The settings of workspaces that hold there. */
   readonly workspaces: WorkspacesConfig;
+  /** Delegated tasks of goals, done by these runners. */
+  readonly assignment: (inner: RunnerRegistry) => Runner;
   /** Those that the config registers, by their kind. */
   readonly registered: RunnerRegistry;
   /** The process of a config that is code. */
@@ -76,6 +81,8 @@ export interface ProjectRuntimesOptions {
   readonly providerKeys: ProviderKeys;
   /** Whether a task is over, or gone from the records. */
   readonly isOver?: (task: TaskId) => boolean;
+  /** Runners that are the same for all trees; asked for when a tree runs. */
+  readonly otherRunners?: () => RunnerRegistry;
 }
 
 interface Cached {
@@ -128,11 +135,20 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     runtimeOf,
     userConfig,
     treeRunners: {
-      kinds: ["invocation", "local", "acp"],
+      kinds: ["invocation", "local", "acp", "assignment"],
       mayHave: (kind) => !knownRunnerKinds.includes(kind),
       async resolve(durable) {
-        const { invocation, local, acp, registered } = await resolve(durable);
-        return { ...registered, invocation, local: gated(local), acp: gated(approved("acp", acp)) };
+        const { invocation, acp, assignment, registered, ...runtime } = await resolve(durable);
+        const local = gated(runtime.local);
+        // An assignment asks itself about the coding agent of a definition, because it adds a workspace to its config.
+        const inner = { ...options.otherRunners?.(), ...registered, local, acp: gated(acp) };
+        return {
+          ...registered,
+          invocation,
+          local,
+          acp: gated(approved("acp", acp)),
+          assignment: assignment(inner),
+        };
       },
     },
     close() {
@@ -167,11 +183,13 @@ async function loadRuntime(
   const acp = mergeAcpSettings(user.acp, config.acp);
   const sources = { env: process.env, storedKey: providerKeys.get };
   const registry = models({ config: merged, ...sources, clock });
+  const names = modelNames(merged, sources);
+  const model = (found: InvocationFile): Model => registry.withRehearsal(rehearsalModel(found.script ?? {}));
   const environment = await buildEnvironment(loaded, {
     state,
     project,
     userRules: user.approvals,
-    defaultModel: modelNames(merged, sources).fallback,
+    defaultModel: names.fallback,
   });
   const sandbox = await probeSandbox();
   const settings = { ...user.workspaces, ...config.workspaces };
@@ -193,7 +211,7 @@ async function loadRuntime(
     workspaces: settings,
     invocation: invocationRunner(environment),
     local: localRunner({
-      model: (found) => registry.withRehearsal(rehearsalModel(found.script ?? {})),
+      model,
       ...environment,
       workspaces,
       setUp: { sandbox, toolchains: acp.toolchains, homes },
@@ -209,6 +227,15 @@ async function loadRuntime(
       trustedSettings: openTrustedSettings(state),
       breaker: openAgentFailures(state, user.sessions.max_failures),
       workspaces,
+    }),
+    assignment: buildAssignment({
+      state,
+      sandbox,
+      toolchains: acp.toolchains,
+      workspaces,
+      names,
+      model,
+      registered: loaded.runners.map(({ kind }) => kind),
     }),
     registered: Object.fromEntries(loaded.runners.map(({ kind, run }) => [kind, gated(approved(kind, run))])),
     process: running,

@@ -38,6 +38,7 @@ import { SecretKeeper } from "../secrets/secret-keeper.ts";
 import { collectSecrets } from "../secrets/collect-secrets.ts";
 import { openProviderKeys, type ProviderKeys } from "../secrets/provider-keys.ts";
 import { keptApprovals } from "../project/kept-approvals.ts";
+import type { RunnerRegistry } from "../../ports.ts";
 import { openProjectRuntimes } from "../project/project-runtimes.ts";
 import { workspacesRoot } from "../project/workspaces-config.ts";
 import type { State } from "./state.ts";
@@ -64,6 +65,8 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
   const providerKeys = openProviderKeys(folder, (secret) => secrets.add([secret]));
   // No task runs before the store is open.
   let isOver: (task: TaskId) => boolean = () => true;
+  // Made when the folder is open.
+  let fixedRunners: RunnerRegistry = {};
   const runtimes = openProjectRuntimes({
     state: folder,
     clock,
@@ -71,6 +74,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     isOver: (task) => isOver(task),
     onModels: (models) => secrets.add(collectSecrets({ env: process.env, models })),
     onWarning: (message) => log.warn({}, message),
+    otherRunners: () => fixedRunners,
   });
   // A config of the user that cannot be used is told before anything is touched.
   let root: string | undefined;
@@ -102,14 +106,15 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const keys = new Keys({ records, committed });
     const leases = new Leases({ salt: store.salt, records, committed, clock, keys });
     const parked: ServiceStatus["parked"] = [];
+    fixedRunners = {
+      command: gated(approved("command", commandRunner({ offLimits: [folder] }))),
+      operator: gated(operatorRunner(leases)),
+    };
     const engine = new Engine({
       store,
       clock,
       redact,
-      runners: {
-        command: gated(approved("command", commandRunner({ offLimits: [folder] }))),
-        operator: gated(operatorRunner(leases)),
-      },
+      runners: fixedRunners,
       treeRunners: runtimes.treeRunners,
       cleanUp,
       onParked: (task, runner) => parked.push({ task, runner }),

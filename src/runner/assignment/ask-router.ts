@@ -16,7 +16,7 @@ import type { Durable } from "../../ports.ts";
 import type { RouterPrompt } from "./prompts.ts";
 
 /** The agent that the router's calls are made for, as a rehearsal names it. */
-export const routerAgent = "_router";
+const routerAgent = "_router";
 
 const Reply = z.object({ text: z.string(), usage: Usage });
 

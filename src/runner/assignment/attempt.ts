@@ -19,7 +19,7 @@ import type { Evidence, EvidenceFact } from "../../protocol/task/evidence.ts";
 import type { Durable, OwnEvent } from "../../ports.ts";
 import type { Carried } from "./config.ts";
 import type { Observed, Worked } from "./attempt-records.ts";
-import type { AssignmentOptions, GoalPolicy } from "./options.ts";
+import type { AssignmentOptions, GoalPolicy } from "./assignment-options.ts";
 
 /** One attempt while it is driven. */
 export class Attempt {

@@ -34,9 +34,9 @@ export async function runInner(attempt: Attempt, route: ChosenRoute, work: Work)
   // Until the inner runner saves something of its own, a restart begins with this work again.
   if (!attempt.isRestored) port.durable.save("assigned.standing", undefined);
   const placed = placedConfig(attempt, route.runner);
-  // A definition of the project is approved as it stands there, without what the assignment adds to it.
+  // The coding agent of a project's definition is approved as it stands there, without what the assignment adds to it.
   const start =
-    route.chosen_by === "agent"
+    kind === "acp" && route.chosen_by === "agent"
       ? () => approved(kind, (inner) => run(inner, placed))(port.durable, route.runner.config)
       : () => run(port.durable, placed);
   let claim: unknown = null;

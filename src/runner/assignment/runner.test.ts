@@ -40,7 +40,7 @@ function moves(world: AssignmentWorld, root: string): string[] {
   return world
     .events(root)
     .flatMap(({ type, data }) =>
-      type === "handoff.moved" ? [`${data["from"]} → ${data["to"]}: ${data["decision"]}`] : [],
+      type === "handoff.moved" ? [`${String(data["from"])} → ${String(data["to"])}: ${String(data["decision"])}`] : [],
     );
 }
 

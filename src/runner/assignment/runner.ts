@@ -4,7 +4,7 @@ import type { Runner } from "../../ports.ts";
 import { Attempt } from "./attempt.ts";
 import { readAssignmentConfig } from "./config.ts";
 import { driveAttempt } from "./drive.ts";
-import type { AssignmentOptions } from "./options.ts";
+import type { AssignmentOptions } from "./assignment-options.ts";
 
 /** The task ends only after its work was verified and reviewed; a try in between is an attempt of the same task. */
 export function assignmentRunner(options: AssignmentOptions): Runner {

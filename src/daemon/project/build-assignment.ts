@@ -1,0 +1,77 @@
+// Builds the runner of delegated tasks for a project: its policy, its models, its verification and the runners that do the work.
+
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { treeFile } from "../../agent/delegation/task-input.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import { initialPolicy } from "../../protocol/routing/default-policy.ts";
+import { readPolicy } from "../../protocol/routing/read-policy.ts";
+import type { Model } from "../../model-port.ts";
+import type { Runner, RunnerRegistry } from "../../ports.ts";
+import { rememberAllowedChecks } from "../../runner/assignment/ask-about-work.ts";
+import { attemptVerifier } from "../../runner/assignment/attempt-verifier.ts";
+import type { GoalPolicy } from "../../runner/assignment/assignment-options.ts";
+import { assignmentRunner } from "../../runner/assignment/runner.ts";
+import type { Verify } from "../../runner/assignment/verifier.ts";
+import type { SandboxStatus } from "../../runner/shared/sandbox/sandbox-status.ts";
+import type { SessionWorkspaces } from "../../runner/shared/session-folder.ts";
+import { openBaseCache } from "../../verification/index.ts";
+import type { ModelNames } from "./project-models.ts";
+
+export interface AssignmentParts {
+  readonly state: string;
+  readonly sandbox: SandboxStatus;
+  readonly toolchains: readonly string[];
+  readonly workspaces: SessionWorkspaces;
+  readonly names: ModelNames;
+  readonly model: (file: InvocationFile) => Model;
+  /** Kinds of runners that the config registers. */
+  readonly registered: readonly string[];
+}
+
+/** The runners that do the work are known when a tree runs. */
+export function buildAssignment(parts: AssignmentParts): (inner: RunnerRegistry) => Runner {
+  const { state, sandbox, toolchains, workspaces, names, model, registered } = parts;
+  const hidden = [state];
+  const folder = `${state}-checks`;
+  // Made with the first check: a project is loaded also by commands that must not touch the state folder.
+  let made: Verify | undefined;
+  const verify: Verify = (request, step) => {
+    made ??= attemptVerifier({
+      workspaces,
+      sandbox,
+      hidden,
+      toolchains,
+      folder,
+      cache: openBaseCache(join(state, "checks")),
+    });
+    return made(request, step);
+  };
+  const allowed = rememberAllowedChecks();
+  const resolveModel = (name: string): string => (name === "rehearsal" ? names.rehearsal : names.resolve(name));
+  return (inner) =>
+    assignmentRunner({
+      inner,
+      registered,
+      policyOf: ({ rootInput }) => policyOf(rootInput, names.fallback),
+      modelOf: ({ rootInput }) => model(treeFile(rootInput)),
+      resolveModel,
+      verify,
+      allowed,
+      workspaces,
+    });
+}
+
+const WithPolicy = z.object({ goal: z.object({ policy: z.object({ text: z.string() }).optional() }) });
+
+/** The policy that the goal was started with; without one, a default from the models that are configured. */
+function policyOf(rootInput: unknown, fallback: string): GoalPolicy {
+  const text = WithPolicy.safeParse(rootInput).data?.goal.policy?.text;
+  if (text === undefined) return { policy: initialPolicy(fallback), isDefault: true };
+  const read = readPolicy(text);
+  if (read.ok) return { policy: read.value, isDefault: false };
+  throw new TuttiError("invalid_input", `the policy of the goal cannot be used: ${read.error.message}`);
+}
