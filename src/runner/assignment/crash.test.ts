@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { z } from "zod";
 
@@ -10,7 +11,7 @@ import { skipUnconfined as skip } from "../../../test/support/assignment-kit.ts"
 import { testRepository } from "../../../test/support/git-kit.ts";
 import { killChild } from "../../../test/support/kill-process.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { until } from "../../../test/support/wait-until.ts";
+import { within } from "../../../test/support/wait-until.ts";
 import { AssignmentResult } from "../../protocol/task/assignment.ts";
 
 const program = new URL("../../../test/support/assignment-process.ts", import.meta.url).pathname;
@@ -22,6 +23,10 @@ const rules = [
   { agent: "_reviewer", turn: 0, call: [{ tool: "read", args: { path: "total.txt" } }] },
   { agent: "_reviewer", turn: 1, final: { review: { task: "fix", conf: 0.9, gate: "approve" } } },
 ];
+
+async function appears(file: string): Promise<void> {
+  while (!existsSync(file)) await sleep(10);
+}
 
 async function outcomeOf(child: ChildProcess): Promise<z.infer<typeof Outcome>> {
   let text = "";
@@ -47,7 +52,7 @@ describe("a delegated task and the end of its process", { skip }, () => {
         return child;
       };
       const first = start();
-      await until(() => existsSync(join(root, `reached-${point}`)));
+      await within(() => appears(join(root, `reached-${point}`)), `the process stops ${where}`, 60_000);
       await killChild(first);
       const { result, moved, evidence } = await outcomeOf(start());
       assert.equal(result.state, "verified", result.reason);
