@@ -1,5 +1,6 @@
 // Builds the runner of delegated tasks for a project: its policy, its models, its verification and the runners that do the work.
 
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 
 import { z } from "zod";
@@ -18,7 +19,7 @@ import { assignmentRunner } from "../../runner/assignment/runner.ts";
 import type { Verify } from "../../runner/assignment/verifier.ts";
 import type { SandboxStatus } from "../../runner/shared/sandbox/sandbox-status.ts";
 import type { SessionWorkspaces } from "../../runner/shared/session-folder.ts";
-import { openBaseCache } from "../../verification/index.ts";
+import { openBaseCache, type RunGh } from "../../verification/index.ts";
 import type { ModelNames } from "./project-models.ts";
 
 export interface AssignmentParts {
@@ -41,6 +42,7 @@ export function buildAssignment(parts: AssignmentParts): (inner: RunnerRegistry)
   let made: Verify | undefined;
   const verify: Verify = (request, step) => {
     made ??= attemptVerifier({
+      runGh,
       workspaces,
       sandbox,
       hidden,
@@ -64,6 +66,18 @@ export function buildAssignment(parts: AssignmentParts): (inner: RunnerRegistry)
       workspaces,
     });
 }
+
+const ghMs = 20_000;
+
+/** The person's own `gh`, with the person's login. */
+const runGh: RunGh = (args, signal) =>
+  new Promise((resolve) => {
+    const options = { encoding: "utf8", timeout: ghMs, maxBuffer: 1_000_000, signal } as const;
+    execFile("gh", [...args], options, (failure, stdout, stderr) => {
+      if (failure === null) resolve({ code: 0, stdout, stderr });
+      else resolve(typeof failure.code === "number" ? { code: failure.code, stdout, stderr } : null);
+    });
+  });
 
 const WithPolicy = z.object({ goal: z.object({ policy: z.object({ text: z.string() }).optional() }) });
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { EvidenceFact } from "../../protocol/task/evidence.ts";
 import { Standing } from "./config.ts";
+import { Effort } from "./session-effort.ts";
 
 /** What the inner runner came to. */
 export const Worked = z.object({
@@ -22,6 +23,8 @@ export const Worked = z.object({
       uncommitted: z.int(),
     })
     .nullable(),
+  /** Null when the log does not tell. */
+  effort: Effort.nullable(),
 });
 export type Worked = z.infer<typeof Worked>;
 

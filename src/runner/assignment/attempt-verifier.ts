@@ -1,9 +1,7 @@
 // Verifies an attempt for real: its checks on fresh checkouts of its commit and of its base, and what git says of the change.
 
-import { type BaseCache, runChecks } from "../../verification/index.ts";
-import { readRecord, sessionResult, type Workspace } from "../../workspace/index.ts";
-import type { StepContext } from "../../ports.ts";
-import type { EvidenceFact } from "../../protocol/task/evidence.ts";
+import { type BaseCache, gitFact, lookUpClaims, runChecks, type RunGh } from "../../verification/index.ts";
+import { readRecord } from "../../workspace/index.ts";
 import { checkPrograms, type CheckProgramOptions } from "../shared/sandbox/check-programs.ts";
 import type { SessionWorkspaces } from "../shared/session-folder.ts";
 import type { Verify, VerifyOutcome, VerifyRequest } from "./verifier.ts";
@@ -13,9 +11,9 @@ export interface AttemptVerifierOptions extends CheckProgramOptions {
   /** A private folder for checkouts, outside of the state folder and of every workspace. */
   readonly folder: string;
   readonly cache?: BaseCache;
+  /** Without it, pull requests and comments that a session names are not looked up. */
+  readonly runGh?: RunGh;
 }
-
-const mostChanged = 500;
 
 export function attemptVerifier(options: AttemptVerifierOptions): Verify {
   return async (request, step) => {
@@ -24,9 +22,12 @@ export function attemptVerifier(options: AttemptVerifierOptions): Verify {
     if (workspace?.git_dir === undefined || workspace.git_dir === null || commit === null) {
       return { commit, tree: null, facts: [], findings: unchecked(request) };
     }
-    const { checks, base } = request;
+    const { checks, claim, effort } = request;
+    const base = request.base ?? workspace.base;
+    const gitDir = workspace.git_dir;
+    const { signal } = step;
     const ran = await runChecks({
-      gitDir: workspace.git_dir,
+      gitDir,
       commit,
       base,
       checks,
@@ -35,10 +36,16 @@ export function attemptVerifier(options: AttemptVerifierOptions): Verify {
       showGit: workspace.mode !== "copy",
       runProgram: checkPrograms(options, step),
       cache: options.cache,
-      signal: step.signal,
+      signal,
     });
-    const git = await gitFact(workspace, { request, tip: ran.commit, step });
-    return { commit: ran.commit, tree: ran.tree, facts: [...ran.facts, ...git], findings: [] };
+    if (base === null) return { commit: ran.commit, tree: ran.tree, facts: ran.facts, findings: [] };
+    const range = { gitDir, base, commit: ran.commit, signal };
+    const git = await gitFact({ ...range, clean: request.uncommitted === 0 });
+    const tests = ran.facts.flatMap((fact) => fact.tests ?? []);
+    const { runGh } = options;
+    const found = effort === null ? [] : await lookUpClaims({ ...range, ...effort, words: claim, tests, runGh });
+    const findings = found.map(({ sentence }) => sentence);
+    return { commit: ran.commit, tree: ran.tree, facts: [...ran.facts, git], findings };
   };
 }
 
@@ -47,18 +54,4 @@ function unchecked({ checks }: VerifyRequest): VerifyOutcome["findings"] {
   return checks.length === 0
     ? []
     : ["The checks were not run, because the session left no commit that could be checked."];
-}
-
-interface Looking {
-  readonly request: VerifyRequest;
-  readonly tip: string;
-  readonly step: StepContext;
-}
-
-async function gitFact(workspace: Workspace, { request, tip, step }: Looking): Promise<EvidenceFact[]> {
-  const base = request.base ?? workspace.base;
-  if (base === null) return [];
-  const found = await sessionResult({ ...workspace, base }, { maxFiles: mostChanged, signal: step.signal });
-  const changed = found?.files.map(({ path }) => path) ?? [];
-  return [{ kind: "git", base, head: tip, clean: found?.tip === tip, changed }];
 }

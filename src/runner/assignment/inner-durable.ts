@@ -1,9 +1,10 @@
 // The port of the inner runner of an assignment: what the wrapper needs to know is kept beside what the inner runner saves.
 
-import type { Durable, GivenUp, OwnEvent, Schema } from "../../ports.ts";
+import type { Durable, GivenUp, OwnEvent, RunningStep, Schema, StepOptions } from "../../ports.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { Kept } from "./attempt-records.ts";
 import type { Standing } from "./config.ts";
+import { type Effort, EffortLog } from "./session-effort.ts";
 
 type SavedWork = Extract<TaskEvent, { type: "session.saved" }>["data"];
 
@@ -11,6 +12,8 @@ export interface InnerPort {
   readonly durable: Durable;
   /** The work that the inner runner saved last. */
   readonly saved: () => SavedWork | undefined;
+  /** What a coding agent told of its calls. Undefined when no session ran in this process. */
+  readonly effort: () => Effort | undefined;
 }
 
 interface InnerOptions {
@@ -22,6 +25,11 @@ interface InnerOptions {
 
 export function innerPort(durable: Durable, { standing, input, givenUp }: InnerOptions): InnerPort {
   let saved: SavedWork | undefined;
+  let log: EffortLog | undefined;
+  const listen = (event: OwnEvent): void => {
+    if (event.type === "session.started") log ??= new EffortLog();
+    else if (event.type === "session.updated") log?.add(event.data.update);
+  };
   const replaced = {
     input,
     save: (key: string, state: unknown) => durable.save(key, { assigned: standing, inner: state }),
@@ -39,14 +47,31 @@ export function innerPort(durable: Durable, { standing, input, givenUp }: InnerO
       if (event.type === "session.saved") saved = event.data;
       durable.tell(key, event);
     },
+    step: <T>(key: string, wanted: StepOptions<T>, body: (context: RunningStep) => Promise<T> | T) =>
+      durable.step(key, wanted, (context) => body(listening(context, listen))),
     again: (key: string, why: GivenUp) => durable.again(key, givenUp(why)),
   };
-  const inner = new Proxy(durable, {
+  return { durable: withParts(durable, replaced), saved: () => saved, effort: () => log?.effort };
+}
+
+/** The context of a step whose events are heard as they are told. */
+function listening(context: RunningStep, listen: (event: OwnEvent) => void): RunningStep {
+  const during = withParts(context.during, {
+    tell(key: string, event: OwnEvent) {
+      listen(event);
+      context.during.tell(key, event);
+    },
+  });
+  return withParts(context, { during });
+}
+
+/** The same object with some of its parts replaced. */
+function withParts<T extends object>(whole: T, parts: Readonly<Record<string, unknown>>): T {
+  return new Proxy(whole, {
     get(target, name) {
-      if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name);
+      if (Object.hasOwn(parts, name)) return Reflect.get(parts, name);
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  return { durable: inner, saved: () => saved };
 }

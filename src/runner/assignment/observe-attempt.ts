@@ -17,10 +17,16 @@ export async function verifyAttempt(attempt: Attempt): Promise<Observed> {
   const named = config.checks.map((check) => (check.named_by === "model" ? { ...check, network: false } : check));
   const checks = await allowedChecks(durable, { goal, checks: named, allowed: options.allowed });
   const claim = worked === undefined ? "" : claimText(worked);
+  const effort = worked?.effort ?? null;
   return durable.step(attempt.key("verify"), { repeatable: true, schema: Observed }, async (step) => {
     const { task } = durable;
-    const request = { task, attempt: durable.attempt, workspace: saved?.workspace ?? null, commit: saved?.tip ?? null };
-    const { commit, tree, facts, findings } = await options.verify({ ...request, base, checks, claim }, step);
+    const left = {
+      workspace: saved?.workspace ?? null,
+      commit: saved?.tip ?? null,
+      uncommitted: saved?.uncommitted ?? 0,
+    };
+    const request = { task, attempt: durable.attempt, ...left };
+    const { commit, tree, facts, findings } = await options.verify({ ...request, base, checks, claim, effort }, step);
     return {
       commit,
       tree,

@@ -12,6 +12,7 @@ import type { Attempt } from "./attempt.ts";
 import type { Worked } from "./attempt-records.ts";
 import { innerPort } from "./inner-durable.ts";
 import { workerBrief } from "./prompts.ts";
+import { effortIn } from "./session-effort.ts";
 
 const longestClaim = 20_000;
 const longestFailure = 4_000;
@@ -48,7 +49,8 @@ export async function runInner(attempt: Attempt, route: ChosenRoute, work: Work)
     failure = thrown.message.slice(0, longestFailure);
   }
   const saved = port.saved();
-  const worked: Worked = { claim: shortened(claim), failure, saved: saved === undefined ? null : { ...saved } };
+  const effort = kind === "local" ? effortIn(await durable.messages()) : (port.effort() ?? null);
+  const worked: Worked = { claim: shortened(claim), failure, saved: saved === undefined ? null : { ...saved }, effort };
   durable.save("assigned.worked", { assigned: { ...standing, worked } });
   return worked;
 }

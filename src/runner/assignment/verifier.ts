@@ -3,6 +3,7 @@
 import type { StepContext } from "../../ports.ts";
 import type { EvidenceFact } from "../../protocol/task/evidence.ts";
 import type { NamedCheck } from "../../protocol/task/assignment.ts";
+import type { Effort } from "./session-effort.ts";
 
 export interface VerifyRequest {
   readonly task: string;
@@ -11,12 +12,16 @@ export interface VerifyRequest {
   readonly workspace: string | null;
   /** What the session left there. */
   readonly commit: string | null;
+  /** How many files it left with work that is in no commit. */
+  readonly uncommitted: number;
   /** What the work of all attempts began with. */
   readonly base: string | null;
   /** Only those that may run. */
   readonly checks: readonly NamedCheck[];
   /** The session's own words. */
   readonly claim: string;
+  /** What the session really did; null when the log does not tell. */
+  readonly effort: Effort | null;
 }
 
 export interface VerifyOutcome {

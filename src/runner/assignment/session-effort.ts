@@ -1,0 +1,61 @@
+// What a session really did, by the log: how many tool calls it made, and which commands were among them.
+
+import { z } from "zod";
+
+import type { CompleteMessage } from "../../protocol/task/message.ts";
+
+export const Effort = z.object({ calls: z.int().nonnegative(), commands: z.array(z.string()) });
+export type Effort = z.infer<typeof Effort>;
+
+const mostCommands = 500;
+const longestCommand = 500;
+
+const RunInput = z.object({ argv: z.array(z.string()).nullish(), shell: z.string().nullish() });
+
+/** Of an agent of this process, whose calls are parts of its messages. */
+export function effortIn(messages: readonly CompleteMessage[]): Effort {
+  const calls = messages.flatMap(({ role, parts }) =>
+    role === "assistant" ? parts.flatMap((part) => (part.part_type === "tool_call" ? [part.data] : [])) : [],
+  );
+  const commands = calls.flatMap(({ tool_name, input }) => {
+    const read = tool_name === "run" ? RunInput.safeParse(input).data : undefined;
+    return read === undefined ? [] : [read.shell ?? read.argv?.join(" ") ?? ""];
+  });
+  // The call with which an agent ends its task is no work.
+  return { calls: calls.filter(({ tool_name }) => tool_name !== "final").length, commands: bounded(commands) };
+}
+
+const ToolUpdate = z.object({
+  toolCallId: z.string(),
+  kind: z.string().optional(),
+  title: z.string().optional(),
+  rawInput: z.unknown().optional(),
+});
+const CommandInput = z.object({ command: z.union([z.string(), z.array(z.string())]) });
+
+/** Of a coding agent, which tells of its calls while it works. */
+export class EffortLog {
+  readonly #calls = new Map<string, { isCommand: boolean; texts: Set<string> }>();
+
+  /** Updates of one call come in pieces. */
+  add(update: unknown): void {
+    const read = ToolUpdate.safeParse(update).data;
+    if (read === undefined) return;
+    const call = this.#calls.get(read.toolCallId) ?? { isCommand: false, texts: new Set() };
+    this.#calls.set(read.toolCallId, call);
+    if (read.kind === "execute") call.isCommand = true;
+    if (read.title !== undefined) call.texts.add(read.title);
+    const input = CommandInput.safeParse(read.rawInput).data;
+    if (input !== undefined)
+      call.texts.add(typeof input.command === "string" ? input.command : input.command.join(" "));
+  }
+
+  get effort(): Effort {
+    const commands = [...this.#calls.values()].flatMap(({ isCommand, texts }) => (isCommand ? [...texts] : []));
+    return { calls: this.#calls.size, commands: bounded(commands) };
+  }
+}
+
+function bounded(commands: readonly string[]): string[] {
+  return commands.slice(0, mostCommands).map((command) => command.slice(0, longestCommand));
+}
