@@ -115,6 +115,7 @@ export async function assignmentWorld(root: string, options: AssignmentWorldOpti
     tools: builtinTools,
     approvals: [{ from: "user", rules: { write: "free", execute: "free" } }],
     workspaces,
+    setUp: { sandbox, toolchains: [], homes: join(root, "homes") },
   });
   const real = attemptVerifier({ workspaces, sandbox, hidden: [state], toolchains: [], folder: `${state}-checks` });
   const assignment = assignmentRunner({
