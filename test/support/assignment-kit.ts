@@ -126,6 +126,7 @@ export async function assignmentWorld(root: string, options: AssignmentWorldOpti
     resolveModel: (name) => name,
     verify: options.verify?.(real) ?? real,
     allowed: rememberAllowedChecks(),
+    confined: sandbox.confined,
     workspaces,
   });
   const engine = new Engine({ store, clock: systemClock, runners: { local, assignment, parent }, cleanUp });

@@ -54,6 +54,7 @@ export interface SetupOptions {
   readonly offeredTools: OfferedTools;
   /** Goes before the model of the agent's definition. */
   readonly modelName?: string | undefined;
+  readonly nextModels?: readonly string[] | undefined;
   /** The model and format that the task has come to use; those of the definition when absent. */
   readonly choice?: ModelChoice | undefined;
 }
@@ -74,6 +75,7 @@ export function agentSetup(options: SetupOptions, model: Model): AgentSetup {
     rights.tools,
     offeredTools,
     options.modelName,
+    options.nextModels,
     options.choice ?? model.facts?.(firstModel(options)).format,
   ]);
   const known = setups.get(key);
@@ -117,7 +119,7 @@ function makeSetup(options: SetupOptions, model: Model): AgentSetup {
     model: name,
     nextModels: modelsAfter(name, [
       first,
-      ...(definition.fallback_models ?? file.fallback_models ?? fallbacksOf(model, first)),
+      ...(options.nextModels ?? definition.fallback_models ?? file.fallback_models ?? fallbacksOf(model, first)),
     ]),
     contextTokens: definition.context_tokens ?? facts?.contextTokens ?? defaultContext,
     maxOutputTokens: definition.max_output_tokens,

@@ -27,6 +27,8 @@ export interface LoopDeps {
   readonly environment: AgentEnvironment;
   /** Goes before the model of the agent's definition. */
   readonly modelName?: string | undefined;
+  /** Go before the models that the definition tries next. */
+  readonly nextModels?: readonly string[] | undefined;
 }
 
 /** The task fails after this many replies in a row with the same problem. */
@@ -38,11 +40,11 @@ export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unkno
   const input = TaskInput.parse(durable.input);
   const agent = findAgent(file, input.agent);
   if (agent === undefined) throw new TuttiError("not_found", `there is no agent ${durable.agent}`);
-  const { environment, modelName } = deps;
+  const { environment, modelName, nextModels } = deps;
   const model = deps.model(file);
   const { rights } = durable;
   const offeredTools = input.tools;
-  const options = { file, environment, agent, rights, offeredTools, modelName };
+  const options = { file, environment, agent, rights, offeredTools, modelName, nextModels };
   const first = agentSetup(options, model);
   const conversation = await openConversation(durable, input, {
     choice: { model: first.model, format: first.format },

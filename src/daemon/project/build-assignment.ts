@@ -63,6 +63,7 @@ export function buildAssignment(parts: AssignmentParts): (inner: RunnerRegistry)
       resolveModel,
       verify,
       allowed,
+      confined: sandbox.confined,
       workspaces,
     });
 }

@@ -1,5 +1,7 @@
 // What an assignment asks people: whether a check that a model named may run, and what becomes of work that nothing settles.
 
+import { z } from "zod";
+
 import { approvalOutcome } from "../../core/approval.ts";
 import { escapeControls } from "../../core/escape-controls.ts";
 import { escapeInvisible } from "../../core/escape-invisible.ts";
@@ -9,7 +11,7 @@ import type { NamedCheck } from "../../protocol/task/assignment.ts";
 import { Answer, type Answerer } from "../../protocol/task/ask.ts";
 import type { Durable } from "../../ports.ts";
 
-/** Which checks of a model people have allowed, by goal and exact arguments. */
+/** Which checks people have allowed, by goal and exact arguments. */
 export interface AllowedChecks {
   has(goal: string, argv: readonly string[]): boolean;
   add(goal: string, argv: readonly string[]): void;
@@ -21,36 +23,44 @@ export function rememberAllowedChecks(): AllowedChecks {
   return { has: (goal, argv) => allowed.has(keyOf(goal, argv)), add: (goal, argv) => allowed.add(keyOf(goal, argv)) };
 }
 
-/** Those that may run: what the config or a person named, and of the rest what a person allows. */
-export async function allowedChecks(
-  durable: Durable,
-  { goal, checks, allowed }: { goal: string; checks: readonly NamedCheck[]; allowed: AllowedChecks },
-): Promise<NamedCheck[]> {
+interface AskedChecks {
+  readonly goal: string;
+  readonly checks: readonly NamedCheck[];
+  readonly allowed: AllowedChecks;
+  /** Whether programs are confined on this machine. */
+  readonly confined: boolean;
+}
+
+/** Those that may run: what the config or a person named and runs confined, and of the rest what a person allows. */
+export async function allowedChecks(durable: Durable, asked: AskedChecks): Promise<NamedCheck[]> {
   const may: NamedCheck[] = [];
-  for (const [index, named] of checks.entries()) {
-    if (named.named_by !== "model" || (await isAllowed(durable, { goal, named, index, allowed }))) may.push(named);
+  for (const [index, named] of asked.checks.entries()) {
+    const runsUnasked = named.named_by !== "model" && asked.confined;
+    if (runsUnasked || (await isAllowed(durable, asked, { named, key: `assigned.check${index}` }))) may.push(named);
   }
   return may;
 }
 
 async function isAllowed(
   durable: Durable,
-  { goal, named, index, allowed }: { goal: string; named: NamedCheck; index: number; allowed: AllowedChecks },
+  { goal, allowed, confined }: AskedChecks,
+  { named, key }: { readonly named: NamedCheck; readonly key: string },
 ): Promise<boolean> {
   const argv = readArgv(named);
   // A command that cannot be read is not run anyway, and its evidence says why.
   if (argv === undefined) return true;
-  const key = `assigned.check${index}`;
-  const known = await durable.step(`${key}.known`, { repeatable: true, schema: { parse: Boolean }, looks: true }, () =>
-    allowed.has(goal, argv),
-  );
-  if (known) return true;
+  const options = { repeatable: true, schema: z.boolean(), looks: true } as const;
+  if (await durable.step(`${key}.known`, options, () => allowed.has(goal, argv))) return true;
+  const who = named.named_by === "model" ? " A model named it." : "";
+  const how = confined
+    ? "It runs confined, without keys and without the network, in a fresh checkout."
+    : "Nothing confines programs on this machine: it runs what the session wrote, and can do whatever you can. So does the setup of workspaces, which runs before it.";
   const question = [
-    `May this check run after the work of ${escapeInvisible(durable.agent)}? A model named it. It runs confined, without keys and without the network, in a fresh checkout. A yes holds for the whole goal.`,
+    `May this check run after the work of ${escapeInvisible(durable.agent)}?${who} ${how} A yes holds for the whole goal.`,
     quoted(argv.join(" ")),
   ].join("\n");
   const waited = await durable.wait(`${key}.approval`, {
-    ask: { kind: "approval", question, details: { argv, confined: true } },
+    ask: { kind: "approval", question, details: { argv, confined } },
     schema: Answer,
   });
   const { approved } = approvalOutcome(waited);

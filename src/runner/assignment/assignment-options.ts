@@ -26,6 +26,8 @@ export interface AssignmentOptions {
   readonly resolveModel: (name: string) => string;
   readonly verify: Verify;
   readonly allowed: AllowedChecks;
+  /** Whether programs are confined on this machine. */
+  readonly confined: boolean;
   /** Absent where sessions work in the task's folder itself. */
   readonly workspaces?: SessionWorkspaces;
 }

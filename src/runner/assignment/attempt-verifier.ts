@@ -6,7 +6,7 @@ import { checkPrograms, type CheckProgramOptions } from "../shared/sandbox/check
 import type { SessionWorkspaces } from "../shared/session-folder.ts";
 import type { Verify, VerifyOutcome, VerifyRequest } from "./verifier.ts";
 
-export interface AttemptVerifierOptions extends CheckProgramOptions {
+export interface AttemptVerifierOptions extends Omit<CheckProgramOptions, "unconfined"> {
   readonly workspaces: SessionWorkspaces;
   /** A private folder for checkouts, outside of the state folder and of every workspace. */
   readonly folder: string;
@@ -34,7 +34,7 @@ export function attemptVerifier(options: AttemptVerifierOptions): Verify {
       setup: options.workspaces.setup ?? [],
       folder: options.folder,
       showGit: workspace.mode !== "copy",
-      runProgram: checkPrograms(options, step),
+      runProgram: checkPrograms({ ...options, unconfined: true }, step),
       cache: options.cache,
       signal,
     });

@@ -35,6 +35,7 @@ const KeptHandoffState: z.ZodType<HandoffState> = z.object({
           z.templateLiteral(["rule:", z.number()]),
         ]),
         words: z.array(z.string()),
+        fallback_models: z.array(z.string()).exactOptional(),
       }),
       threshold: z.number(),
       namesRisk: z.boolean(),
@@ -48,6 +49,8 @@ export const Work = z.object({
   model: z.string(),
   evidence: z.array(z.string()),
   criteria: z.array(z.string()),
+  /** The models to try next, if the policy has a list. */
+  fallback_models: z.array(z.string()).exactOptional(),
   /** Why the task came to this model. */
   reason: z.string(),
 });

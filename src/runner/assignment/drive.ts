@@ -77,8 +77,10 @@ async function carryOut(attempt: Attempt, next: HandoffNext): Promise<HandoffEve
   }
 }
 
-function workOf({ reason }: Attempt, { model, evidence, criteria }: HandoffNext & { do: "work" }): Work {
-  return { model, evidence: [...evidence], criteria: [...criteria], reason };
+function workOf({ reason }: Attempt, next: HandoffNext & { do: "work" }): Work {
+  const { model, evidence, criteria, fallback_models } = next;
+  const then = fallback_models === undefined ? {} : { fallback_models: [...fallback_models] };
+  return { model, evidence: [...evidence], criteria: [...criteria], ...then, reason };
 }
 
 async function work(attempt: Attempt, wanted: Work): Promise<Worked> {

@@ -2,6 +2,7 @@
 
 import type { Durable, GivenUp, OwnEvent, RunningStep, Schema, StepOptions } from "../../ports.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
+import { withParts } from "../shared/with-parts.ts";
 import { Kept } from "./attempt-records.ts";
 import type { Standing } from "./config.ts";
 import { type Effort, EffortLog } from "./session-effort.ts";
@@ -63,15 +64,4 @@ function listening(context: RunningStep, listen: (event: OwnEvent) => void): Run
     },
   });
   return withParts(context, { during });
-}
-
-/** The same object with some of its parts replaced. */
-function withParts<T extends object>(whole: T, parts: Readonly<Record<string, unknown>>): T {
-  return new Proxy(whole, {
-    get(target, name) {
-      if (Object.hasOwn(parts, name)) return Reflect.get(parts, name);
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
 }

@@ -14,8 +14,9 @@ export async function verifyAttempt(attempt: Attempt): Promise<Observed> {
   const { durable, options, config, worked, base } = attempt;
   const saved = worked?.saved ?? null;
   const goal = config.goal ?? durable.task;
+  const { allowed, confined } = options;
   const named = config.checks.map((check) => (check.named_by === "model" ? { ...check, network: false } : check));
-  const checks = await allowedChecks(durable, { goal, checks: named, allowed: options.allowed });
+  const checks = await allowedChecks(durable, { goal, checks: named, allowed, confined });
   const claim = worked === undefined ? "" : claimText(worked);
   const effort = worked?.effort ?? null;
   return durable.step(attempt.key("verify"), { repeatable: true, schema: Observed }, async (step) => {

@@ -34,7 +34,9 @@ export async function runInner(attempt: Attempt, route: ChosenRoute, work: Work)
   });
   // Until the inner runner saves something of its own, a restart begins with this work again.
   if (!attempt.isRestored) port.durable.save("assigned.standing", undefined);
-  const placed = placedConfig(attempt, route.runner);
+  // The policy's list belongs to the model that the policy chose.
+  const isPolicys = route.chosen_by === "policy" || route.chosen_by === "default";
+  const placed = placedConfig(attempt, route.runner, isPolicys ? work.fallback_models : undefined);
   // The coding agent of a project's definition is approved as it stands there, without what the assignment adds to it.
   const start =
     kind === "acp" && route.chosen_by === "agent"
@@ -86,12 +88,18 @@ function baseOf({
 }
 
 /** Agents of this process and coding agents work in a workspace; every other runner gets its own config alone. */
-function placedConfig({ config, options }: Attempt, { kind, config: own }: RunnerConfig): unknown {
+function placedConfig(
+  { config, options }: Attempt,
+  { kind, config: own }: RunnerConfig,
+  nextModels: readonly string[] | undefined,
+): unknown {
   if (kind !== "local" && kind !== "acp") return own;
   const { model, ...rest }: { model?: unknown } = Object(own);
   const base = baseOf(config);
   const { branch: _branch, with_changes: _changes, after: _after, ...again } = config.workspace;
   const workspace = base === undefined ? config.workspace : { ...again, base };
   const named = typeof model !== "string" ? {} : { model: kind === "local" ? options.resolveModel(model) : model };
-  return { ...rest, ...named, workspace };
+  const then =
+    kind !== "local" || nextModels === undefined ? {} : { fallback_models: nextModels.map(options.resolveModel) };
+  return { ...rest, ...named, ...then, workspace };
 }

@@ -16,7 +16,7 @@ export interface VerifyRequest {
   readonly uncommitted: number;
   /** What the work of all attempts began with. */
   readonly base: string | null;
-  /** Only those that may run. */
+  /** Only those that may run. Where nothing confines programs, a person has allowed each of them. */
   readonly checks: readonly NamedCheck[];
   /** The session's own words. */
   readonly claim: string;

@@ -6,6 +6,7 @@ import { TaskInput } from "../../agent/delegation/task-input.ts";
 import type { Rights } from "../../core/rights.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { Durable, Handover, NewTask } from "../../ports.ts";
+import { withParts } from "../shared/with-parts.ts";
 import { startFolder, type Workspace } from "../../workspace/index.ts";
 
 /** The same place in the workspace for each folder. A folder outside of the workspace's project has none, and is left out. */
@@ -37,13 +38,7 @@ export function inWorkspace(durable: Durable, workspace: Workspace, instructions
     handover: (key: string, to: Handover) =>
       durable.handover(key, { ...to, ...(to.rights === undefined ? {} : { rights: unmapped(to.rights) }) }),
   };
-  return new Proxy(durable, {
-    get(target, name) {
-      if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name);
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+  return withParts(durable, replaced);
 }
 
 /** They come before the prompt. */

@@ -43,8 +43,8 @@ export function localRunner(options: LocalRunnerOptions): Runner {
     return known;
   };
   return async (durable, config) => {
-    const { model: modelName, workspace: wanted, within } = readLocalConfig(config);
-    const loop = (port: Durable): Promise<unknown> => agentLoop(port, { model, environment, modelName });
+    const { model: modelName, fallback_models: nextModels, workspace: wanted, within } = readLocalConfig(config);
+    const loop = (port: Durable): Promise<unknown> => agentLoop(port, { model, environment, modelName, nextModels });
     if (within !== undefined) return loop(inWorkspace(durable, workspaceOf(options.workspaces, within)));
     if (wanted === undefined) return loop(durable);
     return workInWorkspace(durable, { wanted, options, environment }, loop);
