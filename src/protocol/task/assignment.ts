@@ -12,7 +12,7 @@ export const NamedCheck = z.strictObject({
   check: Check,
   /** A check that a model named runs only after an approval. */
   named_by: z.enum(["config", "person", "model"]),
-  /** Relative to the top of the checkout; its top when absent. */
+  /** Relative to the top of the checkout; the folder of the project when absent. */
   cwd: z.string().optional(),
   /** Only a person or the project's config can allow it. */
   network: z.boolean().optional(),

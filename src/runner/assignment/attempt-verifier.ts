@@ -1,7 +1,9 @@
 // Verifies an attempt for real: its checks on fresh checkouts of its commit and of its base, and what git says of the change.
 
+import { relative } from "node:path";
+
 import { type BaseCache, gitFact, lookUpClaims, runChecks, type RunGh } from "../../verification/index.ts";
-import { readRecord } from "../../workspace/index.ts";
+import { readRecord, startFolder } from "../../workspace/index.ts";
 import { checkPrograms, type CheckProgramOptions } from "../shared/sandbox/check-programs.ts";
 import type { SessionWorkspaces } from "../shared/session-folder.ts";
 import type { Verify, VerifyOutcome, VerifyRequest } from "./verifier.ts";
@@ -31,6 +33,7 @@ export function attemptVerifier(options: AttemptVerifierOptions): Verify {
       commit,
       base,
       checks,
+      project: relative(workspace.folder, startFolder(workspace)) || ".",
       setup: options.workspaces.setup ?? [],
       folder: options.folder,
       showGit: workspace.mode !== "copy",
