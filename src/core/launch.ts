@@ -1,7 +1,7 @@
 // Which tasks of a decision can be launched, and what the manager is told if it tried to do the work itself.
 import { isLaunchable } from "../protocol/decision/decision.ts";
 import type { Dropped, TaskSpec } from "../protocol/decision/decision.ts";
-import { prohibitionRange } from "../protocol/decision/prohibitions.ts";
+import { workProhibitionRange } from "../protocol/decision/prohibitions.ts";
 import { trimSpace } from "../protocol/white-space.ts";
 
 export interface Launch {
@@ -24,7 +24,7 @@ export function launchable(tasks: readonly TaskSpec[]): Launch {
 export function refuseDirectWork(summary: string): string {
   const attempted = trimSpace(summary);
   const refusal =
-    `Refused: the manager may not do work itself (${prohibitionRange}). Nothing was carried out. ` +
+    `Refused: the manager may not do work itself (${workProhibitionRange}). Nothing was carried out. ` +
     "To get it done, launch a session for it";
   return attempted === "" ? `${refusal}.` : `${refusal}. Attempted: ${attempted}`;
 }

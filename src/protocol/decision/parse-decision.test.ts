@@ -266,3 +266,25 @@ describe("whether to ask the manager again", () => {
     test(name, () => assert.equal(parseDecision(reply).reprompt, reprompt));
   }
 });
+
+describe("what the manager proposes for the whole goal", () => {
+  test("the acceptance of a delegation is kept beside its tasks", () => {
+    const reply = `{"action":"delegate","tasks":[{"workdir":"/repo","prompt":"fix the bug","kind":"code_change"}],"acceptance":["green"]}`;
+    const { decision, dropped } = parseDecision(reply);
+    assert.deepEqual(decision, {
+      action: "delegate",
+      tasks: [{ ...fix, kind: "code_change" }],
+      acceptance: ["green"],
+    });
+    assert.deepEqual(dropped, []);
+  });
+
+  test("an acceptance of a wrong type is dropped and reported, and the tasks stay", () => {
+    const { decision, dropped } = parseDecision(`${delegateText.slice(0, -1)},"acceptance":"green"}`);
+    assert.deepEqual(decision, delegate);
+    assert.deepEqual(
+      dropped.map(({ what }) => what),
+      ["acceptance"],
+    );
+  });
+});

@@ -1,4 +1,4 @@
-// What the manager may not do itself; the prompt and the refusal are both written from this list.
+// What the manager may not do itself; the prompt and the refusal of `do_work` are both written from this list.
 
 interface Prohibition {
   readonly code: string;
@@ -12,7 +12,16 @@ export const prohibitions: readonly Prohibition[] = [
   { code: "SP3", rule: "run builds, tests, linters, deployments or other shell work" },
   { code: "SP4", rule: "do research whose result is what was asked for" },
   { code: "SP5", rule: "answer a question about the work out of your own knowledge" },
+  { code: "SP6", rule: "say that something is done without evidence that Tutti observed" },
+  { code: "SP7", rule: "tell the person to run something that a session could run" },
 ];
 
-/** The codes as a range: SP1-SP5. */
-export const prohibitionRange = `${prohibitions[0]?.code}-${prohibitions.at(-1)?.code}`;
+/** All codes as a range: SP1-SP7. */
+export const prohibitionRange = rangeOf(prohibitions);
+
+/** The codes that forbid work itself, as the refusal of `do_work` names them: SP1-SP5. */
+export const workProhibitionRange = rangeOf(prohibitions.slice(0, 5));
+
+function rangeOf(rules: readonly Prohibition[]): string {
+  return `${rules[0]?.code}-${rules.at(-1)?.code}`;
+}

@@ -1,7 +1,7 @@
 // Turns one action object into a decision, and reports what could not be used.
 import { z } from "zod";
 
-import { DoWork, Respond, TaskSpec } from "./decision.ts";
+import { DoWork, GoalAcceptance, Respond, TaskSpec } from "./decision.ts";
 import type { Decision, Dropped } from "./decision.ts";
 import { droppedList } from "./dropped-list.ts";
 import type { DroppedList } from "./dropped-list.ts";
@@ -46,7 +46,7 @@ function readSimple(action: ActionObject, result: z.ZodSafeParseResult<Decision>
   return { decision: result.data, whole: true, faults: () => [], fields: [] };
 }
 
-const RawDelegate = z.object({ tasks: z.array(z.unknown()).default([]) });
+const RawDelegate = z.object({ tasks: z.array(z.unknown()).default([]), acceptance: z.unknown().optional() });
 
 /** A task is malformed if one of these is; a fault in another field costs that field only. */
 const TaskCore = TaskSpec.pick({ workdir: true, prompt: true, model: true });
@@ -63,8 +63,18 @@ function readDelegate(action: ActionObject, value: unknown): ActionReading {
     else faults.add(() => ({ what: `tasks[${index}]`, reason: reasonOf(core.error) }));
   });
   const whole = tasks.length === raw.data.tasks.length;
-  const decision = whole || tasks.length > 0 ? ({ action: "delegate", tasks } as const) : null;
+  const acceptance = readAcceptance(raw.data.acceptance, fields);
+  const decision = whole || tasks.length > 0 ? ({ action: "delegate", tasks, ...acceptance } as const) : null;
   return { decision, whole, faults: () => faults.entries(), fields: fields.entries() };
+}
+
+function readAcceptance(given: unknown, dropped: DroppedList): { acceptance?: string[] } {
+  // Null in an optional field means the same as leaving it out, so nothing is reported.
+  if (given === undefined || given === null) return {};
+  const read = GoalAcceptance.safeParse(given);
+  if (read.success) return { acceptance: read.data };
+  dropped.add(() => ({ what: "acceptance", reason: reasonOf(read.error) }));
+  return {};
 }
 
 const AnyObject = z.looseObject({});

@@ -19,8 +19,9 @@ test("what a model must give is told apart from what it may give", () => {
   const prompt = renderDecisionPrompt();
   const marked = (word: string): string[] =>
     [...prompt.matchAll(RegExp(`\`(\\w+)\` \\(.*, ${word}\\)`, "g"))].map((m) => m[1] ?? "");
-  assert.deepEqual(marked("required"), ["tasks", "workdir", "prompt", "message"]);
-  assert.deepEqual(marked("optional"), Object.keys(TaskSpec.shape).slice(2));
+  assert.deepEqual(marked("required"), ["tasks", "workdir", "prompt", "conf", "message"]);
+  const optional = Object.keys(TaskSpec.shape).filter((name) => !["workdir", "prompt", "conf"].includes(name));
+  assert.deepEqual(marked("optional"), [...optional, "acceptance"]);
 });
 
 test("an action and a field added to the schema appear in the prompt without further work", () => {
@@ -43,7 +44,8 @@ test("only delegate and respond are offered", () => {
 
 test("the manager is told that it may not do work, rule by rule, and what to do instead", () => {
   const prompt = renderDecisionPrompt();
-  for (const code of ["SP1", "SP2", "SP3", "SP4", "SP5"]) assert.match(prompt, RegExp(`^- ${code}: \\w`, "m"));
+  for (const code of ["SP1", "SP2", "SP3", "SP4", "SP5", "SP6", "SP7"])
+    assert.match(prompt, RegExp(`^- ${code}: \\w`, "m"));
   assert.match(prompt, /launch a session/);
   assert.match(prompt, /exactly one JSON object/);
 });

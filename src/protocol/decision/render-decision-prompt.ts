@@ -15,10 +15,13 @@ const examples: readonly { readonly when: string; readonly decision: z.input<typ
           workdir: "/srv/runtime",
           prompt:
             "The total of an empty basket is shown as NaN. Find the cause, fix it and add a test that fails without the fix.",
+          kind: "code_change",
           checks: ["npm test"],
           acceptance: ["an empty basket shows 0.00"],
+          conf: 0.9,
         },
       ],
+      acceptance: ["no total of a basket is ever shown as NaN"],
     },
   },
   {
@@ -26,8 +29,21 @@ const examples: readonly { readonly when: string; readonly decision: z.input<typ
     decision: {
       action: "delegate",
       tasks: [
-        { id: "api", workdir: "/srv/runtime", prompt: "Add GET /orders/:id to the HTTP API, with tests.", conf: 0.9 },
-        { id: "docs", workdir: "/srv/runtime", prompt: "Describe GET /orders/:id in docs/api.md.", after: ["api"] },
+        {
+          id: "api",
+          kind: "code_change",
+          workdir: "/srv/runtime",
+          prompt: "Add GET /orders/:id to the HTTP API, with tests.",
+          conf: 0.9,
+        },
+        {
+          id: "docs",
+          kind: "documentation",
+          workdir: "/srv/runtime",
+          prompt: "Describe GET /orders/:id in docs/api.md.",
+          after: ["api"],
+          conf: 0.8,
+        },
       ],
     },
   },

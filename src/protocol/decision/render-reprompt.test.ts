@@ -23,3 +23,9 @@ test("with nothing dropped there is no list", () => {
   assert.match(text, /delegated no task/);
   assert.doesNotMatch(text, /^- |not used/m);
 });
+
+test("a missing confidence is asked for", () => {
+  const text = renderReprompt("no_confidence", [{ what: "tasks[1]", reason: "has no `conf`" }]);
+  assert.match(text, /how sure you are/);
+  assert.match(text, /^- tasks\[1\]: has no `conf`$/m);
+});
