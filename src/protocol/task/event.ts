@@ -207,6 +207,11 @@ const goalEvents = [
     "goal.criterion_judged",
     z.strictObject({ id: z.string(), state: Criterion.shape.state, evidence: z.array(EvidenceId), reason: z.string() }),
   ),
+  /** The work of its tasks was merged into one branch, on which the criteria were checked as a whole. */
+  taskEvent(
+    "goal.integrated",
+    z.strictObject({ branch: z.string().nullable(), commit: z.string(), tree: z.string().nullable() }),
+  ),
   taskEvent("goal.noted", z.strictObject({ text: z.string().min(1) })),
   taskEvent("goal.changed", z.strictObject({ status: GoalStatus, reason: z.string() })),
 ] as const;
