@@ -125,6 +125,7 @@ test("every type of event can be shown", () => {
     "goal.linked": { task: "tsk_b", planned: "api" },
     "goal.link_changed": { task: "tsk_b", state: "verified", superseded_by: null, evidence: [], reason: "checked" },
     "goal.criterion_judged": { id: "c1", state: "met", evidence: [], reason: "checked" },
+    "goal.integrated": { branch: "tutti/integration", commit: "c0ffee", tree: null },
     "goal.noted": { text: "two tasks" },
     "goal.changed": { status: "blocked", reason: "asked" },
     "route.decided": {

@@ -118,6 +118,8 @@ function describe(event: TaskEvent): string {
       return `${event.data.task} ${event.data.state}: ${event.data.reason}`;
     case "goal.criterion_judged":
       return `${event.data.id} ${event.data.state}: ${event.data.reason}`;
+    case "goal.integrated":
+      return `${event.data.branch ?? "no branch"} at ${event.data.commit}`;
     case "goal.noted":
       return event.data.text;
     case "goal.changed":

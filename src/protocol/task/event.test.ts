@@ -183,6 +183,7 @@ const taskData: Record<string, unknown> = {
     reason: "npm test passes",
   },
   "goal.criterion_judged": { id: "c1", state: "met", evidence: ["evd_1"], reason: "npm test passes" },
+  "goal.integrated": { branch: "tutti/integration", commit: "c0ffee", tree: null },
   "goal.noted": { text: "two tasks" },
   "goal.changed": { status: "blocked", reason: "asked for work it may not do" },
   "route.decided": {

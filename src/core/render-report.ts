@@ -1,0 +1,192 @@
+// Writes the report of a goal as Markdown for a file and as lines for a terminal.
+
+import type { GoalReport, Proof, ReportedCriterion, ReportedTask } from "../protocol/task/goal-report.ts";
+import { escapeControls } from "./escape-controls.ts";
+import { escapeInvisible } from "./escape-invisible.ts";
+
+export interface RenderOptions {
+  /** Replaces secrets in a text. */
+  readonly redact?: (text: string) => string;
+}
+
+/**
+ * Texts of people, models and programs are shown so that they can neither form Markdown of their own nor hide anything:
+ * outside of code blocks the signs of Markdown are escaped, and a code block ends only where the report ends it.
+ */
+export function reportMarkdown(report: GoalReport, { redact = same }: RenderOptions = {}): string {
+  const text = (given: string): string => inline(redact(given));
+  const lines = [
+    `# ${statusWord(report)}: ${text(oneLine(report.text))}`,
+    "",
+    ...(report.rehearsal ? ["> This was a rehearsal: a script was played, and no model was called.", ""] : []),
+    `- Goal: \`${report.goal}\``,
+    `- Status: ${report.status}${report.reason === "" ? "" : ` (${text(oneLine(report.reason))})`}`,
+    `- Tasks verified: ${report.progress} %`,
+    `- Cost: ${costText(report)}`,
+    ...(report.integration === null
+      ? []
+      : [
+          `- Integration: branch ${code(report.integration.branch ?? "none")}, commit ${code(report.integration.commit)}`,
+        ]),
+    "",
+    "## Acceptance criteria",
+    "",
+    ...(report.criteria.length === 0 ? ["No criteria were given, so only the tasks themselves were checked."] : []),
+    ...report.criteria.flatMap((criterion) => [
+      `- **${criterionWord(criterion)}** ${text(oneLine(criterion.text))}${origin(criterion)}`,
+      `  - ${text(oneLine(criterion.reason))}`,
+      ...proofLines(criterion.proof, text),
+    ]),
+    "",
+    "## What is not proven",
+    "",
+    ...(report.not_proven.length === 0
+      ? ["Nothing is left open."]
+      : report.not_proven.map((missing) => `- ${text(oneLine(missing))}`)),
+    "",
+    "## Tasks",
+    "",
+    ...report.tasks.flatMap((task) => taskMarkdown(task, { text, redact })),
+    ...section(
+      "Not carried out",
+      report.dropped.map(({ what, reason }) => `${text(what)}: ${text(oneLine(reason))}`),
+    ),
+    ...section(
+      "Notes",
+      report.notes.map((note) => text(oneLine(note))),
+    ),
+  ];
+  return `${lines.join("\n").trimEnd()}\n`;
+}
+
+function taskMarkdown(task: ReportedTask, { text, redact }: Texts): string[] {
+  return [
+    `### ${text(task.id)}: ${taskWord(task)}`,
+    "",
+    ...block(redact(task.prompt)),
+    "",
+    ...(task.reason === "" ? [] : [`- ${text(oneLine(task.reason))}`]),
+    ...(task.route === null ? [] : [`- Route: ${text(routeText(task))}`]),
+    `- ${attemptsText(task)}`,
+    ...(task.branch === null ? [] : [`- Branch ${code(task.branch)}, ${counted(task.commits, "commit")}`]),
+    ...proofLines(task.proof, text, ""),
+    ...task.proof.flatMap(({ excerpt }) => (excerpt === "" ? [] : ["", ...block(redact(excerpt))])),
+    "",
+  ];
+}
+
+interface Texts {
+  /** Makes a text of others harmless inside of a line. */
+  readonly text: (given: string) => string;
+  readonly redact: (given: string) => string;
+}
+
+/** The same for a terminal, short: no prompts and no output of checks. */
+export function reportLines(report: GoalReport, { redact = same }: RenderOptions = {}): string[] {
+  const text = (given: string): string => escapeInvisible(redact(oneLine(given)));
+  const branch = report.integration?.branch;
+  return [
+    `${statusWord(report)}: ${text(report.text)}`,
+    ...(report.rehearsal ? ["  a rehearsal: a script was played, and no model was called"] : []),
+    ...(report.reason === "" ? [] : [`  ${text(report.reason)}`]),
+    "",
+    "criteria",
+    ...(report.criteria.length === 0 ? ["  none were given, so only the tasks themselves were checked"] : []),
+    ...report.criteria.flatMap((criterion) => [
+      `  ${criterionWord(criterion)}: ${text(criterion.text)}${origin(criterion)}`,
+      `    ${text(criterion.reason)}`,
+      ...criterion.proof.map((proof) => `    ${proof.verdict}: ${text(proof.text)}`),
+    ]),
+    "",
+    "tasks",
+    ...report.tasks.flatMap((task) => [
+      `  ${text(task.id)}: ${taskWord(task)}${task.reason === "" ? "" : `: ${text(task.reason)}`}`,
+      `    ${[...(task.route === null ? [] : [text(routeText(task))]), attemptsText(task)].join("; ")}`,
+      ...task.proof.map((proof) => `    ${proof.verdict}: ${text(proof.text)}`),
+    ]),
+    ...(report.not_proven.length === 0 ? [] : ["", "not proven", ...report.not_proven.map((one) => `  ${text(one)}`)]),
+    ...(report.dropped.length === 0
+      ? []
+      : ["", "not carried out", ...report.dropped.map(({ what, reason }) => `  ${text(what)}: ${text(reason)}`)]),
+    "",
+    `${report.progress} % of the tasks verified, ${costText(report)}`,
+    ...(typeof branch === "string" ? [`all of it is on the branch ${text(branch)}`] : []),
+  ];
+}
+
+const same = (text: string): string => text;
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
+/** Shows signs of Markdown and of HTML as they are. */
+function inline(text: string): string {
+  return escapeInvisible(text).replaceAll(/[\\`*_{}[\]<>#|~!]/g, (sign) => `\\${sign}`);
+}
+
+function code(text: string): string {
+  return `\`${escapeInvisible(oneLine(text)).replaceAll("`", "'")}\``;
+}
+
+/** A block whose fence is longer than any in the text. */
+function block(text: string): string[] {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return [`${fence}text`, escapeControls(text.trimEnd()), fence];
+}
+
+function section(title: string, entries: readonly string[]): string[] {
+  return entries.length === 0 ? [] : [`## ${title}`, "", ...entries.map((entry) => `- ${entry}`), ""];
+}
+
+function proofLines(proof: readonly Proof[], text: (given: string) => string, indent = "  "): string[] {
+  return proof.map((one) => `${indent}- ${one.verdict}: ${text(oneLine(one.text))}`);
+}
+
+function statusWord({ status }: GoalReport): string {
+  const words = {
+    pending: "Not begun",
+    in_progress: "In progress",
+    blocked: "Waits for a person",
+    done: "Done",
+    failed: "Not reached",
+    abandoned: "Given up",
+  } as const;
+  return words[status];
+}
+
+function criterionWord({ state }: ReportedCriterion): string {
+  return { open: "not proven", met: "met", unmet: "not met" }[state];
+}
+
+function origin({ from, confirmed }: ReportedCriterion): string {
+  if (from === "person") return "";
+  return confirmed ? " (proposed by the model, confirmed by a person)" : " (proposed by the model, unconfirmed)";
+}
+
+function taskWord({ state, replaced_by }: ReportedTask): string {
+  if (state === "planned") return replaced_by === null ? "never launched" : `replaced by ${replaced_by}`;
+  if (state === "superseded") return `failed, replaced by ${replaced_by ?? "a later task"}`;
+  return state === "launched" || state === "running" ? "not finished" : state;
+}
+
+function routeText({ route }: ReportedTask): string {
+  return route === null ? "" : `${route.runner}:${route.model}, chosen by the ${route.chosen_by}: ${route.reason}`;
+}
+
+function attemptsText({ attempts, tokens, money_micro_usd }: ReportedTask): string {
+  return `${counted(attempts, "attempt")}, ${tokens} tokens, ${dollars(money_micro_usd)}`;
+}
+
+function costText({ tokens, money_micro_usd, unpriced }: GoalReport): string {
+  return `${tokens} tokens, ${dollars(money_micro_usd)}${unpriced ? " and calls whose price is not known" : ""}`;
+}
+
+function dollars(micro: number): string {
+  return `$${(micro / 1_000_000).toFixed(micro < 10_000 && micro > 0 ? 6 : 2)}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,75 @@
+// The report of a goal: each criterion and each task with what proves it, what is not proven, and what it cost.
+
+import { z } from "zod";
+import { EvidenceId, GoalId, TaskId, Time } from "../ids.ts";
+import { Evidence } from "./evidence.ts";
+import { Criterion, GoalLink, GoalStatus } from "./goal.ts";
+
+/** One fact in a sentence, with the part of its output that a person should read. */
+const Proof = z.strictObject({
+  id: EvidenceId,
+  kind: z.string(),
+  verdict: Evidence.shape.verdict,
+  text: z.string(),
+  excerpt: z.string(),
+});
+export type Proof = z.infer<typeof Proof>;
+
+const ReportedCriterion = Criterion.omit({ evidence: true }).extend({ reason: z.string(), proof: z.array(Proof) });
+export type ReportedCriterion = z.infer<typeof ReportedCriterion>;
+
+const ReportedTask = z.strictObject({
+  /** Its name in the plan. */
+  id: z.string(),
+  round: z.int().positive(),
+  prompt: z.string(),
+  /** Null when it was planned and never launched. */
+  task: TaskId.nullable(),
+  state: z.enum(["planned", ...GoalLink.shape.state.options]),
+  reason: z.string(),
+  /** The name of the planned task that took its place. */
+  replaced_by: z.string().nullable(),
+  /** Who it was given to and why; null when no route is recorded. */
+  route: z
+    .strictObject({ runner: z.string(), model: z.string(), chosen_by: z.string(), reason: z.string() })
+    .nullable(),
+  attempts: z.int().nonnegative(),
+  /** With the tasks below it, such as reviews. */
+  tokens: z.int().nonnegative(),
+  money_micro_usd: z.int().nonnegative(),
+  branch: z.string().nullable(),
+  commit: z.string().nullable(),
+  commits: z.int().nonnegative(),
+  proof: z.array(Proof),
+});
+export type ReportedTask = z.infer<typeof ReportedTask>;
+
+export const GoalReport = z.strictObject({
+  goal: GoalId,
+  task: TaskId,
+  text: z.string(),
+  status: GoalStatus,
+  reason: z.string(),
+  /** From 0 to 100: the share of tasks that are verified. */
+  progress: z.int().min(0).max(100),
+  /** At least one reply was played from a script. */
+  rehearsal: z.boolean(),
+  criteria: z.array(ReportedCriterion),
+  tasks: z.array(ReportedTask),
+  /** What keeps the goal from being done, one sentence each. */
+  not_proven: z.array(z.string()),
+  /** Parts of decisions that were not carried out. */
+  dropped: z.array(z.strictObject({ what: z.string(), reason: z.string() })),
+  notes: z.array(z.string()),
+  integration: z
+    .strictObject({ branch: z.string().nullable(), commit: z.string(), tree: z.string().nullable() })
+    .nullable(),
+  rounds: z.int().nonnegative(),
+  tokens: z.int().nonnegative(),
+  money_micro_usd: z.int().nonnegative(),
+  /** The price of at least one call is not known, so the money is too little. */
+  unpriced: z.boolean(),
+  created_at: Time,
+  updated_at: Time,
+});
+export type GoalReport = z.infer<typeof GoalReport>;
