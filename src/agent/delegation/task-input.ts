@@ -3,8 +3,9 @@
 import { z } from "zod";
 
 import { TuttiError } from "../../protocol/error.ts";
+import { GoalFile } from "../../protocol/invocation/goal-file.ts";
 import { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
-import { AgentRef } from "../../protocol/invocation/invocation.ts";
+import { AgentRef, Invocation } from "../../protocol/invocation/invocation.ts";
 import { CompleteMessage, Message } from "../../protocol/task/message.ts";
 
 /** Names of tools; `*` means every tool the task has a right to. */
@@ -32,12 +33,21 @@ const files = new WeakMap<object, InvocationFile>();
 export function treeFile(rootInput: unknown): InvocationFile {
   const known = typeof rootInput === "object" && rootInput !== null ? files.get(rootInput) : undefined;
   if (known !== undefined) return known;
-  const parsed = InvocationFile.safeParse(rootInput);
+  const file = readTreeFile(rootInput);
+  if (typeof rootInput === "object" && rootInput !== null) files.set(rootInput, file);
+  return file;
+}
+
+/** The tree of a goal has agents and settings like any other, but its manager makes the tasks, so nothing is invoked. */
+function readTreeFile(rootInput: unknown): InvocationFile {
+  const isGoal = typeof rootInput === "object" && rootInput !== null && "goal" in rootInput;
+  const parsed = isGoal ? GoalFile.safeParse(rootInput) : InvocationFile.safeParse(rootInput);
   if (!parsed.success) {
     throw new TuttiError("invalid_input", "the root of this tree holds no invocation, so its agents cannot be found", {
       cause: parsed.error,
     });
   }
-  if (typeof rootInput === "object" && rootInput !== null) files.set(rootInput, parsed.data);
-  return parsed.data;
+  if (!("goal" in parsed.data)) return parsed.data;
+  const { goal: _, ...settings } = parsed.data;
+  return { ...settings, invocation: Invocation.parse({ targets: [] }) };
 }

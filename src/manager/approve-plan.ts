@@ -1,0 +1,53 @@
+// Shows the tasks of a round, who would do them and what they may cost, and waits for the person's yes.
+
+import type { PlannedRound } from "../core/plan-graph.ts";
+import type { Criterion, PlannedTask } from "../protocol/task/goal.ts";
+import { approveOnGoal, type GoalRun, goalNow, takeMessage, tell } from "./goal-run.ts";
+import type { ShownRoute } from "./manager-deps.ts";
+
+/** `change`: the person said what should be different. */
+export type PlanVerdict = { readonly kind: "go" | "change" } | { readonly kind: "stop"; readonly reason: string };
+
+export async function approvePlan(run: GoalRun, { tasks, dropped }: PlannedRound): Promise<PlanVerdict> {
+  const goal = goalNow(run);
+  const shown = tasks.map((planned) => ({
+    planned,
+    route: run.deps.route({ goal, planned, predecessors: [], file: run.file }),
+  }));
+  const open = goal.acceptance.filter(({ confirmed }) => !confirmed);
+  const { money_micro_usd, tokens } = goal.budget;
+  const estimate = `${tasks.length} tasks; all together may use at most ${tokens} tokens and $${(money_micro_usd / 1e6).toFixed(2)}`;
+  const question = [
+    `Plan for: ${goal.text}`,
+    ...shown.map(({ planned, route }) => taskLine(planned, route)),
+    ...dropped.map(({ what, reason }) => `not carried out: ${what}: ${reason}`),
+    ...(open.length === 0 ? [] : ["criteria that the model proposes:", ...open.map(criterionLine)]),
+    `estimate: ${estimate}`,
+    "Should it be carried out?",
+  ].join("\n");
+  const details = { tasks: shown, criteria: goal.acceptance, estimate };
+  const { approved, reason, by } = await approveOnGoal(run, { question, details }, "the plan waits for a yes");
+  if (approved && by !== undefined) {
+    const ids = open.map(({ id }) => id);
+    if (ids.length > 0 && by.kind === "person") tell(run, { type: "goal.criteria_confirmed", data: { ids, by } });
+    return { kind: "go" };
+  }
+  if (by === undefined || reason.trim() === "") {
+    return {
+      kind: "stop",
+      reason: by === undefined ? "nobody agreed to the plan in time" : "the person said no to the plan",
+    };
+  }
+  takeMessage(run, reason);
+  return { kind: "change" };
+}
+
+function taskLine({ id, prompt, after, workdir }: PlannedTask, { runner, model, reason }: ShownRoute): string {
+  const waits = after.length === 0 ? "" : `, after ${after.join(", ")}`;
+  const [first = ""] = prompt.split("\n");
+  return `${id}${waits}: ${first.slice(0, 200)} (${runner}:${model} in ${workdir}: ${reason})`;
+}
+
+function criterionLine({ id, text }: Criterion): string {
+  return `${id}: ${text}`;
+}

@@ -1,0 +1,50 @@
+// What became of a delegated task, read from its result: only its recorded state and evidence count, never its words.
+
+import { z } from "zod";
+
+import { EvidenceId } from "../protocol/ids.ts";
+import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
+
+/** The result of the runner `assignment`. `claim` is what the session said of its work. */
+export const AssignmentResult = z.object({
+  kind: z.literal("assignment"),
+  claim: z.unknown(),
+  state: z.enum(["verified", "unverified", "failed"]),
+  reason: z.string(),
+  evidence: z.array(EvidenceId),
+  commit: z.string().nullable().default(null),
+  tree: z.string().nullable().default(null),
+  branch: z.string().nullable().default(null),
+  workspace: z.string().nullable().default(null),
+});
+export type AssignmentResult = z.infer<typeof AssignmentResult>;
+
+export interface ChildOutcome {
+  readonly state: "verified" | "failed";
+  readonly reason: string;
+  /** Absent when the task ended without one. */
+  readonly result?: AssignmentResult;
+}
+
+/** A task without evidence is not verified, whatever its state says. */
+export function childOutcome({ status, content }: AgentResult): ChildOutcome {
+  if (status === "canceled") return { state: "failed", reason: `it was canceled: ${textOf(content)}` };
+  if (status !== "completed") return { state: "failed", reason: textOf(content) };
+  const read = AssignmentResult.safeParse(content);
+  if (!read.success) return { state: "failed", reason: "its result does not say what was verified" };
+  const result = read.data;
+  if (result.state === "verified" && result.evidence.length > 0) {
+    return { state: "verified", reason: result.reason, result };
+  }
+  const reason =
+    result.state === "verified" ? `nothing proves it: ${result.reason}` : `${result.state}: ${result.reason}`;
+  return { state: "failed", reason, result };
+}
+
+const Failed = z.object({ message: z.string() });
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  const failed = Failed.safeParse(content);
+  return failed.success ? failed.data.message : "it failed";
+}

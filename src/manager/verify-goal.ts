@@ -1,0 +1,82 @@
+// VERIFY: merges the work of the tasks, has the criteria checked on it as a whole, and says what the goal still lacks.
+
+import { goalGate } from "../core/goal-gate.ts";
+import type { EvidenceId } from "../protocol/ids.ts";
+import type { Criterion } from "../protocol/task/goal.ts";
+import { addEvidence, askAboutGoal, type GoalRun, goalNow, nextKey, tell } from "./goal-run.ts";
+import { type FinishedWork, IntegrationResult } from "./manager-deps.ts";
+
+/** `again`: another round is needed, because of these problems. */
+export type Verified =
+  | { readonly kind: "done" }
+  | { readonly kind: "again"; readonly problems: readonly string[] }
+  | { readonly kind: "stop"; readonly reason: string };
+
+const accept = "accept as met";
+const again = "another round";
+const stop = "stop";
+
+export async function verifyGoal(run: GoalRun): Promise<Verified> {
+  const goal = goalNow(run);
+  const request = { goal, task: run.durable.task, file: run.file, work: workToMerge(run) };
+  const options = { repeatable: true, schema: IntegrationResult } as const;
+  const result = await run.durable.step(nextKey(run, "integrate"), options, (step) =>
+    run.deps.integrate(request, step),
+  );
+  if (result.kind === "conflict") {
+    const files = result.files.length === 0 ? "" : ` in ${result.files.join(", ")}`;
+    return {
+      kind: "again",
+      problems: [`the work of ${result.between.join(" and ")} conflicts${files}: ${result.reason}`],
+    };
+  }
+  for (const evidence of result.evidence) {
+    run.durable.tell(nextKey(run, "evidence"), { type: "evidence.added", data: { evidence } });
+  }
+  if (result.integration !== null) tell(run, { type: "goal.integrated", data: result.integration });
+  for (const judged of result.criteria) tell(run, { type: "goal.criterion_judged", data: judged });
+  const { acceptance } = goalNow(run);
+  const unmet = acceptance.filter(({ state }) => state === "unmet");
+  if (unmet.length > 0) return { kind: "again", problems: unmet.map((one) => problemOf(run, one)) };
+  const open = acceptance.filter(({ state }) => state === "open");
+  if (open.length > 0) return askAboutCriteria(run, open);
+  const { open: isOpen, missing } = goalGate(goalNow(run));
+  return isOpen ? { kind: "done" } : { kind: "again", problems: missing };
+}
+
+function problemOf({ goal }: GoalRun, { id, text }: Criterion): string {
+  return `criterion ${id} is not met (${text}): ${goal.judgements.get(id) ?? ""}`;
+}
+
+/** Work that another task was built on is part of that one's commit. */
+function workToMerge({ finished, graph }: GoalRun): FinishedWork[] {
+  const originOf = (id: string): string => graph.nodes.get(id)?.origin ?? id;
+  const built = new Set([...finished.values()].flatMap(({ planned }) => planned.after.map(originOf)));
+  return [...finished.values()].filter(({ planned }) => !built.has(originOf(planned.id)));
+}
+
+/** Without a check or a review, only a person's recorded word proves a criterion. */
+async function askAboutCriteria(run: GoalRun, open: readonly Criterion[]): Promise<Verified> {
+  const listed = open.map(({ id, text }) => `${id}: ${text}`);
+  const reason = `nothing proves ${open.map(({ id }) => id).join(", ")}`;
+  const question = `All tasks are verified, but nothing proves these criteria: ${listed.join("; ")}. Do you accept them as met?`;
+  const details = { criteria: open.map(({ id, text, from }) => ({ id, text, from })) };
+  const answer = await askAboutGoal(run, { question, choices: [accept, again, stop], details }, reason);
+  if (answer === undefined) return { kind: "stop", reason: `${reason}, and nobody answered` };
+  if (answer.text === again) return { kind: "again", problems: listed.map((one) => `nothing proves criterion ${one}`) };
+  if (answer.text !== accept || answer.by.kind !== "person") return { kind: "stop", reason };
+  const { id } = await addEvidence(
+    run,
+    { kind: "person", by: answer.by.name, text: accept },
+    { source: answer.by.name, criteria: open.map((one) => one.id) },
+  );
+  for (const one of open) judgeByPerson(run, one.id, { evidence: id, by: answer.by.name });
+  tell(run, { type: "goal.criteria_confirmed", data: { ids: open.map((one) => one.id), by: answer.by } });
+  const { open: isOpen, missing } = goalGate(goalNow(run));
+  return isOpen ? { kind: "done" } : { kind: "again", problems: missing };
+}
+
+function judgeByPerson(run: GoalRun, id: string, { evidence, by }: { evidence: EvidenceId; by: string }): void {
+  const data = { id, state: "met" as const, evidence: [evidence], reason: `${by} accepted it` };
+  tell(run, { type: "goal.criterion_judged", data });
+}
