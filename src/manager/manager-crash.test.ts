@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
 
 import { z } from "zod";
@@ -12,7 +13,7 @@ import { rehearsalModel } from "../model/rehearsal/rehearsal-model.ts";
 const script = rehearsalModel({
   rules: [
     { turn: 0, raw: '{"action":"respond","message":"Which one?"}' },
-    { turn: 1, raw: delegate([{ id: "a" }, { id: "b", after: ["a"] }, { id: "c" }]) },
+    { turn: 1, raw: delegate([{ id: "a" }, { id: "b", after: ["a"] }, { id: "c", after: ["b"] }]) },
     { turn: 2, raw: delegate([{ id: "c" }]) },
   ],
 });
@@ -25,13 +26,15 @@ interface Counts {
   replies: number;
 }
 
-/** `reach` is called in each phase; the phase goes on when what it returns resolves. */
-function worldOf(folder: string, counts: Counts, reach: (phase: string) => Promise<void>): ManagerWorld {
+/** Is called in each phase; the phase goes on when what it returns resolves. */
+type Reach = (phase: string, signal: AbortSignal) => Promise<void>;
+
+function worldOf(folder: string, counts: Counts, reach: Reach): ManagerWorld {
   return openManagerWorld({
     folder,
     rules: [],
     async child({ id }, durable) {
-      await reach(`launch ${id}`);
+      await reach(`launch ${id}`, durable.signal);
       return durable.step("work", { repeatable: false, schema: Worked }, () => {
         counts.sessions.set(id, (counts.sessions.get(id) ?? 0) + 1);
         if (id === "c") return { state: "failed" as const, reason: "no", evidence: [] };
@@ -42,13 +45,13 @@ function worldOf(folder: string, counts: Counts, reach: (phase: string) => Promi
       model: () => ({
         estimate: (request) => script.estimate(request),
         async call(request, options) {
-          await reach(`decompose ${request.messages.length}`);
+          await reach(`decompose ${request.messages.length}`, options.signal);
           counts.replies += 1;
           return script.call(request, options);
         },
       }),
-      async integrate(request) {
-        await reach("verify");
+      async integrate(request, { signal }) {
+        await reach("verify", signal);
         return metIntegration(request);
       },
     },
@@ -71,10 +74,11 @@ for (const phase of phases) {
   test(`killed in the phase ${phase}, the goal goes on there and ends the same (invariant 3)`, async (t) => {
     const counts: Counts = { sessions: new Map(), replies: 0 };
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-    const first = worldOf(tempFolder(t), counts, async (at) => {
+    const first = worldOf(tempFolder(t), counts, async (at, signal) => {
       if (at !== phase) return;
       reach();
-      await new Promise(() => undefined);
+      await once(signal, "abort");
+      signal.throwIfAborted();
     });
     await first.engine.recover();
     const root = await first.start({ text: "make it green", accept: ["npm test passes"] });
