@@ -5,6 +5,7 @@ import type { Host } from "../host/host.ts";
 import { errorTable, toTuttiError } from "../protocol/error.ts";
 import { declareAboutCommands } from "./declare/about-commands.ts";
 import { declareAgentCommands } from "./declare/agent-commands.ts";
+import { declareGoalCommands } from "./declare/goal-commands.ts";
 import { declareContextCommands } from "./declare/context-commands.ts";
 import { declareProtocolCommands } from "./declare/protocol-commands.ts";
 import { declareRecordCommands } from "./declare/record-commands.ts";
@@ -64,6 +65,7 @@ function buildProgram(localHost: () => Promise<Host>): Command {
     .enablePositionalOptions()
     .addHelpText("after", `\n${exitStatuses}`);
   program.commandsGroup("Agents and models:");
+  declareGoalCommands(program, host);
   declareAgentCommands(program, host);
   program.commandsGroup("Tasks:");
   declareTaskCommands(program, host);

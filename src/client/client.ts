@@ -1,6 +1,7 @@
 // The interface of Tutti for every front: reading tasks and working with them, in process or over HTTP.
 
 import type { PolicyDecision, PolicyQuestion, ReviewDecision, ReviewQuestion } from "../protocol/api/catalog.ts";
+import type { GoalListQuery, GoalPage, GoalView, StartedGoal, StartGoal } from "../protocol/api/goal-shapes.ts";
 import type { KeyView, MadeKey, NewKey, ServiceSetup, ServiceStatus } from "../protocol/api/service.ts";
 import type {
   ListedAsk,
@@ -34,11 +35,12 @@ import type {
 } from "../protocol/api/workspace-shapes.ts";
 import type { Answerer } from "../protocol/task/ask.ts";
 import type { LiveDelta, TaskEvent } from "../protocol/task/event.ts";
-import type { AskId, TaskId } from "../protocol/ids.ts";
+import type { AskId, GoalId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { NewStandingApproval, StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { OperatorInfo } from "../protocol/operator/operator-session.ts";
 import type { HeldAgent } from "../protocol/task/agent-failure.ts";
+import type { GoalReport } from "../protocol/task/goal-report.ts";
 import type { DetailedObservation, Observation } from "../protocol/task/observation.ts";
 import type { TaskSummary, TaskView } from "../protocol/task/task-view.ts";
 
@@ -113,6 +115,24 @@ export interface Tutti extends Reader {
       readonly caller?: string;
     },
   ): Promise<Started>;
+  /** Hands a goal to the manager. While it is under way, the same goal gives the same task, unless `anew` is set. */
+  startGoal(
+    goal: StartGoal,
+    options?: {
+      readonly anew?: boolean;
+      /** An idempotency key: the same key of the same caller always gives the same goal, ended or not. */
+      readonly key?: string;
+      /** Who sends the key, as for `invoke`. */
+      readonly caller?: string;
+    },
+  ): Promise<StartedGoal>;
+  /** Newest first. */
+  goals(query?: GoalListQuery): Promise<GoalPage>;
+  goal(goal: GoalId): Promise<GoalView>;
+  /** As the goal stands now. */
+  goalReport(goal: GoalId): Promise<GoalReport>;
+  /** Says something to the manager of the goal. `stop` ends the goal, `stop NAME` one of its tasks. Returns the manager's task. */
+  tellGoal(goal: GoalId, text: string): Promise<TaskId>;
   /** Waits for the task to end; tasks below it may still be running. */
   result(task: TaskId, signal?: AbortSignal): Promise<AgentResult>;
   /** Resolves when the task and all below it have ended. */

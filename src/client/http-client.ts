@@ -114,6 +114,16 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
         { rawBody: text },
       );
     },
+    startGoal: (goal, { anew, key } = {}) =>
+      call("startGoal", {
+        query: anew === true ? { anew } : {},
+        headers: key === undefined ? {} : { "idempotency-key": key },
+        body: goal,
+      }),
+    goals: (query = {}) => call("listGoals", { query }),
+    goal: (goal) => call("goal", { params: { goal } }),
+    goalReport: (goal) => call("goalReport", { params: { goal } }),
+    tellGoal: async (goal, text) => (await call("tellGoal", { params: { goal }, body: { text } })).task,
     result: (task, own) => resultOf(remote, task, retrying(own)),
     async settled(task, own) {
       const retry = retrying(own);

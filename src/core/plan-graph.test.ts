@@ -16,7 +16,7 @@ import {
   unfinishedTasks,
 } from "./plan-graph.ts";
 
-const bounds = { round: 1, roots: ["/repo"], most: 50 };
+const bounds = { round: 1, roots: ["/repo"], most: 50, agents: ["coder"] };
 
 function spec(id: string, more: object = {}): TaskSpec {
   return TaskSpec.parse({ id, workdir: "/repo", prompt: `do ${id}`, ...more });
@@ -93,6 +93,19 @@ describe("a decision becomes planned tasks", () => {
       ["c"],
     );
     assert.match(dropped[0]?.reason ?? "", /may have 3 tasks/);
+  });
+
+  test("an unknown agent is not used, and the task stays", () => {
+    const { tasks, dropped } = planRound(
+      emptyGraph(),
+      [spec("a", { agent: "coder" }), spec("b", { agent: "nobody" })],
+      bounds,
+    );
+    assert.deepEqual(
+      tasks.map(({ agent }) => agent),
+      ["coder", null],
+    );
+    assert.deepEqual(dropped, [{ what: "tasks[1].agent", reason: "there is no agent nobody" }]);
   });
 
   test("an id that stands twice is told, and both tasks stay", () => {
@@ -172,7 +185,7 @@ test("whatever is decided, round after round: ids are unique, every task can be 
         const launched = new Set<string>();
         rounds.forEach((given, at) => {
           const specs = given.map((one) => TaskSpec.parse(one));
-          const { tasks, dropped } = planRound(graph, specs, { roots: ["/repo"], most: 12, round: at + 1 });
+          const { tasks, dropped } = planRound(graph, specs, { ...bounds, most: 12, round: at + 1 });
           const whole = dropped.filter(({ what }) => !/\.(after|id)$/.test(what));
           assert.equal(tasks.length + whole.length, specs.length);
           for (const { id, workdir } of tasks) {

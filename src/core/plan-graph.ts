@@ -40,6 +40,8 @@ export interface PlanBounds {
   readonly roots: readonly string[];
   /** How many tasks the goal may have in all rounds. */
   readonly most: number;
+  /** The agents that there are; an unknown one is not used. */
+  readonly agents: readonly string[];
 }
 
 export interface PlannedRound {
@@ -80,7 +82,7 @@ export function planRound(graph: PlanGraph, specs: readonly TaskSpec[], bounds: 
     drafts.push({ spec, index, id, workdir, replaces: replacedBy(graph, given) });
   });
   for (const name of names.keys()) lost.delete(name);
-  const tasks = drafts.map((draft) => planned(draft, { graph, names, lost, round: bounds.round, dropped }));
+  const tasks = drafts.map((draft) => planned(draft, { graph, names, lost, bounds, dropped }));
   return { tasks: withoutCycles(tasks, { lost, drafts, dropped }), dropped };
 }
 
@@ -122,12 +124,12 @@ interface Planning {
   /** Ids as the decision says them, to the ids that the tasks were given. */
   readonly names: ReadonlyMap<string, string>;
   readonly lost: ReadonlySet<string>;
-  readonly round: number;
+  readonly bounds: PlanBounds;
   readonly dropped: Dropped[];
 }
 
 function planned({ spec, index, id, workdir, replaces }: Draft, planning: Planning): PlannedTask {
-  const { graph, names, lost, round, dropped } = planning;
+  const { graph, names, lost, bounds, dropped } = planning;
   const after = new Set<string>();
   for (const given of spec.after ?? []) {
     const name = idIn(given);
@@ -137,15 +139,17 @@ function planned({ spec, index, id, workdir, replaces }: Draft, planning: Planni
     else if (lost.has(name)) after.add(name);
     else dropped.push({ what: `tasks[${index}].after`, reason: `there is no task ${given}` });
   }
+  const isKnown = spec.agent === undefined || bounds.agents.includes(spec.agent);
+  if (!isKnown) dropped.push({ what: `tasks[${index}].agent`, reason: `there is no agent ${spec.agent}` });
   const { prompt, kind, agent, runtime, model, checks, acceptance, conf, risks, assumptions, scope } = spec;
   return {
     id,
-    round,
+    round: bounds.round,
     prompt,
     workdir,
     kind: kind ?? null,
     after: [...after],
-    agent: agent ?? null,
+    agent: isKnown ? (agent ?? null) : null,
     runtime: runtime ?? null,
     model,
     checks: checks ?? [],

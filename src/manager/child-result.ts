@@ -2,22 +2,8 @@
 
 import { z } from "zod";
 
-import { EvidenceId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
-
-/** The result of the runner `assignment`. `claim` is what the session said of its work. */
-export const AssignmentResult = z.object({
-  kind: z.literal("assignment"),
-  claim: z.unknown(),
-  state: z.enum(["verified", "unverified", "failed"]),
-  reason: z.string(),
-  evidence: z.array(EvidenceId),
-  commit: z.string().nullable().default(null),
-  tree: z.string().nullable().default(null),
-  branch: z.string().nullable().default(null),
-  workspace: z.string().nullable().default(null),
-});
-export type AssignmentResult = z.infer<typeof AssignmentResult>;
+import { AssignmentResult } from "../protocol/task/assignment.ts";
 
 export interface ChildOutcome {
   readonly state: "verified" | "failed";

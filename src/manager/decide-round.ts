@@ -97,6 +97,7 @@ function readDelegate(run: GoalRun, decision: Delegate, parsed: ParsedDecision):
     round: goalNow(run).rounds + 1,
     roots: run.durable.rights.roots,
     most: run.file.goal.limits.tasks,
+    agents: Object.keys(run.file.agents),
   });
   const dropped = [...parsed.dropped, ...round.dropped];
   if (round.tasks.length === 0) {

@@ -8,7 +8,7 @@ import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { GoalFile } from "../protocol/invocation/goal-file.ts";
 import { Answer, type Answerer } from "../protocol/task/ask.ts";
-import { Evidence, type EvidenceFact } from "../protocol/task/evidence.ts";
+import type { Evidence, EvidenceFact } from "../protocol/task/evidence.ts";
 import type { Goal, GoalStatus, PlannedTask } from "../protocol/task/goal.ts";
 import { type CompleteMessage, messageText } from "../protocol/task/message.ts";
 import type { FinishedWork, ManagerDeps } from "./manager-deps.ts";
@@ -42,9 +42,7 @@ export interface GoalRun {
   stopped: string | undefined;
 }
 
-export interface GoalRunParts extends Pick<GoalRun, "durable" | "deps" | "file" | "system"> {
-  readonly at: number;
-}
+type GoalRunParts = Pick<GoalRun, "durable" | "deps" | "file" | "system">;
 
 /** Tells of the goal, and keeps what it needs for the phases. */
 export function openGoal(parts: GoalRunParts, goal: Goal): GoalRun {
@@ -55,7 +53,7 @@ export function openGoal(parts: GoalRunParts, goal: Goal): GoalRun {
     file,
     system,
     model: deps.model(file),
-    modelName: file.goal.model ?? file.model ?? deps.defaultModel,
+    modelName: file.goal.manager_model ?? file.model ?? deps.defaultModel,
     goal: emptyGoal(durable.task),
     graph: emptyGraph(),
     conversation: [],

@@ -6,10 +6,10 @@ import type { Model } from "../model-port.ts";
 import type { NewTask, StepContext } from "../ports.ts";
 import { EvidenceId, type TaskId } from "../protocol/ids.ts";
 import type { GoalFile } from "../protocol/invocation/goal-file.ts";
+import type { AssignmentResult } from "../protocol/task/assignment.ts";
 import { Evidence } from "../protocol/task/evidence.ts";
 import { Criterion, type Goal, type PlannedTask } from "../protocol/task/goal.ts";
 import type { GoalReport } from "../protocol/task/goal-report.ts";
-import type { AssignmentResult } from "./child-result.ts";
 
 /** A verified task and what it left. */
 export interface FinishedWork {

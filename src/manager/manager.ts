@@ -67,7 +67,7 @@ async function intake(durable: Durable, deps: ManagerDeps): Promise<GoalRun> {
     created_at: at,
     updated_at: at,
   };
-  return openGoal({ durable, deps, file, system: managerPrompt(texts), at }, goal);
+  return openGoal({ durable, deps, file, system: managerPrompt(texts) }, goal);
 }
 
 function definedOf(budget: GoalFile["budget"] = {}): Partial<Goal["budget"]> {

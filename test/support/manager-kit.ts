@@ -10,7 +10,7 @@ import { emptyRecord, foldRecord, goalReport } from "../../src/core/goal-report.
 import { readsOf } from "../../src/daemon/state/reader.ts";
 import { systemClock } from "../../src/engine/clock.ts";
 import { Engine } from "../../src/engine/engine.ts";
-import type { AssignmentResult } from "../../src/manager/child-result.ts";
+import type { AssignmentResult } from "../../src/protocol/task/assignment.ts";
 import { managerRunner } from "../../src/manager/manager.ts";
 import type { IntegrationResult, ManagerDeps } from "../../src/manager/manager-deps.ts";
 import { rehearsalModel } from "../../src/model/rehearsal/rehearsal-model.ts";
@@ -153,7 +153,9 @@ export function openManagerWorld(options: ManagerWorldOptions & { readonly folde
       async assignment(durable) {
         const result = await child(ChildInput.parse(durable.input), durable);
         const whole = { kind: "assignment", claim: "done", state: "verified", reason: "npm test passed", evidence: [] };
-        return { ...whole, commit: null, tree: null, branch: null, workspace: null, ...result };
+        const places = { commit: null, tree: null, base: null, branch: null, workspace: null, criteria: [] };
+        const handoff = { worker: "rehearsal/script", attempts: 1, hops: 1, retries: 0, revisions: 0 };
+        return { ...whole, ...places, handoff, ...result };
       },
     },
   });

@@ -10,6 +10,7 @@ import { z } from "zod";
 
 import { isSharedFolder, strangerProblem } from "../../files/owned-path.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
+import { managerFiles } from "./manager-texts.ts";
 import { readPackageFiles } from "./package-files.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 
@@ -27,7 +28,7 @@ export interface ConfigFiles {
   readonly text: string;
   /** SHA-256 over the paths and contents of all files, those of the packages too. */
   readonly hash: string;
-  /** Path to SHA-256, for the config and every file it imports that is not part of an installed package. */
+  /** Path to SHA-256, for the config, the texts of the manager, and every file it imports that is not part of an installed package. */
   readonly files: ReadonlyMap<string, string>;
   /** The installed packages it imports, as `name@version`. */
   readonly packages: readonly string[];
@@ -52,14 +53,15 @@ export function readConfigFiles(folder: string): ConfigFiles | undefined {
   const files = new Map<string, string>();
   const packages = new Map<string, string>();
   let text = "";
-  const waiting = [file];
+  const texts = managerFiles.map(({ path }) => join(top, path)).filter((path) => existsSync(path));
+  const waiting = [file, ...texts.map((path) => realpathSync(path))];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (files.has(path)) continue;
     if (files.size === maxFiles) throw new TuttiError("too_large", `${file} imports more than ${maxFiles} files`);
     const content = readOwn(path);
     files.set(path, createHash("sha256").update(content).digest("hex"));
     if (path === file) text = content.toString("utf8");
-    if (path.endsWith(".json")) continue;
+    if (path.endsWith(".json") || path.endsWith(".md")) continue;
     for (const specifier of literalImports(content.toString("utf8"))) {
       const imported = resolveImport(specifier, path);
       if (imported === undefined) continue;

@@ -21,6 +21,8 @@ import { standingApprovals } from "./standing-approvals-of-asks.ts";
 import type { KeptApprovals } from "../project/kept-approvals.ts";
 import { sessionControl } from "./session-control.ts";
 import { taskRetrier } from "./retry-task.ts";
+import { goalReads, goalTeller } from "./goal-reads.ts";
+import { goalStarter } from "./start-goal.ts";
 import { invocationStarter } from "./start-invocation.ts";
 import type { WorkspaceControl } from "./workspace-control.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
@@ -69,6 +71,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     onLive: deps.onLive,
     failure: () => engine.halted,
   };
+  const goals = goalReads(view);
   const closed = new AbortController();
   /** Which of the two a wait is; the other's route must not settle it. */
   const wantsAnswer = async (wait: AskId): Promise<boolean | undefined> => {
@@ -108,6 +111,9 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
       };
     },
     invoke: invocationStarter(deps),
+    startGoal: goalStarter(deps),
+    ...goals,
+    tellGoal: goalTeller(engine, goals),
     result: (task, signal) => engine.result(task, signal),
     settled: (task, signal) => within(engine.settled(task), signal),
     async answer(ask, answer, by) {

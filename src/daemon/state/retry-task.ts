@@ -90,6 +90,8 @@ async function sameTask({ view, runtimes }: RetryDeps, id: number): Promise<NewT
     rights,
     budget: Object.fromEntries(Object.entries(budget ?? {}).filter(([, limit]) => limit !== undefined)),
   };
+  // The tasks of a goal follow from its manager's decisions, so there is nothing to check beforehand.
+  if (row.kind === "manager") return task;
   const runtime = await runtimes.runtimeOf(readInvocationConfig(config).project);
   if (runtime !== undefined) checkInvocation(treeFile(input), task, runtime.environment);
   return task;

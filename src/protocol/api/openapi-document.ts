@@ -21,6 +21,7 @@ since 1970.`;
 
 const tags = [
   { name: "service", description: "The service itself" },
+  { name: "goals", description: "What people ask for: handed over, followed, and reported with evidence" },
   { name: "invocations", description: "Starting work" },
   { name: "tasks", description: "Tasks, running and ended" },
   { name: "workspaces", description: "The folders in which sessions work, and what came of the work" },

@@ -39,6 +39,7 @@ export interface RouteSpec {
   readonly path: `/${string}`;
   readonly tag:
     | "service"
+    | "goals"
     | "invocations"
     | "tasks"
     | "sessions"

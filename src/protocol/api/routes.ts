@@ -1,6 +1,7 @@
 // All routes of the API. The server dispatches by this table, the client calls by it, the OpenAPI document is made from it.
 
 import { catalogRoutes } from "./catalog-routes.ts";
+import { goalRoutes } from "./goal-routes.ts";
 import { operatorRoutes, workerRoutes } from "./operator-routes.ts";
 import type { RouteSpec } from "./route-shape.ts";
 import { keyRoutes, serviceRoutes } from "./service-routes.ts";
@@ -10,6 +11,7 @@ import { workspaceRoutes } from "./workspace-routes.ts";
 
 export const routes = {
   ...serviceRoutes,
+  ...goalRoutes,
   ...taskRoutes,
   ...sessionRoutes,
   ...askRoutes,

@@ -32,8 +32,10 @@ export const GoalRequest = z.strictObject({
   checks: z.array(Check).default(() => []),
   /** Every plan is shown and carried out only after a yes. */
   plan: z.boolean().default(false),
-  /** The model that decides; the model of the tree when absent. */
+  /** The `[runner:]model` that the person chose for the tasks. It goes before the policy. */
   model: NonBlank.optional(),
+  /** The model that decides; the model of the tree when absent. */
+  manager_model: NonBlank.optional(),
   /** The routing policy that holds for this goal to its end; the default one when absent. */
   policy: z.strictObject({ text: z.string(), hash: z.string() }).optional(),
   texts: ManagerTexts.default(() => ({})),

@@ -5,6 +5,7 @@ import type { Handlers } from "../handler.ts";
 import { askHandlers } from "./ask-handlers.ts";
 import { catalogHandlers } from "./catalog-handlers.ts";
 import { eventHandlers } from "./event-handlers.ts";
+import { goalHandlers } from "./goal-handlers.ts";
 import { operatorHandlers } from "./operator-handlers.ts";
 import { keyHandlers, serviceHandlers } from "./service-handlers.ts";
 import { sessionHandlers } from "./session-handlers.ts";
@@ -16,6 +17,7 @@ export function allHandlers(context: HttpContext): Handlers {
   return {
     ...serviceHandlers(context),
     ...keyHandlers(context),
+    ...goalHandlers(context),
     ...taskHandlers(context),
     ...sessionHandlers(context),
     ...workspaceHandlers(context),

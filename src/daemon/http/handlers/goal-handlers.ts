@@ -1,0 +1,33 @@
+// Starts goals, and answers about them.
+
+import { isAbsolute } from "node:path";
+
+import type { HttpContext } from "../context.ts";
+import type { Handlers } from "../handler.ts";
+import { httpError } from "../http-error.ts";
+
+type GoalRoute = "startGoal" | "listGoals" | "goal" | "goalReport" | "tellGoal";
+
+export function goalHandlers({ state }: HttpContext): Pick<Handlers, GoalRoute> {
+  const { client } = state;
+  return {
+    async startGoal({ query, headers, body, caller }) {
+      if (!isAbsolute(body.folder)) {
+        return { error: httpError("invalid_input", `the folder ${body.folder} is relative; use an absolute path`) };
+      }
+      const key = headers["idempotency-key"];
+      const started = await client.startGoal(body, {
+        anew: query.anew === true,
+        ...(key === undefined ? {} : { key }),
+        ...(caller.kind === "key" ? { caller: state.keys.callerOf(caller.id) } : {}),
+      });
+      return { value: started, status: started.existed ? 200 : 201 };
+    },
+    listGoals: async ({ query }) => ({ value: await client.goals(query) }),
+    goal: async ({ params }) => ({ value: await client.goal(params.goal) }),
+    goalReport: async ({ params }) => ({ value: await client.goalReport(params.goal) }),
+    tellGoal: async ({ params, body }) => ({
+      value: { told: true, task: await client.tellGoal(params.goal, body.text) },
+    }),
+  };
+}

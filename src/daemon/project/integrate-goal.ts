@@ -1,0 +1,170 @@
+// Merges the work of a goal's tasks into one branch, runs their checks on it, and judges the goal's criteria by that.
+
+import { judgeEvidence } from "../../core/judge-evidence.ts";
+import { makeEvidence } from "../../core/make-evidence.ts";
+import { readCheck } from "../../core/read-check.ts";
+import type { FinishedWork, IntegrationRequest, IntegrationResult } from "../../manager/manager-deps.ts";
+import type { StepContext } from "../../ports.ts";
+import type { Check } from "../../protocol/decision/decision.ts";
+import type { NamedCheck } from "../../protocol/task/assignment.ts";
+import type { Evidence } from "../../protocol/task/evidence.ts";
+import type { AllowedChecks } from "../../runner/assignment/ask-about-work.ts";
+import type { AttemptVerifierOptions } from "../../runner/assignment/attempt-verifier.ts";
+import { checkPrograms } from "../../runner/shared/sandbox/check-programs.ts";
+import { runChecks } from "../../verification/index.ts";
+import { integrate, readRecord, type Workspace } from "../../workspace/index.ts";
+
+export interface IntegrateOptions extends AttemptVerifierOptions {
+  /** A check that only a model named runs on the merged work when a person allowed it before. */
+  readonly allowed: AllowedChecks;
+}
+
+export async function integrateGoal(
+  request: IntegrationRequest,
+  step: StepContext,
+  options: IntegrateOptions,
+): Promise<IntegrationResult> {
+  const merged = await mergeWork(request, step, options);
+  if (merged.kind === "conflict") return merged;
+  const evidence = merged.kind === "merged" ? await checkMerged(request, step, { ...options, merged }) : [];
+  const integration = merged.kind === "merged" ? merged.integration : null;
+  const whole = judgeEvidence({
+    evidence,
+    criteria: request.goal.acceptance,
+    commit: integration?.commit ?? null,
+    tree: integration?.tree ?? null,
+  });
+  const criteria = whole.criteria.map((judged) => {
+    const proven = judged.state === "open" ? provenByTask(request, judged.id, integration?.commit ?? null) : undefined;
+    return proven ?? { ...judged, evidence: [...judged.evidence] };
+  });
+  return { kind: "checked", integration, evidence, criteria };
+}
+
+/** A task's own judgement counts for the whole when its commit is the whole, or when nothing was merged. */
+function provenByTask({ work }: IntegrationRequest, id: string, commit: string | null) {
+  for (const { result } of work) {
+    const judged = result.criteria.find((one) => one.id === id);
+    if (judged?.state !== "met" || (commit !== null && result.commit !== commit)) continue;
+    return { id, state: judged.state, reason: judged.reason, evidence: judged.evidence };
+  }
+  return undefined;
+}
+
+type Merged =
+  | { readonly kind: "none" }
+  | {
+      readonly kind: "merged";
+      readonly workspace: Workspace;
+      readonly base: string | null;
+      readonly integration: { branch: string | null; commit: string; tree: string | null };
+    }
+  | Extract<IntegrationResult, { kind: "conflict" }>;
+
+async function mergeWork(
+  { work, goal }: IntegrationRequest,
+  { signal }: StepContext,
+  { workspaces }: IntegrateOptions,
+): Promise<Merged> {
+  const placed = work.flatMap((one) => {
+    const { workspace: id, branch, commit } = one.result;
+    const workspace = id === null ? undefined : readRecord(workspaces.store, id);
+    if (workspace?.git_dir === undefined || workspace.git_dir === null || branch === null || commit === null) return [];
+    return [{ one, workspace, branch, commit }];
+  });
+  const [first] = placed;
+  // Work in several repositories, or in none, is judged task by task.
+  if (first === undefined || placed.some(({ workspace }) => workspace.git_dir !== first.workspace.git_dir)) {
+    return { kind: "none" };
+  }
+  const base = first.one.result.base;
+  const into = `tutti/${goal.id}`;
+  const outcome = await integrate({
+    project: first.one.planned.workdir,
+    into,
+    ...(base === null ? {} : { base }),
+    branches: placed.map(({ branch }) => branch),
+    signal,
+  });
+  if (outcome.state === "conflict") {
+    const at = placed.findIndex(({ branch }) => branch === outcome.branch);
+    const between = placed.slice(0, at < 0 ? placed.length : at + 1).map(({ one }) => one.planned.id);
+    const reason = `the branch ${outcome.branch} does not merge with those before it`;
+    return { kind: "conflict", between, files: [...outcome.files], reason };
+  }
+  const integration = { branch: into, commit: outcome.commit, tree: null };
+  return { kind: "merged", workspace: first.workspace, base, integration };
+}
+
+async function checkMerged(
+  { goal, task, file, work }: IntegrationRequest,
+  step: StepContext,
+  options: IntegrateOptions & { readonly merged: Extract<Merged, { kind: "merged" }> },
+): Promise<Evidence[]> {
+  const { workspace, base, integration } = options.merged;
+  const checks = mergedChecks(file.goal.checks, { work, goal: goal.id, allowed: options.allowed });
+  if (workspace.git_dir === null || checks.length === 0) return [];
+  const ran = await runChecks({
+    gitDir: workspace.git_dir,
+    commit: integration.commit,
+    base,
+    checks,
+    setup: options.workspaces.setup ?? [],
+    folder: options.folder,
+    showGit: workspace.mode !== "copy",
+    runProgram: checkPrograms(options, step),
+    cache: options.cache,
+    signal: step.signal,
+  });
+  return ran.facts.map((fact, at) =>
+    makeEvidence(
+      {
+        id: `evd_${task.slice("tsk_".length)}.whole.${integration.commit.slice(0, 12)}.${at + 1}`,
+        task,
+        attempt: 1,
+        source: "tutti",
+        commit: ran.commit,
+        tree: ran.tree,
+        criteria: bearing(goal.acceptance, fact.argv.join(" ")),
+        observed_at: step.now(),
+      },
+      fact,
+    ),
+  );
+}
+
+/** A check bears on the criteria that name it. */
+function bearing(criteria: readonly { readonly id: string; readonly text: string }[], line: string): string[] {
+  return criteria.filter(({ text }) => text.includes(line)).map(({ id }) => id);
+}
+
+interface ChecksOfWork {
+  readonly work: readonly FinishedWork[];
+  readonly goal: string;
+  readonly allowed: AllowedChecks;
+}
+
+function mergedChecks(named: readonly Check[], { work, goal, allowed }: ChecksOfWork): NamedCheck[] {
+  const checks = new Map<string, NamedCheck>();
+  for (const check of named) checks.set(keyOf(check), { check, named_by: "person", is_criterion: true });
+  for (const { planned } of work) {
+    for (const check of planned.checks) {
+      const argv = argvOf(check);
+      if (checks.has(keyOf(check)) || argv === undefined || !allowed.has(goal, argv)) continue;
+      checks.set(keyOf(check), { check, named_by: "model", is_criterion: true });
+    }
+  }
+  return [...checks.values()];
+}
+
+function keyOf(check: Check): string {
+  return JSON.stringify(argvOf(check) ?? check);
+}
+
+function argvOf(check: Check): readonly string[] | undefined {
+  try {
+    return readCheck(check);
+  } catch {
+    return undefined;
+  }
+}

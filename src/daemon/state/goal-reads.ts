@@ -1,0 +1,102 @@
+// Answers about goals from the events of their trees, and passes on what people say to them.
+
+import type { Tutti } from "../../client/client.ts";
+import { goalIn } from "../../core/fold-goal.ts";
+import { goalGate, goalProgress } from "../../core/goal-gate.ts";
+import { goalOfTask, taskOfGoal } from "../../core/goal-id.ts";
+import { emptyRecord, foldRecord, type GoalRecord, goalReport } from "../../core/goal-report.ts";
+import { eventView } from "../../engine/event-view.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { taskBodyIn } from "../../engine/task-body.ts";
+import { GoalListQuery, type ListedGoal } from "../../protocol/api/goal-shapes.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { GoalId, TaskId } from "../../protocol/ids.ts";
+import { GoalFile } from "../../protocol/invocation/goal-file.ts";
+import type { GoalReport } from "../../protocol/task/goal-report.ts";
+import { userMessage } from "../../protocol/task/message.ts";
+import { idInName, taskName } from "../../store/names.ts";
+import type { StoreView, TaskListing } from "../../store/view.ts";
+
+type GoalReads = Pick<Tutti, "goals" | "goal" | "goalReport">;
+
+const pageLength = 1024 * 1024;
+const pageEvents = 1_000;
+/** The last events of a manager in which its status is looked for; it changes it often. */
+const recent = 100;
+const shownText = 400;
+
+export function goalReads(view: StoreView): GoalReads {
+  const recordOf = async (goal: GoalId): Promise<GoalRecord> => {
+    const task = taskOfGoal(goal);
+    const id = idInName(view.salt, task);
+    const row = id === undefined ? undefined : await view.task(id);
+    if (id === undefined || row?.kind !== "manager") throw new TuttiError("not_found", `there is no goal ${goal}`);
+    return readRecord(view, { id, task });
+  };
+  return {
+    async goals(query = {}) {
+      const { limit, cursor } = GoalListQuery.parse(query);
+      const after = cursor === undefined ? {} : { after: Number(cursor) };
+      const found = await view.tasks({ limit, maxLength: pageLength, runner: "manager", roots: true, ...after });
+      const goals = await Promise.all(found.rows.map((row) => listedGoal(view, row)));
+      return { goals, next: found.more ? String(found.rows.at(-1)?.id) : null };
+    },
+    async goal(id) {
+      const goal = goalIn((await recordOf(id)).goal);
+      if (goal === undefined) throw notBegun(id);
+      return { ...goal, progress: goalProgress(goal), missing: [...goalGate(goal).missing] };
+    },
+    async goalReport(id) {
+      const report = goalReport(await recordOf(id));
+      if (report === undefined) throw notBegun(id);
+      return report;
+    },
+  };
+}
+
+/** The report of the goal whose manager has the task, for the manager itself. */
+export async function reportOfTask(view: StoreView, task: TaskId): Promise<GoalReport> {
+  return goalReads(view).goalReport(goalOfTask(task));
+}
+
+export function goalTeller(engine: Pick<Engine, "message">, reads: GoalReads): Tutti["tellGoal"] {
+  return async (goal, text) => {
+    await reads.goal(goal);
+    const task = taskOfGoal(goal);
+    await engine.message(task, userMessage(text));
+    return task;
+  };
+}
+
+async function readRecord(
+  view: StoreView,
+  { id, task }: { readonly id: number; readonly task: TaskId },
+): Promise<GoalRecord> {
+  const record = emptyRecord(task);
+  for (let more = true; more;) {
+    const page = await view.events(id, { after: record.tree.seq, limit: pageEvents, maxLength: pageLength });
+    for (const event of page.rows) foldRecord(record, eventView(view.salt, event));
+    more = page.more;
+  }
+  return record;
+}
+
+async function listedGoal(view: StoreView, { id, status, created_at }: TaskListing): Promise<ListedGoal> {
+  const task = taskName(view.salt, id);
+  const row = await view.taskRow(id);
+  const { data: file } = GoalFile.safeParse(row === undefined ? undefined : taskBodyIn(row.body).input);
+  const listed = { goal: goalOfTask(task), task, text: file?.goal.text.slice(0, shownText) ?? "", created_at };
+  if (status === "canceled") return { ...listed, status: "abandoned", reason: "it was canceled" };
+  const events = await view.recentEvents(id, { limit: recent, maxLength: pageLength });
+  for (const event of events.toReversed()) {
+    const { type, data } = eventView(view.salt, event);
+    if (type === "goal.changed") return { ...listed, status: data.status, reason: data.reason };
+  }
+  return status === "failed"
+    ? { ...listed, status: "failed", reason: "its manager failed" }
+    : { ...listed, status: events.length < recent ? "pending" : "in_progress", reason: "" };
+}
+
+function notBegun(goal: GoalId): TuttiError {
+  return new TuttiError("not_found", `the goal ${goal} has not begun`);
+}
