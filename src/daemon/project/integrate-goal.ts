@@ -67,23 +67,28 @@ async function mergeWork(
   { workspaces }: IntegrateOptions,
 ): Promise<Merged> {
   const placed = work.flatMap((one) => {
-    const { workspace: id, branch, commit } = one.result;
+    const { workspace: id, branch, commit, base, tree } = one.result;
     const workspace = id === null ? undefined : readRecord(workspaces.store, id);
-    if (workspace?.git_dir === undefined || workspace.git_dir === null || branch === null || commit === null) return [];
-    return [{ one, workspace, branch, commit }];
+    if (workspace?.git_dir === undefined || workspace.git_dir === null || commit === null) return [];
+    return [{ one, workspace, branch, commit, base, tree }];
   });
-  const [first] = placed;
-  // Work in several repositories, or in none, is judged task by task.
-  if (first === undefined || placed.some(({ workspace }) => workspace.git_dir !== first.workspace.git_dir)) {
-    return { kind: "none" };
+  const [first, another] = placed;
+  if (first === undefined) return { kind: "none" };
+  const { workspace, base } = first;
+  // The work of one task in a copy of a folder is the whole already.
+  if (another === undefined && first.branch === null) {
+    return { kind: "merged", workspace, base, integration: { branch: null, commit: first.commit, tree: first.tree } };
   }
-  const base = first.one.result.base;
+  const branches = placed.flatMap(({ branch }) => branch ?? []);
+  // Work in several repositories, or in copies of folders, is judged task by task.
+  const isOneRepository = placed.every((each) => each.workspace.git_dir === workspace.git_dir);
+  if (!isOneRepository || branches.length < placed.length) return { kind: "none" };
   const into = `tutti/${goal.id}`;
   const outcome = await integrate({
     project: first.one.planned.workdir,
     into,
     ...(base === null ? {} : { base }),
-    branches: placed.map(({ branch }) => branch),
+    branches,
     signal,
   });
   if (outcome.state === "conflict") {
@@ -93,7 +98,7 @@ async function mergeWork(
     return { kind: "conflict", between, files: [...outcome.files], reason };
   }
   const integration = { branch: into, commit: outcome.commit, tree: null };
-  return { kind: "merged", workspace: first.workspace, base, integration };
+  return { kind: "merged", workspace, base, integration };
 }
 
 async function checkMerged(
