@@ -82,6 +82,16 @@ export const examples: readonly Example[] = [
     run: "tutti doctor",
   },
   {
+    command: "run",
+    about: "Hand a goal to the manager; a script plays the models, and the check is run for real",
+    run: 'mkdir -p hello && tutti run "Say hello" --cwd hello --script examples/goal.json --check "test -e hello.txt" --yes --state state',
+  },
+  {
+    command: "report",
+    about: "Print the report of a goal as Markdown",
+    run: "tutti report last --state state",
+  },
+  {
     command: "invoke",
     about: "Run an invocation; if it is stopped or killed, the same command goes on with it",
     run: "tutti invoke examples/invocations/single.json --state state",

@@ -95,7 +95,10 @@ describe("a goal is folded from events", () => {
     const goal = folded(planned("a", "b", "c"), linked("tsk_1", "a"), linked("tsk_2", "b"), linked("tsk_3", "c"));
     assert.deepEqual([goal.status, goal.rounds, goalProgress(goal)], ["in_progress", 1, 0]);
     const one = folded(
-      ...[planned("a", "b", "c"), linked("tsk_1", "a"), linked("tsk_2", "b"), linked("tsk_3", "c")],
+      planned("a", "b", "c"),
+      linked("tsk_1", "a"),
+      linked("tsk_2", "b"),
+      linked("tsk_3", "c"),
       moved("tsk_1", "verified"),
     );
     assert.equal(goalProgress(one), 33);
@@ -103,9 +106,14 @@ describe("a goal is folded from events", () => {
 
   test("a verified link is never downgraded, and a failed one is only ever replaced", () => {
     const goal = folded(
-      ...[planned("a", "b"), linked("tsk_1", "a"), linked("tsk_2", "b")],
-      ...[moved("tsk_1", "verified"), moved("tsk_1", "running"), moved("tsk_1", "failed")],
-      ...[moved("tsk_2", "failed"), moved("tsk_2", "verified")],
+      planned("a", "b"),
+      linked("tsk_1", "a"),
+      linked("tsk_2", "b"),
+      moved("tsk_1", "verified"),
+      moved("tsk_1", "running"),
+      moved("tsk_1", "failed"),
+      moved("tsk_2", "failed"),
+      moved("tsk_2", "verified"),
     );
     assert.deepEqual(
       goal.links.map(({ state }) => state),
@@ -159,8 +167,11 @@ describe("the gate says exactly what is missing", () => {
 
   test("the gate trusts evidence, not the state alone", () => {
     const goal = folded(
-      ...[planned("a"), linked("tsk_1", "a"), moved("tsk_1", "verified", { evidence: [] })],
-      ...[judged("c1", "met", []), judged("c2", "met")],
+      planned("a"),
+      linked("tsk_1", "a"),
+      moved("tsk_1", "verified", { evidence: [] }),
+      judged("c1", "met", []),
+      judged("c2", "met"),
     );
     assert.deepEqual(goalGate(goal).missing, [
       "task a (tsk_1) is called verified, but nothing proves it",

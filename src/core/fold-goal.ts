@@ -7,9 +7,9 @@ import type { EvidenceId, TaskId, Time } from "../protocol/ids.ts";
 import { goalGate } from "./goal-gate.ts";
 
 type EventData<T extends TaskEvent["type"]> = Extract<TaskEvent, { type: T }>["data"];
-export type RouteTold = EventData<"route.decided">;
-export type HandoffMove = EventData<"handoff.moved">;
-export type Integration = EventData<"goal.integrated">;
+type RouteTold = EventData<"route.decided">;
+type HandoffMove = EventData<"handoff.moved">;
+type Integration = EventData<"goal.integrated">;
 
 /** An event of a goal without its place in the log, as the manager tells it. */
 export type GoalEvent = {
@@ -176,7 +176,7 @@ export function foldGoalEvent(folded: FoldedGoal, { type, data }: GoalEvent, at:
 }
 
 /** `done`, `failed` and `abandoned` are final. */
-export function isEnded(status: GoalStatus): boolean {
+function isEnded(status: GoalStatus): boolean {
   return status === "done" || status === "failed" || status === "abandoned";
 }
 

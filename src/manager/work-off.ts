@@ -32,7 +32,7 @@ export async function workOff(run: GoalRun): Promise<void> {
   await cancelAll(run);
 }
 
-export function requestFor(run: GoalRun, planned: PlannedTask): AssignmentRequest {
+function requestFor(run: GoalRun, planned: PlannedTask): AssignmentRequest {
   const predecessors = predecessorsOf(run.graph, planned).flatMap((id) => run.finished.get(id) ?? []);
   return { goal: goalNow(run), planned, predecessors, file: run.file };
 }

@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import { goalIn } from "../../src/core/fold-goal.ts";
 import { goalOfTask } from "../../src/core/goal-id.ts";
-import { emptyRecord, foldRecord, goalReport } from "../../src/core/goal-report.ts";
+import { emptyRecord, foldRecord, goalReport } from "../../src/core/make-report.ts";
 import { readsOf } from "../../src/daemon/state/reader.ts";
 import { systemClock } from "../../src/engine/clock.ts";
 import { Engine } from "../../src/engine/engine.ts";

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 
 import type { Host } from "../../host/host.ts";
+import type { ReportOptions } from "../commands/report.ts";
 import type { RunGoalOptions } from "../commands/run-goal.ts";
 import { jsonOption, limitOption, noInputOption, stateOption, waitOption, yesOption } from "../options.ts";
 
@@ -30,6 +31,16 @@ export function declareGoalCommands(program: Command, host: () => Promise<Host>)
     .action(async (goal: string, options: RunGoalOptions) => {
       const { runGoalCommand } = await import("../commands/run-goal.ts");
       await runGoalCommand(await host(), goal, options);
+    });
+  program
+    .command("report")
+    .argument("<goal>", "the id of the goal, or of the task of its manager; `last` for the newest")
+    .description("print the report of a goal as Markdown: each criterion with its proof, what is not proven, the tasks")
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (goal: string, options: ReportOptions) => {
+      const { reportCommand } = await import("../commands/report.ts");
+      await reportCommand(await host(), goal, options);
     });
 }
 

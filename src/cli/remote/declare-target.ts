@@ -22,6 +22,8 @@ const remoteCommands: ReadonlySet<string> = new Set([
   "cancel",
   "retry",
   "sessions",
+  "run",
+  "report",
   "observe",
   "stop",
   "kill",

@@ -4,7 +4,7 @@ import type { Tutti } from "../../client/client.ts";
 import { goalIn } from "../../core/fold-goal.ts";
 import { goalGate, goalProgress } from "../../core/goal-gate.ts";
 import { goalOfTask, taskOfGoal } from "../../core/goal-id.ts";
-import { emptyRecord, foldRecord, type GoalRecord, goalReport } from "../../core/goal-report.ts";
+import { emptyRecord, foldRecord, type GoalRecord, goalReport } from "../../core/make-report.ts";
 import { eventView } from "../../engine/event-view.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { taskBodyIn } from "../../engine/task-body.ts";
