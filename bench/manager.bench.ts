@@ -2,8 +2,6 @@
 // same tree, and that a task does not cost more the more there are. Each size has a process of its own, the best of three.
 import { z } from "zod";
 
-import { goalReads } from "../src/daemon/state/goal-reads.ts";
-import { goalOfTask } from "../src/core/goal-id.ts";
 import { systemClock } from "../src/engine/clock.ts";
 import { Engine } from "../src/engine/engine.ts";
 import { managerRunner } from "../src/manager/manager.ts";
@@ -11,7 +9,6 @@ import { rehearsalModel } from "../src/model/rehearsal/rehearsal-model.ts";
 import type { Durable, NewTask, Runner } from "../src/ports.ts";
 import { GoalFile } from "../src/protocol/invocation/goal-file.ts";
 import { openStore } from "../src/store/sqlite/sqlite-store.ts";
-import { openView } from "../src/store/sqlite/sqlite-view.ts";
 import { checkEvidence, delegate, metIntegration } from "../test/support/manager-kit.ts";
 import { callTools, inFolder, ownProcess, spawnAndJoin } from "./bench-engine.ts";
 import { costOf, leastCost, report, round } from "./measure.ts";
@@ -60,7 +57,6 @@ const parent: Runner = (durable) => {
 async function measure(kind: string, count: number): Promise<z.infer<typeof Measured>> {
   return inFolder(async (folder) => {
     const store = openStore(folder);
-    const view = openView(folder);
     const manager = managerRunner({
       model: (file) => rehearsalModel(file.script ?? { rules: [] }),
       defaultModel: "rehearsal/script",
@@ -71,10 +67,6 @@ async function measure(kind: string, count: number): Promise<z.infer<typeof Meas
       }),
       route: () => ({ runner: "local", model: "rehearsal/script", reason: "" }),
       integrate: metIntegration,
-      async report(task) {
-        await store.committed();
-        return goalReads(view).goalReport(goalOfTask(task));
-      },
     });
     const runners = { manager, parent, assignment: session };
     const engine = new Engine({ store, clock: systemClock, runners, slots: 100_000 });
@@ -86,7 +78,6 @@ async function measure(kind: string, count: number): Promise<z.infer<typeof Meas
     for (let n = 0; n < 3; n += 1) await complete(warmUp);
     const cost = await costOf(() => complete(count));
     await engine.stop();
-    view.close();
     store.close();
     return cost;
   });

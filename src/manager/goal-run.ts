@@ -38,6 +38,8 @@ export interface GoalRun {
   rounds: number;
   /** Numbers the operations that have no name of their own. The order of operations is the same after a restart. */
   operations: number;
+  /** How many results are taken before it is looked again which other tasks have ended. */
+  readonly looks: { pause: number; skip: number };
   /** Set when the person ended the goal. */
   stopped: string | undefined;
 }
@@ -64,6 +66,7 @@ export function openGoal(parts: GoalRunParts, goal: Goal): GoalRun {
     followUps: [],
     rounds: 0,
     operations: 0,
+    looks: { pause: 0, skip: 0 },
     stopped: undefined,
   };
   tell(run, { type: "goal.created", data: { goal } });

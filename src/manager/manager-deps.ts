@@ -9,7 +9,6 @@ import type { GoalFile } from "../protocol/invocation/goal-file.ts";
 import type { AssignmentResult } from "../protocol/task/assignment.ts";
 import { Evidence } from "../protocol/task/evidence.ts";
 import { Criterion, type Goal, type PlannedTask } from "../protocol/task/goal.ts";
-import type { GoalReport } from "../protocol/task/goal-report.ts";
 
 /** A verified task and what it left. */
 export interface FinishedWork {
@@ -78,8 +77,6 @@ export interface ManagerDeps {
   readonly route: (request: AssignmentRequest) => ShownRoute;
   /** May run again when it was interrupted. */
   readonly integrate: (request: IntegrationRequest, step: StepContext) => Promise<IntegrationResult>;
-  /** Made from the events of the tree that are recorded. */
-  readonly report: (task: TaskId) => Promise<GoalReport>;
   /** How many tasks may be under way at once, those that wait included. */
   readonly window?: number;
 }

@@ -7,7 +7,7 @@ import { TuttiError } from "../protocol/error.ts";
 import { GoalFile } from "../protocol/invocation/goal-file.ts";
 import { defaultBudget } from "../protocol/task/budget.ts";
 import type { Goal } from "../protocol/task/goal.ts";
-import { GoalReport } from "../protocol/task/goal-report.ts";
+import type { GoalResult } from "../protocol/task/goal-report.ts";
 import { approvePlan } from "./approve-plan.ts";
 import { decideRound, isStop } from "./decide-round.ts";
 import { askAboutGoal, changeStatus, type GoalRun, goalNow, openGoal, takeMessage } from "./goal-run.ts";
@@ -22,7 +22,7 @@ interface Ended {
   readonly reason: string;
 }
 
-/** Its result is the report. A goal that is not reached fails the task, and the events tell why. */
+/** A goal that is not reached fails the task, and the events tell why. */
 export function managerRunner(deps: ManagerDeps): Runner {
   return async (durable) => {
     const run = await intake(durable, deps);
@@ -33,8 +33,7 @@ export function managerRunner(deps: ManagerDeps): Runner {
       throw new TuttiError("task_failed", `the goal was not reached: ${ended.reason}`, { details: { goal: id } });
     }
     changeStatus(run, "done", "every task is verified and every criterion is met");
-    const options = { repeatable: true, looks: true, schema: GoalReport } as const;
-    return durable.step("report", options, () => deps.report(durable.task));
+    return goalResult(run);
   };
 }
 
@@ -125,4 +124,24 @@ async function mayGoOn(run: GoalRun, problems: readonly string[]): Promise<Ended
   if (isStop(answer.text)) return { status: "abandoned", reason: `${answer.by.name} ended the goal: ${reason}` };
   takeMessage(run, answer.text);
   return undefined;
+}
+
+/** REPORT: what the manager knows itself. The whole report, with the cost, is made from the events of the tree. */
+function goalResult(run: GoalRun): GoalResult {
+  const { id, status, reason, acceptance, links } = goalNow(run);
+  return {
+    kind: "goal",
+    goal: id,
+    status,
+    reason,
+    criteria: acceptance.map((criterion) => ({ ...criterion, reason: run.goal.judgements.get(criterion.id) ?? "" })),
+    tasks: links.map(({ task, planned, state, evidence }) => {
+      const result = run.finished.get(planned)?.result;
+      const { commit = null, branch = null } = result ?? {};
+      const { worker = null, attempts = 1 } = result?.handoff ?? {};
+      const why = run.goal.reasons.get(task) ?? "";
+      return { id: planned, task, state, reason: why, worker, attempts, commit, branch, evidence };
+    }),
+    integration: run.goal.integration ?? null,
+  };
 }

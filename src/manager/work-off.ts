@@ -6,13 +6,15 @@ import { toTuttiError } from "../protocol/error.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { PlannedTask } from "../protocol/task/goal.ts";
 import { messageText } from "../protocol/task/message.ts";
+import { isTerminal } from "../protocol/task/task-status.ts";
 import { childOutcome } from "./child-result.ts";
 import { decideRound, isStop } from "./decide-round.ts";
 import { type GoalRun, goalNow, nextKey, noteOnGoal, takeMessage, tell } from "./goal-run.ts";
 import type { AssignmentRequest } from "./manager-deps.ts";
 
 /** More tasks than this are not launched at once, so that a goal of a thousand tasks costs as much per task as a small one. */
-const defaultWindow = 32;
+const defaultWindow = 64;
+const mostSkipped = 15;
 
 /** Returns when nothing runs and nothing can be launched. */
 export async function workOff(run: GoalRun): Promise<void> {
@@ -27,7 +29,7 @@ export async function workOff(run: GoalRun): Promise<void> {
     const sources: Source[] = [{ message: true }, ...[...run.inFlight.keys()].map((child) => ({ child }))];
     const first = await run.durable.select(nextKey(run, "observe"), sources);
     if (first.kind === "message") await takeFollowUp(run, messageText(first.value));
-    else if (first.kind === "child") settle(run, first.value);
+    else if (first.kind === "child") await settleEnded(run, first.value);
   }
   await cancelAll(run);
 }
@@ -67,6 +69,24 @@ async function launch(run: GoalRun, ready: readonly PlannedTask[]): Promise<void
       data: { task: replaced, state: "superseded", superseded_by: task, evidence: [], reason },
     });
   });
+}
+
+/**
+ * Takes the result of a task, and at once those of others that have ended meanwhile, so that many short tasks are settled
+ * and followed up together. When a look finds no others, the next looks are left out, the more the less they find.
+ */
+async function settleEnded(run: GoalRun, value: AgentResult): Promise<void> {
+  settle(run, value);
+  const { looks } = run;
+  if (looks.skip > 0 || run.inFlight.size === 0) {
+    looks.skip -= 1;
+    return;
+  }
+  const snapshots = await run.durable.snapshot(nextKey(run, "ended"), [...run.inFlight.keys()]);
+  const ended = snapshots.filter(({ status }) => isTerminal(status)).map(({ task_id }) => task_id);
+  for (const result of await run.durable.join(ended)) settle(run, result);
+  looks.pause = ended.length > 0 ? 0 : Math.min(mostSkipped, looks.pause * 2 + 1);
+  looks.skip = looks.pause;
 }
 
 function fail(run: GoalRun, id: string, reason: string): void {

@@ -142,7 +142,6 @@ export function openManagerWorld(options: ManagerWorldOptions & { readonly folde
     }),
     route: () => ({ runner: "local", model: "rehearsal/script", reason: "matched build" }),
     integrate: metIntegration,
-    report: reportOf,
     ...options.deps,
   };
   const engine = new Engine({

@@ -6,10 +6,8 @@ import type { Model } from "../../model-port.ts";
 import type { Runner, RunnerRegistry } from "../../ports.ts";
 import { GoalFile } from "../../protocol/invocation/goal-file.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
-import type { TaskId } from "../../protocol/ids.ts";
 import { initialPolicy } from "../../protocol/routing/default-policy.ts";
 import { readPolicy } from "../../protocol/routing/read-policy.ts";
-import type { GoalReport } from "../../protocol/task/goal-report.ts";
 import { rememberAllowedChecks } from "../../runner/assignment/ask-about-work.ts";
 import { attemptVerifier, type AttemptVerifierOptions } from "../../runner/assignment/attempt-verifier.ts";
 import type { GoalPolicy } from "../../runner/assignment/options.ts";
@@ -27,11 +25,10 @@ export interface GoalRunnersOptions {
   /** Turns aliases and short names into `provider/model`. */
   readonly resolveModel: (name: string) => string;
   readonly verification: AttemptVerifierOptions;
-  readonly report: (task: TaskId) => Promise<GoalReport>;
 }
 
 export function goalRunners(options: GoalRunnersOptions): { readonly manager: Runner; readonly assignment: Runner } {
-  const { defaultModel, inner, registered, verification, report } = options;
+  const { defaultModel, inner, registered, verification } = options;
   const models = new WeakMap<InvocationFile, Model>();
   const modelFor = (file: InvocationFile): Model => {
     const known = models.get(file) ?? options.model(file);
@@ -47,7 +44,6 @@ export function goalRunners(options: GoalRunnersOptions): { readonly manager: Ru
       assign: (request) => assignTask(request, { defaultModel }),
       route: (request) => shownRoute(request, { policyOf, defaultModel }),
       integrate: (request, step) => integrateGoal(request, step, { ...verification, allowed }),
-      report,
     }),
     assignment: assignmentRunner({
       inner,

@@ -12,7 +12,6 @@ import { GoalListQuery, type ListedGoal } from "../../protocol/api/goal-shapes.t
 import { TuttiError } from "../../protocol/error.ts";
 import type { GoalId, TaskId } from "../../protocol/ids.ts";
 import { GoalFile } from "../../protocol/invocation/goal-file.ts";
-import type { GoalReport } from "../../protocol/task/goal-report.ts";
 import { userMessage } from "../../protocol/task/message.ts";
 import { idInName, taskName } from "../../store/names.ts";
 import type { StoreView, TaskListing } from "../../store/view.ts";
@@ -52,11 +51,6 @@ export function goalReads(view: StoreView): GoalReads {
       return report;
     },
   };
-}
-
-/** The report of the goal whose manager has the task, for the manager itself. */
-export async function reportOfTask(view: StoreView, task: TaskId): Promise<GoalReport> {
-  return goalReads(view).goalReport(goalOfTask(task));
 }
 
 export function goalTeller(engine: Pick<Engine, "message">, reads: GoalReads): Tutti["tellGoal"] {

@@ -5,6 +5,34 @@ import { EvidenceId, GoalId, TaskId, Time } from "../ids.ts";
 import { Evidence } from "./evidence.ts";
 import { Criterion, GoalLink, GoalStatus } from "./goal.ts";
 
+const Integrated = z.strictObject({ branch: z.string().nullable(), commit: z.string(), tree: z.string().nullable() });
+
+/** The result of a manager whose goal is done. The report says more, because it is made from all events of the tree. */
+export const GoalResult = z.strictObject({
+  kind: z.literal("goal"),
+  goal: GoalId,
+  status: GoalStatus,
+  reason: z.string(),
+  criteria: z.array(Criterion.extend({ reason: z.string() })),
+  tasks: z.array(
+    z.strictObject({
+      /** Its name in the plan. */
+      id: z.string(),
+      task: TaskId,
+      state: GoalLink.shape.state,
+      reason: z.string(),
+      /** The `[runner:]model` that did the work. */
+      worker: z.string().nullable(),
+      attempts: z.int().positive(),
+      commit: z.string().nullable(),
+      branch: z.string().nullable(),
+      evidence: z.array(EvidenceId),
+    }),
+  ),
+  integration: Integrated.nullable(),
+});
+export type GoalResult = z.infer<typeof GoalResult>;
+
 /** One fact in a sentence, with the part of its output that a person should read. */
 const Proof = z.strictObject({
   id: EvidenceId,
@@ -61,9 +89,7 @@ export const GoalReport = z.strictObject({
   /** Parts of decisions that were not carried out. */
   dropped: z.array(z.strictObject({ what: z.string(), reason: z.string() })),
   notes: z.array(z.string()),
-  integration: z
-    .strictObject({ branch: z.string().nullable(), commit: z.string(), tree: z.string().nullable() })
-    .nullable(),
+  integration: Integrated.nullable(),
   rounds: z.int().nonnegative(),
   tokens: z.int().nonnegative(),
   money_micro_usd: z.int().nonnegative(),
