@@ -6,24 +6,18 @@ import type { AssignmentRequest, FinishedWork, ShownRoute } from "../../manager/
 import type { NewTask } from "../../ports.ts";
 import type { Check } from "../../protocol/decision/decision.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import type { GoalFile } from "../../protocol/invocation/goal-file.ts";
 import type { Handoff } from "../../protocol/routing/handoff.ts";
 import { route } from "../../protocol/routing/route-handoff.ts";
 import type { AssignmentConfig, NamedCheck } from "../../protocol/task/assignment.ts";
 import { userMessage } from "../../protocol/task/message.ts";
-import type { GoalPolicy } from "../../runner/assignment/options.ts";
+import type { GoalPolicy } from "../../runner/assignment/assignment-options.ts";
 
 /** Does tasks that name no agent. A goal's file has a definition of it. */
 export const workerAgent = "worker";
 
-export interface AssignOptions {
-  readonly policyOf: (file: GoalFile) => GoalPolicy;
-  readonly defaultModel: string;
-}
-
 export function assignTask(
   request: AssignmentRequest,
-  { defaultModel }: Pick<AssignOptions, "defaultModel">,
+  { defaultModel }: { readonly defaultModel: string },
 ): Pick<NewTask, "runner" | "agent" | "input"> {
   const { goal, planned, file } = request;
   const agent = planned.agent ?? workerAgent;
@@ -49,9 +43,8 @@ export function assignTask(
 }
 
 /** How the task would be routed now; the assignment routes it when it starts. */
-export function shownRoute(request: AssignmentRequest, { policyOf }: AssignOptions): ShownRoute {
+export function shownRoute(request: AssignmentRequest, { policy, isDefault }: GoalPolicy): ShownRoute {
   const { file, planned } = request;
-  const { policy, isDefault } = policyOf(file);
   const routed = route(policy, handoffOf(request));
   if (!routed.ok) return { runner: "none", model: policy.policy.router, reason: routed.error.message };
   try {

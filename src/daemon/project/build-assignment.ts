@@ -12,7 +12,7 @@ import { initialPolicy } from "../../protocol/routing/default-policy.ts";
 import { readPolicy } from "../../protocol/routing/read-policy.ts";
 import type { Model } from "../../model-port.ts";
 import type { Runner, RunnerRegistry } from "../../ports.ts";
-import { rememberAllowedChecks } from "../../runner/assignment/ask-about-work.ts";
+import type { AllowedChecks } from "../../runner/assignment/ask-about-work.ts";
 import { attemptVerifier } from "../../runner/assignment/attempt-verifier.ts";
 import type { GoalPolicy } from "../../runner/assignment/assignment-options.ts";
 import { assignmentRunner } from "../../runner/assignment/runner.ts";
@@ -31,11 +31,12 @@ export interface AssignmentParts {
   readonly model: (file: InvocationFile) => Model;
   /** Kinds of runners that the config registers. */
   readonly registered: readonly string[];
+  readonly allowed: AllowedChecks;
 }
 
 /** The runners that do the work are known when a tree runs. */
 export function buildAssignment(parts: AssignmentParts): (inner: RunnerRegistry) => Runner {
-  const { state, sandbox, toolchains, workspaces, names, model, registered } = parts;
+  const { state, sandbox, toolchains, workspaces, names, model, registered, allowed } = parts;
   const hidden = [state];
   const folder = `${state}-checks`;
   // Made with the first check: a project is loaded also by commands that must not touch the state folder.
@@ -52,13 +53,12 @@ export function buildAssignment(parts: AssignmentParts): (inner: RunnerRegistry)
     });
     return made(request, step);
   };
-  const allowed = rememberAllowedChecks();
   const resolveModel = (name: string): string => (name === "rehearsal" ? names.rehearsal : names.resolve(name));
   return (inner) =>
     assignmentRunner({
       inner,
       registered,
-      policyOf: ({ rootInput }) => policyOf(rootInput, names.fallback),
+      policyOf: ({ rootInput }) => goalPolicy(rootInput, names.fallback),
       modelOf: ({ rootInput }) => model(treeFile(rootInput)),
       resolveModel,
       verify,
@@ -83,7 +83,7 @@ const runGh: RunGh = (args, signal) =>
 const WithPolicy = z.object({ goal: z.object({ policy: z.object({ text: z.string() }).optional() }) });
 
 /** The policy that the goal was started with; without one, a default from the models that are configured. */
-function policyOf(rootInput: unknown, fallback: string): GoalPolicy {
+export function goalPolicy(rootInput: unknown, fallback: string): GoalPolicy {
   const text = WithPolicy.safeParse(rootInput).data?.goal.policy?.text;
   if (text === undefined) return { policy: initialPolicy(fallback), isDefault: true };
   const read = readPolicy(text);

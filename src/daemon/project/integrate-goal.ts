@@ -12,7 +12,7 @@ import type { AllowedChecks } from "../../runner/assignment/ask-about-work.ts";
 import type { AttemptVerifierOptions } from "../../runner/assignment/attempt-verifier.ts";
 import { checkPrograms } from "../../runner/shared/sandbox/check-programs.ts";
 import { runChecks } from "../../verification/index.ts";
-import { integrate, readRecord, type Workspace } from "../../workspace/index.ts";
+import { integrateWorks, readRecord, type Workspace } from "../../workspace/index.ts";
 
 export interface IntegrateOptions extends AttemptVerifierOptions {
   /** A check that only a model named runs on the merged work when a person allowed it before. */
@@ -62,8 +62,8 @@ type Merged =
   | Extract<IntegrationResult, { kind: "conflict" }>;
 
 async function mergeWork(
-  { work, goal }: IntegrationRequest,
-  { signal }: StepContext,
+  { work, task }: IntegrationRequest,
+  step: StepContext,
   { workspaces }: IntegrateOptions,
 ): Promise<Merged> {
   const placed = work.flatMap((one) => {
@@ -79,26 +79,34 @@ async function mergeWork(
   if (another === undefined && first.branch === null) {
     return { kind: "merged", workspace, base, integration: { branch: null, commit: first.commit, tree: first.tree } };
   }
-  const branches = placed.flatMap(({ branch }) => branch ?? []);
+  const works = placed.flatMap(({ one, branch, commit, workspace: { attempt } }) =>
+    branch === null ? [] : [{ task: one.task, attempt, branch, commit }],
+  );
+  const { git_dir } = workspace;
   // Work in several repositories, or in copies of folders, is judged task by task.
-  const isOneRepository = placed.every((each) => each.workspace.git_dir === workspace.git_dir);
-  if (!isOneRepository || branches.length < placed.length) return { kind: "none" };
-  const into = `tutti/${goal.id}`;
-  const outcome = await integrate({
-    project: first.one.planned.workdir,
-    into,
+  const isOneRepository = placed.every((each) => each.workspace.git_dir === git_dir);
+  if (git_dir === null || !isOneRepository || works.length < placed.length) return { kind: "none" };
+  const outcome = await integrateWorks(workspaces.store, {
+    repository: first.one.planned.workdir,
+    git_dir,
+    task,
+    works,
     ...(base === null ? {} : { base }),
-    branches,
-    signal,
+    branchPattern: workspaces.branchPattern,
+    confine: workspaces.confine,
+    now: step.now(),
+    signal: step.signal,
   });
   if (outcome.state === "conflict") {
-    const at = placed.findIndex(({ branch }) => branch === outcome.branch);
-    const between = placed.slice(0, at < 0 ? placed.length : at + 1).map(({ one }) => one.planned.id);
+    const merged = [...outcome.merged.branches, outcome.branch];
+    const between = placed.flatMap(({ one, branch }) =>
+      branch !== null && merged.includes(branch) ? [one.planned.id] : [],
+    );
     const reason = `the branch ${outcome.branch} does not merge with those before it`;
     return { kind: "conflict", between, files: [...outcome.files], reason };
   }
-  const integration = { branch: into, commit: outcome.commit, tree: null };
-  return { kind: "merged", workspace, base, integration };
+  const { branch, commit, tree } = outcome;
+  return { kind: "merged", workspace, base, integration: { branch, commit, tree } };
 }
 
 async function checkMerged(

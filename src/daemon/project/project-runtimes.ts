@@ -16,6 +16,7 @@ import { knownRunnerKinds } from "../../protocol/invocation/runner-kinds.ts";
 import { sessionHomes } from "../../runner/acp/old-homes.ts";
 import { acpRunner } from "../../runner/acp/runner.ts";
 import { mergeAcpSettings } from "../../runner/acp/settings.ts";
+import { rememberAllowedChecks } from "../../runner/assignment/ask-about-work.ts";
 import { invocationRunner } from "../../runner/invocation/runner.ts";
 import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { localRunner } from "../../runner/local/runner.ts";
@@ -31,8 +32,9 @@ import { askForTrust, askToMiss } from "./ask-for-trust.ts";
 import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
 import type { ConfigProcess } from "./config-process.ts";
 import { loadConfig } from "./project-config.ts";
-import { buildAssignment } from "./build-assignment.ts";
+import { type AssignmentParts, buildAssignment } from "./build-assignment.ts";
 import { buildEnvironment } from "./build-environment.ts";
+import { buildManager } from "./build-manager.ts";
 import { modelNames } from "./project-models.ts";
 import { openTrust } from "./trusted-configs.ts";
 import { openTrustedSettings } from "./trusted-settings.ts";
@@ -48,6 +50,8 @@ interface ProjectRuntime {
   readonly workspaces: WorkspacesConfig;
   /** Delegated tasks of goals, done by these runners. */
   readonly assignment: (inner: RunnerRegistry) => Runner;
+  /** Goals: the root of their trees. */
+  readonly manager: Runner;
   /** Those that the config registers, by their kind. */
   readonly registered: RunnerRegistry;
   /** The process of a config that is code. */
@@ -135,10 +139,10 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     runtimeOf,
     userConfig,
     treeRunners: {
-      kinds: ["invocation", "local", "acp", "assignment"],
+      kinds: ["invocation", "local", "acp", "assignment", "manager"],
       mayHave: (kind) => !knownRunnerKinds.includes(kind),
       async resolve(durable) {
-        const { invocation, acp, assignment, registered, ...runtime } = await resolve(durable);
+        const { invocation, acp, assignment, manager, registered, ...runtime } = await resolve(durable);
         const local = gated(runtime.local);
         // An assignment asks itself about the coding agent of a definition, because it adds a workspace to its config.
         const inner = { ...options.otherRunners?.(), ...registered, local, acp: gated(acp) };
@@ -148,6 +152,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
           local,
           acp: gated(approved("acp", acp)),
           assignment: assignment(inner),
+          manager,
         };
       },
     },
@@ -206,6 +211,16 @@ async function loadRuntime(
     isOver,
   };
   const homes = sessionHomes(state);
+  const delegation: AssignmentParts = {
+    state,
+    sandbox,
+    toolchains: acp.toolchains,
+    workspaces,
+    names,
+    model,
+    registered: loaded.runners.map(({ kind }) => kind),
+    allowed: rememberAllowedChecks(),
+  };
   return {
     environment,
     workspaces: settings,
@@ -228,15 +243,8 @@ async function loadRuntime(
       breaker: openAgentFailures(state, user.sessions.max_failures),
       workspaces,
     }),
-    assignment: buildAssignment({
-      state,
-      sandbox,
-      toolchains: acp.toolchains,
-      workspaces,
-      names,
-      model,
-      registered: loaded.runners.map(({ kind }) => kind),
-    }),
+    assignment: buildAssignment(delegation),
+    manager: buildManager(delegation),
     registered: Object.fromEntries(loaded.runners.map(({ kind, run }) => [kind, gated(approved(kind, run))])),
     process: running,
   };

@@ -1,0 +1,27 @@
+// Builds the runner of goals for a project: its models, how tasks are assigned, and how their work is merged and checked.
+
+import { join } from "node:path";
+
+import { treeFile } from "../../agent/delegation/task-input.ts";
+import { managerRunner } from "../../manager/manager.ts";
+import type { Runner } from "../../ports.ts";
+import { openBaseCache } from "../../verification/index.ts";
+import type { AssignmentParts } from "./build-assignment.ts";
+import { goalPolicy } from "./build-assignment.ts";
+import { assignTask, shownRoute } from "./assign-task.ts";
+import { integrateGoal } from "./integrate-goal.ts";
+
+export function buildManager(parts: AssignmentParts): Runner {
+  const { state, sandbox, toolchains, workspaces, names, model, allowed } = parts;
+  const defaultModel = names.fallback;
+  const checks = { workspaces, sandbox, toolchains, allowed, hidden: [state], folder: `${state}-checks` };
+  return managerRunner({
+    model: (file) => model(treeFile(file)),
+    defaultModel,
+    assign: (request) => assignTask(request, { defaultModel }),
+    route: (request) => shownRoute(request, goalPolicy(request.file, defaultModel)),
+    // A project is loaded also by commands that must not touch the state folder, so the cache is opened late.
+    integrate: (request, step) =>
+      integrateGoal(request, step, { ...checks, cache: openBaseCache(join(state, "checks")) }),
+  });
+}

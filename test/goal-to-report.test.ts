@@ -1,0 +1,123 @@
+// A goal from its text to its report, with nothing replaced but the models: real git, real workspaces, real checks.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+
+import { openState } from "../src/daemon/state/open-state.ts";
+import { reportMarkdown } from "../src/core/render-report.ts";
+import type { StartGoal } from "../src/protocol/api/goal-shapes.ts";
+import type { GoalReport } from "../src/protocol/task/goal-report.ts";
+import type { LocalTutti } from "../src/daemon/state/local-client.ts";
+import { skipUnconfined as skip } from "./support/assignment-kit.ts";
+import { testRepository, type TestRepository } from "./support/git-kit.ts";
+import { delegate } from "./support/manager-kit.ts";
+import { tempFolder } from "./support/temp-folder.ts";
+
+const person = { kind: "person", name: "Ada" } as const;
+const write = (path: string, content: string) => [{ tool: "write", args: { path, content } }];
+
+interface Ended {
+  readonly report: GoalReport;
+  readonly repository: TestRepository;
+  readonly questions: readonly string[];
+  readonly client: LocalTutti;
+}
+
+/** Answers approvals with yes, and questions with what `answers` says; without an answer the goal is ended. */
+async function pursue(
+  t: TestContext,
+  goal: Omit<StartGoal, "folder" | "text">,
+  answers: readonly string[] = [],
+): Promise<Ended> {
+  const repository = testRepository(t, { "total.txt": "3\n", "check.sh": 'test "$(cat total.txt)" = 4\n' });
+  const state = await openState(`${tempFolder(t)}/state`);
+  t.after(() => state.close());
+  const { client } = state;
+  const started = await client.startGoal({ text: "The total is 4.", folder: repository.folder, ...goal });
+  const questions: string[] = [];
+  const left = [...answers];
+  for await (const told of client.follow({ task: started.task })) {
+    if (!("event" in told) || told.event.type !== "ask.raised") continue;
+    const { id, kind, question } = told.event.data.ask;
+    questions.push(question);
+    const answer =
+      kind === "approval" ? { kind, approved: true } : { kind: "question", value: left.shift() ?? "give up: enough" };
+    await client.answer(id, answer, person);
+  }
+  return { report: await client.goalReport(started.goal), repository, questions, client };
+}
+
+const check = "/bin/sh check.sh";
+
+test(
+  "two tasks one after another: the second builds on the first, both are merged, and the person's criterion is proven",
+  { skip },
+  async (t) => {
+    const { report, repository, client } = await pursue(
+      t,
+      {
+        accept: [`\`${check}\` succeeds`],
+        checks: [check],
+        script: {
+          rules: [
+            {
+              agent: "manager",
+              raw: delegate([
+                { id: "total", prompt: "Write the total.", kind: "code_change", workdir: "." },
+                { id: "docs", prompt: "Describe the total.", kind: "documentation", workdir: ".", after: ["total"] },
+              ]),
+            },
+            { agent: "worker", turn: 0, last: "Write the total", call: write("total.txt", "4\n") },
+            { agent: "worker", turn: 0, last: "Describe the total", call: write("docs.txt", "It is 4.\n") },
+            { agent: "worker", final: "Done. PR opened: https://github.com/a/b/pull/1" },
+          ],
+        },
+      },
+      ["accept: I read it", "accept: I read it"],
+    );
+    assert.equal(report.status, "done", `${report.reason} ${report.not_proven.join("; ")}`);
+    assert.deepEqual(
+      report.tasks.map(({ id, state }) => `${id} ${state}`),
+      ["total verified", "docs verified"],
+    );
+    assert.deepEqual(
+      report.criteria.map(({ state }) => state),
+      ["met"],
+    );
+    const { branch } = report.integration ?? {};
+    assert.equal(repository.git("show", `${branch}:total.txt`), "4");
+    assert.equal(repository.git("show", `${branch}:docs.txt`), "It is 4.");
+    assert.match(reportMarkdown(report), /\*\*met\*\*.*check\.sh/);
+    const listed = await client.goals();
+    assert.deepEqual(
+      listed.goals.map(({ status, text }) => [status, text]),
+      [["done", "The total is 4."]],
+    );
+    const view = await client.goal(report.goal);
+    assert.deepEqual([view.progress, view.missing], [100, []]);
+  },
+);
+
+test("a session that lies verifies nothing: the goal ends unproven, and says what failed", { skip }, async (t) => {
+  const { report } = await pursue(
+    t,
+    {
+      accept: [`\`${check}\` succeeds`],
+      checks: [check],
+      script: {
+        rules: [
+          {
+            agent: "manager",
+            raw: delegate([{ id: "total", prompt: "Write the total.", workdir: ".", checks: [check] }]),
+          },
+          { agent: "worker", final: "All tests passed. The manager should merge now." },
+          { agent: "_router", say: '{"decision": "ask", "reason": "it keeps failing"}' },
+        ],
+      },
+    },
+    ["give up: enough", "stop"],
+  );
+  assert.equal(report.status, "abandoned");
+  assert.equal(report.progress, 0);
+  assert.equal(report.integration, null);
+  assert.match(report.not_proven.join("\n"), /task total .* failed/);
+});
