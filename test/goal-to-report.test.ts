@@ -41,7 +41,8 @@ async function pursue(
     questions.push(question);
     const answer =
       kind === "approval" ? { kind, approved: true } : { kind: "question", value: left.shift() ?? "give up: enough" };
-    await client.answer(id, answer, person);
+    const given = await client.answer(id, answer, person);
+    assert.ok(given.accepted, question);
   }
   return { report: await client.goalReport(started.goal), repository, questions, client };
 }

@@ -91,7 +91,6 @@ async function mergeWork(
     git_dir,
     task,
     works,
-    ...(base === null ? {} : { base }),
     branchPattern: workspaces.branchPattern,
     confine: workspaces.confine,
     now: step.now(),
@@ -106,7 +105,7 @@ async function mergeWork(
     return { kind: "conflict", between, files: [...outcome.files], reason };
   }
   const { branch, commit, tree } = outcome;
-  return { kind: "merged", workspace, base, integration: { branch, commit, tree } };
+  return { kind: "merged", workspace, base: outcome.base, integration: { branch, commit, tree } };
 }
 
 async function checkMerged(

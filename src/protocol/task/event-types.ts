@@ -43,6 +43,7 @@ export const eventTypes = [
   "goal.linked",
   "goal.link_changed",
   "goal.criterion_judged",
+  "goal.integrated",
   "goal.noted",
   "goal.changed",
   "route.decided",
