@@ -8,7 +8,7 @@ import type { Runner } from "../../ports.ts";
 import { openBaseCache } from "../../verification/index.ts";
 import type { AssignmentParts } from "./build-assignment.ts";
 import { goalPolicy } from "./build-assignment.ts";
-import { assignTask, shownRoute } from "./assign-task.ts";
+import { assignTask, shownRoute } from "./delegate-task.ts";
 import { integrateGoal } from "./integrate-goal.ts";
 
 export function buildManager(parts: AssignmentParts): Runner {

@@ -14,7 +14,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { GoalFile, GoalLimits } from "../../protocol/invocation/goal-file.ts";
 import type { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
 import { readPolicy } from "../../protocol/routing/read-policy.ts";
-import { workerAgent } from "../project/assign-task.ts";
+import { workerAgent } from "../project/delegate-task.ts";
 import { readConfigFiles } from "../project/config-files.ts";
 import { managerTexts } from "../project/manager-texts.ts";
 import { projectFolder } from "../project/project-folder.ts";
