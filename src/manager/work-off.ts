@@ -143,7 +143,7 @@ export function addRound(
 }
 
 async function cancelAll(run: GoalRun): Promise<void> {
-  for (const [task, { id }] of [...run.inFlight]) {
+  for (const [task, { id }] of run.inFlight) {
     await run.durable.cancel(nextKey(run, "cancel"), task);
     const reason = `it was canceled: ${run.stopped ?? "the goal ended"}`;
     tell(run, {

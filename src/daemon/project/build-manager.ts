@@ -8,7 +8,7 @@ import type { Runner } from "../../ports.ts";
 import { openBaseCache } from "../../verification/index.ts";
 import type { AssignmentParts } from "./build-assignment.ts";
 import { goalPolicy } from "./build-assignment.ts";
-import { assignTask, shownRoute } from "./delegate-task.ts";
+import { delegateTask, shownRoute } from "./delegate-task.ts";
 import { integrateGoal } from "./integrate-goal.ts";
 
 export function buildManager(parts: AssignmentParts): Runner {
@@ -18,8 +18,8 @@ export function buildManager(parts: AssignmentParts): Runner {
   return managerRunner({
     model: (file) => model(treeFile(file)),
     defaultModel,
-    assign: (request) => assignTask(request, { defaultModel }),
-    route: (request) => shownRoute(request, goalPolicy(request.file, defaultModel)),
+    assign: (request) => delegateTask(request, defaultModel),
+    route: (request) => shownRoute(request, goalPolicy(request.file, defaultModel), defaultModel),
     // A project is loaded also by commands that must not touch the state folder, so the cache is opened late.
     integrate: (request, step) =>
       integrateGoal(request, step, { ...checks, cache: openBaseCache(join(state, "checks")) }),
