@@ -124,7 +124,7 @@ export function openManagerWorld(options: ManagerWorldOptions & { readonly folde
   const view = openView(folder);
   const eventsOf = async (root: string): Promise<readonly TaskEvent[]> => {
     await store.committed();
-    return readsOf(view).events({ task: root, after: 0, limit: 1_000_000 });
+    return readsOf(view, folder).events({ task: root, after: 0, limit: 1_000_000 });
   };
   const recordOf = async (root: string) => (await eventsOf(root)).reduce(foldRecord, emptyRecord(root));
   const reportOf = async (root: string): Promise<GoalReport> => {

@@ -1,5 +1,7 @@
 // Merges the work of a goal's tasks into one branch, runs their checks on it, and judges the goal's criteria by that.
 
+import { relative } from "node:path";
+
 import { judgeEvidence } from "../../core/judge-evidence.ts";
 import { makeEvidence } from "../../core/make-evidence.ts";
 import { readCheck } from "../../core/read-check.ts";
@@ -12,7 +14,7 @@ import type { AllowedChecks } from "../../runner/assignment/ask-about-work.ts";
 import type { AttemptVerifierOptions } from "../../runner/assignment/attempt-verifier.ts";
 import { checkPrograms } from "../../runner/shared/sandbox/check-programs.ts";
 import { runChecks } from "../../verification/index.ts";
-import { integrateWorks, readRecord, type Workspace } from "../../workspace/index.ts";
+import { integrateWorks, readRecord, startFolder, type Workspace } from "../../workspace/index.ts";
 
 export interface IntegrateOptions extends AttemptVerifierOptions {
   /** A check that only a model named runs on the merged work when a person allowed it before. */
@@ -123,6 +125,7 @@ async function checkMerged(
     checks,
     setup: options.workspaces.setup ?? [],
     folder: options.folder,
+    project: relative(workspace.folder, startFolder(workspace)) || ".",
     showGit: workspace.mode !== "copy",
     runProgram: checkPrograms(options, step),
     cache: options.cache,
