@@ -1,5 +1,7 @@
 // The interface of a project: its agents, its models, and a check that everything it needs is there.
 
+import type { PolicyProblem } from "../protocol/routing/read-policy-file.ts";
+import type { Policy } from "../protocol/routing/policy.ts";
 import type { AgentProblem, AgentView, ModelView, RunnerView } from "../protocol/api/catalog.ts";
 import type { Effort } from "../protocol/invocation/call-settings.ts";
 import type { ErrorCode } from "../protocol/error.ts";
@@ -71,8 +73,51 @@ export interface ConfigSettings {
   readonly workspaces: unknown;
 }
 
+/** The policy file of a project as it is now. */
+export interface PolicyFileView {
+  readonly file: string;
+  readonly hash: string;
+  readonly trusted: boolean;
+  readonly problems: readonly PolicyProblem[];
+}
+
+/** The policy that a goal which starts now would keep. */
+interface PolicyView {
+  readonly policy: Policy;
+  readonly text: string;
+  readonly hash: string;
+  /** `default`: nobody wrote it; it is made from the models that can be called. */
+  readonly source: "project" | "default";
+  readonly file: string | null;
+}
+
+/** A model that a policy names. */
+export interface PolicyModelCheck {
+  /** The field, such as `policy.build`. */
+  readonly where: string;
+  /** Null when the file does not have the field. */
+  readonly line: number | null;
+  readonly model: string;
+  /** Whether it can run here. */
+  readonly ok: boolean;
+  readonly said: string;
+}
+
+export interface PolicyCheck {
+  /** Whether the policy can be used and every model that it names can run here. */
+  readonly ok: boolean;
+  readonly file: string | null;
+  /** Undefined when it cannot be used. */
+  readonly policy: Policy | undefined;
+  readonly problems: readonly PolicyProblem[];
+  readonly models: readonly PolicyModelCheck[];
+  /** Why the project's config was not used. */
+  readonly problem: string | undefined;
+}
+
 export interface TrustedConfig {
   readonly folder: string;
+  /** `none` for a project without a config, `policy:…` for a policy. */
   readonly hash: string;
   readonly at: number;
 }
@@ -148,6 +193,18 @@ export interface Project {
   config(): Promise<ConfigView | undefined>;
   /** Records that the config may be used as it is now, if its hash is still this one, and loads it. */
   trust(hash: string): Promise<ConfigSettings>;
+  /** Undefined when the project has no policy file. */
+  policyFile(): Promise<PolicyFileView | undefined>;
+  /** Records that the policy may be used as it is now, if its hash is still this one. */
+  trustPolicy(hash: string): Promise<void>;
+  /** Throws `refused` for a policy file that is not trusted, and `invalid_input` for one that cannot be used. */
+  policy(): Promise<PolicyView>;
+  /** The policy that counts when the project has no policy file. */
+  defaultPolicy(): Promise<PolicyView>;
+  /** Checks the given policy, else the project's file, trusted or not, else the policy that is made from the models here. */
+  checkPolicy(given?: { readonly file: string; readonly text: string }): Promise<PolicyCheck>;
+  /** Writes the text to the project's policy file and trusts it; returns its path. Never overwrites a file (`conflict`). */
+  writePolicy(text: string): Promise<string>;
   /** What sessions of coding agents would find in the folder that the project was opened with. */
   agentSettings(): Promise<AgentSettingsView>;
   /** Records that sessions may use these files with exactly the content that was shown. */

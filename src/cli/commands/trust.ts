@@ -1,8 +1,9 @@
-// `tutti trust`: shows the config of a project, or its settings for coding agents, and records that they may be used.
+// `tutti trust`: shows the config and the policy of a project, or its settings for coding agents, and records that they may be used.
 import { z } from "zod";
 
+import { placed } from "../../protocol/routing/read-policy-file.ts";
 import type { Host } from "../../host/host.ts";
-import type { ConfigSettings, ConfigView, Project } from "../../host/project.ts";
+import type { ConfigSettings, ConfigView, PolicyFileView, Project } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
@@ -40,17 +41,38 @@ export async function trustCommand(host: Host, given: string | undefined, option
   }
   if (options.settings === true) return trustSettings(project, options);
   const config = await project.config();
-  if (config === undefined) {
+  const policy = await project.policyFile();
+  if (config === undefined && policy === undefined) {
     if (options.json === true) return writeLine("null");
     return writeLine(
-      `${printableName(project.folder)} has no config, so there is nothing to trust; --revoke forgets one that was trusted`,
+      `${printableName(project.folder)} has neither a config nor a policy, so there is nothing to trust; --revoke forgets one that was trusted`,
     );
   }
-  if (options.json !== true) await show(config);
-  if (options.show === true) return options.json === true ? writeJson(config) : undefined;
-  const settings = await project.trust(config.hash);
-  if (options.json === true) return writeJson({ ...config, trusted: true, settings });
-  await tell(settings);
+  if (options.json !== true) {
+    if (config !== undefined) await show(config);
+    if (policy !== undefined) await showPolicy(policy);
+  }
+  if (options.show === true) {
+    return options.json === true ? writeJson({ ...config, ...(policy === undefined ? {} : { policy }) }) : undefined;
+  }
+  const settings = config === undefined ? undefined : await project.trust(config.hash);
+  if (policy !== undefined) await project.trustPolicy(policy.hash);
+  if (options.json === true) {
+    return writeJson({
+      ...(config === undefined ? {} : { ...config, trusted: true, settings }),
+      ...(policy === undefined ? {} : { policy: { ...policy, trusted: true } }),
+    });
+  }
+  if (settings !== undefined) await tell(settings);
+  if (policy !== undefined)
+    await writeLine("the policy is trusted from now on, with this content, for goals that start");
+}
+
+async function showPolicy({ file, hash, trusted, problems }: PolicyFileView): Promise<void> {
+  await writeLine(`${bold(printableName(file))} ${dim(trusted ? "trusted" : "not trusted")}`);
+  await writeLine(`  sha256    ${hash}`);
+  for (const problem of problems)
+    await writeLine(`  ${problem.level.padEnd(9)} ${placed(printableName(file), problem)}`);
 }
 
 /** Sessions of coding agents see the settings that were shown here, in exactly this version. */
@@ -82,15 +104,18 @@ async function listTrusted(host: Host, state: string, { json }: TrustOptions): P
   const settings = await host.trustedSettings(state);
   if (json === true) return writeJson([...trusted, ...settings]);
   for (const { folder, hash, at } of trusted) {
-    await writeLine(
-      `${printableName(folder)} ${dim(`${hash === "none" ? "without a config" : `sha256 ${hash.slice(0, 12)}`}, since ${new Date(at).toISOString()}`)}`,
-    );
+    await writeLine(`${printableName(folder)} ${dim(`${contentName(hash)}, since ${new Date(at).toISOString()}`)}`);
   }
   for (const { folder, path, hash, at } of settings) {
     const when = `sha256 ${hash.slice(0, 12)}, since ${new Date(at).toISOString()}`;
     await writeLine(`${printableName(folder)} ${printableName(path)} ${dim(`for coding agents, ${when}`)}`);
   }
   if (trusted.length + settings.length === 0) await writeLine("nothing is trusted");
+}
+
+function contentName(hash: string): string {
+  if (hash === "none") return "without a config";
+  return hash.startsWith("policy:") ? `policy, sha256 ${hash.slice(7, 19)}` : `config, sha256 ${hash.slice(0, 12)}`;
 }
 
 async function show({ folder, file, hash, files, packages, trusted, sets }: ConfigView): Promise<void> {

@@ -180,7 +180,9 @@ function declareModels(program: Command, host: () => Promise<Host>): void {
   program
     .command("trust")
     .argument("[folder]", "a folder in the project; the current one when absent")
-    .description("agree to the config of a project as it is now; until then nothing of it is executed or used")
+    .description(
+      "agree to the config and the policy of a project as they are now; until then nothing of them is executed or used",
+    )
     .option("--settings", "agree to the repository's own settings for coding agents instead: hooks, servers, plugins")
     .option("--show", "show what would be trusted, and change nothing")
     .option("--list", "list what is trusted")

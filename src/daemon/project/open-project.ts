@@ -9,11 +9,21 @@ import type { ModelView } from "../../protocol/api/catalog.ts";
 import { definitionFolders, loadDefinitions, type LoadedDefinitions } from "../../agent/definition/agent-folders.ts";
 import { watchDefinitions } from "../../agent/definition/watch-folders.ts";
 import { keySources } from "../secrets/provider-keys.ts";
+import { readPolicyFile } from "../../protocol/routing/read-policy-file.ts";
+import { checkPolicyModels } from "./check-policy-models.ts";
 import { createAgentFile } from "./create-agent-file.ts";
 import { withRunnerProblems } from "./definition-runners.ts";
 import { prepareRun } from "./prepare-run.ts";
 import { effectiveConfig } from "./effective-config.ts";
 import { projectFolder } from "./project-folder.ts";
+import {
+  defaultPolicyOf,
+  findPolicyFile,
+  isPolicyTrusted,
+  policyFor,
+  trustPolicy,
+  writePolicyFile,
+} from "./project-policy.ts";
 import { listModels, tryOneModel } from "./project-models.ts";
 import { pricesAsOf } from "../../model/prices.ts";
 import { runDoctor } from "./run-doctor.ts";
@@ -54,6 +64,21 @@ export function openProject(from: string, { state }: { readonly state: string })
     },
     config: async () => viewConfig(folder, state),
     trust: (hash) => trustConfig(folder, state, hash),
+    async policyFile() {
+      const found = findPolicyFile(folder);
+      if (found === undefined) return undefined;
+      const { file, hash, text } = found;
+      return { file, hash, trusted: isPolicyTrusted(found, state), problems: readPolicyFile(text).problems };
+    },
+    trustPolicy: async (hash) => trustPolicy(folder, state, hash),
+    policy: () => policyFor(folder, state),
+    defaultPolicy: () => defaultPolicyOf(folder, state),
+    checkPolicy: async (given) =>
+      checkPolicyModels(given ?? findPolicyFile(folder) ?? (await defaultPolicyOf(folder, state)), {
+        project: folder,
+        state,
+      }),
+    writePolicy: async (text) => writePolicyFile({ project: folder, state, text }),
     agentSettings: async () =>
       viewAgentSettings(from, { state, profiles: (await effectiveConfig(folder, state)).profiles }),
     async trustAgentSettings({ project, files }) {

@@ -15,8 +15,10 @@ import { heldAgents } from "./agent-failures.ts";
 import { checkCodingAgents, heldFinding } from "./check-coding-agents.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkModels } from "./check-models.ts";
+import { checkPolicyModels } from "./check-policy-models.ts";
 import { checkSandbox } from "./check-sandbox.ts";
 import { type EffectiveConfig, effectiveConfig } from "./effective-config.ts";
+import { findPolicyFile, isPolicyTrusted } from "./project-policy.ts";
 import { ignoredNotifications } from "./project-runtimes.ts";
 
 const run = promisify(execFile);
@@ -40,6 +42,7 @@ export async function runDoctor({ project, state, agents }: DoctorSubject): Prom
     ...config,
     ...(await checkModels(loaded?.models, keySources(state), definitions)),
     checkAgents(definitions),
+    ...(await checkPolicy(project, state)),
     await checkGit(),
     await checkSandbox(),
     ...(loaded === undefined ? [] : [await checkCodingAgents(loaded.profiles)]),
@@ -143,6 +146,25 @@ function checkAgents({ agents, problems }: LoadedDefinitions): Finding {
   }
   if (agents.length === 0) return { what, state: "warn", said: listed, todo: "make one with `tutti agents new NAME`" };
   return { what, state: "ok", said: listed };
+}
+
+/** No finding without a policy file: a policy is then made from the models that can be called. */
+async function checkPolicy(project: string, state: string): Promise<Finding[]> {
+  const what = "policy";
+  const todo = "see `tutti policy check`";
+  try {
+    const found = findPolicyFile(project);
+    if (found === undefined) return [];
+    const { file } = found;
+    if (!isPolicyTrusted(found, state)) {
+      return [{ what, state: "warn", said: `${file} is not trusted as it is now`, todo: "see `tutti trust --show`" }];
+    }
+    const { ok } = await checkPolicyModels(found, { project, state });
+    if (ok) return [{ what, state: "ok", said: file }];
+    return [{ what, state: "warn", said: `${file} cannot be used, or names a model that cannot run here`, todo }];
+  } catch (thrown) {
+    return [{ what, state: "warn", said: toTuttiError(thrown).message, todo }];
+  }
 }
 
 async function checkGit(): Promise<Finding> {

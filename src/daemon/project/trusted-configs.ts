@@ -1,4 +1,4 @@
-// Remembers which configs the person has agreed to, by project folder and content, in `trusted.json` of the state folder.
+// Remembers which configs and policies the person has agreed to, by project folder and content, in `trusted.json` of the state folder.
 
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -25,6 +25,18 @@ type TrustFile = z.infer<typeof TrustFile>;
 
 export type ConfigContent = Pick<ConfigFiles, "folder" | "hash">;
 
+const policyMark = "policy:";
+
+/** Stands for the content of a project's policy. It is agreed to by itself: neither it nor the config counts for the other. */
+export function policyContent(folder: string, hash: string): ConfigContent {
+  return { folder, hash: `${policyMark}${hash}` };
+}
+
+/** The hash of a policy's content; undefined when the hash is that of a config. */
+export function policyHash(hash: string): string | undefined {
+  return hash.startsWith(policyMark) ? hash.slice(policyMark.length) : undefined;
+}
+
 /** Stands for a project without a config. It needs an agreement where a config was trusted: its rules no longer count. */
 export function missingConfig(project: string): ConfigContent {
   const folder = existsSync(project) ? realpathSync(project) : project;
@@ -36,6 +48,8 @@ export interface Trust {
   isRevoked(content: ConfigContent): boolean;
   /** Whether some content of this project's config is trusted. */
   knows(folder: string): boolean;
+  /** Whether some content of this project's policy is trusted. */
+  knowsPolicy(folder: string): boolean;
   record(content: ConfigContent): void;
   /** Takes back every agreement about the folder; false when there was none. */
   revoke(folder: string): boolean;
@@ -49,6 +63,8 @@ export function openTrust(state: string): Trust {
   const path = join(state, "trusted.json");
   const projectIn = ({ projects }: TrustFile, folder: string): ProjectTrust =>
     (Object.hasOwn(projects, folder) ? projects[folder] : undefined) ?? { trusted: [], revoked: [] };
+  const configsOf = (folder: string): string[] =>
+    projectIn(read(), folder).trusted.flatMap(({ hash }) => (policyHash(hash) === undefined ? [hash] : []));
   const read = (): TrustFile => {
     const text = readOptionalFile(path);
     if (text === undefined) return { projects: {} };
@@ -70,11 +86,12 @@ export function openTrust(state: string): Trust {
   return {
     isTrusted: ({ folder, hash }) => projectIn(read(), folder).trusted.some((each) => each.hash === hash),
     isRevoked: ({ folder, hash }) => projectIn(read(), folder).revoked.includes(hash),
-    knows: (folder) => projectIn(read(), folder).trusted.length > 0,
+    knows: (folder) => configsOf(folder).length > 0,
+    knowsPolicy: (folder) => projectIn(read(), folder).trusted.some(({ hash }) => policyHash(hash) !== undefined),
     misses(project) {
       const { folder, hash } = missingConfig(project);
-      const { trusted } = projectIn(read(), folder);
-      return trusted.length > 0 && !trusted.some((each) => each.hash === hash);
+      const trusted = configsOf(folder);
+      return trusted.length > 0 && !trusted.includes(hash);
     },
     record({ folder, hash }) {
       change(folder, ({ trusted, revoked }) => {
