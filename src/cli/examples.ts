@@ -322,6 +322,16 @@ export const examples: readonly Example[] = [
     run: "tutti policy review examples/review.toon --policy examples/policy.toon",
   },
   {
+    command: "policy check",
+    about: "Find out whether a policy can be used here",
+    run: "tutti policy check --cwd examples/project --state state",
+  },
+  {
+    command: "policy explain",
+    about: "Find out which model a task would go to, and who has which role",
+    run: 'tutti policy explain "Implement the parser" --cwd examples/project --state state',
+  },
+  {
     command: "policy init",
     about: "Print a policy to start from",
     run: "tutti policy init",

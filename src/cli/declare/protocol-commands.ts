@@ -3,6 +3,8 @@ import { type Command, Option } from "commander";
 
 import type { ParseToolcallsOptions } from "../commands/parse-toolcalls-command.ts";
 import type { Host } from "../../host/host.ts";
+import type { PolicyCheckOptions } from "../commands/policy-check.ts";
+import type { PolicyExplainOptions } from "../commands/policy-explain.ts";
 import type { PolicyInitOptions } from "../commands/policy-init.ts";
 import type { PolicyReviewOptions } from "../commands/policy-review.ts";
 import type { RouteOptions } from "../commands/route.ts";
@@ -89,9 +91,37 @@ function declarePolicy(program: Command, host: () => Promise<Host>): void {
       await policyReviewCommand(file, options);
     });
   policy
+    .command("check")
+    .argument("[file]", "the policy (default: .tutti/policy.toon of the project, or what counts without one)")
+    .description("say what is wrong with a policy, and whether every model that it names can run here")
+    .addOption(projectOption())
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .addOption(limitOption())
+    .action(async (file: string | undefined, options: PolicyCheckOptions) => {
+      const { policyCheckCommand } = await import("../commands/policy-check.ts");
+      await policyCheckCommand(await host(), file, options);
+    });
+  policy
+    .command("explain")
+    .argument("[task...]", "the text of a task; without it, only the roles are shown")
+    .description("say which model a task goes to and why, and who has which role")
+    .option("--handoff <file>", "a handoff instead of a task, in TOON or JSON; - for standard input")
+    .option("--kind <class>", "the class of the work, such as code_change or information_gathering")
+    .option("--policy <file>", "the routing policy (default: that of the project, or what counts without one)")
+    .addOption(projectOption())
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .addOption(limitOption())
+    .action(async (words: readonly string[], options: PolicyExplainOptions) => {
+      const { policyExplainCommand } = await import("../commands/policy-explain.ts");
+      await policyExplainCommand(await host(), words, options);
+    });
+  policy
     .command("init")
-    .description("print a policy to start from, with a model that can run")
-    .option("--model <name>", "the model of all roles, as provider/model (default: the default model of the project)")
+    .description("print a policy to start from, made from the models that can be called here, or write it")
+    .option("--model <name>", "give all roles to this model, as provider/model or acp:PROFILE[/MODEL]")
+    .option("--write", "write it, with comments, to .tutti/policy.toon of the project, and trust it; never overwrites")
     .addOption(projectOption())
     .addOption(stateOption())
     .addOption(jsonOption())
