@@ -21,6 +21,11 @@ export const examples: readonly Example[] = [
     run: "tutti completion bash",
   },
   {
+    command: "init",
+    about: "See what Tutti finds in a project and would write for it",
+    run: "tutti init --dry-run --cwd examples/project --state state",
+  },
+  {
     command: "agents run",
     about: "Run an agent that calls another one; the replies come from a script, so no model is needed",
     run: 'tutti agents run lead "What is this?" --cwd examples/project --script examples/project/script.json --state state',

@@ -26,13 +26,15 @@ const comments: readonly (readonly [RegExp, string])[] = [
   [/^words:/, "boundary: whole words count. substring: `latest` contains `test`."],
 ];
 
-/** `readPolicy` gives the same policy back. */
-export function policyText(policy: Policy): string {
+/** `readPolicy` gives the same policy back. `agents` are profiles of coding agents that could do the work instead. */
+export function policyText(policy: Policy, { agents = [] }: { readonly agents?: readonly string[] } = {}): string {
   const lines = encodePolicy(policy)
     .split("\n")
     .flatMap((line) => {
       const comment = comments.find(([begin]) => begin.test(line))?.[1];
-      return comment === undefined ? [line] : [`${/^ */.exec(line)?.[0] ?? ""}# ${comment}`, line];
+      if (comment === undefined) return [line];
+      const others = line.startsWith("  build:") ? agents.map((name) => `  # build: acp:${name}`) : [];
+      return [`${/^ */.exec(line)?.[0] ?? ""}# ${comment}`, ...others, line];
     });
   return `${head}\n${lines.join("\n")}`;
 }

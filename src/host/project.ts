@@ -71,6 +71,8 @@ export interface ConfigSettings {
   readonly default_model: string | null;
   /** How workspaces of the project are made. */
   readonly workspaces: unknown;
+  /** The checks of tasks, which run without anybody being asked. */
+  readonly checks: readonly { readonly name: string; readonly run: string | readonly string[] }[];
 }
 
 /** The policy file of a project as it is now. */
@@ -113,6 +115,52 @@ export interface PolicyCheck {
   readonly models: readonly PolicyModelCheck[];
   /** Why the project's config was not used. */
   readonly problem: string | undefined;
+}
+
+export interface InitOptions {
+  /** Replaces what an earlier `init` wrote. */
+  readonly force: boolean;
+  /** Writes nothing. */
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+  /** The servers that are looked for on this machine; those that are known when absent. */
+  readonly servers?: readonly { readonly name: string; readonly port: number }[];
+}
+
+export interface WrittenFile {
+  readonly file: string;
+  readonly state: "written" | "replaced" | "kept" | "left out";
+  /** Why it was kept or left out. */
+  readonly why: string;
+  /** What was written; null when nothing was. */
+  readonly text: string | null;
+}
+
+/** A command that was found in a file of the project. */
+interface FoundCommand {
+  readonly run: readonly string[];
+  readonly from: string;
+  /** Why it is only a comment in the config; null when it counts. */
+  readonly doubt: string | null;
+}
+
+/** What `init` found and wrote. */
+export interface InitResult {
+  readonly folder: string;
+  /** The config, then the policy. */
+  readonly files: readonly WrittenFile[];
+  /** The providers that have a key, and where it comes from. */
+  readonly providers: readonly { readonly name: string; readonly key_from: string | null }[];
+  /** Servers with models on this machine. */
+  readonly servers: readonly { readonly name: string; readonly base_url: string; readonly models: readonly string[] }[];
+  /** The coding agents that are installed, by the names of their profiles. */
+  readonly agents: readonly string[];
+  readonly checks: readonly (FoundCommand & { readonly name: string })[];
+  readonly setup: readonly FoundCommand[];
+  /** The policy that was written, or would be if there was none. */
+  readonly policy: Policy;
+  /** Whether the folder is a git repository. */
+  readonly git: boolean;
 }
 
 export interface TrustedConfig {
@@ -193,6 +241,8 @@ export interface Project {
   config(): Promise<ConfigView | undefined>;
   /** Records that the config may be used as it is now, if its hash is still this one, and loads it. */
   trust(hash: string): Promise<ConfigSettings>;
+  /** Finds models, coding agents and checks, and writes a config and a policy where there is none. */
+  init(options: InitOptions): Promise<InitResult>;
   /** Undefined when the project has no policy file. */
   policyFile(): Promise<PolicyFileView | undefined>;
   /** Records that the policy may be used as it is now, if its hash is still this one. */

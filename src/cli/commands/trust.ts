@@ -128,12 +128,15 @@ async function show({ folder, file, hash, files, packages, trusted, sets }: Conf
 }
 
 async function tell(settings: ConfigSettings): Promise<void> {
-  const { tools, runners, approvals, providers, default_model, workspaces } = settings;
+  const { tools, runners, approvals, providers, default_model, workspaces, checks } = settings;
   await writeLine("it is trusted from now on, with this content:");
   const listed = tools.map(({ name, effects }) => `${name} (${effects.join(", ")})`).join(", ");
   await writeLine(`  tools      ${listed === "" ? "none" : listed}`);
   await writeLine(`  runners    ${runners.join(", ") || "none"}`);
   await writeLine(`  approvals  ${JSON.stringify(approvals)}`);
+  for (const { name, run } of checks) {
+    await writeLine(`  check      ${printableName(name)} ${dim(printableName(JSON.stringify(run)))}`);
+  }
   await writeLine(`  models     default ${default_model ?? "not set"}; providers: ${providers.join(", ") || "none"}`);
   for (const line of workspaceLines(workspaces)) await writeLine(`  ${line}`);
 }

@@ -12,6 +12,7 @@ import type { ModelsLoginOptions } from "../commands/models-login.ts";
 import type { ModelsLogoutOptions } from "../commands/models-logout.ts";
 import type { ModelsTestOptions } from "../commands/models-test-command.ts";
 import type { RunnersOptions } from "../commands/runners-command.ts";
+import type { InitCommandOptions } from "../commands/init.ts";
 import type { TrustOptions } from "../commands/trust.ts";
 import {
   jsonOption,
@@ -176,6 +177,18 @@ function declareModels(program: Command, host: () => Promise<Host>): void {
     .action(async (options: RunnersOptions) => {
       const { runnersCommand } = await import("../commands/runners-command.ts");
       await runnersCommand(await host(), options);
+    });
+  program
+    .command("init")
+    .description("find models, coding agents and checks, and write a config and a policy for the project")
+    .option("--force", "replace a config and a policy that `init` wrote earlier, edited or not")
+    .option("--dry-run", "show what would be written, and write nothing")
+    .addOption(projectOption())
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (options: InitCommandOptions) => {
+      const { initCommand } = await import("../commands/init.ts");
+      await initCommand(await host(), options);
     });
   program
     .command("trust")

@@ -52,6 +52,7 @@ const stateCommands: ReadonlySet<string> = new Set([
   "up",
   "prune",
   "trust",
+  "init",
   "models login",
   "models logout",
   "open",

@@ -3,11 +3,10 @@
 import { relative } from "node:path";
 
 import { approvalOutcome } from "../../core/approval.ts";
-import { readWrittenJson } from "../../protocol/json/written-json.ts";
 import type { Durable } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer } from "../../protocol/task/ask.ts";
-import type { ConfigFiles } from "./config-files.ts";
+import { type ConfigFiles, isData, readConfigJson } from "./config-files.ts";
 import { missingConfig, type Trust } from "./trusted-configs.ts";
 
 /** Returns when the content is trusted. Throws `refused` when the answer is no, when nobody answers, and after a revocation. */
@@ -18,7 +17,7 @@ export async function askForTrust(durable: Pick<Durable, "wait">, files: ConfigF
   const listed = [...files.files.keys()].map((path) => relative(folder, path)).toSorted();
   const question =
     `The config of the project ${folder} ${why}: ${listed.join(", ")} (sha256 ${hash.slice(0, 12)}). ` +
-    `${isCode(files) ? "It is code that would run as you" : "It sets rules and models"}. May it be used from now on?`;
+    `${isData(files) ? "It sets rules and models" : "It is code that would run as you"}. May it be used from now on?`;
   const details = { project: folder, hash, files: listed, packages: [...packages], sets: settingsOf(files) };
   // The key holds the hash: an answer about one content must never count for another.
   const waited = await durable.wait(`trust.${hash}`, {
@@ -55,13 +54,9 @@ export function untrusted({ file, hash }: ConfigFiles, why: string): TuttiError 
   return new TuttiError("refused", message, { details: { file, hash } });
 }
 
-function isCode({ file }: ConfigFiles): boolean {
-  return !file.endsWith(".json");
-}
-
-/** What a JSON config sets; code must run to tell, so nothing can be said about it. */
+/** What a config that is data sets; code must run to tell, so nothing can be said about it. */
 export function settingsOf(files: ConfigFiles): unknown {
-  if (isCode(files)) return "code: it decides what it sets when it runs";
-  const read = readWrittenJson(files.text);
+  if (!isData(files)) return "code: it decides what it sets when it runs";
+  const read = readConfigJson(files);
   return read.ok ? read.value : `it cannot be used: it ${read.problem}`;
 }

@@ -9,12 +9,14 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { z } from "zod";
 
 import { isSharedFolder, strangerProblem } from "../../files/owned-path.ts";
+import { withoutComments } from "../../protocol/json/json-with-comments.ts";
+import { readWrittenJson, type WrittenJson } from "../../protocol/json/written-json.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import { managerFiles } from "./manager-texts.ts";
 import { readPackageFiles } from "./package-files.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 
-export const configNames = ["ts", "js", "mjs", "json"].map((ending) => `tutti.config.${ending}`);
+export const configNames = ["ts", "js", "mjs", "json", "jsonc"].map((ending) => `tutti.config.${ending}`);
 
 const maxFiles = 500;
 const maxBytes = 8 * 1024 * 1024;
@@ -61,7 +63,7 @@ export function readConfigFiles(folder: string): ConfigFiles | undefined {
     const content = readOwn(path);
     files.set(path, createHash("sha256").update(content).digest("hex"));
     if (path === file) text = content.toString("utf8");
-    if (path.endsWith(".json") || path.endsWith(".md")) continue;
+    if (isDataName(path) || path.endsWith(".md")) continue;
     for (const specifier of literalImports(content.toString("utf8"))) {
       const imported = resolveImport(specifier, path);
       if (imported === undefined) continue;
@@ -73,6 +75,20 @@ export function readConfigFiles(folder: string): ConfigFiles | undefined {
   const packageFiles = readPackageFiles(packages.values());
   const read = { folder: top, file, text, files, packages: named, packageFiles };
   return { ...read, hash: hashOf(read) };
+}
+
+function isDataName(file: string): boolean {
+  return /\.jsonc?$/.test(file);
+}
+
+/** Whether the config is data and not code. */
+export function isData({ file }: Pick<ConfigFiles, "file">): boolean {
+  return isDataName(file);
+}
+
+/** The value of a config that is data; one that ends in `.jsonc` may have comments. */
+export function readConfigJson({ file, text }: Pick<ConfigFiles, "file" | "text">): WrittenJson {
+  return readWrittenJson(file.endsWith(".jsonc") ? withoutComments(text) : text);
 }
 
 function hashOf({ folder, files, packages, packageFiles }: Omit<ConfigFiles, "hash">): string {

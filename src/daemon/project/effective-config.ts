@@ -7,6 +7,7 @@ import type { RunnerView } from "../../protocol/api/catalog.ts";
 import { builtinRunners } from "../../protocol/invocation/runner-kinds.ts";
 import type { Profiles } from "../../runner/acp/profile.ts";
 import { AcpSettings, mergeAcpSettings } from "../../runner/acp/settings.ts";
+import type { ProjectCheck } from "./checks-config.ts";
 import { missingProblem, untrusted } from "./ask-for-trust.ts";
 import { readConfigFiles } from "./config-files.ts";
 import { type Config, loadConfig } from "./project-config.ts";
@@ -20,6 +21,8 @@ export interface EffectiveConfig {
   readonly own: Config | undefined;
   readonly runners: readonly RunnerView[];
   readonly models: ModelsConfig;
+  /** The checks of the project: they run without anybody being asked. */
+  readonly checks: readonly ProjectCheck[];
   /** The profiles of coding agents, the built-in ones included. */
   readonly profiles: Profiles;
   /** Why the project's config was not used. */
@@ -32,7 +35,7 @@ const builtin: readonly RunnerView[] = builtinRunners.map((runner) => ({ ...runn
 export async function effectiveConfig(project: string, state: string): Promise<EffectiveConfig> {
   const user = await loadUserConfig(homedir());
   const files = readConfigFiles(project);
-  const own = { models: user.models, profiles: mergeAcpSettings(user.acp, AcpSettings.parse({})).profiles };
+  const own = { models: user.models, checks: [], profiles: mergeAcpSettings(user.acp, AcpSettings.parse({})).profiles };
   const trust = openTrust(state);
   if (files === undefined) {
     const problem = trust.misses(project) ? { problem: missingProblem(project) } : {};
@@ -55,6 +58,7 @@ export async function effectiveConfig(project: string, state: string): Promise<E
     own: config,
     runners: [...builtin, ...registered],
     models: mergeModels(user.models, config.models),
+    checks: config.checks,
     profiles: mergeAcpSettings(user.acp, config.acp).profiles,
   };
 }

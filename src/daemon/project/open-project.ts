@@ -13,6 +13,7 @@ import { readPolicyFile } from "../../protocol/routing/read-policy-file.ts";
 import { checkPolicyModels } from "./check-policy-models.ts";
 import { createAgentFile } from "./create-agent-file.ts";
 import { withRunnerProblems } from "./definition-runners.ts";
+import { initProject } from "./init-project.ts";
 import { prepareRun } from "./prepare-run.ts";
 import { effectiveConfig } from "./effective-config.ts";
 import { projectFolder } from "./project-folder.ts";
@@ -64,6 +65,7 @@ export function openProject(from: string, { state }: { readonly state: string })
     },
     config: async () => viewConfig(folder, state),
     trust: (hash) => trustConfig(folder, state, hash),
+    init: (options) => initProject({ project: folder, state, home }, options),
     async policyFile() {
       const found = findPolicyFile(folder);
       if (found === undefined) return undefined;

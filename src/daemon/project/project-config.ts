@@ -13,13 +13,13 @@ import { issuesOf, describeIssues } from "../../protocol/lenient-read.ts";
 import type { Runner } from "../../ports.ts";
 import { AcpSettings } from "../../runner/acp/settings.ts";
 import { readUserRunners } from "../../runner/registered/user-runners.ts";
-import type { ConfigFiles } from "./config-files.ts";
+import { type ConfigFiles, isData, readConfigJson } from "./config-files.ts";
 import type { RunnerDescription } from "./config-messages.ts";
 import { ConfigProcess } from "./config-process.ts";
 import { configRunner } from "./config-runners.ts";
 import { configTool } from "./config-tools.ts";
-import { readWrittenJson } from "../../protocol/json/written-json.ts";
 import { SessionsConfig } from "./sessions-config.ts";
+import { ChecksConfig } from "./checks-config.ts";
 import { roomSettings, WorkspacesConfig } from "./workspaces-config.ts";
 
 const Config = z.strictObject({
@@ -32,6 +32,8 @@ const Config = z.strictObject({
   workspaces: WorkspacesConfig.default(() => ({})),
   /** Only in the user's own config. */
   sessions: SessionsConfig.optional(),
+  /** Commands that prove the work of a task. Only a project has some. */
+  checks: ChecksConfig.default(() => []),
   /** Validated where they are made into tools (`readUserTools`). */
   tools: z.array(z.unknown()).default(() => []),
   /** Validated where they are made into runners (`readUserRunners`). */
@@ -66,7 +68,7 @@ export async function loadConfig(
 ): Promise<LoadedConfig> {
   if (files === undefined)
     return { file: undefined, config: Config.parse({}), tools: [], runners: [], process: undefined };
-  if (files.file.endsWith(".json")) return loadJson(files, owner);
+  if (isData(files)) return loadJson(files, owner);
   const process = new ConfigProcess(files, { taken: takenNames });
   try {
     const { config, tools, runners, issues } = await process.load();
@@ -90,8 +92,9 @@ export async function loadConfig(
   }
 }
 
-function loadJson({ file, text }: ConfigFiles, owner: ConfigOwner): LoadedConfig {
-  const json = readWrittenJson(text);
+function loadJson(files: ConfigFiles, owner: ConfigOwner): LoadedConfig {
+  const { file } = files;
+  const json = readConfigJson(files);
   if (!json.ok) throw new TuttiError("invalid_input", `${file} cannot be used: it ${json.problem}`);
   const config = parseConfig(file, json.value, owner);
   const read = readUserTools(config.tools, { file, taken: takenNames });

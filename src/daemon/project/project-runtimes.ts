@@ -27,6 +27,7 @@ import { approved } from "../../runner/shared/approve-runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import type { ProviderKeys } from "../secrets/provider-keys.ts";
 import { openAgentFailures } from "./agent-failures.ts";
+import type { ProjectCheck } from "./checks-config.ts";
 import { askForConfig } from "./ask-for-config.ts";
 import { askForTrust, askToMiss } from "./ask-for-trust.ts";
 import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
@@ -52,6 +53,8 @@ interface ProjectRuntime {
   readonly assignment: (inner: RunnerRegistry) => Runner;
   /** Goals: the root of their trees. */
   readonly manager: Runner;
+  /** The checks that the config names; they run without anybody being asked. */
+  readonly checks: readonly ProjectCheck[];
   /** Those that the config registers, by their kind. */
   readonly registered: RunnerRegistry;
   /** The process of a config that is code. */
@@ -224,6 +227,7 @@ async function loadRuntime(
   return {
     environment,
     workspaces: settings,
+    checks: config.checks,
     invocation: invocationRunner(environment),
     local: localRunner({
       model,

@@ -32,5 +32,6 @@ export async function trustConfig(project: string, state: string, hash: string):
     providers: Object.keys(config.models.providers),
     default_model: config.models.default ?? null,
     workspaces: config.workspaces,
+    checks: config.checks.map(({ name, run }) => ({ name, run })),
   };
 }

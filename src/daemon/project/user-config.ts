@@ -47,7 +47,7 @@ export async function loadUserConfig(home: string): Promise<UserConfig> {
   const files = readUserFiles(home);
   const { file, config, tools, runners, process } = await loadConfig(files, "user");
   process?.close();
-  for (const [name, listed] of Object.entries({ tools, runners })) {
+  for (const [name, listed] of Object.entries({ tools, runners, checks: config.checks })) {
     if (listed.length === 0) continue;
     throw new TuttiError("invalid_input", `${file}: ${name} are part of a project; put them into the project's config`);
   }

@@ -21,7 +21,7 @@ const Size = z.union([
 ]);
 
 /** A path inside of the checkout. */
-const InnerPath = z
+export const InnerPath = z
   .string()
   .min(1)
   .max(1_024)

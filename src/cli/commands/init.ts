@@ -1,0 +1,85 @@
+// `tutti init`: finds out what a project has, writes a config and a policy for it, and says what to type next.
+import type { Host } from "../../host/host.ts";
+import type { InitResult } from "../../host/project.ts";
+import { givenFolder } from "../given-folder.ts";
+import { stateFolder } from "../state-folder.ts";
+import { printableName } from "../terminal/printable.ts";
+import { writeJson, writeLine, writeUnbroken } from "../terminal/screen.ts";
+import { bold, dim, paint } from "../terminal/style.ts";
+
+export interface InitCommandOptions {
+  readonly cwd?: string;
+  readonly state?: string;
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+const longestMs = 30_000;
+
+export async function initCommand(host: Host, options: InitCommandOptions): Promise<void> {
+  const { cwd, state, force = false, dryRun = false, json } = options;
+  const project = await host.openProject(givenFolder(cwd), { state: stateFolder(state) });
+  const result = await project.init({ force, dryRun, signal: AbortSignal.timeout(longestMs) });
+  if (json === true) return writeJson({ ...result, dry_run: dryRun });
+  await writeLine(
+    `${bold(printableName(result.folder))}${result.git ? "" : dim(" (no git repository: tasks work on copies of it)")}`,
+  );
+  await showFound(result);
+  await showFiles(result, dryRun);
+  if (!dryRun) await showNext(result);
+}
+
+async function showFound({ providers, servers, agents, checks, setup }: InitResult): Promise<void> {
+  const line = (name: string, value: string): Promise<void> =>
+    writeLine(`  ${dim(name.padEnd(13))} ${value}`, { hang: 16 });
+  const keys = providers.map(
+    ({ name, key_from }) => `${name} (${key_from === "login" ? "logged in" : "key in the environment"})`,
+  );
+  const local = servers.map(
+    ({ name, models }) => `${name} on this machine (${models.slice(0, 3).join(", ")}${models.length > 3 ? ", …" : ""})`,
+  );
+  const found = [...keys, ...local].map(printableName);
+  await line(
+    "models",
+    found.length === 0 ? "none; work is rehearsed from scripts until there is one" : found.join("; "),
+  );
+  await line(
+    "coding agents",
+    agents.length === 0 ? "none is installed" : agents.map((name) => `acp:${name}`).join(", "),
+  );
+  if (checks.length === 0)
+    await line("checks", "none was found; without one, only a review or your word proves a task");
+  for (const { name, run, from, doubt } of checks)
+    await line("check", `${printableName(name)}: ${commandText(run, from, doubt)}`);
+  for (const { run, from, doubt } of setup) await line("setup", commandText(run, from, doubt));
+}
+
+function commandText(run: readonly string[], from: string, doubt: string | null): string {
+  const why = doubt === null ? `from ${from}` : `from ${from}; only a comment in the config: ${doubt}`;
+  return `${printableName(run.join(" "))} ${dim(`(${printableName(why)})`)}`;
+}
+
+async function showFiles({ files }: InitResult, dryRun: boolean): Promise<void> {
+  for (const { file, state, why, text } of files) {
+    const done = dryRun && text !== null ? `would be ${state}` : state;
+    const mark = text === null ? dim(done) : paint("green", done);
+    const trusted = dryRun || text === null ? "" : dim(", and trusted as it is now");
+    await writeLine(`${mark} ${printableName(file)}${trusted}${why === "" ? "" : dim(`: ${why}`)}`);
+    if (dryRun && text !== null) await writeUnbroken(text.replaceAll(/^(?=.)/gm, "  "));
+  }
+}
+
+async function showNext({ providers, servers }: InitResult): Promise<void> {
+  const hasModel = providers.length > 0 || servers.length > 0;
+  const login = ["tutti models login anthropic", "keep a key of a provider (or openai, google, openrouter)"] as const;
+  const steps: readonly (readonly [string, string])[] = [
+    ...(hasModel ? [] : [login, ["tutti init", "again, for a policy with its models"] as const]),
+    ["tutti policy explain", "see which model does what"],
+    ["tutti trust", "agree to the files again after you edited them"],
+    ["tutti doctor", "see what is missing"],
+  ];
+  const width = Math.max(...steps.map(([command]) => command.length));
+  await writeLine("next:");
+  for (const [command, purpose] of steps) await writeLine(`  ${command.padEnd(width)}  ${dim(purpose)}`);
+}
