@@ -327,6 +327,13 @@ export const examples: readonly Example[] = [
     run: "tutti policy review examples/review.toon --policy examples/policy.toon",
   },
   {
+    command: "schedules",
+    about: "Start an invocation every working day at nine, list what is scheduled, and end it",
+    run: `tutti invoke examples/invocations/single.json --every "0 9 * * mon-fri" --state state
+tutti schedules --state state
+tutti schedules remove last --state state && tutti down --state state`,
+  },
+  {
     command: "policy check",
     about: "Find out whether a policy can be used here",
     run: "tutti policy check --cwd examples/project --state state",

@@ -45,6 +45,14 @@ export const yesOption = (): Option =>
     "allow what needs approval, except an unconfined program, a protected file, a config that is not trusted, and more budget",
   );
 
+export const everyOption = (): Option =>
+  new Option(
+    "--every <cron>",
+    'start it again and again at these times, such as "0 9 * * mon-fri"; a daemon does it, and is started if need be',
+  );
+export const catchUpOption = (): Option =>
+  new Option("--catch-up", "with --every: start the newest time that was missed while no daemon ran");
+
 export function commaList(text: string): string[] {
   return text
     .split(",")

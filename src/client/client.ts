@@ -16,6 +16,7 @@ import type {
   TaskListQuery,
   TaskPage,
 } from "../protocol/api/task-shapes.ts";
+import type { MadeSchedule, NewSchedule, ScheduleView } from "../protocol/api/schedule-shapes.ts";
 import type { KilledTask, ObserveQuery } from "../protocol/api/session-shapes.ts";
 import type {
   DiffQuery,
@@ -197,6 +198,12 @@ export interface Tutti extends Reader {
   restoreWorkspace(id: string): Promise<RestoredView>;
   /** Removes what is too old, and then the oldest until the rest is small enough; by the user's config without options. */
   pruneWorkspaces(options?: PruneWorkspaces): Promise<PrunedWorkspaces>;
+  /** All schedules that go on, oldest first. */
+  schedules(): Promise<readonly ScheduleView[]>;
+  /** Starts the work at every time of a cron expression, on the clock of the machine that does the work. */
+  addSchedule(schedule: NewSchedule): Promise<MadeSchedule>;
+  /** What the schedule started goes on. */
+  removeSchedule(id: TaskId): Promise<void>;
   /** No new work begins until `resume`, also after a restart. */
   pause(): Promise<void>;
   resume(): Promise<void>;

@@ -165,6 +165,15 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
         return { items: sessions, next };
       }),
     ...workspaceCalls(call),
+    schedules: () =>
+      allPages(async (cursor) => {
+        const { schedules, next } = await call("schedules", { query: cursor });
+        return { items: schedules, next };
+      }),
+    addSchedule: (body) => call("addSchedule", { body }),
+    async removeSchedule(schedule) {
+      await call("removeSchedule", { params: { schedule } });
+    },
     async pause() {
       await call("pause", {});
     },

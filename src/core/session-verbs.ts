@@ -16,6 +16,8 @@ const verbsOf: Readonly<Record<string, readonly SessionVerb[]>> = {
   command: silent,
   /** It only starts others, each of which has a session of its own. Ending it ends all of them. */
   invocation: ["cancel", "kill"],
+  /** It starts trees of their own, which have sessions. */
+  schedule: ["cancel", "kill"],
 };
 
 /** A runner that a project registers takes its mail or does not; the engine does the rest. */

@@ -10,6 +10,7 @@ import { type AnsweringOptions, followRun } from "../follow-run.ts";
 import { givenFolder } from "../given-folder.ts";
 import { warnOfMissingKey } from "../missing-keys.ts";
 import { pauseText } from "../pause-notice.ts";
+import { makeSchedule } from "../make-schedule.ts";
 import { printStarted } from "../print-started.ts";
 import { readText } from "../input.ts";
 import { warn } from "../terminal/output.ts";
@@ -26,6 +27,8 @@ export interface InvokeOptions extends AnsweringOptions {
   readonly json?: boolean;
   readonly new?: boolean;
   readonly detach?: boolean;
+  readonly every?: string;
+  readonly catchUp?: boolean;
   readonly quiet?: boolean;
   readonly limit: number;
 }
@@ -33,6 +36,8 @@ export interface InvokeOptions extends AnsweringOptions {
 export async function invokeCommand(host: Host, file: string, options: InvokeOptions): Promise<void> {
   const text = await readText(file, options.limit);
   if (host.remote === undefined) givenFolder(options.cwd);
+  if (options.every !== undefined) return schedule(host, text, { file, every: options.every, options });
+  if (options.catchUp === true) throw new TuttiError("usage", "--catch-up is for --every");
   if (options.detach === true) return invokeDetached(host, text, options);
   await withTutti(host, options, async ({ tutti, isLocal, setTask }) => {
     const { task, existed } = await start(tutti, text, startOptions(host, options));
@@ -68,6 +73,21 @@ async function invokeDetached(host: Host, text: string, options: InvokeOptions):
     await printStarted({ task, existed, url: tutti.url }, options);
     if (await tutti.paused()) warn(pauseText(options.state));
   });
+}
+
+async function schedule(
+  host: Host,
+  text: string,
+  { file, every, options }: { readonly file: string; readonly every: string; readonly options: InvokeOptions },
+): Promise<void> {
+  // Before a daemon is started for it.
+  mustBeInvocation(text);
+  const { folder } = startOptions(host, options);
+  if (folder === undefined)
+    throw new TuttiError("usage", "say with --cwd where the daemon elsewhere is to do the work");
+  const work = { invocation: text };
+  const about = file === "-" ? "an invocation" : file.slice(-200);
+  await makeSchedule(host, { cron: every, work, folder, about, catch_up: options.catchUp === true }, options);
 }
 
 function mustBeInvocation(text: string): void {

@@ -9,7 +9,11 @@ import type { CancelOptions } from "../commands/cancel.ts";
 import type { InvokeOptions } from "../commands/invoke.ts";
 import type { RetryOptions } from "../commands/retry-command.ts";
 import type { MessageOptions } from "../commands/message-command.ts";
+import type { SchedulesRemoveOptions } from "../commands/schedules-remove.ts";
+import type { WorkspacesOptions } from "../with-workspaces.ts";
 import {
+  catchUpOption,
+  everyOption,
   jsonOption,
   limitOption,
   noInputOption,
@@ -21,6 +25,7 @@ import {
 import type { ApprovalsOptions } from "../with-approvals.ts";
 
 export function declareTaskCommands(program: Command, host: () => Promise<Host>): void {
+  declareSchedules(program, host);
   program
     .command("invoke")
     .argument(
@@ -32,6 +37,8 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
     .addOption(stateOption())
     .option("--new", "start a new run even if the same invocation is unfinished")
     .option("--detach", "print the id of the task and return; the daemon does the work, and is started if need be")
+    .addOption(everyOption())
+    .addOption(catchUpOption())
     .option("--quiet", "do not show progress")
     .addOption(noInputOption())
     .addOption(waitOption())
@@ -124,5 +131,29 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
     .action(async (task: string, options: RetryOptions) => {
       const { retryCommand } = await import("../commands/retry-command.ts");
       await retryCommand(await host(), task, options);
+    });
+}
+
+function declareSchedules(program: Command, host: () => Promise<Host>): void {
+  const schedules = program
+    .command("schedules")
+    // So that options after `remove` are those of `remove`.
+    .enablePositionalOptions()
+    .description("list what is started again and again, with the next time of each")
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (options: WorkspacesOptions) => {
+      const { schedulesCommand } = await import("../commands/schedules.ts");
+      await schedulesCommand(await host(), options);
+    });
+  schedules
+    .command("remove")
+    .argument("<id>", "the id of the schedule, or a unique beginning of it, from `tutti schedules`")
+    .description("end a schedule; what it started goes on")
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (id: string, options: SchedulesRemoveOptions) => {
+      const { schedulesRemoveCommand } = await import("../commands/schedules-remove.ts");
+      await schedulesRemoveCommand(await host(), id, options);
     });
 }

@@ -21,6 +21,8 @@ const remoteCommands: ReadonlySet<string> = new Set([
   "message",
   "cancel",
   "retry",
+  "schedules",
+  "schedules remove",
   "sessions",
   "run",
   "report",
@@ -67,7 +69,7 @@ const contextOption = (): Option =>
 
 /** `name` is the command without `tutti`, such as `keys list`. */
 export function declareTarget(command: Command, name: string): void {
-  if (command.commands.length > 0 && name !== "models" && name !== "workspaces") return;
+  if (command.commands.length > 0 && name !== "models" && name !== "workspaces" && name !== "schedules") return;
   if (name.startsWith("context")) return;
   if (!remoteCommands.has(name)) {
     command.addOption(urlOption().hideHelp()).addOption(contextOption().hideHelp());

@@ -37,3 +37,12 @@ export function size(bytes: number): string {
   const at = bytes < 1_024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
   return at === 0 ? `${bytes} bytes` : `${(bytes / 1_024 ** at).toFixed(1)} ${units[at] ?? ""}`;
 }
+
+/** A time on the clock of this machine, to the minute: "Mon 2026-11-16 09:00". */
+export function localTime(instant: number): string {
+  const date = new Date(instant);
+  const two = (number: number): string => String(number).padStart(2, "0");
+  const day = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][date.getDay()];
+  const written = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
+  return `${day} ${written} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}

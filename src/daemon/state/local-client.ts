@@ -19,6 +19,8 @@ import { type PageReads, readsOf } from "./reader.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
 import { standingApprovals } from "./standing-approvals-of-asks.ts";
 import type { KeptApprovals } from "../project/kept-approvals.ts";
+import { systemClock } from "../../engine/clock.ts";
+import { scheduleControl } from "./schedules.ts";
 import { sessionControl } from "./session-control.ts";
 import { taskRetrier } from "./retry-task.ts";
 import { goalReads, goalTeller } from "./goal-reads.ts";
@@ -128,6 +130,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     ...deps.workspaces,
     retry: taskRetrier(deps),
     ...sessionControl({ view, engine, workspaces: deps.workspaces }),
+    ...scheduleControl({ view, engine, tasks: reads.tasks, clock: systemClock }),
     pause: () => engine.pause(),
     resume: () => engine.resume(),
     setup: deps.setup,

@@ -33,6 +33,9 @@ import type { ServiceLog } from "../operators/service-log.ts";
 import { Leases } from "../operators/leases.ts";
 import { openSigningKey } from "../operators/signing-key.ts";
 import { WorkerQuotas } from "../operators/worker-quota.ts";
+import { scheduleRunner } from "../../runner/schedule/runner.ts";
+import { machineOffset, scheduledStarter } from "./schedules.ts";
+import { invocationStarter } from "./start-invocation.ts";
 import { workerService } from "../operators/worker-service.ts";
 import { SecretKeeper } from "../secrets/secret-keeper.ts";
 import { collectSecrets } from "../secrets/collect-secrets.ts";
@@ -110,11 +113,18 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       command: gated(approved("command", commandRunner({ offLimits: [folder] }))),
       operator: gated(operatorRunner(leases)),
     };
+    // A schedule starts work through the engine that runs the schedule.
+    const startScheduled = scheduledStarter({
+      invoke: (text, options) => invocationStarter({ engine, runtimes })(text, options),
+    });
     const engine = new Engine({
       store,
       clock,
       redact,
-      runners: fixedRunners,
+      runners: {
+        ...fixedRunners,
+        schedule: scheduleRunner({ start: (work) => startScheduled(work), offset: machineOffset, clock }),
+      },
       treeRunners: runtimes.treeRunners,
       cleanUp,
       onParked: (task, runner) => parked.push({ task, runner }),

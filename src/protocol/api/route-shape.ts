@@ -43,6 +43,8 @@ export interface RouteSpec {
     | "invocations"
     | "tasks"
     | "sessions"
+    | "schedules"
+    | "schedules"
     | "workspaces"
     | "asks"
     | "catalog"

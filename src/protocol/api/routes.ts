@@ -5,6 +5,7 @@ import { goalRoutes } from "./goal-routes.ts";
 import { operatorRoutes, workerRoutes } from "./operator-routes.ts";
 import type { RouteSpec } from "./route-shape.ts";
 import { keyRoutes, serviceRoutes } from "./service-routes.ts";
+import { scheduleRoutes } from "./schedule-routes.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import { askRoutes, taskRoutes } from "./task-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
@@ -15,6 +16,7 @@ export const routes = {
   ...taskRoutes,
   ...sessionRoutes,
   ...askRoutes,
+  ...scheduleRoutes,
   ...workspaceRoutes,
   ...catalogRoutes,
   ...operatorRoutes,

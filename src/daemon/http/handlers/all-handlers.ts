@@ -8,6 +8,7 @@ import { eventHandlers } from "./event-handlers.ts";
 import { goalHandlers } from "./goal-handlers.ts";
 import { operatorHandlers } from "./operator-handlers.ts";
 import { keyHandlers, serviceHandlers } from "./service-handlers.ts";
+import { scheduleHandlers } from "./schedule-handlers.ts";
 import { sessionHandlers } from "./session-handlers.ts";
 import { taskHandlers } from "./task-handlers.ts";
 import { workerHandlers } from "./worker-handlers.ts";
@@ -20,6 +21,7 @@ export function allHandlers(context: HttpContext): Handlers {
     ...goalHandlers(context),
     ...taskHandlers(context),
     ...sessionHandlers(context),
+    ...scheduleHandlers(context),
     ...workspaceHandlers(context),
     ...eventHandlers(context),
     ...askHandlers(context),
