@@ -1,6 +1,6 @@
 // The config that `tutti init` writes: JSON with comments that say what each part is for.
 
-import type { Proposal, ProposedSetup } from "./propose-checks.ts";
+import type { Proposal, ProposedSetup, ProposedStep } from "./propose-checks.ts";
 
 export interface ProposedModels {
   /** The default model to set; undefined when a key decides. */
@@ -22,8 +22,9 @@ is {"name", "run", "cwd", "network", "timeout_ms"}; \`run\` is the program and i
       `"checks": ${list(checks.map((check) => [check, { name: check.name, run: check.run }]))}`,
     ),
     part(
-      `How a new workspace is made ready for a session, for example by installing packages.`,
-      `"workspaces": ${block([`"setup": ${list(setup.map((step) => [step, { command: step.run, network: true }]))}`])}`,
+      `How a new workspace is made ready for a session, for example by installing packages. What a step makes is kept as long
+as its lock files stay the same.`,
+      `"workspaces": ${block([`"setup": ${list(setup.map((step) => [step, stepOf(step)]))}`])}`,
     ),
     ...modelsPart(models),
   ];
@@ -62,6 +63,10 @@ function list(items: readonly (readonly [Proposal, object])[]): string {
     return `// From ${oneLine(from)}.\n${line}${index < last ? "," : ""}`;
   });
   return `[\n${lines.map(indent).join("\n")}\n]`;
+}
+
+function stepOf({ run, from, makes }: ProposedStep): object {
+  return { command: run, network: true, ...(makes === undefined ? {} : { lock: [from], makes: [makes] }) };
 }
 
 function inOneLine(value: object): string {

@@ -76,7 +76,9 @@ test("the config has the proposals, doubtful ones as comments, and is JSON witho
   );
   assert.deepEqual(JSON.parse(withoutComments(text)), {
     checks: [{ name: "test", run: ["npm", "test"] }],
-    workspaces: { setup: [{ command: ["npm", "ci"], network: true }] },
+    workspaces: {
+      setup: [{ command: ["npm", "ci"], network: true, lock: ["package-lock.json"], makes: ["node_modules"] }],
+    },
     models: {
       default: "lmstudio/m",
       providers: { lmstudio: { kind: "openai-compatible", base_url: "http://127.0.0.1:1234/v1", key_env: null } },

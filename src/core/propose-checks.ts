@@ -16,10 +16,15 @@ export interface ProposedCheck extends Proposal {
   readonly name: string;
 }
 
+export interface ProposedStep extends Proposal {
+  /** What it makes, which then is kept as long as `from`, its lock file, stays the same. */
+  readonly makes?: string;
+}
+
 export interface ProposedSetup {
   readonly checks: readonly ProposedCheck[];
   /** Commands that install what the checks and the sessions need. They use the network. */
-  readonly setup: readonly Proposal[];
+  readonly setup: readonly ProposedStep[];
 }
 
 /** The text of a file in the project's folder; undefined when there is none. */
@@ -82,9 +87,10 @@ function fromNode(read: ReadFile): ProposedSetup {
     // The first version has another option for the same thing.
     const old = yarn.includes("# yarn lockfile v1");
     const run: Proposal["run"] = ["yarn", "install", old ? "--frozen-lockfile" : "--immutable"];
-    return { checks, setup: [{ run, from: "yarn.lock" }] };
+    // Later versions need not make the folder.
+    return { checks, setup: [{ run, from: "yarn.lock", ...(old ? { makes: "node_modules" } : {}) }] };
   }
-  return { checks, setup: lock === undefined ? [] : [{ run: lock[1], from: lock[0] }] };
+  return { checks, setup: lock === undefined ? [] : [{ run: lock[1], from: lock[0], makes: "node_modules" }] };
 }
 
 function doubtOf(script: string): { readonly doubt?: string } {
@@ -118,7 +124,7 @@ function launcherOf(read: ReadFile): string[] {
   return read("poetry.lock") === undefined ? [] : ["poetry", "run"];
 }
 
-function pythonSetup(read: ReadFile): Proposal[] {
+function pythonSetup(read: ReadFile): ProposedStep[] {
   if (read("uv.lock") !== undefined) return [{ run: ["uv", "sync", "--frozen"], from: "uv.lock" }];
   if (read("poetry.lock") !== undefined) return [{ run: ["poetry", "install"], from: "poetry.lock" }];
   const from = "requirements.txt";

@@ -84,10 +84,12 @@ test("a config of another kind is kept, also with --force, because two would be 
 });
 
 test("a check in a config is refused with its place when it cannot be used, and in the user's own config", () => {
-  const { tutti, home } = makeProject({
+  const { tutti, home, config } = makeProject({
     "tutti.config.jsonc": '{"checks": ["make", {"name": "make", "run": ["x"]}]} // twice',
   });
   assert.match(tutti(["trust"]).err, /tutti\.config\.jsonc: .*checks.*must have different names/);
+  writeFileSync(config, '{"checks": [{"name": "x", "run": "a && b"}]}');
+  assert.match(tutti(["trust"]).err, /tutti\.config\.jsonc: .*checks.*"&&" needs a shell/);
   mkdirSync(join(home, ".tutti"));
   writeFileSync(join(home, ".tutti", "tutti.config.json"), '{"checks": ["make"]}');
   assert.match(tutti(["models", "--offline"]).err, /checks are part of a project/);
