@@ -44,7 +44,6 @@ export interface RouteSpec {
     | "tasks"
     | "sessions"
     | "schedules"
-    | "schedules"
     | "workspaces"
     | "asks"
     | "catalog"
