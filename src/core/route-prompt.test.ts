@@ -24,7 +24,7 @@ test("a prompt goes to the model or the coding agent that the policy names for i
 
 test("the coding agents of a policy are found in its roles and rules", () => {
   assert.deepEqual(sessionRefs(policy), [
-    { where: "policy.build", ref: "acp:claude/opus" },
-    { where: "routing.decision_rules[0]", ref: "acp:codex" },
+    { where: "policy.build", model: "acp:claude/opus" },
+    { where: "routing.decision_rules[0]", model: "acp:codex" },
   ]);
 });

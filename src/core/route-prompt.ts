@@ -5,26 +5,17 @@ import type { RunnerConfig } from "../protocol/invocation/executor.ts";
 import { parseRunnerRef } from "../protocol/invocation/runner-ref.ts";
 import { parseModelRef } from "../protocol/routing/model-ref.ts";
 import type { Policy } from "../protocol/routing/policy.ts";
-import { parseRule } from "../protocol/routing/rule.ts";
-import { route, type RouteDecision } from "../protocol/routing/route-handoff.ts";
+import { modelsNamedIn, type NamedModel } from "../protocol/routing/policy-places.ts";
+import type { RouteDecision } from "../protocol/routing/route-handoff.ts";
+import { routeTask } from "./explain-policy.ts";
 
 export type PromptRoute = { readonly decision: RouteDecision } & (
   | { readonly model: string; readonly runner?: undefined }
   | { readonly runner: RunnerConfig; readonly model?: undefined }
 );
 
-/** What a person writes is no handoff: nothing is required of it, and nobody has doubted or checked anything yet. */
-const nothing = ["none"];
-
 export function routePrompt(policy: Policy, prompt: string): PromptRoute {
-  const open = { ...policy, gate: { ...policy.gate, require_fields: [] } };
-  const routed = route(open, {
-    objective: prompt,
-    acceptance_criteria: nothing,
-    assumptions_made: nothing,
-    open_questions: nothing,
-    failed_checks: nothing,
-  });
+  const routed = routeTask(policy, { task: prompt });
   if (!routed.ok) throw new TuttiError("invalid_input", routed.error.message);
   const decision = routed.value;
   const { runner, model } = parseModelRef(decision.model);
@@ -37,14 +28,6 @@ export function routePrompt(policy: Policy, prompt: string): PromptRoute {
 }
 
 /** Everything in the policy that names a coding agent, `acp:PROFILE[/MODEL]`, with its place. */
-export function sessionRefs({ policy, routing }: Policy): { readonly where: string; readonly ref: string }[] {
-  const roles = (["router", "info", "build", "escalate_to"] as const).map((role) => ({
-    where: `policy.${role}`,
-    ref: policy[role],
-  }));
-  const rules = routing.decision_rules.flatMap((raw, index) => {
-    const rule = parseRule(raw);
-    return rule === undefined ? [] : [{ where: `routing.decision_rules[${index}]`, ref: rule.model }];
-  });
-  return [...roles, ...rules].filter(({ ref }) => parseModelRef(ref).runner === "acp");
+export function sessionRefs(policy: Policy): NamedModel[] {
+  return modelsNamedIn(policy).filter(({ model }) => parseModelRef(model).runner === "acp");
 }

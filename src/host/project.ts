@@ -252,7 +252,7 @@ export interface Project {
   /** The policy that counts when the project has no policy file. */
   defaultPolicy(): Promise<PolicyView>;
   /** Checks the given policy, else the project's file, trusted or not, else the policy that is made from the models here. */
-  checkPolicy(given?: { readonly file: string; readonly text: string }): Promise<PolicyCheck>;
+  checkPolicy(given?: GivenPolicy): Promise<PolicyCheck>;
   /** Writes the text to the project's policy file and trusts it; returns its path. Never overwrites a file (`conflict`). */
   writePolicy(text: string): Promise<string>;
   /** What sessions of coding agents would find in the folder that the project was opened with. */
