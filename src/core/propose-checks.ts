@@ -12,7 +12,7 @@ export interface Proposal {
   readonly doubt?: string;
 }
 
-export interface ProposedCheck extends Proposal {
+interface ProposedCheck extends Proposal {
   readonly name: string;
 }
 

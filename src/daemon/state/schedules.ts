@@ -82,7 +82,7 @@ export function scheduleControl(deps: ScheduleDeps): Schedules {
 const caller = "schedule";
 
 /** Starts a goal, or finds the one that was started with the same key. Throws when the goal cannot be used. */
-export type StartScheduledGoal = (
+type StartScheduledGoal = (
   goal: Readonly<Record<string, unknown>>,
   options: { readonly key: string; readonly caller: string },
 ) => Promise<{ readonly task: TaskId }>;
