@@ -57,7 +57,7 @@ export function previewMessage<T extends Pick<Message, "parts">>(message: T): T 
 }
 
 /** The position, or the one before it if it is in the middle of a surrogate pair. */
-function wholeAt(text: string, at: number): number {
+export function wholeAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
   const before = text.charCodeAt(at - 1);
   return code >= 0xdc00 && code <= 0xdfff && before >= 0xd800 && before <= 0xdbff ? at - 1 : at;

@@ -24,7 +24,7 @@ import {
   maskResults,
 } from "./compaction.ts";
 import { callsIn, type Conversation } from "./conversation.ts";
-import { mentionedIds } from "./mentioned-ids.ts";
+import { mentionedIds } from "../../core/mentioned-ids.ts";
 import { isFeedback, isSummary, type Occasion, summaryKey } from "./message-keys.ts";
 import { sizeOf } from "./model-view.ts";
 import { partText } from "./part-text.ts";

@@ -1,7 +1,7 @@
 // Decides what is left out of a conversation near the model's limit: old results first, then old turns. The record is kept.
 
 import type { CompleteMessage, Part } from "../../protocol/task/message.ts";
-import { mentionedIds } from "./mentioned-ids.ts";
+import { mentionedIds } from "../../core/mentioned-ids.ts";
 import { sizeOf } from "./model-view.ts";
 import { partText } from "./part-text.ts";
 
