@@ -157,7 +157,9 @@ export type VerbName = keyof typeof verbCatalogue;
 export type VerbArgs<N extends VerbName> = z.output<(typeof verbCatalogue)[N]["args"]>;
 
 /** A verb that exists, with arguments that fit. */
-export type CheckedVerb = { [N in VerbName]: { readonly verb: N; readonly args: VerbArgs<N> } }[VerbName];
+export type CheckedVerb<N extends VerbName = VerbName> = {
+  [V in N]: { readonly verb: V; readonly args: VerbArgs<V> };
+}[N];
 
 export type VerbCheck =
   | { readonly ok: true; readonly call: CheckedVerb }
