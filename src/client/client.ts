@@ -2,6 +2,8 @@
 
 import type { PolicyDecision, PolicyQuestion, ReviewDecision, ReviewQuestion } from "../protocol/api/catalog.ts";
 import type { GoalListQuery, GoalPage, GoalView, StartedGoal, StartGoal } from "../protocol/api/goal-shapes.ts";
+import type { NewConversation } from "../protocol/api/conversation-shapes.ts";
+import type { ConversationView } from "../protocol/conversation/conversation.ts";
 import type { KeyView, MadeKey, NewKey, ServiceSetup, ServiceStatus } from "../protocol/api/service.ts";
 import type {
   ListedAsk,
@@ -86,6 +88,8 @@ export interface Reader {
   sessions(): Promise<readonly Observation[]>;
   /** Coding agents that failed several times in a row. The next launch of one asks first. */
   heldAgents(): Promise<readonly HeldAgent[]>;
+  /** A conversation with the manager, with its latest turns. */
+  conversation(conversation: TaskId): Promise<ConversationView>;
   /** Whether there is a pause, so that no new work begins. */
   paused(): Promise<boolean>;
   close(): Promise<void>;
@@ -176,6 +180,13 @@ export interface Tutti extends Reader {
   killTask(task: TaskId, reason: string): Promise<KilledTask>;
   /** The task goes on with what was said until it was stopped. `by` is ignored over HTTP. */
   resumeTask(task: TaskId, by: Answerer): Promise<TaskId>;
+  /** Starts a conversation with the manager. Its id is that of its task. */
+  startConversation(options?: NewConversation): Promise<TaskId>;
+  /**
+   * Says something to the manager and returns the id of the message. The answer is a message of the task whose data names
+   * that id. `by` is ignored over HTTP.
+   */
+  converse(conversation: TaskId, text: string, by: Answerer): Promise<string>;
   /** All workspaces, oldest first, also those of tasks that are gone, and what lies among them and belongs to none. */
   workspaces(): Promise<{
     readonly workspaces: readonly WorkspaceView[];

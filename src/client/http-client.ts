@@ -164,6 +164,10 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
         const { sessions, next } = await call("sessions", { query: cursor });
         return { items: sessions, next };
       }),
+    conversation: (conversation) => call("conversation", { params: { conversation } }),
+    startConversation: async (body = {}) => (await call("startConversation", { body })).conversation,
+    converse: async (conversation, text) =>
+      (await call("converse", { params: { conversation }, body: { text } })).message,
     ...workspaceCalls(call),
     schedules: () =>
       allPages(async (cursor) => {

@@ -74,7 +74,7 @@ export async function talk(
         };
       },
     }),
-    verbs: () => handlersOf(options.verbs ?? {}, ran),
+    verbs: async () => handlersOf(options.verbs ?? {}, ran),
     preview: async (verb) => ({ lines: [`preview of ${verb}`] }),
     recallGoals: async () => [],
     ...options.deps,

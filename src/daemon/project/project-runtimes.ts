@@ -3,7 +3,8 @@
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 
-import type { AgentEnvironment } from "../../agent/agent-environment.ts";
+import { agentEnvironment, type AgentEnvironment } from "../../agent/agent-environment.ts";
+import { conversationRunner } from "../../manager/conversation/conversation-runner.ts";
 import { models } from "../../model/model-registry.ts";
 import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { Model } from "../../model-port.ts";
@@ -25,6 +26,7 @@ import { confineGit } from "../../runner/shared/sandbox/confine-git.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
+import { type ConversationClient, conversationControls } from "../state/conversation-verbs.ts";
 import type { ProviderKeys } from "../secrets/provider-keys.ts";
 import { openAgentFailures } from "./agent-failures.ts";
 import type { ProjectCheck } from "./checks-config.ts";
@@ -47,6 +49,7 @@ interface ProjectRuntime {
   readonly local: Runner;
   readonly invocation: Runner;
   readonly acp: Runner;
+  readonly conversation: Runner;
   /** The settings of workspaces that hold there. */
   readonly workspaces: WorkspacesConfig;
   /** Delegated tasks of goals, done by these runners. */
@@ -71,6 +74,8 @@ export interface ProjectRuntimes {
   readonly userConfig: () => Promise<UserConfig>;
   /** The runners of a tree: those of its project, as its config is when the tree's first task runs here. */
   readonly treeRunners: TreeRunners;
+  /** Says what conversations act through. Until then their verbs wait, since tasks may be taken up before there is a client. */
+  actThrough(client: ConversationClient): void;
   /** Ends the processes of configs. */
   close(): void;
 }
@@ -101,6 +106,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
   const cache = new Map<string, Cached>();
   const processes = new Set<ConfigProcess>();
   const trust = openTrust(options.state);
+  const acting = Promise.withResolvers<ConversationClient>();
   const userConfig = cachedUserConfig(options.home ?? homedir());
   const load = async (files: ConfigFiles | undefined, folder: string): Promise<ProjectRuntime> => {
     const user = await userConfig();
@@ -108,7 +114,8 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     const version = `${files?.hash ?? ""} ${user.version} ${options.providerKeys.list().join()}`;
     const cached = cache.get(folder);
     if (cached?.version === version) return cached.runtime;
-    const runtime = loadRuntime({ files, user, project: folder === "" ? undefined : folder }, options);
+    const source = { files, user, project: folder === "" ? undefined : folder, acting: acting.promise };
+    const runtime = loadRuntime(source, options);
     cache.set(folder, { version, runtime });
     void cached?.runtime.then(({ process }) => process?.retire()).catch(() => undefined);
     runtime.then(
@@ -142,10 +149,10 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     runtimeOf,
     userConfig,
     treeRunners: {
-      kinds: ["invocation", "local", "acp", "assignment", "manager"],
+      kinds: ["invocation", "local", "acp", "assignment", "manager", "conversation"],
       mayHave: (kind) => !knownRunnerKinds.includes(kind),
       async resolve(durable) {
-        const { invocation, acp, assignment, manager, registered, ...runtime } = await resolve(durable);
+        const { invocation, acp, assignment, manager, conversation, registered, ...runtime } = await resolve(durable);
         const local = gated(runtime.local);
         // An assignment asks itself about the coding agent of a definition, because it adds a workspace to its config.
         const inner = { ...options.otherRunners?.(), ...registered, local, acp: gated(acp) };
@@ -156,9 +163,11 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
           acp: gated(approved("acp", acp)),
           assignment: assignment(inner),
           manager,
+          conversation,
         };
       },
     },
+    actThrough: acting.resolve,
     close() {
       for (const process of processes) process.close();
     },
@@ -177,10 +186,12 @@ interface RuntimeSource {
   readonly files: ConfigFiles | undefined;
   readonly user: UserConfig;
   readonly project: string | undefined;
+  /** What conversations act through. */
+  readonly acting: Promise<ConversationClient>;
 }
 
 async function loadRuntime(
-  { files, user, project }: RuntimeSource,
+  { files, user, project, acting }: RuntimeSource,
   { state, clock, onModels, onWarning, providerKeys, isOver }: ProjectRuntimesOptions,
 ): Promise<ProjectRuntime> {
   const loaded = await loadConfig(files);
@@ -249,6 +260,11 @@ async function loadRuntime(
     }),
     assignment: buildAssignment(delegation),
     manager: buildManager(delegation),
+    conversation: conversationRunner({
+      model: (found) => registry.withRehearsal(rehearsalModel(found.script ?? {})),
+      defaultModel: agentEnvironment(environment).defaultModel,
+      ...conversationControls(acting),
+    }),
     registered: Object.fromEntries(loaded.runners.map(({ kind, run }) => [kind, gated(approved(kind, run))])),
     process: running,
   };

@@ -21,6 +21,7 @@ import { standingApprovals } from "./standing-approvals-of-asks.ts";
 import type { KeptApprovals } from "../project/kept-approvals.ts";
 import { systemClock } from "../../engine/clock.ts";
 import { scheduleControl } from "./schedules.ts";
+import { conversationControl } from "./conversation-control.ts";
 import { sessionControl } from "./session-control.ts";
 import { taskRetrier } from "./retry-task.ts";
 import { goalReads, goalTeller } from "./goal-reads.ts";
@@ -91,7 +92,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
       ? { accepted: true }
       : { accepted: false, code: delivery.outcome, message: delivery.message };
   };
-  return {
+  const client: LocalTutti = {
     ...reads,
     url: undefined,
     follow: ({ signal, ...options }) =>
@@ -131,6 +132,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     retry: taskRetrier(deps),
     ...sessionControl({ view, engine, workspaces: deps.workspaces }),
     ...scheduleControl({ view, engine, tasks: reads.tasks, clock: systemClock }),
+    ...conversationControl({ engine, runtimes: deps.runtimes, task: reads.task }),
     pause: () => engine.pause(),
     resume: () => engine.resume(),
     setup: deps.setup,
@@ -145,6 +147,8 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
       await deps.close();
     },
   };
+  deps.runtimes.actThrough({ client });
+  return client;
 }
 
 function degradedBy(error: TuttiError | undefined): ServiceStatus["degraded"] {

@@ -25,6 +25,7 @@ import type { TaskEvent } from "../../protocol/task/event.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import type { WaitRow } from "../../store/store.ts";
 import type { Rows, StoreView, TaskListing, WaitListing } from "../../store/view.ts";
+import { readConversation } from "./conversation-control.ts";
 import { follow, type FollowSource } from "./follow-feed.ts";
 import { heldAgents } from "../project/agent-failures.ts";
 import { observerOf } from "./observe-tasks.ts";
@@ -92,7 +93,7 @@ export function readsOf(view: StoreView, folder: string): StoreReads {
       return { waits: found.rows.flatMap((row) => listedWait(salt, row)), next: nextOf(found) };
     },
   };
-  return {
+  const all: StoreReads = {
     ...reads,
     eventPage,
     async task(task) {
@@ -193,6 +194,7 @@ export function readsOf(view: StoreView, folder: string): StoreReads {
     },
     observe: (task, query) => observer.observe(task, query),
     heldAgents: async () => heldAgents(folder),
+    conversation: (conversation) => readConversation(all, conversation),
     sessions: () =>
       allPages(async (at) => {
         const { sessions, next } = await observer.sessionPage(at);
@@ -203,6 +205,7 @@ export function readsOf(view: StoreView, folder: string): StoreReads {
       return pausesIn({ setting: () => kept }).since !== null;
     },
   };
+  return all;
 }
 
 async function askedOf(view: StoreView, row: TaskListing): Promise<ListedTask["asked"]> {

@@ -31,11 +31,31 @@ export interface RecalledGoal {
   readonly status: string;
 }
 
+/** What a conversation can do with goals. Ids of goals begin with `gol_`. */
+export interface GoalControl {
+  /** The newest first. The text is the person's own; nothing in it is written by a session. */
+  list(): Promise<
+    readonly {
+      readonly id: string;
+      readonly text: string;
+      readonly status: string;
+      readonly progress: number;
+      /** When it was started. */
+      readonly at: number;
+    }[]
+  >;
+  get(goal: string): Promise<unknown>;
+  start(wanted: { readonly text: string; readonly accept: readonly string[] }): Promise<unknown>;
+  message(goal: string, text: string): Promise<void>;
+  /** As Markdown. */
+  report(goal: string): Promise<string>;
+}
+
 export interface ConversationDeps {
   readonly model: (file: ConversationFile) => Model;
   /** The model of conversations that name none. */
   readonly defaultModel: string;
-  readonly verbs: () => VerbHandlers;
+  readonly verbs: () => Promise<VerbHandlers>;
   readonly preview: (verb: VerbName, args: Readonly<Record<string, unknown>>) => Promise<VerbPreview>;
   /** Earlier goals that a message may be about. They hold nothing that a session wrote. */
   readonly recallGoals: (words: string) => Promise<readonly RecalledGoal[]>;

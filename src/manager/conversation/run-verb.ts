@@ -148,7 +148,7 @@ async function perform(turn: Turn, { key, call, context }: Performed): Promise<V
   if (shows === "sessions") turn.holdsSessionOutput = true;
   const options = { repeatable: effect === "look", schema: Result, input: [call.verb, call.args] };
   const { text } = await turn.run.durable.step(key, options, async () => {
-    const value = await runHandler(turn.run.deps.verbs(), call, context);
+    const value = await runHandler(await turn.run.deps.verbs(), call, context);
     return { text: capText(JSON.stringify(value) ?? "null", longestResult) };
   });
   return { outcome: "ok", text: shows === "sessions" ? quoted(text) : text };

@@ -2,6 +2,7 @@
 
 export const parameterNotes: Readonly<Record<string, string>> = {
   task: "A task's id",
+  conversation: "A conversation's id, which is that of its task",
   ask: "An ask's id",
   wait: "A wait's id",
   workspace: "A workspace's id",

@@ -44,6 +44,7 @@ export interface RouteSpec {
     | "tasks"
     | "sessions"
     | "schedules"
+    | "conversations"
     | "workspaces"
     | "asks"
     | "catalog"

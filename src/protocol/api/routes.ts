@@ -2,6 +2,7 @@
 
 import { catalogRoutes } from "./catalog-routes.ts";
 import { goalRoutes } from "./goal-routes.ts";
+import { conversationRoutes } from "./conversation-routes.ts";
 import { operatorRoutes, workerRoutes } from "./operator-routes.ts";
 import type { RouteSpec } from "./route-shape.ts";
 import { keyRoutes, serviceRoutes } from "./service-routes.ts";
@@ -15,6 +16,7 @@ export const routes = {
   ...goalRoutes,
   ...taskRoutes,
   ...sessionRoutes,
+  ...conversationRoutes,
   ...askRoutes,
   ...scheduleRoutes,
   ...workspaceRoutes,

@@ -10,7 +10,7 @@ import type { RunnerDefinition, RunnerTask } from "./define-runner.ts";
 
 const defaultMs = 30 * 60_000;
 const longestMs = 24 * 60 * 60_000;
-const taken = ["invocation", ...knownRunnerKinds];
+const taken = ["invocation", "conversation", ...knownRunnerKinds];
 
 const Definition = z.strictObject({
   kind: z

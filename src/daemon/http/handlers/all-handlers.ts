@@ -4,6 +4,7 @@ import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { askHandlers } from "./ask-handlers.ts";
 import { catalogHandlers } from "./catalog-handlers.ts";
+import { conversationHandlers } from "./conversation-handlers.ts";
 import { eventHandlers } from "./event-handlers.ts";
 import { goalHandlers } from "./goal-handlers.ts";
 import { operatorHandlers } from "./operator-handlers.ts";
@@ -22,6 +23,7 @@ export function allHandlers(context: HttpContext): Handlers {
     ...taskHandlers(context),
     ...sessionHandlers(context),
     ...scheduleHandlers(context),
+    ...conversationHandlers(context),
     ...workspaceHandlers(context),
     ...eventHandlers(context),
     ...askHandlers(context),

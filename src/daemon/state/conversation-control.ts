@@ -1,0 +1,91 @@
+// Starts conversations with the manager and gives them messages.
+
+import { randomUUID } from "node:crypto";
+import { homedir } from "node:os";
+import { isAbsolute } from "node:path";
+
+import type { Tutti } from "../../client/client.ts";
+import { foldConversation } from "../../core/fold-conversation.ts";
+import { isRehearsalName } from "../../core/rehearsal-name.ts";
+import type { Tasks } from "../../ports.ts";
+import { NewConversation } from "../../protocol/api/conversation-shapes.ts";
+import type { ConversationView } from "../../protocol/conversation/conversation.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { TaskId } from "../../protocol/ids.ts";
+import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
+import { type CompleteMessage, userMessage } from "../../protocol/task/message.ts";
+import type { TaskView } from "../../protocol/task/task-view.ts";
+import { projectFolder } from "../project/project-folder.ts";
+import type { ProjectRuntimes } from "../project/project-runtimes.ts";
+
+interface ControlDeps {
+  readonly engine: Pick<Tasks, "start" | "message">;
+  readonly runtimes: ProjectRuntimes;
+  readonly task: Tutti["task"];
+}
+
+export function conversationControl({
+  engine,
+  runtimes,
+  task: view,
+}: ControlDeps): Pick<Tutti, "startConversation" | "converse"> {
+  return {
+    async startConversation(given = {}) {
+      const read = NewConversation.safeParse(given);
+      if (!read.success) throw new TuttiError("invalid_input", describeIssues(issuesOf(read.error)));
+      const { folder, budget, ...file } = read.data;
+      if (folder !== undefined && !isAbsolute(folder)) {
+        throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
+      }
+      const project = folder === undefined ? undefined : projectFolder(folder, homedir());
+      const runtime = await runtimes.runtimeOf(project);
+      const model = file.model ?? runtime?.environment.defaultModel;
+      // A rehearsal without a script would only say that it is none.
+      if (file.script === undefined && model !== undefined && isRehearsalName(model)) {
+        throw new TuttiError(
+          "invalid_input",
+          "no model is set up that could answer; `tutti doctor` says how to set one up",
+        );
+      }
+      const { task } = await engine.start({
+        runner: { kind: "conversation", config: project === undefined ? {} : { project } },
+        agent: "manager",
+        input: { ...file, ...(model === undefined || file.script !== undefined ? {} : { model }) },
+        rights: { tools: [], roots: [] },
+        budget: Object.fromEntries(Object.entries(budget ?? {}).filter(([, limit]) => limit !== undefined)),
+      });
+      return task;
+    },
+    async converse(conversation, text, by) {
+      await mustBeConversation(view, conversation);
+      const id = `${conversation}.mail.${randomUUID()}`;
+      await engine.message(conversation, { ...userMessage(text), id, name: by.name });
+      return id;
+    },
+  };
+}
+
+async function mustBeConversation(view: Tutti["task"], conversation: TaskId): Promise<TaskView> {
+  const found = await view(conversation);
+  if (found.runner === "conversation") return found;
+  throw new TuttiError("not_found", `there is no conversation ${conversation}; it is a task of another kind`);
+}
+
+const mostTurns = 50;
+
+/** A conversation with its latest turns. */
+export async function readConversation(
+  reads: Pick<Tutti, "task" | "messages" | "asks">,
+  conversation: TaskId,
+): Promise<ConversationView> {
+  const { status, created_at, tokens, money_micro_usd } = await mustBeConversation(reads.task, conversation);
+  const messages: CompleteMessage[] = [];
+  for (let after: number | null = 0; after !== null;) {
+    const page: Awaited<ReturnType<Tutti["messages"]>> = await reads.messages(conversation, { after, limit: 1000 });
+    messages.push(...page.messages.map(({ message }) => message));
+    after = page.next;
+  }
+  const asks = (await reads.asks(conversation)).map(({ id }) => id);
+  const turns = foldConversation(messages).slice(-mostTurns);
+  return { conversation, status, created_at, tokens, money_micro_usd, turns, asks };
+}
