@@ -7,6 +7,7 @@ import { declareAboutCommands } from "./declare/about-commands.ts";
 import { declareAgentCommands } from "./declare/agent-commands.ts";
 import { declareGoalCommands } from "./declare/goal-commands.ts";
 import { declareContextCommands } from "./declare/context-commands.ts";
+import { declareConversationCommands } from "./declare/conversation-commands.ts";
 import { declareProtocolCommands } from "./declare/protocol-commands.ts";
 import { declareRecordCommands } from "./declare/record-commands.ts";
 import { declareServiceCommands } from "./declare/service-commands.ts";
@@ -70,6 +71,7 @@ function buildProgram(localHost: () => Promise<Host>): Command {
   program.commandsGroup("Tasks:");
   declareTaskCommands(program, host);
   declareSessionCommands(program, host);
+  declareConversationCommands(program, host);
   declareRecordCommands(program, host);
   program.commandsGroup("Workspaces:");
   declareWorkspaceCommands(program, host);

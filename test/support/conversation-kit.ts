@@ -125,7 +125,8 @@ function handlersOf(verbs: Verbs, ran: string[]): VerbHandlers {
 
 function endedTurns({ store }: World, task: string): Ended[] {
   const id = idInName(store.salt, task);
-  const messages = id === undefined ? [] : store.messages(id, 1).map((body) => CompleteMessage.parse(JSON.parse(body)));
+  const attempts = id === undefined ? [] : [1, 2].flatMap((attempt) => store.messages(id, attempt));
+  const messages = attempts.map((body) => CompleteMessage.parse(JSON.parse(body)));
   return messages.flatMap((message) => {
     const data = message.parts.find((part) => part.part_type === "data")?.data;
     const outcome = TurnOutcome.safeParse(data);

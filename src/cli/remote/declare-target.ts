@@ -20,6 +20,7 @@ const remoteCommands: ReadonlySet<string> = new Set([
   "answer",
   "message",
   "cancel",
+  "chat",
   "retry",
   "schedules",
   "schedules remove",

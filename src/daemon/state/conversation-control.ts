@@ -4,11 +4,13 @@ import { randomUUID } from "node:crypto";
 import { homedir } from "node:os";
 import { isAbsolute } from "node:path";
 
+import type { z } from "zod";
+
 import type { Tutti } from "../../client/client.ts";
 import { foldConversation } from "../../core/fold-conversation.ts";
 import { isRehearsalName } from "../../core/rehearsal-name.ts";
 import type { Tasks } from "../../ports.ts";
-import { NewConversation } from "../../protocol/api/conversation-shapes.ts";
+import { NewConversation, SayToManager } from "../../protocol/api/conversation-shapes.ts";
 import type { ConversationView } from "../../protocol/conversation/conversation.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
@@ -31,9 +33,7 @@ export function conversationControl({
 }: ControlDeps): Pick<Tutti, "startConversation" | "converse"> {
   return {
     async startConversation(given = {}) {
-      const read = NewConversation.safeParse(given);
-      if (!read.success) throw new TuttiError("invalid_input", describeIssues(issuesOf(read.error)));
-      const { folder, budget, ...file } = read.data;
+      const { folder, budget, ...file } = readRequest(NewConversation, given);
       if (folder !== undefined && !isAbsolute(folder)) {
         throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
       }
@@ -57,12 +57,19 @@ export function conversationControl({
       return task;
     },
     async converse(conversation, text, by) {
+      const said = readRequest(SayToManager, { text });
       await mustBeConversation(view, conversation);
       const id = `${conversation}.mail.${randomUUID()}`;
-      await engine.message(conversation, { ...userMessage(text), id, name: by.name });
+      await engine.message(conversation, { ...userMessage(said.text), id, name: by.name });
       return id;
     },
   };
+}
+
+function readRequest<S extends z.ZodType>(schema: S, given: unknown): z.output<S> {
+  const read = schema.safeParse(given);
+  if (read.success) return read.data;
+  throw new TuttiError("invalid_input", describeIssues(issuesOf(read.error)));
 }
 
 async function mustBeConversation(view: Tutti["task"], conversation: TaskId): Promise<TaskView> {

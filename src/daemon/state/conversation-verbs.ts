@@ -70,17 +70,20 @@ function handlersOf({ client, goals }: ConversationClient): VerbHandlers {
         below === undefined
           ? (await client.tasks({ limit: mostListed, ...(status === undefined ? {} : { status }) })).tasks
           : (await client.tree(below)).filter((each) => status === undefined || each.status === status);
-      return tasks.slice(0, mostListed).map(listedTask);
+      return tasks.filter(isWork).slice(0, mostListed).map(listedTask);
     },
     "tasks.get": async ({ task }) => {
       const found = await client.task(task);
       return { ...listedTask(found), result: found.result };
     },
     "sessions.list": async () =>
-      (await client.sessions()).slice(0, mostListed).map(({ summary: _, agent, ...seen }) => ({
-        ...seen,
-        agent: plainName(agent),
-      })),
+      (await client.sessions())
+        .filter(isWork)
+        .slice(0, mostListed)
+        .map(({ summary: _, agent, ...seen }) => ({
+          ...seen,
+          agent: plainName(agent),
+        })),
     "sessions.observe": async ({ task }) => {
       const { recent, ...seen } = await client.observe(task, { recent: latestEvents });
       return { ...seen, recent: recent.map(eventText) };
@@ -144,6 +147,10 @@ function handlersOf({ client, goals }: ConversationClient): VerbHandlers {
 function goalsOf(goals: GoalControl | undefined): GoalControl {
   if (goals !== undefined) return goals;
   throw new TuttiError("refused", "this process does not work on goals");
+}
+
+function isWork({ runner }: { readonly runner: string }): boolean {
+  return runner !== "conversation";
 }
 
 /** Only what Tutti itself records. What a task was told and what it said is not in it. */

@@ -252,6 +252,31 @@ describe("after a kill in the middle of a turn (invariants 1 and 3)", () => {
   });
 });
 
+test("a turn that was stopped is told so when the conversation is resumed, and its verbs are not used again", async (t) => {
+  const blocked = gate();
+  const at = await talk(t, [
+    use("goals.list"),
+    async () => {
+      await blocked.opened;
+      return final("late");
+    },
+    final("here again"),
+  ]);
+  await at.turn("any goals?");
+  await at.world.engine.stopTask(at.task, "enough");
+  await at.world.engine.resumeTask(at.task, { kind: "person", name: "Ada" });
+  await settle();
+  assert.equal((await at.turn("hello?"))?.reply, "here again");
+  assert.equal(at.ran.length, 1);
+  const texts = at.sent.at(-1)?.messages.map(messageText);
+  assert.deepEqual(texts, [
+    "any goals?",
+    "This message was not answered, because the conversation was stopped.",
+    "hello?",
+  ]);
+  blocked.open();
+});
+
 describe("memory", () => {
   test("one system message, then the rounds, then the message; a round says which verbs were used", async (t) => {
     const at = await talk(t, [use("goals.list"), final("none"), final("still none")]);

@@ -2,13 +2,14 @@
 
 import { rehearsalModelName } from "../../core/rehearsal-name.ts";
 import { emptyContext } from "../../core/rolling-context.ts";
-import type { Runner } from "../../ports.ts";
+import { foldConversation } from "../../core/fold-conversation.ts";
+import type { Durable, Runner } from "../../ports.ts";
 import { ConversationFile } from "../../protocol/conversation/conversation.ts";
 import { requestLength } from "./ask-model.ts";
 import { compactRounds } from "./compact-rounds.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";
 import { type ConversationRun, ConversationState } from "./conversation-run.ts";
-import { runTurn } from "./conversation-turn.ts";
+import { answerMessage, runTurn } from "./conversation-turn.ts";
 
 /** After this time without a message the conversation ends. */
 const idleMs = 30 * 24 * 60 * 60 * 1000;
@@ -20,6 +21,7 @@ export function conversationRunner(deps: ConversationDeps): Runner {
     const modelName = file.model ?? (file.script === undefined ? deps.defaultModel : rehearsalModelName);
     const kept = (await durable.restore(ConversationState))?.state ?? durable.stoppedState(ConversationState);
     let state: ConversationState = kept ?? { turn: 1, context: emptyContext };
+    if (durable.resumed) state = await closeStoppedTurn(durable, state);
     const model = deps.model(file);
     const summaryModel = file.summary_model ?? modelName;
     for (;;) {
@@ -35,4 +37,16 @@ export function conversationRunner(deps: ConversationDeps): Runner {
       if (compacted !== context) durable.save(`turn${state.turn}.begin`, state);
     }
   };
+}
+
+/** A turn that was stopped is not taken up again, because its verbs may have been carried out. It ends with these words. */
+async function closeStoppedTurn(durable: Durable, { turn, context }: ConversationState): Promise<ConversationState> {
+  const last = foldConversation(await durable.messages()).at(-1);
+  if (last === undefined || last.reply !== null) return { turn, context };
+  const reply = "This message was not answered, because the conversation was stopped.";
+  const spent = { calls: 0, tokens: 0, money_micro_usd: null, actions: [], dropped: [], failed: true };
+  durable.say("stopped.answer", answerMessage(reply, { kind: "turn", answers: last.message, ...spent }));
+  // What was read in it is not known any more, so it counts as a session's output.
+  const round = { user: last.user, reply, verbs: [], held: true };
+  return { turn: turn + 1, context: { ...context, rounds: [...context.rounds, round] } };
 }

@@ -4,9 +4,9 @@ import { z } from "zod";
 
 import { holdsSessionOutput, type Round } from "../../core/rolling-context.ts";
 import { type ParsedAction, parseAction } from "../../protocol/conversation/parse-action.ts";
-import { TurnOutcome } from "../../protocol/conversation/conversation.ts";
+import type { TurnOutcome } from "../../protocol/conversation/conversation.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { type CompleteMessage, messageText } from "../../protocol/task/message.ts";
+import { type CompleteMessage, type Message, messageText } from "../../protocol/task/message.ts";
 import { askModel } from "./ask-model.ts";
 import { conversationPrompt, systemMessage } from "./conversation-prompt.ts";
 import { addSpent, type ConversationRun, keyOf, managerAgent, type Turn } from "./conversation-run.ts";
@@ -25,7 +25,7 @@ export async function runTurn(
   durable.say(keyOf(turn, "said"), message);
   const { reply, calls, isFailed } = await answerPerson(turn);
   const { actions, dropped, spent } = turn;
-  const outcome = TurnOutcome.parse({
+  const outcome: TurnOutcome = {
     kind: "turn",
     answers: message.id,
     calls,
@@ -34,8 +34,17 @@ export async function runTurn(
     actions,
     dropped,
     failed: isFailed,
-  });
-  durable.say(keyOf(turn, "answer"), {
+  };
+  durable.say(keyOf(turn, "answer"), answerMessage(reply, outcome));
+  const verbs = actions.map(
+    (each) => `${each.verb}${each.target === null ? "" : ` ${each.target}`} -> ${each.outcome}`,
+  );
+  return { round: { user: turn.said, reply, verbs, held: turn.holdsSessionOutput }, turn };
+}
+
+/** The message that ends a turn. */
+export function answerMessage(reply: string, outcome: TurnOutcome): Message {
+  return {
     name: null,
     role: "assistant",
     agent_id: managerAgent,
@@ -43,11 +52,7 @@ export async function runTurn(
       { part_type: "text", data: reply },
       { part_type: "data", data: outcome },
     ],
-  });
-  const verbs = actions.map(
-    (each) => `${each.verb}${each.target === null ? "" : ` ${each.target}`} -> ${each.outcome}`,
-  );
-  return { round: { user: turn.said, reply, verbs, held: turn.holdsSessionOutput }, turn };
+  };
 }
 
 const Recalled = z.array(z.object({ id: z.string(), text: z.string(), status: z.string() }));
