@@ -12,6 +12,7 @@ import type {
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
+import type { Observation } from "../../protocol/task/observation.ts";
 import { messageText } from "../../protocol/task/message.ts";
 import type { TaskSummary, TaskView } from "../../protocol/task/task-view.ts";
 import { foldConversation } from "../../core/fold-conversation.ts";
@@ -76,14 +77,7 @@ function handlersOf({ client, goals }: ConversationClient): VerbHandlers {
       const found = await client.task(task);
       return { ...listedTask(found), result: found.result };
     },
-    "sessions.list": async () =>
-      (await client.sessions())
-        .filter(isWork)
-        .slice(0, mostListed)
-        .map(({ summary: _, agent, ...seen }) => ({
-          ...seen,
-          agent: plainName(agent),
-        })),
+    "sessions.list": async () => (await client.sessions()).filter(isWork).slice(0, mostListed).map(listedSession),
     "sessions.observe": async ({ task }) => {
       const { recent, ...seen } = await client.observe(task, { recent: latestEvents });
       return { ...seen, recent: recent.map(eventText) };
@@ -157,6 +151,11 @@ function isWork({ runner }: { readonly runner: string }): boolean {
 function listedTask(task: TaskSummary | TaskView) {
   const { id, status, agent, runner, attempt, created_at, ended_at, tokens, money_micro_usd } = task;
   return { task: id, status, agent: plainName(agent), runner, attempt, created_at, ended_at, tokens, money_micro_usd };
+}
+
+/** Without the summary, which quotes the session. */
+function listedSession({ task, agent, runner, status, attempt, activity, last_event_at, ask }: Observation) {
+  return { task, agent: plainName(agent), runner, status, attempt, activity, last_event_at, ask };
 }
 
 /** A name that can hold no sentence. Agents of a project have the names that its files give them. */
