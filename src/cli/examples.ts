@@ -177,11 +177,6 @@ export const examples: readonly Example[] = [
     run: 'tutti message last "No hurry." --state state',
   },
   {
-    command: "chat",
-    about: "Talk with the manager; the replies come from a script, so no model is needed",
-    run: 'tutti chat "What is going on?" --script examples/chat-script.json --state state',
-  },
-  {
     command: "sessions",
     about: "See what every session is doing",
     run: "tutti sessions --state state",
@@ -300,6 +295,11 @@ export const examples: readonly Example[] = [
     command: "context remove",
     about: "Forget that daemon and its key",
     run: "tutti context remove work",
+  },
+  {
+    command: "chat",
+    about: "Talk with the manager; the replies come from a script, so no model is needed",
+    run: 'tutti chat "What is going on?" --script examples/chat-script.json --state state',
   },
   {
     command: "down",

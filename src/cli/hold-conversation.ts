@@ -2,7 +2,7 @@
 import type { EventOrDelta, Tutti } from "../client/client.ts";
 import { emptyTree, foldTree } from "../core/fold-tree.ts";
 import { turnOutcome } from "../core/fold-conversation.ts";
-import type { TurnOutcome } from "../protocol/conversation/conversation.ts";
+import type { TurnOutcome } from "../protocol/conversation/conversation-view.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";

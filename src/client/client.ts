@@ -3,7 +3,7 @@
 import type { PolicyDecision, PolicyQuestion, ReviewDecision, ReviewQuestion } from "../protocol/api/catalog.ts";
 import type { GoalListQuery, GoalPage, GoalView, StartedGoal, StartGoal } from "../protocol/api/goal-shapes.ts";
 import type { NewConversation } from "../protocol/api/conversation-shapes.ts";
-import type { ConversationView } from "../protocol/conversation/conversation.ts";
+import type { ConversationView } from "../protocol/conversation/conversation-view.ts";
 import type { KeyView, MadeKey, NewKey, ServiceSetup, ServiceStatus } from "../protocol/api/service.ts";
 import type {
   ListedAsk,

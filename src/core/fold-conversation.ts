@@ -1,6 +1,6 @@
 // The turns of a conversation, as the messages of its task tell them.
 
-import { type ConversationTurn, TurnOutcome } from "../protocol/conversation/conversation.ts";
+import { type ConversationTurn, TurnOutcome } from "../protocol/conversation/conversation-view.ts";
 import { type CompleteMessage, messageText } from "../protocol/task/message.ts";
 
 /** The outcome of the turn that a message ends; undefined for any other message. */

@@ -96,7 +96,7 @@ export function foldPrompt({ summary, rounds }: RollingContext, count: number): 
   ].join("\n\n");
 }
 
-export function roundText({ user, reply, verbs }: Round): string {
+function roundText({ user, reply, verbs }: Round): string {
   const used = verbs.length === 0 ? [] : [`Verbs used: ${verbs.join("; ")}`];
   return [`Person: ${user}`, ...used, `Manager: ${reply}`].join("\n");
 }

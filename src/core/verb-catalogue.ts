@@ -6,7 +6,7 @@ import { BranchName } from "../protocol/api/workspace-shapes.ts";
 import { AskId, GoalId, TaskId } from "../protocol/ids.ts";
 
 /** What a verb does to the world. `look`: nothing. */
-export type VerbEffect = "look" | "start" | "steer" | "merge" | "end";
+type VerbEffect = "look" | "start" | "steer" | "merge" | "end";
 
 interface VerbSpec {
   readonly about: string;
@@ -165,6 +165,7 @@ export type VerbCheck =
   | { readonly ok: true; readonly call: CheckedVerb }
   | { readonly ok: false; readonly message: string };
 
+/** @internal Exported for tests only. */
 export function isVerb(name: string): name is VerbName {
   return Object.hasOwn(verbCatalogue, name);
 }

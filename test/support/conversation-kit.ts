@@ -4,7 +4,7 @@ import { isVerb, verbCatalogue, type VerbName } from "../../src/core/verb-catalo
 import type { ConversationDeps, VerbHandlers } from "../../src/manager/conversation/conversation-deps.ts";
 import { conversationRunner } from "../../src/manager/conversation/conversation-runner.ts";
 import type { ModelRequest } from "../../src/model-port.ts";
-import { TurnOutcome } from "../../src/protocol/conversation/conversation.ts";
+import { TurnOutcome } from "../../src/protocol/conversation/conversation-view.ts";
 import { CompleteMessage, messageText, userMessage } from "../../src/protocol/task/message.ts";
 import { idInName } from "../../src/store/names.ts";
 import { killed, type Loops, openWaits, started, world, type World } from "./engine-kit.ts";

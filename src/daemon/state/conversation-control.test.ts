@@ -3,7 +3,7 @@ import { describe, test, type TestContext } from "node:test";
 
 import type { Tutti } from "../../client/client.ts";
 import { httpClient } from "../../client/http-client.ts";
-import type { ConversationTurn } from "../../protocol/conversation/conversation.ts";
+import type { ConversationTurn } from "../../protocol/conversation/conversation-view.ts";
 import { openKit } from "../../../test/support/http-kit.ts";
 import { until } from "../../../test/support/wait-until.ts";
 

@@ -11,7 +11,7 @@ import { foldConversation } from "../../core/fold-conversation.ts";
 import { isRehearsalName } from "../../core/rehearsal-name.ts";
 import type { Tasks } from "../../ports.ts";
 import { NewConversation, SayToManager } from "../../protocol/api/conversation-shapes.ts";
-import type { ConversationView } from "../../protocol/conversation/conversation.ts";
+import type { ConversationView } from "../../protocol/conversation/conversation-view.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";

@@ -2,7 +2,7 @@
 
 import type { VerbArgs, VerbName } from "../../core/verb-catalogue.ts";
 import type { Model } from "../../model-port.ts";
-import type { ConversationFile } from "../../protocol/conversation/conversation.ts";
+import type { ConversationFile } from "../../protocol/conversation/conversation-view.ts";
 import type { Answerer } from "../../protocol/task/ask.ts";
 
 export interface VerbContext {

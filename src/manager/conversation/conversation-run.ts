@@ -5,7 +5,7 @@ import { z } from "zod";
 import { RollingContext } from "../../core/rolling-context.ts";
 import type { Model } from "../../model-port.ts";
 import type { Durable } from "../../ports.ts";
-import type { TakenAction } from "../../protocol/conversation/conversation.ts";
+import type { TakenAction } from "../../protocol/conversation/conversation-view.ts";
 import type { Usage } from "../../protocol/task/budget.ts";
 import type { CompleteMessage } from "../../protocol/task/message.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";

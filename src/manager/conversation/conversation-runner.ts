@@ -4,7 +4,7 @@ import { rehearsalModelName } from "../../core/rehearsal-name.ts";
 import { emptyContext } from "../../core/rolling-context.ts";
 import { foldConversation } from "../../core/fold-conversation.ts";
 import type { Durable, Runner } from "../../ports.ts";
-import { ConversationFile } from "../../protocol/conversation/conversation.ts";
+import { ConversationFile } from "../../protocol/conversation/conversation-view.ts";
 import { requestLength } from "./ask-model.ts";
 import { compactRounds } from "./compact-rounds.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";

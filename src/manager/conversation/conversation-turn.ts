@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { holdsSessionOutput, type Round } from "../../core/rolling-context.ts";
 import { type ParsedAction, parseAction } from "../../protocol/conversation/parse-action.ts";
-import type { TurnOutcome } from "../../protocol/conversation/conversation.ts";
+import type { TurnOutcome } from "../../protocol/conversation/conversation-view.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type CompleteMessage, type Message, messageText } from "../../protocol/task/message.ts";
 import { askModel } from "./ask-model.ts";

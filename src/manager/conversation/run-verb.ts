@@ -14,7 +14,7 @@ import {
   type VerbName,
 } from "../../core/verb-catalogue.ts";
 import type { VerbCall } from "../../protocol/conversation/parse-action.ts";
-import type { TakenAction } from "../../protocol/conversation/conversation.ts";
+import type { TakenAction } from "../../protocol/conversation/conversation-view.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { Answer, type Answerer } from "../../protocol/task/ask.ts";
 import type { VerbContext, VerbHandlers } from "./conversation-deps.ts";

@@ -1,6 +1,6 @@
 // The routes of conversations with the manager.
 
-import { ConversationView } from "../conversation/conversation.ts";
+import { ConversationView } from "../conversation/conversation-view.ts";
 import * as shapes from "./conversation-shapes.ts";
 import { jsonBody, jsonReply, route } from "./route-shape.ts";
 

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { ConversationFile } from "../conversation/conversation.ts";
+import { ConversationFile } from "../conversation/conversation-view.ts";
 import { TaskId } from "../ids.ts";
 import { Budget } from "../task/budget.ts";
 

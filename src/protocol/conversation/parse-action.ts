@@ -17,7 +17,7 @@ export interface VerbCall {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-export interface FinalAnswer {
+interface FinalAnswer {
   readonly action: "final";
   readonly message: string;
 }
