@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { bench } from "../../../test/support/cli-process.ts";
+import { until } from "../../../test/support/wait-until.ts";
 import { up, waiting } from "../../../test/support/cli-daemon.ts";
 
 const use = (verb: string, args: object = {}) => ({ raw: JSON.stringify({ action: verb, args }) });
@@ -53,7 +54,11 @@ test("a daemon that is killed in the middle of a turn goes on with it, and no ve
   assert.equal(JSON.parse(b.run("chat", "-c", "hello", "--json").out).failed, false);
   assert.equal(b.run("transcript", "last").out.split("→ sessions.send").length, 2);
   b.run("answer", "last", "red");
-  assert.equal(b.run("logs", task, "-f", "--json").out.split("no hurry").length, 2);
+  const read = await until(() => {
+    const { out } = b.run("logs", task, "--json");
+    return out.includes("no hurry") && out;
+  });
+  assert.equal(read.split("no hurry").length, 2);
 });
 
 test("on a terminal the person types, sees the answer as it is written, and is asked inline", async (t) => {
