@@ -30,7 +30,7 @@ const verb = <const S extends VerbSpec>(spec: S): S => spec;
 
 export const verbCatalogue = {
   "goals.list": verb({
-    about: "all goals, newest first, with status and progress",
+    about: "all goals, newest first, with their status",
     effect: "look",
     shows: "records",
     args: z.strictObject({ status: words(32).optional().describe("only goals with this status") }),
@@ -42,7 +42,7 @@ export const verbCatalogue = {
     args: z.strictObject({ goal }),
   }),
   "goals.start": verb({
-    about: "start a goal, which the manager then splits into tasks",
+    about: "start a goal in the folder of this conversation; it is split into tasks, which are then verified",
     effect: "start",
     shows: "records",
     args: z.strictObject({

@@ -48,7 +48,7 @@ export function conversationControl({
         );
       }
       const { task } = await engine.start({
-        runner: { kind: "conversation", config: project === undefined ? {} : { project } },
+        runner: { kind: "conversation", config: project === undefined ? {} : { project, folder } },
         agent: "manager",
         input: { ...file, ...(model === undefined || file.script !== undefined ? {} : { model }) },
         rights: { tools: [], roots: [] },

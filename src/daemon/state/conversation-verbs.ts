@@ -61,7 +61,12 @@ function handlersOf({ client, goals }: ConversationClient): VerbHandlers {
       return all.filter((goal) => status === undefined || goal.status === status).slice(0, mostListed);
     },
     "goals.get": ({ goal }) => goalsOf(goals).get(goal),
-    "goals.start": ({ text, accept = [] }) => goalsOf(goals).start({ text, accept }),
+    async "goals.start"({ text, accept = [] }, { folder, key }) {
+      if (folder === undefined) {
+        throw new TuttiError("refused", "this conversation has no folder to work in; start one in a project");
+      }
+      return goalsOf(goals).start({ text, accept, folder, key });
+    },
     async "goals.message"({ goal, text }) {
       await goalsOf(goals).message(goal, text);
       return { told: goal };
@@ -96,7 +101,7 @@ function handlersOf({ client, goals }: ConversationClient): VerbHandlers {
     },
     async "sessions.kill"({ task, reason = "killed through the manager" }) {
       await target(task);
-      return { canceled: await client.cancel(task, reason), ...(await removeWorkspaces(client, task)) };
+      return client.killTask(task, reason);
     },
     async "tasks.cancel"({ task, reason = "canceled through the manager" }) {
       await target(task);
@@ -168,18 +173,6 @@ const longestText = 200;
 function eventText(event: TaskEvent): string {
   const text = event.type === "message.added" ? messageText(event.data.message) : JSON.stringify(event.data);
   return `${event.type}: ${text.slice(0, longestText)}`;
-}
-
-/** Work that is in no commit is saved first. */
-async function removeWorkspaces(client: Tutti, task: TaskId): Promise<{ readonly workspace: string }> {
-  try {
-    const { id } = await client.taskWorkspace(task);
-    await client.removeWorkspace(id, { uncommitted: "save" });
-    return { workspace: `${id} was removed` };
-  } catch (thrown) {
-    if (!(thrown instanceof TuttiError)) throw thrown;
-    return { workspace: thrown.message };
-  }
 }
 
 async function goalTexts(goals: GoalControl | undefined): Promise<Remembered[]> {

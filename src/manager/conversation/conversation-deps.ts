@@ -8,6 +8,10 @@ import type { Answerer } from "../../protocol/task/ask.ts";
 export interface VerbContext {
   /** Who wrote the message of this turn. */
   readonly person: Answerer;
+  /** The folder of the conversation, in which its goals work. */
+  readonly folder: string | undefined;
+  /** An idempotency key: different for any other call. */
+  readonly key: string;
   /** What the preview of an approved call has marked. */
   readonly mark?: string | undefined;
 }
@@ -39,13 +43,18 @@ export interface GoalControl {
       readonly id: string;
       readonly text: string;
       readonly status: string;
-      readonly progress: number;
       /** When it was started. */
       readonly at: number;
     }[]
   >;
   get(goal: string): Promise<unknown>;
-  start(wanted: { readonly text: string; readonly accept: readonly string[] }): Promise<unknown>;
+  start(wanted: {
+    readonly text: string;
+    readonly accept: readonly string[];
+    readonly folder: string;
+    /** The same key gives the same goal. */
+    readonly key: string;
+  }): Promise<unknown>;
   message(goal: string, text: string): Promise<void>;
   /** As Markdown. */
   report(goal: string): Promise<string>;

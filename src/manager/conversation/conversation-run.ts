@@ -23,6 +23,8 @@ export interface ConversationRun extends ConversationState {
   readonly model: Model;
   readonly modelName: string;
   readonly summaryModel: string;
+  /** The folder in which its goals work. */
+  readonly folder: string | undefined;
 }
 
 /** One turn while it is under way. All of it follows from what is recorded, so a restart comes to the same. */

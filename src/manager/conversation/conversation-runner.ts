@@ -1,5 +1,7 @@
 // The runner `conversation`: the task of one conversation, which answers the messages it is sent one after another.
 
+import { z } from "zod";
+
 import { rehearsalModelName } from "../../core/rehearsal-name.ts";
 import { emptyContext } from "../../core/rolling-context.ts";
 import { foldConversation } from "../../core/fold-conversation.ts";
@@ -14,9 +16,13 @@ import { answerMessage, runTurn } from "./conversation-turn.ts";
 /** After this time without a message the conversation ends. */
 const idleMs = 30 * 24 * 60 * 60 * 1000;
 
+/** What the task is run with, beside the project. It is not in the input because inputs are redacted. */
+const Config = z.object({ folder: z.string().optional() });
+
 /** Turns of one conversation never overlap, because its task takes the next message only when a turn has ended. */
 export function conversationRunner(deps: ConversationDeps): Runner {
-  return async (durable) => {
+  return async (durable, config) => {
+    const { folder } = Config.parse(config);
     const file = ConversationFile.parse(durable.input);
     const modelName = file.model ?? (file.script === undefined ? deps.defaultModel : rehearsalModelName);
     const kept = (await durable.restore(ConversationState))?.state ?? durable.stoppedState(ConversationState);
@@ -27,7 +33,7 @@ export function conversationRunner(deps: ConversationDeps): Runner {
     for (;;) {
       const next = await durable.select(`turn${state.turn}.next`, [{ message: true }, { after: idleMs }]);
       if (next.kind !== "message") return { kind: "conversation", turns: state.turn - 1 };
-      const run: ConversationRun = { ...state, durable, deps, model, modelName, summaryModel };
+      const run: ConversationRun = { ...state, durable, deps, model, modelName, summaryModel, folder };
       const { round, turn } = await runTurn(run, next.value);
       const context = { ...state.context, rounds: [...state.context.rounds, round] };
       // What was answered is kept before anything else can fail.

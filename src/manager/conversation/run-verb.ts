@@ -73,11 +73,10 @@ async function carryOut(turn: Turn, { key, verb, args }: KeyedCall): Promise<Ver
   if (misuse !== undefined) return failed(misuse);
   const person: Answerer = { kind: "person", name: turn.message.name ?? "person" };
   try {
-    if (!needsPerson(call.verb, turn.holdsSessionOutput))
-      return await perform(turn, { key, call, context: { person } });
+    if (!needsPerson(call.verb, turn.holdsSessionOutput)) return await perform(turn, { key, call, person });
     const approval = await approve(turn, key, call);
     if (!approval.approved) return failed(`it was not carried out: ${approval.reason}`, "denied");
-    return await perform(turn, { key, call, context: { person, mark: approval.mark } });
+    return await perform(turn, { key, call, person, mark: approval.mark });
   } catch (thrown) {
     if (!(thrown instanceof TuttiError)) throw thrown;
     // What went wrong may be told in words that a session chose, such as the name of a file.
@@ -139,15 +138,17 @@ const Result = z.object({ text: z.string() });
 interface Performed {
   readonly key: string;
   readonly call: CheckedVerb;
-  readonly context: VerbContext;
+  readonly person: Answerer;
+  readonly mark?: string | undefined;
 }
 
 /** A verb that changes something runs once: after a restart in the middle of it the outcome is unknown (invariant 1). */
-async function perform(turn: Turn, { key, call, context }: Performed): Promise<VerbRun> {
+async function perform(turn: Turn, { key, call, person, mark }: Performed): Promise<VerbRun> {
   const { effect, shows } = verbCatalogue[call.verb];
   if (shows === "sessions") turn.holdsSessionOutput = true;
   const options = { repeatable: effect === "look", schema: Result, input: [call.verb, call.args] };
-  const { text } = await turn.run.durable.step(key, options, async () => {
+  const { text } = await turn.run.durable.step(key, options, async (step) => {
+    const context = { person, mark, folder: turn.run.folder, key: step.key };
     const value = await runHandler(await turn.run.deps.verbs(), call, context);
     return { text: capText(JSON.stringify(value) ?? "null", longestResult) };
   });
