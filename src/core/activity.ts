@@ -4,6 +4,7 @@ import type { TaskEvent } from "../protocol/task/event.ts";
 import { messageText } from "../protocol/task/message.ts";
 import type { Activity } from "../protocol/task/observation.ts";
 import { isTerminal, type TaskStatus } from "../protocol/task/task-status.ts";
+import { turnOutcome } from "./fold-conversation.ts";
 import { fingerprint } from "./fingerprint.ts";
 
 /** A session of which nothing is heard for so long counts as stalled. */
@@ -27,10 +28,17 @@ export function activityOf({ status, asks, events, now }: Seen): Activity {
   if (status === "input_required") return "waiting";
   if (status === "pending") return "queued";
   const last = events.at(-1);
+  if (hasAnsweredPerson(events)) return "idle";
   if (isLooping(events)) return "looping";
   if (last?.type === "session.answered") return "idle";
   if (last !== undefined && (last.type === "session.stalled" || now - last.at >= stalledAfterMs)) return "stalled";
   return "working";
+}
+
+/** A conversation with the manager whose turn has ended. */
+function hasAnsweredPerson(events: readonly TaskEvent[]): boolean {
+  const said = events.findLast((event) => event.type === "message.added");
+  return said !== undefined && turnOutcome(said.data.message) !== undefined;
 }
 
 /** What a person would want to read in a list: the question, or the last thing that was said or called. */

@@ -63,6 +63,7 @@ describe("a conversation", () => {
       ["tasks.list ok", "sessions.list ok"],
     );
     assert.deepEqual(await here.conversation(id), await there.conversation(id));
+    assert.equal((await here.observe(id)).activity, "idle");
     const { messages } = await here.messages(id, {});
     const seen = JSON.stringify(messages);
     assert.ok(seen.includes(root));

@@ -15,10 +15,14 @@ import type { ConversationView } from "../../protocol/conversation/conversation-
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
+import type { Budget } from "../../protocol/task/budget.ts";
 import { type CompleteMessage, userMessage } from "../../protocol/task/message.ts";
 import type { TaskView } from "../../protocol/task/task-view.ts";
 import { projectFolder } from "../project/project-folder.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
+
+/** The time between two messages counts as working time. A conversation that nobody goes on with ends by itself. */
+const longestLife = 10 * 365 * 24 * 60 * 60 * 1000;
 
 interface ControlDeps {
   readonly engine: Pick<Tasks, "start" | "message">;
@@ -52,7 +56,7 @@ export function conversationControl({
         agent: "manager",
         input: { ...file, ...(model === undefined || file.script !== undefined ? {} : { model }) },
         rights: { tools: [], roots: [] },
-        budget: Object.fromEntries(Object.entries(budget ?? {}).filter(([, limit]) => limit !== undefined)),
+        budget: { time_ms: longestLife, ...definedOf(budget) },
       });
       return task;
     },
@@ -64,6 +68,10 @@ export function conversationControl({
       return id;
     },
   };
+}
+
+function definedOf(budget: z.output<typeof NewConversation>["budget"] = {}): Partial<Budget> {
+  return Object.fromEntries(Object.entries(budget).filter(([, limit]) => limit !== undefined));
 }
 
 function readRequest<S extends z.ZodType>(schema: S, given: unknown): z.output<S> {
