@@ -4,7 +4,6 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 
 import { agentEnvironment, type AgentEnvironment } from "../../agent/agent-environment.ts";
-import { conversationRunner } from "../../manager/conversation/conversation-runner.ts";
 import { models } from "../../model/model-registry.ts";
 import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { Model } from "../../model-port.ts";
@@ -260,11 +259,16 @@ async function loadRuntime(
     }),
     assignment: buildAssignment(delegation),
     manager: buildManager(delegation),
-    conversation: conversationRunner({
-      model: (found) => registry.withRehearsal(rehearsalModel(found.script ?? {})),
-      defaultModel: agentEnvironment(environment).defaultModel,
-      ...conversationControls(acting),
-    }),
+    // Loaded with the first conversation: most processes have none.
+    conversation: async (durable, given) => {
+      const { conversationRunner } = await import("../../manager/conversation/conversation-runner.ts");
+      const run = conversationRunner({
+        model: (found) => registry.withRehearsal(rehearsalModel(found.script ?? {})),
+        defaultModel: agentEnvironment(environment).defaultModel,
+        ...conversationControls(acting),
+      });
+      return run(durable, given);
+    },
     registered: Object.fromEntries(loaded.runners.map(({ kind, run }) => [kind, gated(approved(kind, run))])),
     process: running,
   };
