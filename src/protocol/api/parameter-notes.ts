@@ -2,7 +2,11 @@
 
 export const parameterNotes: Readonly<Record<string, string>> = {
   task: "A task's id",
+<<<<<<< HEAD
   conversation: "A conversation's id, which is that of its task",
+=======
+  goal: "A goal's id",
+>>>>>>> ec9100a (The API document says what the id of a goal is)
   ask: "An ask's id",
   wait: "A wait's id",
   workspace: "A workspace's id",
@@ -13,7 +17,7 @@ export const parameterNotes: Readonly<Record<string, string>> = {
   task_id: "The id of the task the worker was handed",
   folder:
     "An absolute path. For an invocation: the folder that its relative roots start at and whose project's config applies. Elsewhere: a folder in the project; the one the service was started in when absent",
-  anew: "Start another even if the same invocation has not finished",
+  anew: "Start another even if the same invocation or goal has not finished",
   limit: "At most this many",
   cursor: "`next` of the page before",
   status: "Only tasks with this status",
