@@ -80,13 +80,15 @@ const runGh: RunGh = (args, signal) =>
     });
   });
 
-const WithPolicy = z.object({ goal: z.object({ policy: z.object({ text: z.string() }).optional() }) });
+const WithPolicy = z.object({
+  goal: z.object({ policy: z.object({ text: z.string(), is_default: z.boolean().default(false) }).optional() }),
+});
 
 /** The policy that the goal was started with; without one, a default from the models that are configured. */
 export function goalPolicy(rootInput: unknown, fallback: string): GoalPolicy {
-  const text = WithPolicy.safeParse(rootInput).data?.goal.policy?.text;
-  if (text === undefined) return { policy: initialPolicy(fallback), isDefault: true };
-  const read = readPolicy(text);
-  if (read.ok) return { policy: read.value, isDefault: false };
+  const kept = WithPolicy.safeParse(rootInput).data?.goal.policy;
+  if (kept === undefined) return { policy: initialPolicy(fallback), isDefault: true };
+  const read = readPolicy(kept.text);
+  if (read.ok) return { policy: read.value, isDefault: kept.is_default };
   throw new TuttiError("invalid_input", `the policy of the goal cannot be used: ${read.error.message}`);
 }

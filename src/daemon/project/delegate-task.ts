@@ -23,6 +23,7 @@ export function delegateTask(
     agents: file.agents,
     author: file.goal.manager_model ?? file.model ?? defaultModel,
     checks: file.goal.checks,
+    projectChecks: file.goal.project_checks,
     person: file.goal.model ?? null,
   });
 }

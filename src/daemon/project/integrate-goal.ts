@@ -8,7 +8,8 @@ import { readCheck } from "../../core/read-check.ts";
 import type { FinishedWork, IntegrationRequest, IntegrationResult } from "../../manager/manager-deps.ts";
 import type { StepContext } from "../../ports.ts";
 import type { Check } from "../../protocol/decision/decision.ts";
-import type { NamedCheck } from "../../protocol/task/assignment.ts";
+import type { GoalFile } from "../../protocol/invocation/goal-file.ts";
+import type { NamedCheck } from "../../protocol/task/named-check.ts";
 import type { Evidence } from "../../protocol/task/evidence.ts";
 import type { AllowedChecks } from "../../runner/assignment/ask-about-work.ts";
 import type { AttemptVerifierOptions } from "../../runner/assignment/attempt-verifier.ts";
@@ -116,13 +117,13 @@ async function checkMerged(
   options: IntegrateOptions & { readonly merged: Extract<Merged, { kind: "merged" }> },
 ): Promise<Evidence[]> {
   const { workspace, base, integration } = options.merged;
-  const checks = mergedChecks(file.goal.checks, { work, goal: goal.id, allowed: options.allowed });
+  const checks = mergedChecks(file.goal, { work, goal: goal.id, allowed: options.allowed });
   if (workspace.git_dir === null || checks.length === 0) return [];
   const ran = await runChecks({
     gitDir: workspace.git_dir,
     commit: integration.commit,
     base,
-    checks,
+    checks: checks.map(({ timeout_ms, ...check }) => ({ ...check, timeoutMs: timeout_ms })),
     setup: options.workspaces.setup ?? [],
     folder: options.folder,
     project: relative(workspace.folder, startFolder(workspace)) || ".",
@@ -159,8 +160,12 @@ interface ChecksOfWork {
   readonly allowed: AllowedChecks;
 }
 
-function mergedChecks(named: readonly Check[], { work, goal, allowed }: ChecksOfWork): NamedCheck[] {
+function mergedChecks(
+  { checks: named, project_checks }: Pick<GoalFile["goal"], "checks" | "project_checks">,
+  { work, goal, allowed }: ChecksOfWork,
+): NamedCheck[] {
   const checks = new Map<string, NamedCheck>();
+  for (const check of project_checks) checks.set(keyOf(check.check), { ...check, is_criterion: true });
   for (const check of named) checks.set(keyOf(check), { check, named_by: "person", is_criterion: true });
   for (const { planned } of work) {
     for (const check of planned.checks) {

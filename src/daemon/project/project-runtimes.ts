@@ -38,6 +38,7 @@ import { type AssignmentParts, buildAssignment } from "./build-assignment.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import { buildManager } from "./build-manager.ts";
 import { modelNames } from "./project-models.ts";
+import { policyFor, type ProjectPolicy } from "./project-policy.ts";
 import { openTrust } from "./trusted-configs.ts";
 import { openTrustedSettings } from "./trusted-settings.ts";
 import { setupCacheOf, type WorkspacesConfig, workspacesRoot } from "./workspaces-config.ts";
@@ -71,6 +72,8 @@ export interface ProjectRuntimes {
    */
   runtimeOf(project: string | undefined): Promise<ProjectRuntime | undefined>;
   readonly userConfig: () => Promise<UserConfig>;
+  /** The policy that a goal which starts now keeps. Throws when the project's own is not trusted or cannot be used. */
+  readonly policyOf: (project: string) => Promise<ProjectPolicy>;
   /** The runners of a tree: those of its project, as its config is when the tree's first task runs here. */
   readonly treeRunners: TreeRunners;
   /** Says what conversations act through. Until then their verbs wait, since tasks may be taken up before there is a client. */
@@ -147,6 +150,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
   return {
     runtimeOf,
     userConfig,
+    policyOf: (project) => policyFor(project, options.state),
     treeRunners: {
       kinds: ["invocation", "local", "acp", "assignment", "manager", "conversation"],
       mayHave: (kind) => !knownRunnerKinds.includes(kind),

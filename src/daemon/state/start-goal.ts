@@ -14,6 +14,8 @@ import { TuttiError } from "../../protocol/error.ts";
 import { GoalFile, GoalLimits } from "../../protocol/invocation/goal-file.ts";
 import type { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
 import { readPolicy } from "../../protocol/routing/read-policy.ts";
+import type { NamedCheck } from "../../protocol/task/named-check.ts";
+import type { ProjectCheck } from "../project/checks-config.ts";
 import { workerAgent } from "../project/delegate-task.ts";
 import { readConfigFiles } from "../project/config-files.ts";
 import { managerTexts } from "../project/manager-texts.ts";
@@ -55,7 +57,8 @@ export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
         ...goal,
         texts,
         limits: GoalLimits.parse(limits ?? {}),
-        ...(policy === undefined ? {} : { policy: checkedPolicy(policy, warnings) }),
+        project_checks: (runtime?.checks ?? []).map(projectCheck),
+        policy: policy === undefined ? await ownPolicy(deps, project) : checkedPolicy(policy, warnings),
       },
     });
     const content = digestOf([JSON.stringify(request), project]);
@@ -77,6 +80,26 @@ export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
 async function agentsOf(project: string, home: string): Promise<Record<string, AgentDefinition>> {
   const { agents } = await loadDefinitions(definitionFolders({ project, home }));
   return Object.fromEntries(agents.map(({ name, definition }) => [name, definition]));
+}
+
+/** The project's policy in the version that the person trusted, or a default from the models that can be called. */
+async function ownPolicy(
+  { runtimes }: GoalStarterDeps,
+  project: string,
+): Promise<{ readonly text: string; readonly hash: string; readonly is_default: boolean }> {
+  const { text, hash, source } = await runtimes.policyOf(project);
+  return { text, hash, is_default: source === "default" };
+}
+
+function projectCheck({ run, cwd, network, timeout_ms }: ProjectCheck): NamedCheck {
+  return {
+    check: typeof run === "string" ? run : { run },
+    named_by: "config",
+    network,
+    is_criterion: false,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(timeout_ms === undefined ? {} : { timeout_ms }),
+  };
 }
 
 function checkedPolicy(text: string, warnings: string[]): { readonly text: string; readonly hash: string } {

@@ -2,11 +2,8 @@
 
 export const parameterNotes: Readonly<Record<string, string>> = {
   task: "A task's id",
-<<<<<<< HEAD
   conversation: "A conversation's id, which is that of its task",
-=======
   goal: "A goal's id",
->>>>>>> ec9100a (The API document says what the id of a goal is)
   ask: "An ask's id",
   wait: "A wait's id",
   workspace: "A workspace's id",

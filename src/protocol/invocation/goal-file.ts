@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { Check } from "../decision/decision.ts";
 import { NonBlank } from "../non-blank.ts";
+import { NamedCheck } from "../task/named-check.ts";
 import { InvocationFile } from "./invocation-file.ts";
 
 /** At a limit a person is asked. */
@@ -28,16 +29,18 @@ export const GoalRequest = z.strictObject({
   text: NonBlank,
   /** Criteria of the person. They can be neither dropped nor reworded. */
   accept: z.array(NonBlank).default(() => []),
-  /** Checks that the person or the project's config named. They run without being asked about. */
+  /** Checks that the person named. They run without being asked about. */
   checks: z.array(Check).default(() => []),
+  /** Checks that the project's config named when the goal was started. They run without being asked about, too. */
+  project_checks: z.array(NamedCheck).default(() => []),
   /** Every plan is shown and carried out only after a yes. */
   plan: z.boolean().default(false),
   /** The `[runner:]model` that the person chose for the tasks. It goes before the policy. */
   model: NonBlank.optional(),
   /** The model that decides; the model of the tree when absent. */
   manager_model: NonBlank.optional(),
-  /** The routing policy that holds for this goal to its end; the default one when absent. */
-  policy: z.strictObject({ text: z.string(), hash: z.string() }).optional(),
+  /** The routing policy that holds for this goal to its end. `is_default`: nobody wrote it, so an agent's definition beats it. */
+  policy: z.strictObject({ text: z.string(), hash: z.string(), is_default: z.boolean().default(false) }).optional(),
   texts: ManagerTexts.default(() => ({})),
   limits: GoalLimits.default(() => GoalLimits.parse({})),
 });

@@ -7,7 +7,7 @@ import { escapeControls } from "../../core/escape-controls.ts";
 import { escapeInvisible } from "../../core/escape-invisible.ts";
 import { readCheck } from "../../core/read-check.ts";
 import { quoted } from "../../agent/tools/call-look.ts";
-import type { NamedCheck } from "../../protocol/task/assignment.ts";
+import type { NamedCheck } from "../../protocol/task/named-check.ts";
 import { Answer, type Answerer } from "../../protocol/task/ask.ts";
 import type { Durable } from "../../ports.ts";
 

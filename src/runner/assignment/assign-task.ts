@@ -6,7 +6,8 @@ import { makeHandoff } from "../../core/make-handoff.ts";
 import type { Check } from "../../protocol/decision/decision.ts";
 import type { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
 import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
-import type { AssignmentConfig, AssignmentResult, NamedCheck } from "../../protocol/task/assignment.ts";
+import type { AssignmentConfig, AssignmentResult } from "../../protocol/task/assignment.ts";
+import type { NamedCheck } from "../../protocol/task/named-check.ts";
 import type { Goal, PlannedTask } from "../../protocol/task/goal.ts";
 import { userMessage } from "../../protocol/task/message.ts";
 import type { NewTask } from "../../ports.ts";
@@ -26,8 +27,10 @@ export interface TaskToAssign {
   readonly agents: Readonly<Record<string, AgentDefinition>>;
   /** The model that planned the task. */
   readonly author: string;
-  /** Checks that the person or the project's config named for the whole goal. */
+  /** Checks that the person named for the whole goal. */
   readonly checks: readonly Check[];
+  /** Checks that the project's config named. */
+  readonly projectChecks?: readonly NamedCheck[];
   /** The `[runner:]model` that the person chose for the work. */
   readonly person?: string | null;
 }
@@ -69,15 +72,21 @@ export function assignmentTask(request: TaskToAssign): Pick<NewTask, "runner" | 
   return { runner: { kind: "assignment", config }, agent, input };
 }
 
-/** A check of the plan that the person named too runs unasked, like all of the person's. */
-function namedChecks({ planned, checks }: TaskToAssign): NamedCheck[] {
+/** A check of the plan that the person or the config named too runs unasked, like all of theirs. */
+function namedChecks({ planned, checks, projectChecks = [] }: TaskToAssign): NamedCheck[] {
   const isSame = (one: Check, other: Check): boolean => JSON.stringify(one) === JSON.stringify(other);
   const own = planned.checks.map((check): NamedCheck => {
+    const ofProject = projectChecks.find((each) => isSame(each.check, check));
+    if (ofProject !== undefined) return { ...ofProject, is_criterion: true };
     const isPersons = checks.some((each) => isSame(each, check));
     return { check, named_by: isPersons ? "person" : "model", is_criterion: true };
   });
-  const others = checks.filter((check) => !planned.checks.some((each) => isSame(each, check)));
-  return [...own, ...others.map((check): NamedCheck => ({ check, named_by: "person", is_criterion: false }))];
+  const persons = checks.map((check): NamedCheck => ({ check, named_by: "person", is_criterion: false }));
+  const others = [...projectChecks, ...persons].filter(
+    ({ check }, at, all) =>
+      !planned.checks.some((each) => isSame(each, check)) && all.findIndex((each) => isSame(each.check, check)) === at,
+  );
+  return [...own, ...others];
 }
 
 function ownRunner({ runner, model }: AgentDefinition): RunnerConfig | null {

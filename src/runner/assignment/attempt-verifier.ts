@@ -32,7 +32,7 @@ export function attemptVerifier(options: AttemptVerifierOptions): Verify {
       gitDir,
       commit,
       base,
-      checks,
+      checks: checks.map(({ timeout_ms, ...check }) => ({ ...check, timeoutMs: timeout_ms })),
       project: relative(workspace.folder, startFolder(workspace)) || ".",
       setup: options.workspaces.setup ?? [],
       folder: options.folder,

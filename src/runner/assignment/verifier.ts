@@ -2,7 +2,7 @@
 
 import type { StepContext } from "../../ports.ts";
 import type { EvidenceFact } from "../../protocol/task/evidence.ts";
-import type { NamedCheck } from "../../protocol/task/assignment.ts";
+import type { NamedCheck } from "../../protocol/task/named-check.ts";
 import type { Effort } from "./session-effort.ts";
 
 export interface VerifyRequest {
