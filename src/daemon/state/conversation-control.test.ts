@@ -123,6 +123,13 @@ describe("a conversation", () => {
     assert.ok(JSON.stringify((await here.messages(second, {})).messages).includes(first));
   });
 
+  test("goals are listed by the manager that works on them", async (t) => {
+    const { here } = await both(t);
+    const id = await conversation(here, use("goals.list"), final("no goals"));
+    const turn = await answerTo(here, id, "any goals?");
+    assert.deepEqual(turn.outcome?.actions, [{ verb: "goals.list", target: null, outcome: "ok" }]);
+  });
+
   test("what cannot be: another kind of task, a blank message, no model", async (t) => {
     const { here, there, folder } = await both(t);
     const { root } = await asking(here, folder);

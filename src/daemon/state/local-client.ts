@@ -22,6 +22,7 @@ import type { KeptApprovals } from "../project/kept-approvals.ts";
 import { systemClock } from "../../engine/clock.ts";
 import { scheduleControl } from "./schedules.ts";
 import { conversationControl } from "./conversation-control.ts";
+import { goalControl } from "./goal-control.ts";
 import { sessionControl } from "./session-control.ts";
 import { taskRetrier } from "./retry-task.ts";
 import { goalReads, goalTeller } from "./goal-reads.ts";
@@ -147,7 +148,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
       await deps.close();
     },
   };
-  deps.runtimes.actThrough({ client });
+  deps.runtimes.actThrough({ client, goals: goalControl(client) });
   return client;
 }
 
