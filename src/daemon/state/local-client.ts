@@ -20,7 +20,7 @@ import type { OperatorHub } from "../operators/operator-hub.ts";
 import { standingApprovals } from "./standing-approvals-of-asks.ts";
 import type { KeptApprovals } from "../project/kept-approvals.ts";
 import { systemClock } from "../../engine/clock.ts";
-import { scheduleControl } from "./schedules.ts";
+import { scheduleControl } from "./schedule-control.ts";
 import { conversationControl } from "./conversation-control.ts";
 import { goalControl } from "./goal-control.ts";
 import { sessionControl } from "./session-control.ts";

@@ -34,7 +34,7 @@ import { Leases } from "../operators/leases.ts";
 import { openSigningKey } from "../operators/signing-key.ts";
 import { WorkerQuotas } from "../operators/worker-quota.ts";
 import { scheduleRunner } from "../../runner/schedule/runner.ts";
-import { machineOffset, scheduledStarter } from "./schedules.ts";
+import { machineOffset, scheduledStarter } from "./schedule-control.ts";
 import { invocationStarter } from "./start-invocation.ts";
 import { workerService } from "../operators/worker-service.ts";
 import { SecretKeeper } from "../secrets/secret-keeper.ts";

@@ -9,7 +9,7 @@ import { messageText, Message } from "../../protocol/task/message.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { idInName } from "../../store/names.ts";
 import { scheduleTask } from "./root-task.ts";
-import { scheduleRunner, type ScheduledStart } from "./runner.ts";
+import { scheduleRunner, type StartScheduled } from "./runner.ts";
 
 const hour = 3_600_000;
 const midnight = Date.UTC(2026, 0, 1);
@@ -17,7 +17,7 @@ const midnight = Date.UTC(2026, 0, 1);
 /** A schedule for nine o'clock every day, on a clock that begins at midnight; `started` has what it started. */
 async function bench(t: TestContext, { catch_up = false, fails = false } = {}) {
   const clock = fakeClock(midnight);
-  const started: ScheduledStart[] = [];
+  const started: Parameters<StartScheduled>[0][] = [];
   const runner = scheduleRunner({
     clock,
     offset: () => 0,
@@ -39,7 +39,7 @@ async function bench(t: TestContext, { catch_up = false, fails = false } = {}) {
   return { first, clock, task, started, said, restart };
 }
 
-const times = (started: readonly ScheduledStart[]): string[] =>
+const times = (started: readonly Parameters<StartScheduled>[0][]): string[] =>
   started.map(({ at }) => new Date(at).toISOString().slice(0, 16));
 
 test("the work is started at every planned time, once, with the schedule and the time that name it", async (t) => {

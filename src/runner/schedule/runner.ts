@@ -10,7 +10,7 @@ import type { TaskId } from "../../protocol/ids.ts";
 import type { Message } from "../../protocol/task/message.ts";
 import { readScheduleConfig } from "./config.ts";
 
-export interface ScheduledStart {
+interface ScheduledStart {
   readonly schedule: TaskId;
   /** The planned time. Starting is idempotent by the schedule and this time. */
   readonly at: number;
