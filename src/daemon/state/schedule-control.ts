@@ -30,6 +30,8 @@ interface ScheduleDeps {
   readonly engine: Pick<Engine, "start" | "cancel">;
   readonly tasks: Tutti["tasks"];
   readonly clock: Clock;
+  /** Throws when a goal could not be started with this. Absent where goals cannot be started. */
+  readonly checkGoal?: (goal: Readonly<Record<string, unknown>>) => void;
 }
 
 export function scheduleControl(deps: ScheduleDeps): Schedules {
@@ -63,6 +65,10 @@ export function scheduleControl(deps: ScheduleDeps): Schedules {
         if (!reading.ok) {
           throw new TuttiError("invalid_input", `the invocation cannot be used: ${describeIssues(reading.issues)}`);
         }
+      }
+      if ("goal" in work) {
+        if (deps.checkGoal === undefined) throw new TuttiError("refused", "goals cannot be started here");
+        deps.checkGoal({ folder, ...work.goal });
       }
       const config: ScheduleConfig = { cron, work, folder, about, catch_up };
       const key = `schedule ${createHash("sha256")
