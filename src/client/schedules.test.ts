@@ -34,7 +34,10 @@ test("a schedule is made once, listed with its next time, and removed, in proces
   );
   await assert.rejects(there.addSchedule({ ...wanted, cron: "x" }), failsWith("invalid_input", /needs five fields/));
   await assert.rejects(there.addSchedule({ ...wanted, folder: "." }), failsWith("invalid_input", /absolute path/));
-  await assert.rejects(here.addSchedule({ ...wanted, work: { goal: {} } }), failsWith("refused", /goals cannot be/));
+  await assert.rejects(
+    here.addSchedule({ ...wanted, work: { goal: {} } }),
+    failsWith("invalid_input", /the goal cannot be used: text/),
+  );
   await assert.rejects(
     here.addSchedule({ ...wanted, work: { invocation: "{}" } }),
     failsWith("invalid_input", /the invocation cannot be used/),

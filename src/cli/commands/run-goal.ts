@@ -9,6 +9,7 @@ import { withDaemon, withTutti } from "../connect.ts";
 import { type AnsweringOptions, followRun } from "../follow-run.ts";
 import { givenFolder } from "../given-folder.ts";
 import { readText } from "../input.ts";
+import { makeSchedule } from "../make-schedule.ts";
 import { printStarted } from "../print-started.ts";
 import { warn } from "../terminal/output.ts";
 import { showProgress } from "../terminal/progress.ts";
@@ -27,6 +28,8 @@ export interface RunGoalOptions extends AnsweringOptions {
   readonly state?: string;
   readonly new?: boolean;
   readonly detach?: boolean;
+  readonly every?: string;
+  readonly catchUp?: boolean;
   readonly quiet?: boolean;
   readonly json?: boolean;
   readonly limit: number;
@@ -34,6 +37,13 @@ export interface RunGoalOptions extends AnsweringOptions {
 
 export async function runGoalCommand(host: Host, goal: string, options: RunGoalOptions): Promise<void> {
   const request = await requestOf(host, goal, options);
+  if (options.every !== undefined) {
+    const { folder, ...goal } = request;
+    const about = request.text.split("\n", 1)[0]?.slice(0, 200) ?? "";
+    const schedule = { cron: options.every, work: { goal }, folder, about, catch_up: options.catchUp === true };
+    return makeSchedule(host, schedule, options);
+  }
+  if (options.catchUp === true) throw new TuttiError("usage", "--catch-up is for --every");
   const start = { anew: options.new === true };
   if (options.detach === true) {
     return withDaemon(host, { state: options.state }, async (tutti) => {

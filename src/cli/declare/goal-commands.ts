@@ -4,7 +4,16 @@ import type { Command } from "commander";
 import type { Host } from "../../host/host.ts";
 import type { ReportOptions } from "../commands/report.ts";
 import type { RunGoalOptions } from "../commands/run-goal.ts";
-import { jsonOption, limitOption, noInputOption, stateOption, waitOption, yesOption } from "../options.ts";
+import {
+  catchUpOption,
+  everyOption,
+  jsonOption,
+  limitOption,
+  noInputOption,
+  stateOption,
+  waitOption,
+  yesOption,
+} from "../options.ts";
 
 export function declareGoalCommands(program: Command, host: () => Promise<Host>): void {
   program
@@ -21,6 +30,8 @@ export function declareGoalCommands(program: Command, host: () => Promise<Host>)
     .option("--script <file>", "a rehearsal script in JSON, for the model rehearsal/script")
     .addOption(stateOption())
     .option("--new", "start anew even if the same goal is under way")
+    .addOption(everyOption())
+    .addOption(catchUpOption())
     .option("--detach", "print the id of the task and return; the daemon does the work, and is started if need be")
     .option("--quiet", "do not show the progress")
     .addOption(noInputOption())

@@ -19,6 +19,8 @@ import { type PageReads, readsOf } from "./reader.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
 import { standingApprovals } from "./standing-approvals-of-asks.ts";
 import type { KeptApprovals } from "../project/kept-approvals.ts";
+import { StartGoal } from "../../protocol/api/goal-shapes.ts";
+import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import { systemClock } from "../../engine/clock.ts";
 import { scheduleControl } from "./schedule-control.ts";
 import { conversationControl } from "./conversation-control.ts";
@@ -52,6 +54,13 @@ export interface LocalClientDeps {
   >;
   readonly setup: Tutti["setup"];
   readonly close: () => Promise<void>;
+}
+
+/** Throws when a goal could not be started with this. */
+function checkGoal(goal: unknown): void {
+  const read = StartGoal.safeParse(goal);
+  if (!read.success)
+    throw new TuttiError("invalid_input", `the goal cannot be used: ${describeIssues(issuesOf(read.error))}`);
 }
 
 /** How many tasks that cannot go on the status names. */
@@ -132,7 +141,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     ...deps.workspaces,
     retry: taskRetrier(deps),
     ...sessionControl({ view, engine, workspaces: deps.workspaces }),
-    ...scheduleControl({ view, engine, tasks: reads.tasks, clock: systemClock }),
+    ...scheduleControl({ view, engine, tasks: reads.tasks, clock: systemClock, checkGoal }),
     ...conversationControl({ engine, runtimes: deps.runtimes, task: reads.task }),
     pause: () => engine.pause(),
     resume: () => engine.resume(),

@@ -35,6 +35,8 @@ import { openSigningKey } from "../operators/signing-key.ts";
 import { WorkerQuotas } from "../operators/worker-quota.ts";
 import { scheduleRunner } from "../../runner/schedule/runner.ts";
 import { machineOffset, scheduledStarter } from "./schedule-control.ts";
+import { StartGoal } from "../../protocol/api/goal-shapes.ts";
+import { goalStarter } from "./start-goal.ts";
 import { invocationStarter } from "./start-invocation.ts";
 import { workerService } from "../operators/worker-service.ts";
 import { SecretKeeper } from "../secrets/secret-keeper.ts";
@@ -116,6 +118,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     // A schedule starts work through the engine that runs the schedule.
     const startScheduled = scheduledStarter({
       invoke: (text, options) => invocationStarter({ engine, runtimes })(text, options),
+      startGoal: (goal, options) => goalStarter({ engine, runtimes })(StartGoal.parse(goal), options),
     });
     const engine = new Engine({
       store,
