@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import type { Host, RunningDaemon, UpOptions } from "../../host/host.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
-import { toTuttiError, TuttiError } from "../../protocol/error.ts";
+import { errorTable, toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { warn } from "../terminal/output.ts";
 import { note, writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
@@ -27,6 +27,10 @@ export interface UpCommandOptions {
   readonly maxConnections?: number;
   readonly maxRequests?: number;
   readonly cwd?: string;
+  /** Plays the tour when the daemon is up. */
+  readonly tour?: boolean;
+  /** Ends after the tour. */
+  readonly tourOnly?: boolean;
 }
 
 type Started = "here" | "detached" | "already";
@@ -35,20 +39,49 @@ export async function upCommand(host: Host, options: UpCommandOptions): Promise<
   const up = upOptions(options);
   const found = await host.findDaemon(up.state);
   if (found?.command === true) throw servedByCommand(up.state, found);
-  if (found !== undefined) return printFound(host, found, options);
+  if (found !== undefined) {
+    await printFound(host, found, options);
+    return tourIfWanted(host, options);
+  }
   if (options.detach === true) {
     const { daemon, existed } = await host.startDaemon(up);
-    if (existed) return printFound(host, daemon, options);
-    return print(host, daemon, { how: "detached", options });
+    await (existed ? printFound(host, daemon, options) : print(host, daemon, { how: "detached", options }));
+    return tourIfWanted(host, options);
   }
   // Printed while the daemon already runs; a failure to print must not end it.
   let printed: Promise<void> = Promise.resolve();
+  const stopped = new AbortController();
   await host.runDaemon(up, (daemon) => {
-    printed = print(host, daemon, { how: "here", options }).catch((thrown: unknown) =>
-      note(`tutti: up at ${daemon.url}, but ${toTuttiError(thrown).message}`),
-    );
+    printed = print(host, daemon, { how: "here", options })
+      .then(() => tourIfWanted(host, options, stopped.signal))
+      .catch((thrown: unknown) => {
+        if (stopped.signal.aborted) return;
+        note(`tutti: up at ${daemon.url}, but ${toTuttiError(thrown).message}`);
+        if (options.tourOnly === true) process.exitCode = errorTable[toTuttiError(thrown).code].exit;
+      })
+      .then(() => {
+        if (options.tourOnly === true && !stopped.signal.aborted) process.kill(process.pid, "SIGTERM");
+      });
   });
+  stopped.abort();
   await printed;
+}
+
+function wantsTour({ tour, tourOnly }: UpCommandOptions): boolean {
+  return tour === true || tourOnly === true;
+}
+
+async function tourIfWanted(host: Host, options: UpCommandOptions, signal?: AbortSignal): Promise<void> {
+  if (!wantsTour(options)) return;
+  const tutti = await host.connect(stateFolder(options.state));
+  if (tutti === undefined) return;
+  signal?.addEventListener("abort", () => void tutti.close());
+  const { playTour } = await import("../tour/play-tour.ts");
+  try {
+    await playTour(tutti, options);
+  } finally {
+    await tutti.close();
+  }
 }
 
 function servedByCommand(folder: string, { pid, url }: RunningDaemon): TuttiError {
@@ -100,7 +133,7 @@ function upOptions(options: UpCommandOptions): UpOptions {
     tlsKey: key,
     insecure,
     publicUrl,
-    logLevel,
+    logLevel = wantsTour(options) ? "warn" : undefined,
     grace,
     minFree,
     maxConnections,

@@ -69,6 +69,9 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
       "--cwd <folder>",
       "where relative paths in requests begin that name no folder (default: the current folder)",
     )
+    .option("--tour", "then play the tour: a goal from start to report, without a model (`npm start` does this)")
+    .option("--no-tour", "do not play the tour")
+    .option("--tour-only", "end after the tour")
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (options: UpCommandOptions) => {

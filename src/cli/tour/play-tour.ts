@@ -1,0 +1,143 @@
+// Plays the tour: one goal from its first word to its report, with a script in place of a model and everything else real.
+import type { Tutti } from "../../client/client.ts";
+import { reportLines } from "../../core/render-report.ts";
+import { errorTable, TuttiError } from "../../protocol/error.ts";
+import type { GoalReport } from "../../protocol/task/goal-report.ts";
+import { commandLine } from "../connect.ts";
+import { warn } from "../terminal/output.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
+import { bold, dim } from "../terminal/style.ts";
+import { isTourRepository, makeTourRepository, removeTourRepository } from "./tour-repository.ts";
+import { tourAnswerer } from "./tour-answers.ts";
+import { tourCheck, tourCriterion, tourGoal, tourManager, tourPolicy, tourScript } from "./tour-script.ts";
+import { tourStory } from "./tour-story.ts";
+
+export interface TourOptions {
+  /** `--state` as it was given. */
+  readonly state?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** Sets the exit status of the process by the outcome. The repository stays for the person to look at. */
+export async function playTour(tutti: Tutti, options: TourOptions): Promise<void> {
+  await removeEarlierTours(tutti);
+  const folder = await makeTourRepository();
+  const say = options.json === true ? async () => undefined : writeLine;
+  for (const line of introduction(folder)) await say(line);
+  const report = await runGoal(tutti, folder, say);
+  if (options.json === true) await writeJson(report);
+  else for (const line of closing(report, folder, options)) await writeLine(line);
+  if (report.status !== "done") process.exitCode = errorTable.task_failed.exit;
+}
+
+function introduction(folder: string): string[] {
+  return [
+    "",
+    bold("The tour: one goal, from your words to a report with evidence."),
+    "This is a rehearsal: a script plays the model, so that neither a key nor the network is needed. All the rest is real: the files, the branches, the tests, the approvals.",
+    "",
+    `  repository  ${folder}`,
+    `  goal        ${tourGoal}`,
+    `  accepted    when ${tourCriterion}`,
+    "",
+  ];
+}
+
+async function runGoal(tutti: Tutti, folder: string, say: typeof writeLine): Promise<GoalReport> {
+  const answerer = await tourAnswerer(tutti);
+  try {
+    const { goal, task } = await tutti.startGoal(
+      {
+        text: tourGoal,
+        folder,
+        accept: [tourCriterion],
+        checks: [tourCheck],
+        manager_model: tourManager,
+        policy: tourPolicy,
+        script: tourScript,
+      },
+      { anew: true },
+    );
+    const story = tourStory();
+    const began = performance.now();
+    for await (const item of tutti.follow({ task })) {
+      if (!("event" in item)) continue;
+      const { event } = item;
+      const seconds = ((performance.now() - began) / 1_000).toFixed(1).padStart(4);
+      for (const { who, text } of story(event)) {
+        const [first = "", ...rest] = text.split("\n");
+        await say(`${dim(seconds)}  ${bold(who.padEnd(nameWidth))}  ${first}`, { hang: textColumn });
+        for (const line of rest) await say(`${" ".repeat(textColumn)}${line.trim()}`);
+      }
+      if (event.type === "ask.raised") await answerer.answer(event.data.ask);
+    }
+    return await tutti.goalReport(goal);
+  } finally {
+    // A tour that was interrupted cannot reach the daemon any more.
+    await answerer.close().catch(() => undefined);
+  }
+}
+
+const nameWidth = "discount".length;
+const textColumn = "99.9".length + nameWidth + 4;
+
+function closing(report: GoalReport, folder: string, { state }: TourOptions): string[] {
+  const command = (words: string): string => typed(commandLine(state, words));
+  const [fix] = report.tasks;
+  const next: (readonly [string, string])[] = [
+    [command(`report ${report.goal}`), "the whole report, as Markdown"],
+    [command(`diff ${fix?.task ?? report.task}`), "what the first task changed"],
+    [command(`logs ${report.task}`), "every event of the goal"],
+    [`git -C ${folder} log --graph --oneline --all`, "the branches"],
+  ];
+  return [
+    "",
+    bold("The report"),
+    "",
+    ...reportLines(report),
+    "",
+    bold("What you can type now, in another terminal"),
+    "",
+    ...next.flatMap(([line, why]) => [`  ${line}`, dim(`      ${why}`)]),
+    "",
+    "Your own goal: in a git repository of yours,",
+    "",
+    `  ${command("init")}`,
+    dim("      finds your models and coding agents, and writes a config"),
+    `  ${command('run "what you want"')}`,
+    dim("      splits it, has it done, verifies it and reports"),
+    "",
+    dim(`The next tour removes ${folder} and plays again.`),
+  ];
+}
+
+/** In a clone there is no command `tutti` yet, and npm runs scripts at the top of the clone. */
+function typed(line: string): string {
+  return process.env["npm_lifecycle_event"] === "start" ? line.replace(/^tutti /, "bin/tutti.js ") : line;
+}
+
+/** An earlier tour that was interrupted would go on beside this one. A folder that cannot be removed is only told. */
+async function removeEarlierTours(tutti: Tutti): Promise<void> {
+  const { goals } = await tutti.goals({ limit: 50 });
+  for (const { goal, task, text, status } of goals) {
+    if (text !== tourGoal) continue;
+    const [folder = ""] = (await tutti.goal(goal)).roots;
+    if (!(await isTourRepository(folder))) continue;
+    try {
+      if (!["done", "failed", "abandoned"].includes(status)) await tutti.cancel(task, "another tour begins");
+      await removeWorkspaces(tutti, folder);
+      await removeTourRepository(folder);
+    } catch (thrown) {
+      if (!(thrown instanceof TuttiError)) throw thrown;
+      warn(`${folder} of an earlier tour is left: ${thrown.message}`);
+    }
+  }
+}
+
+async function removeWorkspaces(tutti: Tutti, folder: string): Promise<void> {
+  const { workspaces } = await tutti.workspaces();
+  for (const { id, project, state } of workspaces) {
+    if (project !== folder || state === "removed") continue;
+    await tutti.removeWorkspace(id, { uncommitted: "discard" });
+  }
+}

@@ -1,0 +1,107 @@
+// Tells the events of the tour's goal as they happen, one line each, in the words of somebody who sees Tutti for the first time.
+import type { TaskId } from "../../protocol/ids.ts";
+import type { Answer } from "../../protocol/task/ask.ts";
+import type { TaskEvent } from "../../protocol/task/event.ts";
+import type { EvidenceFact } from "../../protocol/task/evidence.ts";
+import type { PlannedTask } from "../../protocol/task/goal.ts";
+import { paint } from "../terminal/style.ts";
+import { counted } from "../terminal/units.ts";
+
+export interface StoryLine {
+  /** Who it is about: a task by its name in the plan, or the goal. */
+  readonly who: string;
+  readonly text: string;
+}
+
+/** Returns what to print for each event; for most events nothing. */
+export function tourStory(): (event: TaskEvent) => readonly StoryLine[] {
+  const names = new Map<TaskId, string>();
+  const plan = new Map<string, PlannedTask>();
+  const asked = new Set<string>();
+  return (event) => {
+    // A task is known by its prompt before the manager has told which planned task it carries out.
+    if (event.type === "task.created") {
+      const planned = [...plan.values()].findLast(({ prompt }) => prompt === event.data.prompt);
+      if (planned === undefined) return [];
+      names.set(event.task, planned.id);
+      return [{ who: planned.id, text: startText(planned) }];
+    }
+    if (event.type === "goal.planned") {
+      for (const task of event.data.tasks) plan.set(task.id, task);
+      return planLines(event.data.tasks);
+    }
+    const who = names.get(event.task) ?? "goal";
+    if (event.type === "ask.raised") return [{ who, text: questionText(event.data.ask.question, asked) }];
+    return linesOf(event, names).map((text) => ({ who, text }));
+  };
+}
+
+function planLines(tasks: readonly PlannedTask[]): StoryLine[] {
+  const names = tasks.map(({ id, after }) => (after.length === 0 ? id : `${id} (after ${after.join(", ")})`));
+  return [{ who: "goal", text: `the manager splits it into ${counted(tasks.length, "task")}: ${names.join(", ")}` }];
+}
+
+function startText({ prompt, after }: PlannedTask): string {
+  const where = after.length === 0 ? "a worktree of its own" : `a worktree that has the work of ${after.join(", ")}`;
+  return `begins in ${where}: ${prompt}`;
+}
+
+/** The same question about something else is not told at length again. */
+function questionText(question: string, asked: Set<string>): string {
+  const [first = "", ...rest] = question.split("\n");
+  const text = asked.has(first) && rest.length > 0 ? "The same question about" : first;
+  asked.add(first);
+  return [`${paint("yellow", "?")} ${text}`, ...rest].join("\n");
+}
+
+function linesOf(event: TaskEvent, names: ReadonlyMap<TaskId, string>): string[] {
+  switch (event.type) {
+    case "message.added":
+      return event.data.message.parts.flatMap((part) =>
+        part.part_type === "tool_call" ? toolText(part.data.tool_name, part.data.input) : [],
+      );
+    case "session.saved":
+      return [`says that it is done. That is only a claim, so Tutti checks the commit (${changed(event.data)})`];
+    case "ask.answered":
+      return [`${paint("yellow", "→")} ${event.data.by.name} answers: ${answerText(event.data.answer)}`];
+    case "evidence.added":
+      return factText(event.data.evidence.fact, event.data.evidence.verdict);
+    case "attempt.ended":
+      return ["tries again; its prompt now has the output of the check that failed"];
+    case "goal.link_changed": {
+      const name = names.get(event.data.task) ?? event.data.task;
+      const isVerified = event.data.state === "verified";
+      return [isVerified ? `${name} is verified` : `${name} is ${event.data.state}: ${event.data.reason}`];
+    }
+    case "goal.integrated":
+      return [`the work of all tasks is merged into the branch ${event.data.branch ?? event.data.commit}`];
+    case "goal.noted":
+      return [event.data.text];
+    default:
+      return [];
+  }
+}
+
+function toolText(tool: string, input: unknown): string[] {
+  const { path }: { readonly path?: unknown } = Object(input);
+  if (typeof path !== "string") return [];
+  return tool === "write" || tool === "edit" ? [`${tool === "write" ? "writes" : "changes"} ${path}`] : [];
+}
+
+function changed({ files, added, removed }: Extract<TaskEvent, { type: "session.saved" }>["data"]): string {
+  return `${counted(files, "file")}, +${added} −${removed}`;
+}
+
+function answerText(answer: Answer): string {
+  if (answer.kind === "question") return String(answer.value);
+  return (answer.kind === "approval" ? answer.approved : answer.go_on) ? "yes" : "no";
+}
+
+function factText(fact: EvidenceFact, verdict: string): string[] {
+  if (fact.kind !== "check") return [];
+  const counts = fact.tests === null ? "" : `, ${fact.tests.passed} passed and ${fact.tests.failed} failed`;
+  const line = `\`${fact.argv.join(" ")}\`${counts}`;
+  if (fact.outcome === "passed") return [`${paint("green", "✓")} ${line}`];
+  const before = verdict === "nothing" ? "; that was so before, and is left to the other tasks" : "";
+  return [`${paint("red", "✗")} ${line}${before}`];
+}
