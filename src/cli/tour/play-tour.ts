@@ -3,20 +3,14 @@ import type { Tutti } from "../../client/client.ts";
 import { reportLines } from "../../core/render-report.ts";
 import { errorTable, TuttiError } from "../../protocol/error.ts";
 import type { GoalReport } from "../../protocol/task/goal-report.ts";
-import { commandLine } from "../connect.ts";
 import { warn } from "../terminal/output.ts";
 import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim } from "../terminal/style.ts";
 import { isTourRepository, makeTourRepository, removeTourRepository } from "./tour-repository.ts";
 import { tourAnswerer } from "./tour-answers.ts";
+import { introduction, nextSteps, type TourOptions } from "./tour-texts.ts";
 import { tourCheck, tourCriterion, tourGoal, tourManager, tourPolicy, tourScript } from "./tour-script.ts";
 import { tourStory } from "./tour-story.ts";
-
-export interface TourOptions {
-  /** `--state` as it was given. */
-  readonly state?: string | undefined;
-  readonly json?: boolean | undefined;
-}
 
 /** Sets the exit status of the process by the outcome. The repository stays for the person to look at. */
 export async function playTour(tutti: Tutti, options: TourOptions): Promise<void> {
@@ -26,21 +20,11 @@ export async function playTour(tutti: Tutti, options: TourOptions): Promise<void
   for (const line of introduction(folder)) await say(line);
   const report = await runGoal(tutti, folder, say);
   if (options.json === true) await writeJson(report);
-  else for (const line of closing(report, folder, options)) await writeLine(line);
+  else {
+    const lines = ["", bold("The report"), "", ...reportLines(report), ...nextSteps(report, folder, options)];
+    for (const line of lines) await writeLine(line);
+  }
   if (report.status !== "done") process.exitCode = errorTable.task_failed.exit;
-}
-
-function introduction(folder: string): string[] {
-  return [
-    "",
-    bold("The tour: one goal, from your words to a report with evidence."),
-    "This is a rehearsal: a script plays the model, so that neither a key nor the network is needed. All the rest is real: the files, the branches, the tests, the approvals.",
-    "",
-    `  repository  ${folder}`,
-    `  goal        ${tourGoal}`,
-    `  accepted    when ${tourCriterion}`,
-    "",
-  ];
 }
 
 async function runGoal(tutti: Tutti, folder: string, say: typeof writeLine): Promise<GoalReport> {
@@ -63,10 +47,13 @@ async function runGoal(tutti: Tutti, folder: string, say: typeof writeLine): Pro
     for await (const item of tutti.follow({ task })) {
       if (!("event" in item)) continue;
       const { event } = item;
-      const seconds = ((performance.now() - began) / 1_000).toFixed(1).padStart(4);
+      const seconds = ((performance.now() - began) / 1_000).toFixed(1);
       for (const { who, text } of story(event)) {
         const [first = "", ...rest] = text.split("\n");
-        await say(`${dim(seconds)}  ${bold(who.padEnd(nameWidth))}  ${first}`, { hang: textColumn });
+        const time = `${" ".repeat(Math.max(0, timeWidth - seconds.length))}${dim(seconds)}`;
+        // The indentation of the line counts already.
+        const hang = textColumn - Math.max(0, timeWidth - seconds.length);
+        await say(`${time}  ${bold(who.padEnd(nameWidth))}  ${first}`, { hang });
         for (const line of rest) await say(`${" ".repeat(textColumn)}${line.trim()}`);
       }
       if (event.type === "ask.raised") await answerer.answer(event.data.ask);
@@ -79,42 +66,8 @@ async function runGoal(tutti: Tutti, folder: string, say: typeof writeLine): Pro
 }
 
 const nameWidth = "discount".length;
-const textColumn = "99.9".length + nameWidth + 4;
-
-function closing(report: GoalReport, folder: string, { state }: TourOptions): string[] {
-  const command = (words: string): string => typed(commandLine(state, words));
-  const [fix] = report.tasks;
-  const next: (readonly [string, string])[] = [
-    [command(`report ${report.goal}`), "the whole report, as Markdown"],
-    [command(`diff ${fix?.task ?? report.task}`), "what the first task changed"],
-    [command(`logs ${report.task}`), "every event of the goal"],
-    [`git -C ${folder} log --graph --oneline --all`, "the branches"],
-  ];
-  return [
-    "",
-    bold("The report"),
-    "",
-    ...reportLines(report),
-    "",
-    bold("What you can type now, in another terminal"),
-    "",
-    ...next.flatMap(([line, why]) => [`  ${line}`, dim(`      ${why}`)]),
-    "",
-    "Your own goal: in a git repository of yours,",
-    "",
-    `  ${command("init")}`,
-    dim("      finds your models and coding agents, and writes a config"),
-    `  ${command('run "what you want"')}`,
-    dim("      splits it, has it done, verifies it and reports"),
-    "",
-    dim(`The next tour removes ${folder} and plays again.`),
-  ];
-}
-
-/** In a clone there is no command `tutti` yet, and npm runs scripts at the top of the clone. */
-function typed(line: string): string {
-  return process.env["npm_lifecycle_event"] === "start" ? line.replace(/^tutti /, "bin/tutti.js ") : line;
-}
+const timeWidth = "99.9".length;
+const textColumn = timeWidth + nameWidth + 4;
 
 /** An earlier tour that was interrupted would go on beside this one. A folder that cannot be removed is only told. */
 async function removeEarlierTours(tutti: Tutti): Promise<void> {

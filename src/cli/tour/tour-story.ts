@@ -2,7 +2,7 @@
 import type { TaskId } from "../../protocol/ids.ts";
 import type { Answer } from "../../protocol/task/ask.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
-import type { EvidenceFact } from "../../protocol/task/evidence.ts";
+import type { Evidence } from "../../protocol/task/evidence.ts";
 import type { PlannedTask } from "../../protocol/task/goal.ts";
 import { paint } from "../terminal/style.ts";
 import { counted } from "../terminal/units.ts";
@@ -30,7 +30,9 @@ export function tourStory(): (event: TaskEvent) => readonly StoryLine[] {
       for (const task of event.data.tasks) plan.set(task.id, task);
       return planLines(event.data.tasks);
     }
-    const who = names.get(event.task) ?? "goal";
+    const who = names.get(event.task) ?? (event.task === event.root ? "goal" : undefined);
+    // Tasks below a planned one, such as a review, are in the report.
+    if (who === undefined) return [];
     if (event.type === "ask.raised") return [{ who, text: questionText(event.data.ask.question, asked) }];
     return linesOf(event, names).map((text) => ({ who, text }));
   };
@@ -65,7 +67,9 @@ function linesOf(event: TaskEvent, names: ReadonlyMap<TaskId, string>): string[]
     case "ask.answered":
       return [`${paint("yellow", "→")} ${event.data.by.name} answers: ${answerText(event.data.answer)}`];
     case "evidence.added":
-      return factText(event.data.evidence.fact, event.data.evidence.verdict);
+      return factLines(event.data.evidence).map((line) =>
+        event.task === event.root ? `${line}, on the work of all tasks together` : line,
+      );
     case "attempt.ended":
       return ["tries again; its prompt now has the output of the check that failed"];
     case "goal.link_changed": {
@@ -74,7 +78,7 @@ function linesOf(event: TaskEvent, names: ReadonlyMap<TaskId, string>): string[]
       return [isVerified ? `${name} is verified` : `${name} is ${event.data.state}: ${event.data.reason}`];
     }
     case "goal.integrated":
-      return [`the work of all tasks is merged into the branch ${event.data.branch ?? event.data.commit}`];
+      return [`that work is on the branch ${event.data.branch ?? event.data.commit}`];
     case "goal.noted":
       return [event.data.text];
     default:
@@ -97,11 +101,12 @@ function answerText(answer: Answer): string {
   return (answer.kind === "approval" ? answer.approved : answer.go_on) ? "yes" : "no";
 }
 
-function factText(fact: EvidenceFact, verdict: string): string[] {
+function factLines({ fact, verdict }: Evidence): string[] {
   if (fact.kind !== "check") return [];
-  const counts = fact.tests === null ? "" : `, ${fact.tests.passed} passed and ${fact.tests.failed} failed`;
+  const counts = fact.tests === null ? "" : `: ${fact.tests.passed} passed, ${fact.tests.failed} failed`;
   const line = `\`${fact.argv.join(" ")}\`${counts}`;
   if (fact.outcome === "passed") return [`${paint("green", "✓")} ${line}`];
-  const before = verdict === "nothing" ? "; that was so before, and is left to the other tasks" : "";
+  if (fact.outcome === "not_run") return [`${paint("red", "✗")} ${line} was not run: ${fact.reason}`];
+  const before = verdict === "nothing" ? "; so it was before, which does not count against this task" : "";
   return [`${paint("red", "✗")} ${line}${before}`];
 }
