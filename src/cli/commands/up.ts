@@ -55,7 +55,7 @@ export async function upCommand(host: Host, options: UpCommandOptions): Promise<
     printed = print(host, daemon, { how: "here", options })
       .then(() => tourIfWanted(host, options, stopped.signal))
       .catch((thrown: unknown) => {
-        if (stopped.signal.aborted) return;
+        if (stopped.signal.aborted) return note("tutti: the tour was interrupted; the next one begins from the start");
         note(`tutti: up at ${daemon.url}, but ${toTuttiError(thrown).message}`);
         if (options.tourOnly === true) process.exitCode = errorTable[toTuttiError(thrown).code].exit;
       })

@@ -20,6 +20,7 @@ export async function tourAnswerer(tutti: Tutti): Promise<TourAnswerer> {
   if (url === undefined || !url.startsWith("http:")) {
     return { answer: (ask) => give(tutti, ask), close: async () => undefined };
   }
+  await revokeEarlier(tutti);
   const { id, key } = await tutti.addKey({ name: by.name, role: "operator" });
   const own = httpClient({ url, key });
   return {
@@ -29,6 +30,13 @@ export async function tourAnswerer(tutti: Tutti): Promise<TourAnswerer> {
       await tutti.revokeKey(id);
     },
   };
+}
+
+/** A tour that was interrupted could not revoke its key. */
+async function revokeEarlier(tutti: Tutti): Promise<void> {
+  for (const { id, name, revoked_at } of await tutti.keys()) {
+    if (name === by.name && revoked_at === null) await tutti.revokeKey(id);
+  }
 }
 
 /** Approvals are granted, because only the script of the tour asks for any, and only for the tour's own repository. */

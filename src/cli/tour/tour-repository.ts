@@ -49,8 +49,9 @@ test("ten percent off", async () => {
 `,
 };
 
-/** Returns its folder. */
+/** Returns its folder. Throws `not_found` when there is no git. */
 export async function makeTourRepository(): Promise<string> {
+  await requireGit();
   const folder = await realpath(await mkdtemp(join(tmpdir(), prefix)));
   for (const [name, text] of Object.entries(files)) {
     const path = join(folder, name);
@@ -61,6 +62,16 @@ export async function makeTourRepository(): Promise<string> {
   await git(folder, "add", "--all");
   await git(folder, "commit", "--quiet", "--message", "A shopping cart whose tests fail");
   return folder;
+}
+
+async function requireGit(): Promise<void> {
+  try {
+    await runHere(["git", "--version"], tmpdir());
+  } catch (cause) {
+    throw new TuttiError("not_found", "the tour needs git, which is not on PATH: install it, and start again", {
+      cause,
+    });
+  }
 }
 
 /** Nothing that the person has set up for git is needed, and none of it can get in the way. */
