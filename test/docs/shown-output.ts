@@ -8,11 +8,13 @@ interface Places {
   readonly clone: string;
 }
 
-const idPattern = /\b(?:tsk|ask|ntc)_[a-z0-9_]+\b|\bkey_[a-f0-9-]+\b|\bop-[a-f0-9-]+\b/g;
+const idPattern = /\b(?:tsk|ask|gol|ntc)_[a-z0-9_]+\b|\bkey_[a-f0-9-]+\b|\bop-[a-f0-9-]+\b/g;
 
 /** Parts of a line that differ between runs, each with a pattern for what this run may have instead. */
 const varying: readonly (readonly [RegExp, string])[] = [
   [/…/, ".*"],
+  // The time at the beginning of a line of the tour is aligned at its end.
+  [/^ *\d+\.\d s {2}/, " *\\d+\\.\\d s {2}"],
   [/(?:\d[\d.]* (?:ms|s|min|h|d)\b ?)+/, "(?:\\d[\\d.]* (?:ms|s|min|h|d)\\b ?)+"],
   [/\d+ tokens/, "\\d+ tokens"],
   [/process \d+/, "process \\d+"],
@@ -91,7 +93,7 @@ function escape(text: string): string {
 /** Puts the ids of this run into a command: those that the page showed before, and for `tsk_…` the latest that was printed. */
 export function withKnownIds(command: string, ids: KnownIds, latest: readonly string[]): string {
   const literal = command.replaceAll(idPattern, (id) => ids.get(id) ?? id);
-  return literal.replaceAll(/\b(tsk_|ask_|key_|op-)…/g, (shown, prefix: string) => {
+  return literal.replaceAll(/\b(tsk_|ask_|gol_|key_|op-)…/g, (shown, prefix: string) => {
     for (const output of latest.toReversed()) {
       const found = [...output.matchAll(idPattern)].find(([id]) => id.startsWith(prefix));
       if (found !== undefined) return found[0];

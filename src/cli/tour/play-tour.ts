@@ -47,7 +47,7 @@ async function runGoal(tutti: Tutti, folder: string, say: typeof writeLine): Pro
     for await (const item of tutti.follow({ task })) {
       if (!("event" in item)) continue;
       const { event } = item;
-      const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+      const seconds = ((performance.now() - began) / 1_000).toFixed(1) + " s";
       for (const { who, text } of story(event)) {
         const [first = "", ...rest] = text.split("\n");
         const time = `${" ".repeat(Math.max(0, timeWidth - seconds.length))}${dim(seconds)}`;
@@ -66,7 +66,7 @@ async function runGoal(tutti: Tutti, folder: string, say: typeof writeLine): Pro
 }
 
 const nameWidth = "discount".length;
-const timeWidth = "99.9".length;
+const timeWidth = "99.9 s".length;
 const textColumn = timeWidth + nameWidth + 4;
 
 /** An earlier tour that was interrupted would go on beside this one. A folder that cannot be removed is only told. */
