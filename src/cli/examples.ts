@@ -92,6 +92,16 @@ export const examples: readonly Example[] = [
     run: 'mkdir -p hello && tutti run "Say hello" --cwd hello --script examples/goal.json --check "test -e hello.txt" --yes --state state',
   },
   {
+    command: "goals",
+    about: "List the goals and how each stands",
+    run: "tutti goals --state state",
+  },
+  {
+    command: "goal",
+    about: "Show the newest goal: what proves each criterion, who did each task",
+    run: "tutti goal last --state state",
+  },
+  {
     command: "report",
     about: "Print the report of a goal as Markdown",
     run: "tutti report last --state state",

@@ -1,7 +1,8 @@
-// Finds the task or the question that a person means: by its id, the end or a unique beginning of it, or the word `last`.
+// Finds the task, the goal or the question that a person means: by its id, the end or a unique beginning of it, or `last`.
 import type { Reader } from "../client/client.ts";
+import { goalOfTask, taskOfGoal } from "../core/goal-id.ts";
 import { TuttiError } from "../protocol/error.ts";
-import { AskId, TaskId } from "../protocol/ids.ts";
+import { AskId, type GoalId, TaskId } from "../protocol/ids.ts";
 
 /** The newest tasks among which a beginning is looked for; whoever means an older one gives the whole id. */
 const mostTasks = 10_000;
@@ -9,12 +10,28 @@ const pageSize = 200;
 /** An error message names at most this many candidates. */
 const mostNamed = 8;
 
-/** `last` is the newest root. Throws `not_found`, or `invalid_input` with the candidates when several tasks fit. */
-export async function findTask(reader: Reader, given: string): Promise<TaskId> {
-  if (given === "last") return newestTask(reader);
+/**
+ * `last` is the newest root, and a goal stands for the task of its manager. Throws `not_found`, or `invalid_input` with the
+ * candidates when several tasks fit.
+ */
+export async function findTask(reader: Reader, named: string): Promise<TaskId> {
+  if (named === "last") return newestTask(reader);
+  const given = named.startsWith("gol_") ? taskOfGoal(named) : named;
   if (TaskId.safeParse(given).success && (await exists(() => reader.task(given)))) return given;
   const known = (await Array.fromAsync(newestTasks(reader))).map(({ id }) => id);
   return chosen(given, { known, what: "task", prefix: "tsk_" });
+}
+
+/** `last` is the newest goal. A task of a goal, whichever, stands for its goal. */
+export async function findGoal(reader: Reader, given: string): Promise<GoalId> {
+  if (given === "last") {
+    const [newest] = (await reader.goals({ limit: 1 })).goals;
+    if (newest === undefined) throw new TuttiError("not_found", "there are no goals yet; `tutti run` starts one");
+    return newest.goal;
+  }
+  const { root } = await reader.task(await findTask(reader, given));
+  if ((await reader.task(root)).runner === "manager") return goalOfTask(root);
+  throw new TuttiError("not_found", `${given} belongs to no goal; \`tutti goals\` lists them`);
 }
 
 /** `last` is the question that was asked last and is still open. */

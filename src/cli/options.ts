@@ -11,7 +11,11 @@ export interface InputOptions {
 }
 
 /** Describes the argument TASK. */
-export const taskArgument = "the id of a task, a unique beginning or the end of it, or `last` for the newest tree";
+export const taskArgument =
+  "the id of a task or a goal, a unique beginning or the end of it, or `last` for the newest tree";
+
+/** Describes the argument GOAL. */
+export const goalArgument = "the id of a goal or of one of its tasks, or `last` for the newest goal";
 
 export const stateOption = (): Option =>
   new Option("--state <folder>", "the state folder (default: $TUTTI_STATE, or ~/.tutti)");

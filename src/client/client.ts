@@ -90,6 +90,11 @@ export interface Reader {
   heldAgents(): Promise<readonly HeldAgent[]>;
   /** A conversation with the manager, with its latest turns. */
   conversation(conversation: TaskId): Promise<ConversationView>;
+  /** Newest first. */
+  goals(query?: GoalListQuery): Promise<GoalPage>;
+  goal(goal: GoalId): Promise<GoalView>;
+  /** As the goal stands now. */
+  goalReport(goal: GoalId): Promise<GoalReport>;
   /** Whether there is a pause, so that no new work begins. */
   paused(): Promise<boolean>;
   close(): Promise<void>;
@@ -131,11 +136,6 @@ export interface Tutti extends Reader {
       readonly caller?: string;
     },
   ): Promise<StartedGoal>;
-  /** Newest first. */
-  goals(query?: GoalListQuery): Promise<GoalPage>;
-  goal(goal: GoalId): Promise<GoalView>;
-  /** As the goal stands now. */
-  goalReport(goal: GoalId): Promise<GoalReport>;
   /** Says something to the manager of the goal. `stop` ends the goal, `stop NAME` one of its tasks. Returns the manager's task. */
   tellGoal(goal: GoalId, text: string): Promise<TaskId>;
   /** Waits for the task to end; tasks below it may still be running. */

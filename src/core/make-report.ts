@@ -141,7 +141,8 @@ function placeText({ commit, tree }: Evidence): string {
   return tree === null ? "" : ` (snapshot ${tree.slice(0, 12)})`;
 }
 
-function factText(fact: EvidenceFact): string {
+/** One fact in a sentence. */
+export function factText(fact: EvidenceFact): string {
   switch (fact.kind) {
     case "check": {
       const { argv, outcome, tests, reason } = fact;
@@ -149,7 +150,7 @@ function factText(fact: EvidenceFact): string {
       return `check \`${argv.join(" ")}\` ${outcome.replace("_", " ")}${counts}${reason === "" ? "" : `; ${reason}`}`;
     }
     case "git":
-      return `git: ${fact.changed.length} files changed since ${fact.base.slice(0, 12)}`;
+      return `git: ${fact.changed.length} file${fact.changed.length === 1 ? "" : "s"} changed since ${fact.base.slice(0, 12)}`;
     case "file":
       return `file ${fact.path}, ${fact.size} bytes`;
     case "review": {

@@ -95,14 +95,14 @@ export function reportLines(report: GoalReport, { redact = same }: RenderOptions
     ...report.criteria.flatMap((criterion) => [
       `  ${criterionWord(criterion)}: ${text(criterion.text)}${origin(criterion)}`,
       `    ${text(criterion.reason)}`,
-      ...criterion.proof.map((proof) => `    ${proof.verdict}: ${text(proof.text)}`),
+      ...criterion.proof.map((proof) => `    ${verdictText(proof.verdict)}: ${text(proof.text)}`),
     ]),
     "",
     "tasks",
     ...report.tasks.flatMap((task) => [
       `  ${text(task.id)}: ${taskWord(task)}${task.reason === "" ? "" : `: ${text(task.reason)}`}`,
       `    ${[...(task.route === null ? [] : [text(routeText(task))]), attemptsText(task)].join("; ")}`,
-      ...task.proof.map((proof) => `    ${proof.verdict}: ${text(proof.text)}`),
+      ...task.proof.map((proof) => `    ${verdictText(proof.verdict)}: ${text(proof.text)}`),
     ]),
     ...(report.not_proven.length === 0 ? [] : ["", "not proven", ...report.not_proven.map((one) => `  ${text(one)}`)]),
     ...(report.dropped.length === 0
@@ -141,7 +141,12 @@ function section(title: string, entries: readonly string[]): string[] {
 }
 
 function proofLines(proof: readonly Proof[], text: (given: string) => string, indent = "  "): string[] {
-  return proof.map((one) => `${indent}- ${one.verdict}: ${text(oneLine(one.text))}`);
+  return proof.map((one) => `${indent}- ${verdictText(one.verdict)}: ${text(oneLine(one.text))}`);
+}
+
+/** What a fact says about the claim. */
+export function verdictText(verdict: Proof["verdict"]): string {
+  return verdict === "nothing" ? "proves nothing" : verdict;
 }
 
 function statusWord({ status }: GoalReport): string {

@@ -1,14 +1,15 @@
 // `tutti attach`: shows a run live, from its beginning or from its last messages, and puts its questions to the person.
-import type { Reader, Tutti } from "../../client/client.ts";
+import type { Reader } from "../../client/client.ts";
+import { goalOfTask } from "../../core/goal-id.ts";
 import type { Host } from "../../host/host.ts";
-import type { TaskId } from "../../protocol/ids.ts";
+import type { GoalId, TaskId } from "../../protocol/ids.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { allEvents } from "../all-events.ts";
-import { commandLine, interruptedStatus, withDaemon, withReader } from "../connect.ts";
+import { withDaemon, withReader } from "../connect.ts";
 import { findTask } from "../find-id.ts";
+import { followGoal, printGoal } from "../follow-goal.ts";
 import { showFinishedRun, showRun, type ShowRunOptions } from "../show-run.ts";
-import { note } from "../terminal/screen.ts";
-import { dim } from "../terminal/style.ts";
+import { untilLeft } from "../until-left.ts";
 
 export interface AttachOptions {
   readonly state?: string;
@@ -21,17 +22,26 @@ export interface AttachOptions {
 /** If no process works on the tree and it is not over, a daemon is started that does. */
 export async function attachCommand(host: Host, given: string, options: AttachOptions): Promise<void> {
   let run: ShowRunOptions | undefined;
+  let goal: GoalId | undefined;
   await withReader(host, options, async (reader) => {
     const { root } = await reader.task(await findTask(reader, given));
     const from = options.last === undefined ? undefined : await seqOfLast(reader, root, options.last);
     const found: ShowRunOptions = { task: root, state: options.state, json: options.json, from };
     const isOver = (await reader.tree(root)).every(({ status }) => isTerminal(status));
+    // The messages of a goal are those of its manager and of every session; a tree of its tasks says more.
+    if (options.last === undefined && (await reader.task(root)).runner === "manager") goal = goalOfTask(root);
+    if (isOver && goal !== undefined) return printGoal(reader, { ...options, state: options.state, goal });
     if (isOver) return showFinishedRun(reader, found);
     run = found;
   });
   if (run === undefined) return;
   const unfinished = run;
-  await withDaemon(host, options, (tutti) => untilLeft(tutti, unfinished));
+  await withDaemon(host, options, (tutti) =>
+    untilLeft(tutti, { state: options.state, id: goal ?? unfinished.task }, async () => {
+      if (goal === undefined) await showRun(tutti, unfinished);
+      else await followGoal(tutti, { ...options, state: options.state, goal });
+    }),
+  );
 }
 
 /** The sequence of the event from which on the tree has so many messages of agents. */
@@ -43,25 +53,4 @@ async function seqOfLast(reader: Reader, root: TaskId, count: number): Promise<n
     if (last.length > count) last.shift();
   }
   return last[0] ?? 0;
-}
-
-/** Ctrl-C closes the connection and nothing else. */
-async function untilLeft(tutti: Tutti, run: ShowRunOptions): Promise<void> {
-  let left = false;
-  const leave = (): void => {
-    left = true;
-    process.exitCode = interruptedStatus;
-    void tutti.close().catch(() => undefined);
-  };
-  process.once("SIGINT", leave);
-  process.once("SIGTERM", leave);
-  try {
-    await showRun(tutti, run);
-  } catch (thrown) {
-    if (!left) throw thrown;
-  } finally {
-    process.off("SIGINT", leave);
-    process.off("SIGTERM", leave);
-  }
-  if (left) note(dim(`\nleft; it goes on, come back with \`${commandLine(run.state, `attach ${run.task}`)}\``));
 }

@@ -1,20 +1,23 @@
 // `tutti run`: hands a goal to the manager, follows it, puts its questions to the person, and prints the report.
+import type { Tutti } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
-import { reportLines } from "../../core/render-report.ts";
-import type { StartGoal } from "../../protocol/api/goal-shapes.ts";
-import { errorTable, TuttiError } from "../../protocol/error.ts";
+import type { StartedGoal, StartGoal } from "../../protocol/api/goal-shapes.ts";
+import { TuttiError } from "../../protocol/error.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import { RehearsalScript } from "../../protocol/invocation/rehearsal-script.ts";
-import { withDaemon, withTutti } from "../connect.ts";
-import { type AnsweringOptions, followRun } from "../follow-run.ts";
+import { commandLine, withDaemon } from "../connect.ts";
+import { followGoal } from "../follow-goal.ts";
+import type { AnsweringOptions } from "../follow-run.ts";
 import { givenFolder } from "../given-folder.ts";
+import { goalBudget } from "../goal-budget.ts";
 import { readText } from "../input.ts";
 import { makeSchedule } from "../make-schedule.ts";
-import { printStarted } from "../print-started.ts";
+import { checkKeyFor } from "../missing-keys.ts";
+import { pauseText } from "../pause-notice.ts";
 import { warn } from "../terminal/output.ts";
-import { showProgress } from "../terminal/progress.ts";
-import { note, writeJson, writeLine } from "../terminal/screen.ts";
+import { note, writeJson, writeUnbroken } from "../terminal/screen.ts";
 import { dim } from "../terminal/style.ts";
+import { untilLeft } from "../until-left.ts";
 
 export interface RunGoalOptions extends AnsweringOptions {
   readonly accept?: readonly string[];
@@ -22,8 +25,11 @@ export interface RunGoalOptions extends AnsweringOptions {
   readonly plan?: boolean;
   readonly cwd?: string;
   readonly model?: string;
+  readonly runner?: string;
   readonly managerModel?: string;
   readonly policy?: string;
+  readonly budget?: readonly string[];
+  readonly rounds?: number;
   readonly script?: string;
   readonly state?: string;
   readonly new?: boolean;
@@ -35,55 +41,74 @@ export interface RunGoalOptions extends AnsweringOptions {
   readonly limit: number;
 }
 
+/** A daemon does the work, and is started if need be, so that leaving stops nothing. */
 export async function runGoalCommand(host: Host, goal: string, options: RunGoalOptions): Promise<void> {
   const request = await requestOf(host, goal, options);
   if (options.every !== undefined) {
-    const { folder, ...goal } = request;
+    const { folder, ...scheduled } = request;
     const about = request.text.split("\n", 1)[0]?.slice(0, 200) ?? "";
-    const schedule = { cron: options.every, work: { goal }, folder, about, catch_up: options.catchUp === true };
+    const schedule = { cron: options.every, work: { goal: scheduled }, folder, about, catch_up: options.catchUp === true };
     return makeSchedule(host, schedule, options);
   }
   if (options.catchUp === true) throw new TuttiError("usage", "--catch-up is for --every");
-  const start = { anew: options.new === true };
-  if (options.detach === true) {
-    return withDaemon(host, { state: options.state }, async (tutti) => {
-      const { task, existed, warnings } = await tutti.startGoal(request, start);
-      for (const warning of warnings) warn(warning);
-      await printStarted({ task, existed, url: tutti.url }, options);
-    });
-  }
-  await withTutti(host, { state: options.state, new: options.new }, async ({ tutti, setTask }) => {
-    const started = await tutti.startGoal(request, start);
-    const { task, existed } = started;
-    setTask(task);
+  const { state, json } = options;
+  await withDaemon(host, { state, json }, async (tutti) => {
+    const model = options.managerModel ?? options.model;
+    if (model !== undefined && host.remote === undefined)
+      await checkKeyFor(model, tutti, { folder: request.folder, state });
+    const started = await tutti.startGoal(request, { anew: options.new === true });
     for (const warning of started.warnings) warn(warning);
-    if (existed) note(dim(`going on with ${task}, which was not finished; --new starts another`));
-    const display = options.quiet === true || options.json === true ? undefined : showProgress();
-    const { result } = await followRun(tutti, { task, display, live: false, state: options.state, answering: options });
-    const report = await tutti.goalReport(started.goal);
-    if (options.json === true) await writeJson(report);
-    else for (const line of reportLines(report)) await writeLine(line);
-    if (result.status !== "completed") process.exitCode = errorTable.task_failed.exit;
+    if (options.detach === true) return printDetached(tutti, started, options);
+    if (json !== true && started.existed)
+      note(dim(`going on with ${started.goal}, which is under way; --new starts another`));
+    const { quiet } = options;
+    await untilLeft(tutti, { state, id: started.goal }, () =>
+      followGoal(tutti, { goal: started.goal, state, json, quiet, answering: options }),
+    );
   });
 }
 
+async function printDetached(
+  tutti: Tutti,
+  { goal, task, existed }: StartedGoal,
+  { json, state }: RunGoalOptions,
+): Promise<void> {
+  if (json === true) return writeJson({ goal, task, existed, url: tutti.url });
+  await writeUnbroken(goal);
+  const status = existed ? "it is under way already; --new starts another" : "started";
+  note(dim(`${status}; follow it with \`${commandLine(state, `attach ${goal}`)}\``));
+  if (await tutti.paused()) warn(pauseText(state));
+}
+
 async function requestOf(host: Host, goal: string, options: RunGoalOptions): Promise<StartGoal> {
-  const { accept = [], check = [], plan = false, model, managerModel, limit } = options;
+  const { accept = [], check = [], plan = false, budget = [], managerModel, rounds, limit } = options;
   const folder = host.remote === undefined ? givenFolder(options.cwd) : options.cwd;
   if (folder === undefined)
     throw new TuttiError("usage", "say with --cwd in which folder of that machine the goal works");
-  const policy = options.policy === undefined ? undefined : await readText(options.policy, limit);
+  const model = modelOf(options);
+  const text = goal === "-" ? await readText("-", limit) : goal;
+  if (text.trim() === "") throw new TuttiError("usage", "the goal is empty; write what you want");
   return {
-    text: goal === "-" ? await readText("-", limit) : goal,
+    text,
     folder,
     accept: [...accept],
     checks: [...check],
     plan,
+    ...(budget.length === 0 ? {} : { budget: goalBudget(budget) }),
+    ...(rounds === undefined ? {} : { limits: { rounds } }),
     ...(model === undefined ? {} : { model }),
     ...(managerModel === undefined ? {} : { manager_model: managerModel }),
-    ...(policy === undefined ? {} : { policy }),
+    ...(options.policy === undefined ? {} : { policy: await readText(options.policy, limit) }),
     ...(options.script === undefined ? {} : { script: await scriptIn(options.script, limit) }),
   };
+}
+
+/** As a policy names it: `[runner:]model`. */
+function modelOf({ runner, model }: RunGoalOptions): string | undefined {
+  if (runner === undefined) return model;
+  if (model !== undefined) return runner.includes(":") ? `${runner}/${model}` : `${runner}:${model}`;
+  if (runner.includes(":")) return runner;
+  throw new TuttiError("usage", `--runner ${runner} needs --model, or a coding agent as acp:PROFILE[/MODEL]`);
 }
 
 async function scriptIn(file: string, limit: number): Promise<RehearsalScript> {

@@ -1,4 +1,4 @@
-// Names for completion: ids of tasks and asks, agents, contexts, providers. Quick and silent, since a person waits for Tab.
+// Names for completion: ids of tasks, goals and asks, agents, contexts, providers. Quick and silent, since a person waits for Tab.
 import type { Reader } from "../../client/client.ts";
 import type { Host } from "../../host/host.ts";
 import { givenFolder } from "../given-folder.ts";
@@ -61,6 +61,10 @@ async function namesOf(local: Host, what: LookedUp, options: TypedOptions): Prom
     case "tasks":
       return reading(local, options, async (reader) =>
         (await listTasks(reader, { limit: mostTasks, all: false })).map(({ id }) => id),
+      );
+    case "goals":
+      return reading(local, options, async (reader) =>
+        (await reader.goals({ limit: mostTasks })).goals.map(({ goal }) => goal),
       );
     case "asks":
       return reading(local, options, async (reader) =>

@@ -2,7 +2,7 @@
 import type { Argument, Command, Option } from "commander";
 
 /** Names that must be looked up: they are asked for with `tutti __complete`. */
-export const lookedUp = ["tasks", "asks", "agents", "contexts", "providers"] as const;
+export const lookedUp = ["tasks", "goals", "asks", "agents", "contexts", "providers"] as const;
 export type LookedUp = (typeof lookedUp)[number];
 
 export type Values = LookedUp | "files" | "folders" | "anything" | { readonly words: readonly string[] };
@@ -77,6 +77,7 @@ const byCommand: Readonly<Record<string, Values>> = {
 function argumentValues(path: string, argument: Argument): Values {
   if (argument.argChoices !== undefined) return { words: argument.argChoices };
   const name = argument.name();
+  if (name === "goal") return path === "run" ? "anything" : "goals";
   if (name === "name") return byCommand[path] ?? "anything";
   return byArgument[name] ?? "anything";
 }

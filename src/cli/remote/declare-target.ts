@@ -26,6 +26,8 @@ const remoteCommands: ReadonlySet<string> = new Set([
   "schedules remove",
   "sessions",
   "run",
+  "goals",
+  "goal",
   "report",
   "observe",
   "stop",

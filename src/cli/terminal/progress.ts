@@ -25,11 +25,18 @@ function eventLines(): Display {
   };
 }
 
-/**
- * The clock of running tasks goes on without events, so the tree is redrawn at fixed intervals.
- * @internal Exported for its tests only.
- */
+/** @internal Exported for its tests only. */
 export function liveTree(screen: Screen): Display {
+  return redrawn(screen, (tree, { now, maxLines }) => [
+    ...drawTree([...tree.tasks.values()], { now, maxLines: maxLines - 1 }),
+    dim(liveTotals(tree, now)),
+  ]);
+}
+
+type Draw = (tree: FoldedTree, options: { readonly now: number; readonly maxLines: number }) => string[];
+
+/** The clock of running tasks goes on without events, so the lines are redrawn at fixed intervals. */
+export function redrawn(screen: Screen, drawLines: Draw): Display {
   let drawnLines = 0;
   let paused = false;
   let current: FoldedTree | undefined;
@@ -40,9 +47,7 @@ export function liveTree(screen: Screen): Display {
   const draw = (): void => {
     if (paused || current === undefined || current.tasks.size === 0) return;
     const { columns, rows } = screen;
-    const now = Date.now();
-    const tree = drawTree([...current.tasks.values()], { now, maxLines: Math.max(3, rows - 4) });
-    const lines = [...tree, dim(liveTotals(current, now))];
+    const lines = drawLines(current, { now: Date.now(), maxLines: Math.max(4, rows - 3) });
     clear();
     screen.write(`${lines.map((line) => cut(line, columns)).join("\n")}\n`);
     drawnLines = lines.length;

@@ -33,8 +33,11 @@ export function totalsLine(tree: FoldedTree, now: number): string {
 /** For a run that goes on; short enough for one line of a terminal. */
 export function liveTotals(tree: FoldedTree, now: number): string {
   const { size } = tree.tasks;
+  return `${size - tree.unfinished} of ${size} done, ${costSoFar(tree, now)}`;
+}
+
+export function costSoFar(tree: FoldedTree, now: number): string {
   return [
-    `${size - tree.unfinished} of ${size} done`,
     duration(now - startOf(tree, now)),
     `${tree.tokens} tokens`,
     moneyText(tree),

@@ -1,6 +1,6 @@
 // Answers about goals from the events of their trees, and passes on what people say to them.
 
-import type { Tutti } from "../../client/client.ts";
+import type { Reader, Tutti } from "../../client/client.ts";
 import { goalIn } from "../../core/fold-goal.ts";
 import { goalGate, goalProgress } from "../../core/goal-gate.ts";
 import { goalOfTask, taskOfGoal } from "../../core/goal-id.ts";
@@ -16,7 +16,7 @@ import { userMessage } from "../../protocol/task/message.ts";
 import { idInName, taskName } from "../../store/names.ts";
 import type { StoreView, TaskListing } from "../../store/view.ts";
 
-type GoalReads = Pick<Tutti, "goals" | "goal" | "goalReport">;
+type GoalReads = Pick<Reader, "goals" | "goal" | "goalReport">;
 
 const pageLength = 1024 * 1024;
 const pageEvents = 1_000;

@@ -27,7 +27,7 @@ import { conversationControl } from "./conversation-control.ts";
 import { goalControl } from "./goal-control.ts";
 import { sessionControl } from "./session-control.ts";
 import { taskRetrier } from "./retry-task.ts";
-import { goalReads, goalTeller } from "./goal-reads.ts";
+import { goalTeller } from "./goal-reads.ts";
 import { goalStarter } from "./start-goal.ts";
 import { invocationStarter } from "./start-invocation.ts";
 import type { WorkspaceControl } from "./workspace-control.ts";
@@ -84,7 +84,6 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     onLive: deps.onLive,
     failure: () => engine.halted,
   };
-  const goals = goalReads(view);
   const closed = new AbortController();
   /** Which of the two a wait is; the other's route must not settle it. */
   const wantsAnswer = async (wait: AskId): Promise<boolean | undefined> => {
@@ -125,8 +124,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     },
     invoke: invocationStarter(deps),
     startGoal: goalStarter(deps),
-    ...goals,
-    tellGoal: goalTeller(engine, goals),
+    tellGoal: goalTeller(engine, reads),
     result: (task, signal) => engine.result(task, signal),
     settled: (task, signal) => within(engine.settled(task), signal),
     async answer(ask, answer, by) {

@@ -27,6 +27,7 @@ import type { WaitRow } from "../../store/store.ts";
 import type { Rows, StoreView, TaskListing, WaitListing } from "../../store/view.ts";
 import { readConversation } from "./conversation-control.ts";
 import { follow, type FollowSource } from "./follow-feed.ts";
+import { goalReads } from "./goal-reads.ts";
 import { heldAgents } from "../project/agent-failures.ts";
 import { observerOf } from "./observe-tasks.ts";
 import { listedAsk, listedWait, taskSummary, taskView, waitView } from "./row-views.ts";
@@ -95,6 +96,7 @@ export function readsOf(view: StoreView, folder: string): StoreReads {
   };
   const all: StoreReads = {
     ...reads,
+    ...goalReads(view),
     eventPage,
     async task(task) {
       const id = idInName(salt, task);

@@ -1,0 +1,62 @@
+// An event of a goal as one line for people who cannot be shown a live tree; undefined for events that only matter to programs.
+import type { FoldedGoal } from "../../core/fold-goal.ts";
+import { factText } from "../../core/make-report.ts";
+import { verdictText } from "../../core/render-report.ts";
+import type { TaskEvent } from "../../protocol/task/event.ts";
+import type { PlannedTask } from "../../protocol/task/goal.ts";
+import { oneLine } from "./printable.ts";
+import { savedText } from "./saved-text.ts";
+import { dim } from "./style.ts";
+
+const longest = 300;
+
+/** `folded` already contains the event. */
+export function goalLine(event: TaskEvent, folded: FoldedGoal): string | undefined {
+  const nameOf = (task: string): string =>
+    task === folded.task ? "the whole" : (folded.links.get(task)?.planned ?? task);
+  const said = describe(event, nameOf);
+  if (said === undefined) return undefined;
+  return `${dim(new Date(event.at).toISOString().slice(11, 19))} ${oneLine(said.replaceAll(/\s+/g, " "), longest)}`;
+}
+
+function describe(event: TaskEvent, nameOf: (task: string) => string): string | undefined {
+  const name = nameOf(event.task);
+  switch (event.type) {
+    case "goal.created":
+      return `${event.data.goal.id}: ${event.data.goal.text}`;
+    case "goal.criteria_added":
+      return `criteria that the model proposes: ${event.data.criteria.map(({ text }) => text).join("; ")}`;
+    case "goal.planned": {
+      const dropped = event.data.dropped.map(({ what, reason }) => `not carried out: ${what}: ${reason}`);
+      return [`round ${event.data.round}: ${event.data.tasks.map(plannedText).join(", ")}`, ...dropped].join("; ");
+    }
+    case "route.decided":
+      return `${name} goes to ${event.data.runner}:${event.data.model}, chosen by the ${event.data.chosen_by}: ${event.data.reason}`;
+    case "handoff.moved":
+      return event.data.to === "working" ? undefined : `${name} is ${event.data.to}: ${event.data.reason}`;
+    case "attempt.ended":
+      return `${name}: attempt ${event.attempt ?? 1} ${event.data.outcome}: ${event.data.reason}`;
+    case "session.saved":
+      return `${name}: ${savedText(event.data)}`;
+    case "evidence.added":
+      return `${name}: ${verdictText(event.data.evidence.verdict)}: ${factText(event.data.evidence.fact)}`;
+    case "goal.link_changed":
+      return `${nameOf(event.data.task)} ${event.data.state}: ${event.data.reason}`;
+    case "goal.criterion_judged":
+      return `criterion ${event.data.id} ${event.data.state}: ${event.data.reason}`;
+    case "goal.integrated":
+      return `merged ${event.data.branch === null ? "" : `on the branch ${event.data.branch} `}at ${event.data.commit.slice(0, 12)}`;
+    case "goal.noted":
+      return event.data.text;
+    case "goal.changed":
+      return `${event.data.status.replace("_", " ")}: ${event.data.reason}`;
+    case "ask.answered":
+      return `${event.data.ask} was answered by ${event.data.by.name}`;
+    default:
+      return undefined;
+  }
+}
+
+function plannedText({ id, after }: PlannedTask): string {
+  return after.length === 0 ? id : `${id} (after ${after.join(", ")})`;
+}
