@@ -26,7 +26,7 @@ export function reportMarkdown(report: GoalReport, { redact = same }: RenderOpti
     ...(report.integration === null
       ? []
       : [
-          `- Integration: branch ${code(report.integration.branch ?? "none")}, commit ${code(report.integration.commit)}`,
+          `- Integration: branch ${codeText(report.integration.branch ?? "none")}, commit ${codeText(report.integration.commit)}`,
         ]),
     "",
     "## Acceptance criteria",
@@ -68,7 +68,7 @@ function taskMarkdown(task: ReportedTask, { text, redact }: Texts): string[] {
     ...(task.reason === "" ? [] : [`- ${text(oneLine(task.reason))}`]),
     ...(task.route === null ? [] : [`- Route: ${text(routeText(task))}`]),
     `- ${attemptsText(task)}`,
-    ...(task.branch === null ? [] : [`- Branch ${code(task.branch)}, ${counted(task.commits, "commit")}`]),
+    ...(task.branch === null ? [] : [`- Branch ${codeText(task.branch)}, ${counted(task.commits, "commit")}`]),
     ...proofLines(task.proof, text, ""),
     ...task.proof.flatMap(({ excerpt }) => (excerpt === "" ? [] : ["", ...block(redact(excerpt))])),
     "",
@@ -125,7 +125,8 @@ function inline(text: string): string {
   return escapeInvisible(text).replaceAll(/[\\`*_{}[\]<>#|~!]/g, (sign) => `\\${sign}`);
 }
 
-function code(text: string): string {
+/** A text of others as a code span: one line, and no Markdown. */
+export function codeText(text: string): string {
   return `\`${escapeInvisible(oneLine(text)).replaceAll("`", "'")}\``;
 }
 

@@ -77,6 +77,11 @@ export interface ManagerDeps {
   readonly route: (request: AssignmentRequest) => ShownRoute;
   /** May run again when it was interrupted. */
   readonly integrate: (request: IntegrationRequest, step: StepContext) => Promise<IntegrationResult>;
+  /** Posts a comment on an issue; absent where that cannot be done. */
+  readonly comment?: (
+    comment: { readonly url: string; readonly text: string },
+    signal: AbortSignal,
+  ) => Promise<{ readonly ok: boolean; readonly said: string }>;
   /** How many tasks may be under way at once, those that wait included. */
   readonly window?: number;
 }

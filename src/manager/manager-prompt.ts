@@ -38,10 +38,10 @@ export function managerPrompt(texts: ManagerTexts): string {
 }
 
 /** The longest quotation of one session's words. */
-const longest = 1_500;
+const longestQuotation = 1_500;
 
 /** Words of others as data. They cannot end the quotation, and are cut. */
-export function quoted(text: string): string {
+export function quoted(text: string, longest = longestQuotation): string {
   const cut = text.length > longest ? `${text.slice(0, longest)} [${text.length - longest} more characters]` : text;
   return `<quoted>${cut.replaceAll(/<(\/?)quoted/gi, "<$1 quoted")}</quoted>`;
 }

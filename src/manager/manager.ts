@@ -13,6 +13,7 @@ import { decideRound, isStop } from "./decide-round.ts";
 import { askAboutGoal, changeStatus, type GoalRun, goalNow, openGoal, takeMessage } from "./goal-run.ts";
 import type { ManagerDeps } from "./manager-deps.ts";
 import { managerPrompt } from "./manager-prompt.ts";
+import { postOutcome } from "./post-outcome.ts";
 import { addRound, workOff } from "./work-off.ts";
 import { verifyGoal } from "./verify-goal.ts";
 
@@ -28,11 +29,14 @@ export function managerRunner(deps: ManagerDeps): Runner {
     const run = await intake(durable, deps);
     const ended = await pursue(run);
     if (ended !== undefined) {
+      if (ended.status === "failed") await postOutcome(run, ended);
       changeStatus(run, ended.status, ended.reason);
       const { id } = goalNow(run);
       throw new TuttiError("task_failed", `the goal was not reached: ${ended.reason}`, { details: { goal: id } });
     }
-    changeStatus(run, "done", "every task is verified and every criterion is met");
+    const reason = "every task is verified and every criterion is met";
+    await postOutcome(run, { status: "done", reason });
+    changeStatus(run, "done", reason);
     return goalResult(run);
   };
 }

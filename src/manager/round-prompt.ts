@@ -17,7 +17,7 @@ export function roundPrompt(run: GoalRun, { problems, midway = false }: RoundOcc
   const said = run.followUps.splice(0);
   const first = run.conversation.length === 0;
   return [
-    ...(first ? [`Goal ${goal.id}:`, goal.text, "", ...frame(goal, run.file)] : []),
+    ...(first ? [`Goal ${goal.id}:`, goal.text, "", ...frame(goal, run.file), ...issueLines(run.file)] : []),
     ...(goal.acceptance.length === 0 ? [] : ["", "Acceptance criteria so far:", ...goal.acceptance.map(criterionLine)]),
     ...(goal.plan.length === 0 ? [] : ["", "Tasks so far:", ...taskLines(run, goal)]),
     ...(problems.length === 0 ? [] : ["", "What is not done:", ...problems.map((problem) => `- ${quoted(problem)}`)]),
@@ -42,6 +42,14 @@ function frame(goal: Goal, { agents, goal: { checks, limits } }: GoalFile): stri
     `At most ${limits.tasks} tasks.`,
   ];
 }
+
+function issueLines({ goal: { issue } }: GoalFile): string[] {
+  if (issue === undefined) return [];
+  const said = quoted(`${issue.title}\n\n${issue.body}`, longestIssue);
+  return ["", `The goal is about the issue ${issue.url}. Others wrote its text:`, said];
+}
+
+const longestIssue = 22_000;
 
 function criterionLine({ id, text, from, state }: Goal["acceptance"][number]): string {
   return `- ${id} (${from === "person" ? "the person's own" : "proposed"}, ${state}): ${text}`;

@@ -12,6 +12,7 @@ import { givenFolder } from "../given-folder.ts";
 import { goalBudget } from "../goal-budget.ts";
 import { readText } from "../input.ts";
 import { makeSchedule } from "../make-schedule.ts";
+import { readIssue } from "../read-issue.ts";
 import { checkKeyFor } from "../missing-keys.ts";
 import { pauseText } from "../pause-notice.ts";
 import { warn } from "../terminal/output.ts";
@@ -22,6 +23,7 @@ import { untilLeft } from "../until-left.ts";
 export interface RunGoalOptions extends AnsweringOptions {
   readonly accept?: readonly string[];
   readonly check?: readonly string[];
+  readonly fromIssue?: string;
   readonly plan?: boolean;
   readonly cwd?: string;
   readonly model?: string;
@@ -42,7 +44,7 @@ export interface RunGoalOptions extends AnsweringOptions {
 }
 
 /** A daemon does the work, and is started if need be, so that leaving stops nothing. */
-export async function runGoalCommand(host: Host, goal: string, options: RunGoalOptions): Promise<void> {
+export async function runGoalCommand(host: Host, goal: string | undefined, options: RunGoalOptions): Promise<void> {
   const request = await requestOf(host, goal, options);
   if (options.every !== undefined) {
     const { folder, ...scheduled } = request;
@@ -80,16 +82,22 @@ async function printDetached(
   if (await tutti.paused()) warn(pauseText(state));
 }
 
-async function requestOf(host: Host, goal: string, options: RunGoalOptions): Promise<StartGoal> {
+async function requestOf(host: Host, goal: string | undefined, options: RunGoalOptions): Promise<StartGoal> {
   const { accept = [], check = [], plan = false, budget = [], managerModel, rounds, limit } = options;
   const folder = host.remote === undefined ? givenFolder(options.cwd) : options.cwd;
   if (folder === undefined)
     throw new TuttiError("usage", "say with --cwd in which folder of that machine the goal works");
   const model = modelOf(options);
-  const text = goal === "-" ? await readText("-", limit) : goal;
+  const typed = goal === "-" ? await readText("-", limit) : goal;
+  const issue =
+    options.fromIssue === undefined
+      ? undefined
+      : await readIssue(options.fromIssue, host.remote === undefined ? folder : process.cwd());
+  const text = typed ?? (issue === undefined ? "" : `Resolve the issue ${issue.url}`);
   if (text.trim() === "") throw new TuttiError("usage", "the goal is empty; write what you want");
   return {
     text,
+    ...(issue === undefined ? {} : { issue }),
     folder,
     accept: [...accept],
     checks: [...check],

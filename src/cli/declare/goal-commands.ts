@@ -22,12 +22,16 @@ import {
 export function declareGoalCommands(program: Command, host: () => Promise<Host>): void {
   program
     .command("run")
-    .argument("<goal>", "what you want; - to read it from standard input")
+    .argument("[goal]", "what you want; - to read it from standard input; may be left out with --from-issue")
     .description(
       "hand a goal to the manager: it splits the goal, has each task done and verified, and reports; Ctrl-C leaves, and the work goes on",
     )
     .option("--accept <text>", "what must be true in the end; repeatable", collect)
     .option("--check <command>", "a command that must succeed on the result; repeatable, runs without asking", collect)
+    .option(
+      "--from-issue <url>",
+      "the goal is to resolve this issue, read with `gh`; what became of it is posted there, once you agreed",
+    )
     .option("--plan", "show the tasks, who would do them and what they may cost, and wait for a yes")
     .option("--cwd <folder>", "the folder the goal may touch (default: the current folder)")
     .option("--model <name>", "[runner:]model for all tasks, instead of what the policy says")
@@ -52,7 +56,7 @@ export function declareGoalCommands(program: Command, host: () => Promise<Host>)
     .addOption(yesOption())
     .option("--json", "print every event as a line of JSON, and last the report")
     .addOption(limitOption())
-    .action(async (goal: string, options: RunGoalOptions) => {
+    .action(async (goal: string | undefined, options: RunGoalOptions) => {
       const { runGoalCommand } = await import("../commands/run-goal.ts");
       await runGoalCommand(await host(), goal, options);
     });

@@ -1,19 +1,26 @@
 // An event of a goal as one line for people who cannot be shown a live tree; undefined for events that only matter to programs.
 import type { FoldedGoal } from "../../core/fold-goal.ts";
+import type { FoldedTree } from "../../core/fold-tree.ts";
 import { factText } from "../../core/make-report.ts";
 import { verdictText } from "../../core/render-report.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { PlannedTask } from "../../protocol/task/goal.ts";
+import { handoffText } from "./goal-status.ts";
 import { oneLine } from "./printable.ts";
 import { savedText } from "./saved-text.ts";
 import { dim } from "./style.ts";
 
 const longest = 300;
 
-/** `folded` already contains the event. */
-export function goalLine(event: TaskEvent, folded: FoldedGoal): string | undefined {
-  const nameOf = (task: string): string =>
-    task === folded.task ? "the whole" : (folded.links.get(task)?.planned ?? task);
+/** `folded` and `tree` already contain the event. */
+export function goalLine(event: TaskEvent, folded: FoldedGoal, tree: FoldedTree): string | undefined {
+  const nameOf = (task: string): string => {
+    if (task === folded.task) return "the whole";
+    const planned = folded.links.get(task)?.planned;
+    if (planned !== undefined) return planned;
+    const above = folded.links.get(tree.tasks.get(task)?.parent ?? "")?.planned;
+    return above === undefined ? task : `${above}, review`;
+  };
   const said = describe(event, nameOf);
   if (said === undefined) return undefined;
   return `${dim(new Date(event.at).toISOString().slice(11, 19))} ${oneLine(said.replaceAll(/\s+/g, " "), longest)}`;
@@ -33,7 +40,7 @@ function describe(event: TaskEvent, nameOf: (task: string) => string): string | 
     case "route.decided":
       return `${name} goes to ${event.data.runner}:${event.data.model}, chosen by the ${event.data.chosen_by}: ${event.data.reason}`;
     case "handoff.moved":
-      return event.data.to === "working" ? undefined : `${name} is ${event.data.to}: ${event.data.reason}`;
+      return event.data.to === "working" ? undefined : `${name} ${handoffText(event.data.to)}: ${event.data.reason}`;
     case "attempt.ended":
       return `${name}: attempt ${event.attempt ?? 1} ${event.data.outcome}: ${event.data.reason}`;
     case "session.saved":

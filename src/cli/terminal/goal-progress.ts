@@ -20,10 +20,10 @@ export function showGoal(task: TaskId): Display {
       },
     };
   }
-  return silentlyPaused((item) => {
+  return silentlyPaused((item, tree) => {
     if (!("event" in item)) return;
     foldGoal(folded, item.event);
-    const line = goalLine(item.event, folded);
+    const line = goalLine(item.event, folded, tree);
     if (line !== undefined) note(line);
   });
 }

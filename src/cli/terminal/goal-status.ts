@@ -1,4 +1,4 @@
-// The status of a goal in words.
+// The status of a goal, and where a task of it is, in words.
 import type { GoalStatus } from "../../protocol/task/goal.ts";
 
 const words: Readonly<Record<GoalStatus, string>> = {
@@ -12,4 +12,22 @@ const words: Readonly<Record<GoalStatus, string>> = {
 
 export function goalStatusText(status: GoalStatus): string {
   return words[status];
+}
+
+const phases: Readonly<Record<string, string>> = {
+  received: "starts",
+  repairing: "has its handoff repaired",
+  working: "is worked on",
+  verifying: "is being checked",
+  reviewing: "is being reviewed",
+  deciding: "is decided on by the router",
+  done: "has passed",
+  failed: "has failed",
+  abandoned: "is given up",
+  needs_human: "waits for a person",
+};
+
+/** `phase` is the state that its handoff moved to. */
+export function handoffText(phase: string): string {
+  return Object.hasOwn(phases, phase) ? (phases[phase] ?? phase) : phase;
 }

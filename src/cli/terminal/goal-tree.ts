@@ -3,6 +3,7 @@ import { type FoldedGoal, goalIn } from "../../core/fold-goal.ts";
 import type { FoldedTree } from "../../core/fold-tree.ts";
 import { goalPhase } from "../../core/goal-phase.ts";
 import type { Criterion, Goal, GoalLink, PlannedTask } from "../../protocol/task/goal.ts";
+import { handoffText } from "./goal-status.ts";
 import { printableName } from "./printable.ts";
 import { costSoFar } from "./run-cost.ts";
 import { bold, dim, paint } from "./style.ts";
@@ -124,5 +125,5 @@ function stateText(
   if (state === "verified" || state === "superseded") return state;
   if (state === "failed") return `failed: ${printableName(folded.reasons.get(task) ?? "")}`;
   for (const open of tree.open.values()) if (open.task === task) return paint("yellow", "asks you");
-  return (folded.handoffs.get(task)?.at(-1)?.to ?? "starting").replace("needs_human", "waits for a person");
+  return handoffText(folded.handoffs.get(task)?.at(-1)?.to ?? "received");
 }

@@ -71,7 +71,7 @@ export function buildAssignment(parts: AssignmentParts): (inner: RunnerRegistry)
 const ghMs = 20_000;
 
 /** The person's own `gh`, with the person's login. */
-const runGh: RunGh = (args, signal) =>
+export const runGh: RunGh = (args, signal) =>
   new Promise((resolve) => {
     const options = { encoding: "utf8", timeout: ghMs, maxBuffer: 1_000_000, signal } as const;
     execFile("gh", [...args], options, (failure, stdout, stderr) => {

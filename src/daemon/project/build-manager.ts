@@ -7,7 +7,7 @@ import { managerRunner } from "../../manager/manager.ts";
 import type { Runner } from "../../ports.ts";
 import { openBaseCache } from "../../verification/index.ts";
 import type { AssignmentParts } from "./build-assignment.ts";
-import { goalPolicy } from "./build-assignment.ts";
+import { goalPolicy, runGh } from "./build-assignment.ts";
 import { delegateTask, shownRoute } from "./delegate-task.ts";
 import { integrateGoal } from "./integrate-goal.ts";
 
@@ -20,6 +20,11 @@ export function buildManager(parts: AssignmentParts): Runner {
     defaultModel,
     assign: (request) => delegateTask(request, defaultModel),
     route: (request) => shownRoute(request, goalPolicy(request.file, defaultModel), defaultModel),
+    comment: async ({ url, text }, signal) => {
+      const ran = await runGh(["issue", "comment", url, `--body=${text}`], signal);
+      if (ran === null) return { ok: false, said: "gh cannot be started, or did not end in time" };
+      return { ok: ran.code === 0, said: (ran.code === 0 ? ran.stdout : ran.stderr).trim().slice(0, 1_000) };
+    },
     // A project is loaded also by commands that must not touch the state folder, so the cache is opened late.
     integrate: (request, step) =>
       integrateGoal(request, step, { ...checks, cache: openBaseCache(join(state, "checks")) }),

@@ -9,11 +9,13 @@ import { Goal, GoalStatus } from "../task/goal.ts";
 import { queryBoolean } from "../query-boolean.ts";
 import { count, nextItem, numberCursor } from "./list-query.ts";
 
-const { text, accept, checks, plan, model, manager_model } = GoalRequest.shape;
+const { text, issue, accept, checks, plan, model, manager_model } = GoalRequest.shape;
 const { script, budget, approvals, operators } = GoalFile.shape;
 
 export const StartGoal = z.strictObject({
   text,
+  /** An issue that the goal is about. When the goal has ended, a comment on it waits for a person's yes. */
+  issue,
   accept,
   checks,
   plan,

@@ -24,9 +24,21 @@ export const ManagerTexts = z.strictObject({
 });
 export type ManagerTexts = z.infer<typeof ManagerTexts>;
 
+/** The address of an issue of a forge that `gh` knows. */
+export const IssueUrl = z.string().regex(/^https:\/\/[\w.-]+(?::\d+)?\/[\w.-]+\/[\w.-]+\/issues\/\d+$/);
+
+/** An issue that the goal was made from. Others wrote it: it is shown to the manager as quoted data and names no checks. */
+export const GoalIssue = z.strictObject({
+  url: IssueUrl,
+  title: z.string().max(1_000),
+  body: z.string().max(20_000),
+});
+export type GoalIssue = z.infer<typeof GoalIssue>;
+
 export const GoalRequest = z.strictObject({
   /** The person's own words. */
   text: NonBlank,
+  issue: GoalIssue.optional(),
   /** Criteria of the person. They can be neither dropped nor reworded. */
   accept: z.array(NonBlank).default(() => []),
   /** Checks that the person named. They run without being asked about. */
