@@ -146,7 +146,7 @@ function stepFor(policy: Policy, state: HandoffState, event: HandoffEvent): Hand
       break;
     case "stuck":
       if (phase === "working")
-        return afterFailure(policy, state, { reason: "the work failed", evidence: event.evidence });
+        return afterFailure(policy, state, { reason: whyStuck(event.evidence), evidence: event.evidence });
       break;
     case "verified":
       if (phase === "verifying") return afterChecks(policy, state, event);
@@ -228,6 +228,14 @@ function repair(policy: Policy, state: HandoffState, { message, fields = [], fro
 }
 
 /** The builder gets one more attempt, unless the task was escalated or the router did the work. */
+const longestReason = 300;
+
+function whyStuck([first = ""]: readonly string[]): string {
+  const line = first.replaceAll(/\s+/g, " ").trim();
+  if (line === "") return "the work failed";
+  return `the work failed: ${line.length > longestReason ? `${line.slice(0, longestReason)}…` : line}`;
+}
+
 function afterFailure(policy: Policy, state: HandoffState, grounds: Grounds): HandoffStep {
   const { router, build } = policy.policy;
   switch (policy.gate.if_test_failure) {

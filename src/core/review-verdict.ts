@@ -45,7 +45,7 @@ export function reviewNeed(when: Policy["review"], { decision, namesRisk, checks
   if (when === "never") return { needed: false, reason: "the policy asks for no review" };
   if (isEscalation(decision)) return { needed: true, reason: `routed by ${decision.matched_by}` };
   if (namesRisk) return { needed: true, reason: "the handoff names a risk" };
-  if (checks === "none") return { needed: true, reason: "nothing was checked" };
+  if (checks === "none") return { needed: true, reason: "no check proves it" };
   return { needed: false, reason: "checked, and no risk named" };
 }
 

@@ -123,7 +123,7 @@ async function prompt(id: unknown, { prompt: blocks }: Json): Promise<void> {
   ledger("prompts", text);
   canceled = false;
   const start = text.indexOf("[{");
-  const list: Json[] = start === -1 ? [{ say: `went on` }] : JSON.parse(text.slice(start));
+  const list: Json[] = start === -1 ? [{ say: `went on` }] : JSON.parse(text.slice(start).split("\n", 1)[0] ?? "");
   let answer: Json = { stopReason: "end_turn" };
   for (const action of list) {
     if (canceled) break;

@@ -84,6 +84,8 @@ export interface Verdict {
 
 interface Unsettled {
   readonly key: string;
+  /** Its name in the plan. */
+  readonly task: string;
   readonly reason: string;
   readonly evidence: readonly string[];
   /** What the session says; null when nothing was done that could be accepted. */
@@ -95,10 +97,10 @@ const longestShown = 4_000;
 
 /** Undefined when nobody answered. */
 export async function askAboutWork(durable: Durable, unsettled: Unsettled): Promise<Verdict | undefined> {
-  const { key, reason, evidence, claim, details } = unsettled;
+  const { key, task, reason, evidence, claim, details } = unsettled;
   const choices = claim === null ? ["try again", "give up"] : ["accept", "try again", "give up"];
   const question = [
-    `What becomes of the work of ${escapeInvisible(durable.agent)}? ${escapeControls(reason)}`,
+    `What becomes of the work of ${escapeInvisible(durable.agent)} on ${escapeInvisible(task)}? ${escapeControls(reason)}`,
     ...(evidence.length === 0 ? [] : ["What was observed:", quoted(evidence.join("\n").slice(0, longestShown))]),
     ...(claim === null ? [] : ["What the session says:", quoted(claim.slice(0, longestShown))]),
     `Answer: ${choices.join(", ")}. What you write after \`try again\` is told to the next attempt.`,

@@ -216,8 +216,9 @@ async function askPerson(
   const isDone = worked !== undefined && worked.failure === null;
   const verdict = await askAboutWork(durable, {
     key,
+    task: handoff.task_id ?? durable.task,
     reason,
-    evidence,
+    evidence: evidence.length > 0 ? evidence : observedBy(attempt),
     claim: isDone ? claimText(worked) : null,
     details: {
       handoff: handoff.task_id ?? null,
@@ -233,6 +234,14 @@ async function askPerson(
     attempt.add(fact, { at: await durable.now(`${key}.at`), source: by.name });
   } else if (answer === "accept") return undefined;
   return { type: "answered", answer, note };
+}
+
+/** Why the person is asked at all, when the last step was a model that could not say. */
+function observedBy(attempt: Attempt): string[] {
+  const { worked, evidence } = attempt;
+  if (worked === undefined) return [];
+  if (worked.failure !== null) return [worked.failure];
+  return [attempt.judge().reason, ...evidence.flatMap(failedOutput)];
 }
 
 /** Undefined when the task was not finished, or when what Tutti observed proves its work. */

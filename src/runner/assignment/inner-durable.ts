@@ -3,6 +3,7 @@
 import type { Durable, GivenUp, OwnEvent, RunningStep, Schema, StepOptions } from "../../ports.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { withParts } from "../shared/with-parts.ts";
+import type { Message } from "../../protocol/task/message.ts";
 import { Kept } from "./attempt-records.ts";
 import type { Standing } from "./config.ts";
 import { type Effort, EffortLog } from "./session-effort.ts";
@@ -27,9 +28,11 @@ interface InnerOptions {
 export function innerPort(durable: Durable, { standing, input, givenUp }: InnerOptions): InnerPort {
   let saved: SavedWork | undefined;
   let log: EffortLog | undefined;
-  const listen = (event: OwnEvent): void => {
-    if (event.type === "session.started") log ??= new EffortLog();
-    else if (event.type === "session.updated") log?.add(event.data.update);
+  const listener: Listener = {
+    told(event) {
+      if (event.type === "session.started") log ??= new EffortLog();
+    },
+    said: (message) => log?.add(message),
   };
   const replaced = {
     input,
@@ -49,18 +52,27 @@ export function innerPort(durable: Durable, { standing, input, givenUp }: InnerO
       durable.tell(key, event);
     },
     step: <T>(key: string, wanted: StepOptions<T>, body: (context: RunningStep) => Promise<T> | T) =>
-      durable.step(key, wanted, (context) => body(listening(context, listen))),
+      durable.step(key, wanted, (context) => body(listening(context, listener))),
     again: (key: string, why: GivenUp) => durable.again(key, givenUp(why)),
   };
   return { durable: withParts(durable, replaced), saved: () => saved, effort: () => log?.effort };
 }
 
-/** The context of a step whose events are heard as they are told. */
-function listening(context: RunningStep, listen: (event: OwnEvent) => void): RunningStep {
+interface Listener {
+  told(event: OwnEvent): void;
+  said(message: Message): void;
+}
+
+/** The context of a step whose events and messages are heard as they come. */
+function listening(context: RunningStep, listener: Listener): RunningStep {
   const during = withParts(context.during, {
     tell(key: string, event: OwnEvent) {
-      listen(event);
+      listener.told(event);
       context.during.tell(key, event);
+    },
+    say(key: string, message: Message) {
+      listener.said(message);
+      return context.during.say(key, message);
     },
   });
   return withParts(context, { during });

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import type { CompleteMessage } from "../../protocol/task/message.ts";
+import type { CompleteMessage, Message } from "../../protocol/task/message.ts";
 
 export const Effort = z.object({ calls: z.int().nonnegative(), commands: z.array(z.string()) });
 export type Effort = z.infer<typeof Effort>;
@@ -25,29 +25,27 @@ export function effortIn(messages: readonly CompleteMessage[]): Effort {
   return { calls: calls.filter(({ tool_name }) => tool_name !== "final").length, commands: bounded(commands) };
 }
 
-const ToolUpdate = z.object({
-  toolCallId: z.string(),
-  kind: z.string().optional(),
-  title: z.string().optional(),
-  rawInput: z.unknown().optional(),
-});
 const CommandInput = z.object({ command: z.union([z.string(), z.array(z.string())]) });
+const TitleInput = z.object({ title: z.string() });
 
 /** Of a coding agent, which tells of its calls while it works. */
 export class EffortLog {
   readonly #calls = new Map<string, { isCommand: boolean; texts: Set<string> }>();
 
-  /** Updates of one call come in pieces. */
-  add(update: unknown): void {
-    const read = ToolUpdate.safeParse(update).data;
-    if (read === undefined) return;
-    const call = this.#calls.get(read.toolCallId) ?? { isCommand: false, texts: new Set() };
-    this.#calls.set(read.toolCallId, call);
-    if (read.kind === "execute") call.isCommand = true;
-    if (read.title !== undefined) call.texts.add(read.title);
-    const input = CommandInput.safeParse(read.rawInput).data;
-    if (input !== undefined)
-      call.texts.add(typeof input.command === "string" ? input.command : input.command.join(" "));
+  /** Its calls are told as messages. */
+  add({ role, parts }: Message): void {
+    if (role !== "assistant") return;
+    for (const part of parts) {
+      if (part.part_type !== "tool_call") continue;
+      const { tool_call_id, tool_name, input } = part.data;
+      const call = this.#calls.get(tool_call_id) ?? { isCommand: false, texts: new Set() };
+      this.#calls.set(tool_call_id, call);
+      const command = CommandInput.safeParse(input).data?.command;
+      if (tool_name === "execute" || command !== undefined) call.isCommand = true;
+      const title = TitleInput.safeParse(input).data?.title;
+      if (title !== undefined) call.texts.add(title);
+      if (command !== undefined) call.texts.add(typeof command === "string" ? command : command.join(" "));
+    }
   }
 
   get effort(): Effort {
