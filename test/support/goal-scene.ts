@@ -1,11 +1,12 @@
 // A repository and commands for tests that hand a goal to the manager on the command line. A script plays all models.
 
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { TestContext } from "node:test";
 
 import { GoalReport } from "../../src/protocol/task/goal-report.ts";
-import { bench, type Bench, type Ended, type Started } from "./cli-process.ts";
+import { agentFile } from "./acp-kit.ts";
+import { bench, type Bench } from "./cli-process.ts";
 import { testRepository, type TestRepository } from "./git-kit.ts";
 import { tempFolder } from "./temp-folder.ts";
 
@@ -23,11 +24,16 @@ export interface GoalSceneOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** A shell script that is the `gh` of every command and of the daemon. */
   readonly gh?: string;
+  /** The config in the home folder of the person. */
+  readonly userConfig?: object;
 }
 
-export function goalScene(t: TestContext, { rules, files, gh }: GoalSceneOptions): GoalScene {
+export function goalScene(t: TestContext, { rules, files, gh, userConfig }: GoalSceneOptions): GoalScene {
   const repository = testRepository(t, files);
-  const b = gh === undefined ? bench(t) : withGh(t, gh);
+  const b = benchIn(t, {
+    ...(gh === undefined ? {} : { PATH: `${withGh(t, gh)}${delimiter}${process.env["PATH"] ?? ""}` }),
+    ...(userConfig === undefined ? {} : { HOME: homeWith(t, userConfig) }),
+  });
   b.file("script.json", { rules });
   return {
     ...b,
@@ -46,16 +52,27 @@ export function goalScene(t: TestContext, { rules, files, gh }: GoalSceneOptions
 }
 
 /** The commands of a bench get the environment that it is made with. */
-function withGh(t: TestContext, script: string): Bench {
-  const { PATH } = process.env;
-  const bin = tempFolder(t, "tutti-gh-");
-  writeFileSync(join(bin, "gh"), `#!/bin/sh\n${script}\n`, { mode: 0o700 });
-  process.env["PATH"] = `${bin}${delimiter}${PATH ?? ""}`;
+function benchIn(t: TestContext, changed: Readonly<Record<string, string>>): Bench {
+  const before = Object.fromEntries(Object.keys(changed).map((name) => [name, process.env[name]]));
+  Object.assign(process.env, changed);
   try {
     return bench(t);
   } finally {
-    process.env["PATH"] = PATH;
+    Object.assign(process.env, before);
   }
+}
+
+function withGh(t: TestContext, script: string): string {
+  const bin = tempFolder(t, "tutti-gh-");
+  writeFileSync(join(bin, "gh"), `#!/bin/sh\n${script}\n`, { mode: 0o700 });
+  return bin;
+}
+
+function homeWith(t: TestContext, config: object): string {
+  const home = tempFolder(t, "tutti-home-");
+  mkdirSync(join(home, ".tutti"), { mode: 0o700 });
+  writeFileSync(join(home, ".tutti", "tutti.config.json"), JSON.stringify(config), { mode: 0o600 });
+  return home;
 }
 
 /** A reply of the manager that delegates these tasks. */
@@ -69,4 +86,28 @@ export function writing(last: string, path: string, content: string): object[] {
   return [{ agent: "worker", last, turn: 0, call: [{ tool: "write", args: { path, content } }] }];
 }
 
-export type { Ended, Started };
+/** The scripted agent does the tasks, as the lists in their prompts say. Its own notes go to the `/tmp` of its sandbox. */
+export function agentScene(
+  t: TestContext,
+  tasks: readonly { readonly id: string; readonly does: readonly object[] }[],
+  files?: Readonly<Record<string, string>>,
+): GoalScene {
+  const profile = { command: [process.execPath, agentFile, "/tmp", "{}"], login: "none", metered: true };
+  return goalScene(t, {
+    ...(files === undefined ? {} : { files }),
+    rules: [delegating(tasks.map(({ id, does }) => ({ id, prompt: JSON.stringify(does) })))],
+    userConfig: { acp: { profiles: { scripted: profile }, toolchains: [join(agentFile, "..")] } },
+  });
+}
+
+/** An edit as a coding agent tells of it, and does it. */
+export function editing(path: string, text: string): object[] {
+  const told = {
+    sessionUpdate: "tool_call",
+    toolCallId: path,
+    title: `Edit ${path}`,
+    kind: "edit",
+    status: "completed",
+  };
+  return [{ update: told }, { write: path, text }];
+}
