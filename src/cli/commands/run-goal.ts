@@ -49,7 +49,13 @@ export async function runGoalCommand(host: Host, goal: string | undefined, optio
   if (options.every !== undefined) {
     const { folder, ...scheduled } = request;
     const about = request.text.split("\n", 1)[0]?.slice(0, 200) ?? "";
-    const schedule = { cron: options.every, work: { goal: scheduled }, folder, about, catch_up: options.catchUp === true };
+    const schedule = {
+      cron: options.every,
+      work: { goal: scheduled },
+      folder,
+      about,
+      catch_up: options.catchUp === true,
+    };
     return makeSchedule(host, schedule, options);
   }
   if (options.catchUp === true) throw new TuttiError("usage", "--catch-up is for --every");
