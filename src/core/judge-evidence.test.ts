@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import fc from "../../test/support/properties.ts";
 import type { CheckFact, EvidenceFact } from "../protocol/task/evidence.ts";
-import { type EvidenceCase, judgeEvidence, type JudgedEvidence } from "./judge-evidence.ts";
+import { type EvidenceCase, judgeEvidence } from "./judge-evidence.ts";
 
 const check = (more: Partial<CheckFact> = {}): CheckFact => ({
   kind: "check",
@@ -35,6 +35,8 @@ const review = (more: Partial<Extract<EvidenceFact, { kind: "review" }>> = {}): 
 });
 
 const person: EvidenceFact = { kind: "person", by: "Ada", text: "fine" };
+
+type JudgedEvidence = EvidenceCase["evidence"][number];
 
 function item(fact: EvidenceFact, more: Partial<JudgedEvidence> = {}): JudgedEvidence {
   return { id: "evd_1", fact, criteria: [], verdict: "supports", commit: "c1", tree: "t1", observed_at: 1, ...more };

@@ -3,12 +3,12 @@
 import type { Evidence, EvidenceFact } from "../protocol/task/evidence.ts";
 import { checkLine, type EvidenceVerdict, weighFact } from "./make-evidence.ts";
 
-export interface JudgedCriterion {
+interface JudgedCriterion {
   readonly id: string;
   readonly text: string;
 }
 
-export type JudgedEvidence = Pick<Evidence, "id" | "fact" | "criteria" | "verdict" | "commit" | "tree" | "observed_at">;
+type JudgedEvidence = Pick<Evidence, "id" | "fact" | "criteria" | "verdict" | "commit" | "tree" | "observed_at">;
 
 export interface EvidenceCase {
   readonly evidence: readonly JudgedEvidence[];
@@ -21,7 +21,7 @@ export interface EvidenceCase {
   readonly minConfidence?: number | undefined;
 }
 
-export interface CriterionJudgement {
+interface CriterionJudgement {
   readonly id: string;
   readonly state: "open" | "met" | "unmet";
   readonly reason: string;

@@ -20,6 +20,7 @@ import type { Verify } from "../../runner/assignment/verifier.ts";
 import type { SandboxStatus } from "../../runner/shared/sandbox/sandbox-status.ts";
 import type { SessionWorkspaces } from "../../runner/shared/session-folder.ts";
 import { openBaseCache, type RunGh } from "../../verification/index.ts";
+import { checksFolder } from "./checks-folder.ts";
 import type { ModelNames } from "./project-models.ts";
 
 export interface AssignmentParts {
@@ -38,7 +39,7 @@ export interface AssignmentParts {
 export function buildAssignment(parts: AssignmentParts): (inner: RunnerRegistry) => Runner {
   const { state, sandbox, toolchains, workspaces, names, model, registered, allowed } = parts;
   const hidden = [state];
-  const folder = `${state}-checks`;
+  const folder = checksFolder(state);
   // Made with the first check: a project is loaded also by commands that must not touch the state folder.
   let made: Verify | undefined;
   const verify: Verify = (request, step) => {

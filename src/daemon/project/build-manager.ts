@@ -6,6 +6,7 @@ import { treeFile } from "../../agent/delegation/task-input.ts";
 import { managerRunner } from "../../manager/manager.ts";
 import type { Runner } from "../../ports.ts";
 import { openBaseCache } from "../../verification/index.ts";
+import { checksFolder } from "./checks-folder.ts";
 import type { AssignmentParts } from "./build-assignment.ts";
 import { goalPolicy, runGh } from "./build-assignment.ts";
 import { delegateTask, shownRoute } from "./delegate-task.ts";
@@ -14,7 +15,7 @@ import { integrateGoal } from "./integrate-goal.ts";
 export function buildManager(parts: AssignmentParts): Runner {
   const { state, sandbox, toolchains, workspaces, names, model, allowed } = parts;
   const defaultModel = names.fallback;
-  const checks = { workspaces, sandbox, toolchains, allowed, hidden: [state], folder: `${state}-checks` };
+  const checks = { workspaces, sandbox, toolchains, allowed, hidden: [state], folder: checksFolder(state) };
   return managerRunner({
     model: (file) => model(treeFile(file)),
     defaultModel,

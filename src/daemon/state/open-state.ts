@@ -16,6 +16,7 @@ import { approved } from "../../runner/shared/approve-runner.ts";
 import { cleanUp } from "../../runner/shared/process/clean-up.ts";
 import { heldFolder, HeldStore } from "../../runner/shared/sandbox/held-files.ts";
 import { refuseSharedFolder } from "../../files/private-folder.ts";
+import { removeLeftCheckouts } from "../project/checks-folder.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
 import { idInName } from "../../store/names.ts";
 import type { TaskId } from "../../protocol/ids.ts";
@@ -167,6 +168,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
         onProblem: (message) => log.warn({}, message),
       });
       await removeOldHomes(sessionHomes(folder), (task) => isOver(task));
+      await removeLeftCheckouts(folder);
     };
     if (resume !== "later") {
       await holdLeftovers();

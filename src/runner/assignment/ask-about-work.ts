@@ -90,6 +90,8 @@ interface Unsettled {
   readonly evidence: readonly string[];
   /** What the session says; null when nothing was done that could be accepted. */
   readonly claim: string | null;
+  /** What the session really did, as a sentence; null when the log does not tell. */
+  readonly effort: string | null;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
@@ -97,12 +99,13 @@ const longestShown = 4_000;
 
 /** Undefined when nobody answered. */
 export async function askAboutWork(durable: Durable, unsettled: Unsettled): Promise<Verdict | undefined> {
-  const { key, task, reason, evidence, claim, details } = unsettled;
+  const { key, task, reason, evidence, claim, effort, details } = unsettled;
   const choices = claim === null ? ["try again", "give up"] : ["accept", "try again", "give up"];
   const question = [
     `What becomes of the work of ${escapeInvisible(durable.agent)} on ${escapeInvisible(task)}? ${escapeControls(reason)}`,
     ...(evidence.length === 0 ? [] : ["What was observed:", quoted(evidence.join("\n").slice(0, longestShown))]),
     ...(claim === null ? [] : ["What the session says:", quoted(claim.slice(0, longestShown))]),
+    ...(effort === null ? [] : [`What it did: ${effort}`]),
     `Answer: ${choices.join(", ")}. What you write after \`try again\` is told to the next attempt.`,
   ].join("\n");
   const waited = await durable.wait(key, { ask: { kind: "question", question, details }, schema: Answer });

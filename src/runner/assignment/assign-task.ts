@@ -13,7 +13,7 @@ import { userMessage } from "../../protocol/task/message.ts";
 import type { NewTask } from "../../ports.ts";
 
 /** A verified task that the planned one builds on. */
-export interface FinishedTask {
+interface FinishedTask {
   readonly planned: Pick<PlannedTask, "id" | "workdir">;
   readonly task: string;
   readonly result: Pick<AssignmentResult, "claim" | "branch" | "commit">;

@@ -1,5 +1,6 @@
 // Drives one attempt of an assignment: route, work, verify, review, and again, as the state machine of handoffs decides.
 
+import { effortSentence } from "../../core/check-claims.ts";
 import { chooseRoute, type ChosenRoute } from "../../core/choose-route.ts";
 import type { HandoffEvent, HandoffNext } from "../../core/handoff-machine.ts";
 import { managerName } from "../../core/make-handoff.ts";
@@ -220,6 +221,7 @@ async function askPerson(
     reason,
     evidence: evidence.length > 0 ? evidence : observedBy(attempt),
     claim: isDone ? claimText(worked) : null,
+    effort: worked === undefined ? null : effortOf(worked),
     details: {
       handoff: handoff.task_id ?? null,
       branch: worked?.saved?.branch ?? null,
@@ -234,6 +236,10 @@ async function askPerson(
     attempt.add(fact, { at: await durable.now(`${key}.at`), source: by.name });
   } else if (answer === "accept") return undefined;
   return { type: "answered", answer, note };
+}
+
+function effortOf({ effort, saved }: Worked): string | null {
+  return effort === null ? null : effortSentence({ ...effort, changedCount: saved?.files ?? 0 });
 }
 
 /** Why the person is asked at all, when the last step was a model that could not say. */
