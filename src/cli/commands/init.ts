@@ -75,6 +75,7 @@ async function showNext({ providers, servers }: InitResult): Promise<void> {
   const login = ["tutti models login anthropic", "keep a key of a provider (or openai, google, openrouter)"] as const;
   const steps: readonly (readonly [string, string])[] = [
     ...(hasModel ? [] : [login, ["tutti init", "again, for a policy with its models"] as const]),
+    ['tutti run "…"', "give Tutti a goal: it plans, has the work done, checks it and reports"],
     ["tutti policy explain", "see which model does what"],
     ["tutti trust", "agree to the files again after you edited them"],
     ["tutti doctor", "see what is missing"],
