@@ -99,6 +99,7 @@ export function reportLines(report: GoalReport, { redact = same }: RenderOptions
     ]),
     "",
     "tasks",
+    ...(report.tasks.length === 0 ? ["  none were planned"] : []),
     ...report.tasks.flatMap((task) => [
       `  ${text(task.id)}: ${taskWord(task)}${task.reason === "" ? "" : `: ${text(task.reason)}`}`,
       `    ${[...(task.route === null ? [] : [text(routeText(task))]), attemptsText(task)].join("; ")}`,

@@ -7,6 +7,7 @@ import { isAbsolute, resolve } from "node:path";
 import { definitionFolders, loadDefinitions } from "../../agent/definition/agent-folders.ts";
 import type { Tutti } from "../../client/client.ts";
 import { goalOfTask } from "../../core/goal-id.ts";
+import { isRehearsalName } from "../../core/rehearsal-name.ts";
 import { managerAgent } from "../../manager/call-manager-model.ts";
 import type { Tasks } from "../../ports.ts";
 import { StartGoal, type StartedGoal } from "../../protocol/api/goal-shapes.ts";
@@ -48,6 +49,7 @@ export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
     const isTrusted = runtime !== undefined && readConfigFiles(project) !== undefined;
     const texts = await managerTexts({ project, home, isTrusted });
     const model = runtime?.environment.defaultModel;
+    if (script === undefined) needsModel(goal.manager_model ?? model);
     const optional = { script, budget, approvals, operators, ...(model === undefined ? {} : { model }) };
     const file = GoalFile.parse({
       ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
@@ -74,6 +76,14 @@ export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
     );
     return { ...started, goal: goalOfTask(started.task), warnings } satisfies StartedGoal;
   };
+}
+
+/** Without a script the rehearsal could only say that it has nothing to say. The model of a config that is not trusted yet is not known. */
+function needsModel(model: string | undefined): void {
+  if (model === undefined || !isRehearsalName(model)) return;
+  const message =
+    "there is no model that could split the goal; keep the key of a provider with `tutti models login PROVIDER`, or name a model in the config (`tutti doctor` says what is missing); --script FILE plays a rehearsal instead";
+  throw new TuttiError("invalid_input", message);
 }
 
 /** All agents of the project and of the user: the manager may give a task to any of them. */
