@@ -87,26 +87,6 @@ export const examples: readonly Example[] = [
     run: "tutti doctor",
   },
   {
-    command: "run",
-    about: "Hand a goal to the manager; a script plays the models, and the check is run for real",
-    run: 'mkdir -p hello && tutti run "Say hello" --cwd hello --script examples/goal.json --check "test -e hello.txt" --yes --state state',
-  },
-  {
-    command: "goals",
-    about: "List the goals and how each stands",
-    run: "tutti goals --state state",
-  },
-  {
-    command: "goal",
-    about: "Show the newest goal: what proves each criterion, who did each task",
-    run: "tutti goal last --state state",
-  },
-  {
-    command: "report",
-    about: "Print the report of a goal as Markdown",
-    run: "tutti report last --state state",
-  },
-  {
     command: "invoke",
     about: "Run an invocation; if it is stopped or killed, the same command goes on with it",
     run: "tutti invoke examples/invocations/single.json --state state",
@@ -155,6 +135,26 @@ export const examples: readonly Example[] = [
     command: "status",
     about: "Show whether the daemon runs, and how many tasks are unfinished",
     run: "tutti status --state state",
+  },
+  {
+    command: "run",
+    about: "Hand a goal to the manager; a script plays the models, and the check is run for real",
+    run: 'mkdir -p hello && tutti run "Say hello" --cwd hello --script examples/goal.json --check "test -e hello.txt" --yes --state state',
+  },
+  {
+    command: "goals",
+    about: "List the goals and how each stands",
+    run: "tutti goals --state state",
+  },
+  {
+    command: "goal",
+    about: "Show the newest goal: what proves each criterion, who did each task",
+    run: "tutti goal last --state state",
+  },
+  {
+    command: "report",
+    about: "Print the report of a goal as Markdown",
+    run: "tutti report last --state state",
   },
   {
     command: "invoke",
@@ -267,6 +267,21 @@ export const examples: readonly Example[] = [
     run: "tutti resume --state state",
   },
   {
+    command: "invoke",
+    about: "Run an invocation every working day at nine; the daemon does it, and is started if need be",
+    run: 'tutti invoke examples/invocations/single.json --every "0 9 * * mon-fri" --state state',
+  },
+  {
+    command: "schedules",
+    about: "List what is scheduled, and when it runs next",
+    run: "tutti schedules --state state",
+  },
+  {
+    command: "schedules remove",
+    about: "End the newest schedule",
+    run: "tutti schedules remove last --state state",
+  },
+  {
     command: "keys list",
     about: "List the API keys of the daemon",
     run: "tutti keys list --state state",
@@ -340,13 +355,6 @@ export const examples: readonly Example[] = [
     command: "policy review",
     about: "Find out what a review decides, and why",
     run: "tutti policy review examples/review.toon --policy examples/policy.toon",
-  },
-  {
-    command: "schedules",
-    about: "Start an invocation every working day at nine, list what is scheduled, and end it",
-    run: `tutti invoke examples/invocations/single.json --every "0 9 * * mon-fri" --state state
-tutti schedules --state state
-tutti schedules remove last --state state && tutti down --state state`,
   },
   {
     command: "policy check",

@@ -4,6 +4,7 @@ export const parameterNotes: Readonly<Record<string, string>> = {
   task: "A task's id",
   conversation: "A conversation's id, which is that of its task",
   goal: "A goal's id",
+  schedule: "A schedule's id",
   ask: "An ask's id",
   wait: "A wait's id",
   workspace: "A workspace's id",
