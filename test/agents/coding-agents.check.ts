@@ -47,6 +47,30 @@ for (const name of wanted.filter((each): each is AgentName => each in codingAgen
       assert.deepEqual(processesNaming(stage), []);
     });
 
+    test("takes a goal to a verified result: its work is checked by Tutti and merged into one branch", async (t) => {
+      const stage = await prepared(t, name);
+      const { tutti, repository } = stage;
+      const task = { id: "make", workdir: ".", kind: "code_change", prompt: "Make the file made.txt.", conf: 0.95 };
+      const raw = JSON.stringify({ action: "delegate", tasks: [task] });
+      const { goal, task: root } = await tutti.startGoal({
+        text: "There is a file made.txt.",
+        folder: repository.folder,
+        accept: ["`test -e made.txt` succeeds"],
+        checks: ["test -e made.txt"],
+        model: `acp:${name}`,
+        script: { rules: [{ agent: "manager", raw }] },
+      });
+      await answered({ ...stage, root }, true);
+      await allowed({ ...stage, root });
+      const { status, reason, criteria, tasks, integration } = await tutti.goalReport(goal);
+      assert.equal(status, "done", reason);
+      assert.deepEqual([criteria[0]?.state, tasks[0]?.state], ["met", "verified"]);
+      assert.ok(tasks[0]?.proof.some(({ kind, verdict }) => kind === "check" && verdict === "supports"));
+      assert.equal(repository.git("show", `${integration?.branch ?? ""}:made.txt`), "made");
+      assert.equal(repository.git("status", "--porcelain"), "");
+      assert.deepEqual(processesNaming({ ...stage, root }), []);
+    });
+
     test("changes nothing when it is told no", async (t) => {
       const stage = await started(t, name);
       await answered(stage, false);
@@ -99,6 +123,15 @@ for (const name of wanted.filter((each): each is AgentName => each in codingAgen
 }
 
 async function started(t: TestContext, name: AgentName, { silent = false } = {}): Promise<Stage> {
+  const stage = await prepared(t, name, { silent });
+  const executor = { kind: "force", type: "remote", runner: { kind: "acp", config: { profile: name } } } as const;
+  const invocation = single(named("coder", "Make the file made.txt."), { executor });
+  const text = JSON.stringify({ invocation, agents: { coder: { instructions: "You make files." } }, roots: ["."] });
+  const { task: root } = await stage.tutti.invoke(text, { folder: stage.repository.folder });
+  return { ...stage, root };
+}
+
+async function prepared(t: TestContext, name: AgentName, { silent = false } = {}): Promise<Omit<Stage, "root">> {
   const folder = await installAgent(name);
   const model = await shellCallModel(t, codingAgents[name].wire, command);
   model.silent = silent;
@@ -111,11 +144,7 @@ async function started(t: TestContext, name: AgentName, { silent = false } = {})
   const daemon = await scene.up();
   const tutti = httpClient({ url: daemon.found.daemon.url, key: daemon.found.key });
   t.after(() => tutti.close());
-  const executor = { kind: "force", type: "remote", runner: { kind: "acp", config: { profile: name } } } as const;
-  const invocation = single(named("coder", "Make the file made.txt."), { executor });
-  const text = JSON.stringify({ invocation, agents: { coder: { instructions: "You make files." } }, roots: ["."] });
-  const { task: root } = await tutti.invoke(text, { folder: repository.folder });
-  return { scene, daemon, tutti, model, repository, root };
+  return { scene, daemon, tutti, model, repository };
 }
 
 /** Returns when the agent has asked its model for the first time; agrees to whatever is asked before that. */
@@ -145,6 +174,19 @@ async function answered({ tutti, root }: Stage, approved: boolean): Promise<stri
     }
   }
   throw new Error(`no permission was asked for: ${JSON.stringify(await tutti.tree(root))}`);
+}
+
+/** Agrees to whatever is still asked until the tree has ended. */
+async function allowed({ tutti, root }: Stage): Promise<void> {
+  for (const end = Date.now() + 120_000; Date.now() < end; await sleep(200)) {
+    const { status } = await tutti.task(root);
+    if (status !== "running" && status !== "pending" && status !== "input_required") return;
+    for (const { id, kind } of await tutti.asks(root)) {
+      const yes = kind === "budget" ? { kind, go_on: true } : { kind: "approval", approved: true };
+      await tutti.answer(id, Answer.parse(yes), person);
+    }
+  }
+  throw new Error(`it did not end: ${JSON.stringify(await tutti.asks(root))}`);
 }
 
 type DataOf<T extends TaskEvent["type"]> = Extract<TaskEvent, { type: T }>["data"];
