@@ -117,7 +117,8 @@ async function checkMerged(
   options: IntegrateOptions & { readonly merged: Extract<Merged, { kind: "merged" }> },
 ): Promise<Evidence[]> {
   const { workspace, base, integration } = options.merged;
-  const checks = mergedChecks(file.goal, { work, goal: goal.id, allowed: options.allowed });
+  const { confined } = options.sandbox;
+  const checks = mergedChecks(file.goal, { work, goal: goal.id, allowed: options.allowed, confined });
   if (workspace.git_dir === null || checks.length === 0) return [];
   const ran = await runChecks({
     gitDir: workspace.git_dir,
@@ -128,7 +129,8 @@ async function checkMerged(
     folder: options.folder,
     project: relative(workspace.folder, startFolder(workspace)) || ".",
     showGit: workspace.mode !== "copy",
-    runProgram: checkPrograms(options, step),
+    // A person allowed each of the checks if nothing confines them.
+    runProgram: checkPrograms({ ...options, unconfined: true }, step),
     cache: options.cache,
     signal: step.signal,
   });
@@ -158,11 +160,14 @@ interface ChecksOfWork {
   readonly work: readonly FinishedWork[];
   readonly goal: string;
   readonly allowed: AllowedChecks;
+  /** Whether programs are confined on this machine. */
+  readonly confined: boolean;
 }
 
+/** What may run on the merged work. A criterion whose check may not run stays unproven, and the person is asked about it. */
 function mergedChecks(
   { checks: named, project_checks }: Pick<GoalFile["goal"], "checks" | "project_checks">,
-  { work, goal, allowed }: ChecksOfWork,
+  { work, goal, allowed, confined }: ChecksOfWork,
 ): NamedCheck[] {
   const checks = new Map<string, NamedCheck>();
   for (const check of project_checks) checks.set(keyOf(check.check), { ...check, is_criterion: true });
@@ -174,7 +179,11 @@ function mergedChecks(
       checks.set(keyOf(check), { check, named_by: "model", is_criterion: true });
     }
   }
-  return [...checks.values()];
+  if (confined) return [...checks.values()];
+  return [...checks.values()].filter(({ check }) => {
+    const argv = argvOf(check);
+    return argv !== undefined && allowed.has(goal, argv);
+  });
 }
 
 function keyOf(check: Check): string {
