@@ -4,6 +4,7 @@ import type { NewTask, Durable } from "../../ports.ts";
 import { reviewerAgent, reviewerTools } from "../../agent/delegation/find-agent.ts";
 import type { TaskInput } from "../../agent/delegation/task-input.ts";
 import { readModelRef } from "../../core/choose-route.ts";
+import { parseModelRef } from "../../protocol/routing/model-ref.ts";
 import type { HandoffEvent } from "../../core/handoff-machine.ts";
 import { judgeReview } from "../../core/review-verdict.ts";
 import { mayUse } from "../../core/rights.ts";
@@ -94,10 +95,11 @@ function placeOf(saved: Worked["saved"]): { readonly workspace?: object; readonl
   return saved.mode === "copy" ? { within: saved.workspace } : {};
 }
 
+/** The author may be no model at all but a program, which `readModelRef` refuses. */
 function isSameModel(one: string, other: string, resolve: (name: string) => string): boolean {
   const nameOf = (ref: string): string => {
-    const { runner, model } = readModelRef(ref);
-    return runner.kind === "local" ? resolve(model) : model;
+    const { runner = "local", model } = parseModelRef(ref.trim());
+    return runner === "local" ? resolve(model) : model;
   };
   return one === other || nameOf(one) === nameOf(other);
 }
