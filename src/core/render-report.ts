@@ -3,6 +3,7 @@
 import type { GoalReport, Proof, ReportedCriterion, ReportedTask } from "../protocol/task/goal-report.ts";
 import { escapeControls } from "./escape-controls.ts";
 import { escapeInvisible } from "./escape-invisible.ts";
+import { routeName } from "./route-name.ts";
 
 export interface RenderOptions {
   /** Replaces secrets in a text. */
@@ -179,7 +180,7 @@ function taskWord({ state, replaced_by }: ReportedTask): string {
 }
 
 function routeText({ route }: ReportedTask): string {
-  return route === null ? "" : `${route.runner}:${route.model}, chosen by the ${route.chosen_by}: ${route.reason}`;
+  return route === null ? "" : `${routeName(route)}, chosen by the ${route.chosen_by}: ${route.reason}`;
 }
 
 function attemptsText({ attempts, tokens, money_micro_usd }: ReportedTask): string {

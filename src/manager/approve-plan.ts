@@ -4,6 +4,7 @@ import type { PlannedRound } from "../core/plan-graph.ts";
 import type { Criterion, PlannedTask } from "../protocol/task/goal.ts";
 import { approveOnGoal, type GoalRun, goalNow, takeMessage, tell } from "./goal-run.ts";
 import type { ShownRoute } from "./manager-deps.ts";
+import { routeName } from "../core/route-name.ts";
 
 /** `change`: the person said what should be different. */
 export type PlanVerdict = { readonly kind: "go" | "change" } | { readonly kind: "stop"; readonly reason: string };
@@ -45,7 +46,7 @@ export async function approvePlan(run: GoalRun, { tasks, dropped }: PlannedRound
 function taskLine({ id, prompt, after, workdir }: PlannedTask, { runner, model, reason }: ShownRoute): string {
   const waits = after.length === 0 ? "" : `, after ${after.join(", ")}`;
   const [first = ""] = prompt.split("\n");
-  return `${id}${waits}: ${first.slice(0, 200)} (${runner}:${model} in ${workdir}: ${reason})`;
+  return `${id}${waits}: ${first.slice(0, 200)} (${routeName({ runner, model })} in ${workdir}: ${reason})`;
 }
 
 function criterionLine({ id, text }: Criterion): string {

@@ -10,6 +10,7 @@ import { printable } from "./printable.ts";
 import { counted, money } from "./units.ts";
 import { savedText } from "./saved-text.ts";
 import { resultText, valueText } from "./value-text.ts";
+import { routeName } from "../../core/route-name.ts";
 
 /** Longer text is cut; `--json` has all of it. */
 const maxLength = 160;
@@ -125,7 +126,7 @@ function describe(event: TaskEvent): string {
     case "goal.changed":
       return `${event.data.status}: ${event.data.reason}`;
     case "route.decided":
-      return `${event.data.runner}:${event.data.model} by ${event.data.chosen_by}: ${event.data.reason}`;
+      return `${routeName(event.data)} by ${event.data.chosen_by}: ${event.data.reason}`;
     case "handoff.moved":
       return `${event.data.from} → ${event.data.to}: ${event.data.reason}`;
     case "evidence.added": {

@@ -9,6 +9,7 @@ import { handoffText } from "./goal-status.ts";
 import { oneLine } from "./printable.ts";
 import { savedText } from "./saved-text.ts";
 import { dim } from "./style.ts";
+import { routeName } from "../../core/route-name.ts";
 
 const longest = 300;
 
@@ -38,7 +39,7 @@ function describe(event: TaskEvent, nameOf: (task: string) => string): string | 
       return [`round ${event.data.round}: ${event.data.tasks.map(plannedText).join(", ")}`, ...dropped].join("; ");
     }
     case "route.decided":
-      return `${name} goes to ${event.data.runner}:${event.data.model}, chosen by the ${event.data.chosen_by}: ${event.data.reason}`;
+      return `${name} goes to ${routeName(event.data)}, chosen by the ${event.data.chosen_by}: ${event.data.reason}`;
     case "handoff.moved":
       return event.data.to === "working" ? undefined : `${name} ${handoffText(event.data.to)}: ${event.data.reason}`;
     case "attempt.ended":

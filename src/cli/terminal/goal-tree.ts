@@ -8,6 +8,7 @@ import { printableName } from "./printable.ts";
 import { costSoFar } from "./run-cost.ts";
 import { bold, dim, paint } from "./style.ts";
 import { counted } from "./units.ts";
+import { routeName } from "../../core/route-name.ts";
 
 interface DrawOptions {
   readonly now: number;
@@ -107,7 +108,7 @@ function taskLine(
     return `${dim("·")} ${bold(printableName(id))} ${dim(printableName(waits))}`;
   }
   const route = folded.routes.get(link.task);
-  const who = route === undefined ? "" : ` ${dim(printableName(`${route.runner}:${route.model}`))}`;
+  const who = route === undefined ? "" : ` ${dim(printableName(routeName(route)))}`;
   const attempt = tree.tasks.get(link.task)?.attempt ?? 1;
   const again = attempt > 1 ? dim(`, attempt ${attempt}`) : "";
   return `${markOfLink(link)} ${bold(printableName(id))} ${stateText(link, { folded, tree })}${again}${who}`;
