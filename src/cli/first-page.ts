@@ -11,6 +11,9 @@ const sections: readonly Section[] = [
   {
     title: "Start here",
     lines: [
+      ["tutti up --tour", "see a goal reached, without a key"],
+      ["tutti init", "set this project up"],
+      ['tutti run "what you want"', "have a goal of yours reached"],
       ["tutti agents new reviewer", "write a first agent, as Markdown"],
       ['tutti agents run reviewer "Hello"', "run it; without a key, a rehearsal"],
       ["tutti doctor", "see what is missing, such as a key"],
@@ -36,7 +39,7 @@ const sections: readonly Section[] = [
   },
 ];
 
-const about = "Tutti runs AI agents that share work,\nand keeps every step on disk.";
+const about = "Tutti has AI agents reach your goal,\nand verifies what they did.";
 
 /** Below `columns` that fit both, what a command is for stands on a line of its own. */
 export function firstPage(columns: number): string {
