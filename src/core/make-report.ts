@@ -146,8 +146,9 @@ export function factText(fact: EvidenceFact): string {
   switch (fact.kind) {
     case "check": {
       const { argv, outcome, tests, reason } = fact;
-      const counts = tests === null ? "" : `: ${tests.passed} passed, ${tests.failed} failed, ${tests.skipped} skipped`;
-      return `check \`${argv.join(" ")}\` ${outcome.replace("_", " ")}${counts}${reason === "" ? "" : `; ${reason}`}`;
+      // The reason has the counts, too.
+      const counts = tests === null ? "" : ` (${tests.passed} passed, ${tests.failed} failed)`;
+      return `check \`${argv.join(" ")}\` ${outcome.replace("_", " ")}${reason === "" ? counts : `. ${reason}`}`;
     }
     case "git":
       return `git: ${fact.changed.length} file${fact.changed.length === 1 ? "" : "s"} changed since ${fact.base.slice(0, 12)}`;

@@ -95,14 +95,14 @@ export function reportLines(report: GoalReport, { redact = same }: RenderOptions
     ...(report.criteria.length === 0 ? ["  none were given, so only the tasks themselves were checked"] : []),
     ...report.criteria.flatMap((criterion) => [
       `  ${criterionWord(criterion)}: ${text(criterion.text)}${origin(criterion)}`,
-      `    ${text(criterion.reason)}`,
+      ...(criterion.state === "met" && isProven(criterion.proof) ? [] : [`    ${text(criterion.reason)}`]),
       ...criterion.proof.map((proof) => `    ${verdictText(proof.verdict)}: ${text(proof.text)}`),
     ]),
     "",
     "tasks",
     ...(report.tasks.length === 0 ? ["  none were planned"] : []),
     ...report.tasks.flatMap((task) => [
-      `  ${text(task.id)}: ${taskWord(task)}${task.reason === "" ? "" : `: ${text(task.reason)}`}`,
+      `  ${text(task.id)}: ${taskWord(task)}${isProvenTask(task) || task.reason === "" ? "" : `: ${text(task.reason)}`}`,
       `    ${[...(task.route === null ? [] : [text(routeText(task))]), attemptsText(task)].join("; ")}`,
       ...task.proof.map((proof) => `    ${verdictText(proof.verdict)}: ${text(proof.text)}`),
     ]),
@@ -114,6 +114,15 @@ export function reportLines(report: GoalReport, { redact = same }: RenderOptions
     `${report.progress} % of the tasks verified, ${costText(report)}`,
     ...(typeof branch === "string" ? [`all of it is on the branch ${text(branch)}`] : []),
   ];
+}
+
+/** The reason of what is proven repeats the proof, which stands below it. */
+function isProven(proof: readonly Proof[]): boolean {
+  return proof.some(({ verdict }) => verdict === "supports");
+}
+
+function isProvenTask({ state, proof }: ReportedTask): boolean {
+  return state === "verified" && isProven(proof);
 }
 
 const same = (text: string): string => text;

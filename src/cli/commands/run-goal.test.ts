@@ -63,7 +63,7 @@ test(
     assert.equal(scene.run("answer", "last", "accept as met").status, 0);
     const done = scene.run("attach", "last");
     assert.equal(done.status, 0, done.err);
-    assert.match(done.out, /met: it is friendly\n {4}admin accepted it/);
+    assert.match(done.out, /met: it is friendly\n {4}supports: admin said: accept as met/);
     const again = scene.run(...scene.goal("Say hello", ...check, "--accept", "it is friendly", "--new"));
     assert.equal(again.status, 9, again.err);
     assert.equal(scene.run("answer", "last", "stop").status, 0);

@@ -107,6 +107,6 @@ function factLines({ fact, verdict }: Evidence): string[] {
   const line = `\`${fact.argv.join(" ")}\`${counts}`;
   if (fact.outcome === "passed") return [`${paint("green", "✓")} ${line}`];
   if (fact.outcome === "not_run") return [`${paint("red", "✗")} ${line} was not run: ${fact.reason}`];
-  const before = verdict === "nothing" ? "; so it was before, which does not count against this task" : "";
+  const before = verdict === "nothing" ? "; it failed before this task, too, so that is not held against it" : "";
   return [`${paint("red", "✗")} ${line}${before}`];
 }
