@@ -154,6 +154,13 @@ test("failed verification goes to the builder once, then to the router, its evid
   });
 });
 
+test("a model that has every role gets its second try as the builder, too", () => {
+  const roles = { router: "B", info: "B", build: "B", escalate_to: "B" };
+  const alone: Policy = { ...policy, policy: { ...policy.policy, ...roles } };
+  assert.equal(run([envelope({ to_model: "B" }), worked, fail], alone).state.phase, "working");
+  assert.equal(run([envelope({ to_model: "B" }), worked, fail, worked, fail], alone).state.phase, "deciding");
+});
+
 test("work that broke off is treated as work that failed its checks", () => {
   const stuck: HandoffEvent = { type: "stuck", evidence: ["crashed"] };
   assert.equal(run([envelope(), stuck]).state.phase, "working");

@@ -247,7 +247,9 @@ function afterFailure(policy: Policy, state: HandoffState, grounds: Grounds): Ha
       return decide(policy, state, grounds);
     case "reroute_to_builder_once_then_router": {
       const escalated = state.routed !== undefined && isEscalation(state.routed.decision);
-      if (escalated || state.worker === router || state.counters.retries >= handoffLimits.retries) {
+      // Where one model has both roles, its work is the builder's.
+      const byRouter = state.worker === router && router !== build;
+      if (escalated || byRouter || state.counters.retries >= handoffLimits.retries) {
         return decide(policy, state, grounds);
       }
       return work(increment(state, "retries"), { ...grounds, model: build, decision: "retry" });
