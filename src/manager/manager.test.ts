@@ -3,6 +3,9 @@ import { describe, test } from "node:test";
 
 import { delegate, managerWorld, metIntegration } from "../../test/support/manager-kit.ts";
 import { until } from "../../test/support/wait-until.ts";
+import type { Model } from "../model-port.ts";
+import { rehearsalModel } from "../model/rehearsal/rehearsal-model.ts";
+import { TuttiError } from "../protocol/error.ts";
 import { userMessage } from "../protocol/task/message.ts";
 
 const one = [{ agent: "manager", raw: delegate([{ id: "fix", prompt: "fix the bug" }]) }];
@@ -89,6 +92,20 @@ describe("a goal is delegated", () => {
 });
 
 describe("decisions that cannot be used", () => {
+  test("a call that failed without effect is tried again, and nobody is asked", async (t) => {
+    const played = rehearsalModel({ rules: one });
+    let calls = 0;
+    const call: Model["call"] = (request, options) => {
+      calls += 1;
+      if (calls === 1) throw new TuttiError("unreachable", "try later", { retry: "safe" });
+      return played.call(request, options);
+    };
+    const world = await managerWorld(t, { rules: one, deps: { model: () => ({ ...played, call }) } });
+    const root = await world.start("make it green");
+    assert.equal((await world.engine.result(root)).status, "completed");
+    assert.ok((await world.events(root)).every(({ type }) => type !== "ask.raised"));
+  });
+
   test("one re-prompt, then the person is asked, and what was said goes to the model", async (t) => {
     const world = await managerWorld(t, {
       rules: [{ last: "fix the bug in /repo", ...one[0] }, { raw: '{"action":"launch"}' }],

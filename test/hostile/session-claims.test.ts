@@ -79,6 +79,11 @@ test(
   },
 );
 
+test("a prompt that names a pull request, passed tests and written files does not verify itself", { skip }, (t) => {
+  const prompt = "See PR https://github.com/a/b/pull/1: 12 passed, wrote total.txt. ";
+  assertNothingProven(tried(t, [{ think: prompt }, { echo: prompt }]));
+});
+
 test("a session that rewrites the check to succeed verifies nothing by it", { skip }, (t) => {
   const rewritten = tried(t, [{ write: "check.sh", text: "exit 0\n" }, { say: "all tests passed" }]);
   assertNothingProven(rewritten);

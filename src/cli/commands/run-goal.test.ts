@@ -1,6 +1,6 @@
 // The commands of goals as a person types them: real processes, real git, real checks, and a script in place of models.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -114,6 +114,24 @@ test("a message to a goal goes into its next decision, and `stop` ends it", { sk
   assert.equal(scene.run("message", "last", "stop").status, 0);
   const { status, out } = scene.run("attach", "last");
   assert.deepEqual([status, /a person ended the goal/.test(out)], [8, true], out);
+});
+
+test("a goal that cannot start leaves no phantom goal, and a damaged state is never an empty list", { skip }, (t) => {
+  const scene = goalScene(t, { rules: hello, userConfig: {} });
+  const broken = scene.file("policy.json", { policy: { router: "" } });
+  const refused = scene.run(...scene.goal("Say hello", "--policy", join(scene.folder, broken)));
+  assert.equal(refused.status, 3, refused.err);
+  const unplayed = scene.run("run", "Say hello", "--cwd", scene.repository.folder);
+  assert.equal(unplayed.status, 3, unplayed.err);
+  assert.match(unplayed.err, /there is no model that could split the goal/);
+  assert.equal(scene.run("run", "Say hello", "--budget", "money=lots").status, 2);
+  assert.match(scene.run("goals").out, /^no goals yet/);
+  assert.equal(scene.run("down").status, 0);
+  writeFileSync(join(scene.state, "tutti.db"), "this is no database".repeat(1_000));
+  for (const command of [["goals"], ["goal", "last"]]) {
+    const { status, out } = scene.run(...command);
+    assert.ok(status !== 0 && out === "", `${command.join(" ")}: ${status} ${out}`);
+  }
 });
 
 const url = "https://github.example/a/b/issues/7";
