@@ -112,9 +112,11 @@ export function showTranscript(
     writer.line(writer.levelOf(task), `▸ ${bold(agent)}${detached ? " (in the background)" : ""} is asked`);
     if (prompt !== "") writer.message(task, prompt);
   };
+  /** Goals and their tasks: a report has all of their results. */
+  const ofGoals = new Set<TaskId>();
   /** A result that the agent wrote as its last message is on the screen already. */
   const showEnd = ({ task, data }: Extract<TaskEvent, { type: "task.completed" }>): void => {
-    const text = resultText(data.content, { indent: 2 });
+    const text = ofGoals.has(task) ? judgedText(data.content) : resultText(data.content, { indent: 2 });
     writer.name(task);
     const isShown = text.trim() === lastTexts.get(task)?.trim();
     writer.line(writer.levelOf(task) + 1, `${markOf("completed")} completed${isShown ? "" : ":"}`);
@@ -125,6 +127,7 @@ export function showTranscript(
   const show = (event: TaskEvent): void => {
     const { task } = event;
     if (event.type === "task.created") {
+      if (["manager", "assignment"].includes(event.data.runner)) ofGoals.add(task);
       writer.setSpeaker(task, { agent: event.data.agent, level: Math.max(0, event.data.depth - depth) });
     }
     if (event.type === "task.handed_over") {
@@ -231,4 +234,10 @@ function restAfter(text: string, shown: string): string | undefined {
   // Spaces right after the shown part were shown with it.
   const spaces = /\s*$/.exec(shown)?.[0].length ?? 0;
   return text.slice(at).replace(new RegExp(`^\\s{0,${spaces}}`), "");
+}
+
+/** How a goal, or a task of one, was judged. */
+function judgedText(content: unknown): string {
+  const { state, status, reason }: Readonly<Record<string, unknown>> = Object(content);
+  return `${String(state ?? status)}: ${String(reason)}`;
 }
