@@ -39,7 +39,7 @@ describe("help", () => {
   test("without a command, a short page says what to do first and where to read on", () => {
     const { status, out } = tutti([]);
     assert.equal(status, 0);
-    assert.match(out, /^Start here\n {2}tutti agents new [^]*^Read on\n {2}tutti --help/m);
+    assert.match(out, /^Start here\n {2}tutti up --tour [^]*^Read on\n {2}tutti --help/m);
   });
 
   test("every command has an example", () => {
