@@ -34,8 +34,8 @@ test(
     };
     work("echo one > one.txt");
     const second = work("cp one.txt two.txt; echo x > .envrc", "--after", "last");
-    const usage = tutti.run("agents", "run", "coder", "hi", "--cwd", repository.folder, "--after", "last");
-    assert.match(usage.err, /are for coding agents/);
+    const local = tutti.run("agents", "run", "coder", "hi", "--cwd", repository.folder, "--after", "last");
+    assert.match(local.err, /path: two\.txt/, "an agent of Tutti's own process builds on it, too");
 
     const made = tutti.run("integrate", second, "--json");
     assert.equal(made.status, 0, made.err);

@@ -62,7 +62,7 @@ test("a config and agents in a folder that everybody can write to are not looked
   chmodSync(shared, 0o1777);
   for (const cwd of [shared, below]) {
     assert.match(tutti(cwd, "doctor").said, /ok +config +none in/, cwd);
-    assert.match(tutti(cwd, "trust", "--show").said, /has no config/, cwd);
+    assert.match(tutti(cwd, "trust", "--show").said, /has neither a config nor a policy/, cwd);
     assert.doesNotMatch(tutti(cwd, "agents", "list", "--json").said, /"name":"spy"/, cwd);
   }
 });
@@ -112,7 +112,7 @@ test(
     write(join(theirs, ".tutti", "agents", "spy.md"), agent, stranger);
     const work = join(theirs, "work");
     write(join(work, "notes.txt"), "");
-    assert.match(tutti(work, "trust", "--show").said, /work has no config/, "the walk stops");
+    assert.match(tutti(work, "trust", "--show").said, /work has neither a config nor a policy/, "the walk stops");
     assert.match(tutti(theirs, "trust").said, /belongs to another user \(uid 54321\)/);
     assert.doesNotMatch(tutti(theirs, "agents", "list", "--json").said, /"name":"spy"/);
     write(join(mine, "tutti.config.json"), "{}", stranger);

@@ -33,7 +33,10 @@ test("every route that takes JSON refuses a body with a repeated key, and nothin
   for (const [name, route] of Object.entries<RouteSpec>(routes)) {
     if (route.body?.type !== "json" || route.access === "worker") continue;
     tried += 1;
-    const path = route.path.replace("{task}", task).replace(/\{(ask|wait)\}/, ask.id);
+    const path = route.path
+      .replace(/\{(task|conversation)\}/, task)
+      .replace("{goal}", task.replace("tsk_", "gol_"))
+      .replace(/\{(ask|wait)\}/, ask.id);
     const reply = await post(path, twice);
     assert.deepEqual([reply.status, /twice in one object/.test(reply.text)], [422, true], `${name}: ${reply.text}`);
   }
