@@ -48,11 +48,15 @@ function problemOf({ goal }: GoalRun, { id, text }: Criterion): string {
   return `criterion ${id} is not met (${text}): ${goal.judgements.get(id) ?? ""}`;
 }
 
-/** Work that another task was built on is part of that one's commit. */
+/** In the order of the plan, whichever ended first. Work that another task was built on is part of that one's commit. */
 function workToMerge({ finished, graph }: GoalRun): FinishedWork[] {
   const originOf = (id: string): string => graph.nodes.get(id)?.origin ?? id;
   const built = new Set([...finished.values()].flatMap(({ planned }) => planned.after.map(originOf)));
-  return [...finished.values()].filter(({ planned }) => !built.has(originOf(planned.id)));
+  const places = new Map([...graph.nodes.keys()].map((id, at) => [id, at]));
+  const placeOf = ({ planned }: FinishedWork): number => places.get(planned.id) ?? places.size;
+  return [...finished.values()]
+    .filter(({ planned }) => !built.has(originOf(planned.id)))
+    .toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
 /** Without a check or a review, only a person's recorded word proves a criterion. */
