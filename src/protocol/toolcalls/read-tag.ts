@@ -62,7 +62,9 @@ function readOrphanClose(scan: ReplyScan, angle: number, tag: ReasoningTag): voi
   hideAll(visible, angle, tag.end);
   for (const { name, args } of findings.calls) scan.ignored.push({ name, args });
   const { dialectBroken, dialectMarkup, violations } = findings;
-  const holdsTokens = dialectBroken || dialectMarkup || violations.some(({ dialect }) => dialect !== undefined);
+  // What an earlier close reported is kept, too.
+  const isReported = violations.some(({ kind, dialect }) => dialect !== undefined || kind === "orphan_reasoning_close");
+  const holdsTokens = dialectBroken || dialectMarkup || isReported;
   forget(findings);
   // A call that is hidden in these, or in the arguments of a call among them, cannot be listed.
   if (holdsTokens) {

@@ -260,6 +260,7 @@ describe("for any text", () => {
             '<|tool_call_begin|>functions.a:0<|tool_call_argument_begin|>\n```json\n{"name":"j"}\n```\n<|tool_call_end|></think>',
           ],
           ['<|tool_call>call:a{k:<|"|>\n```json\n{"name":"j"}\n```\n<|"|>}<tool_call|>\n</think>\n'],
+          ['<function=a>\n```tool\n{"name":"a"}\n```\n</function></THINKING ></THINKING >'],
           ['[THINK]<|tool_call>call:a{k:<|"|>\n```tool\n{"name":"a"}\n```\n[/THINK]</reasoning>'],
         ],
       },
