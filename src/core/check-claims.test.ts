@@ -21,7 +21,7 @@ const findings = (words: string, more: Partial<ClaimFacts> = {}): string[] =>
 
 test("an honest account has no findings", () => {
   const words =
-    "I ran `npm test` and updated `src/a.ts`. I added a helper to /work/x/src/a.ts. All tests pass: 12 tests passed.";
+    "I ran `npm test` and updated `src/a.ts`. I added a helper to /srv/x/src/a.ts. All tests pass: 12 tests passed.";
   assert.deepEqual(findings(words, { tests: [{ runner: "jest", passed: 12, failed: 0, skipped: 1 }] }), []);
   assert.deepEqual(findings("You could create `src/b.ts` next. I have not changed `src/c.ts`."), []);
 });

@@ -34,3 +34,17 @@ function lineWords(line: string): string[] {
 function refused(check: Check, why: string): TuttiError {
   return new TuttiError("invalid_input", `the check ${JSON.stringify(check).slice(0, 200)} cannot be run: ${why}`);
 }
+
+/** Undefined when no program could be run, which running the check would say with its reason. */
+export function argvOfCheck(check: Check): readonly string[] | undefined {
+  try {
+    return readCheck(check);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether both run the same program with the same arguments, however they are written. */
+export function isSameCheck(one: Check, other: Check): boolean {
+  return JSON.stringify(argvOfCheck(one) ?? one) === JSON.stringify(argvOfCheck(other) ?? other);
+}

@@ -4,7 +4,7 @@ import { relative } from "node:path";
 
 import { judgeEvidence } from "../../core/judge-evidence.ts";
 import { makeEvidence } from "../../core/make-evidence.ts";
-import { readCheck } from "../../core/read-check.ts";
+import { argvOfCheck } from "../../core/read-check.ts";
 import type { FinishedWork, IntegrationRequest, IntegrationResult } from "../../manager/manager-deps.ts";
 import type { StepContext } from "../../ports.ts";
 import type { Check } from "../../protocol/decision/decision.ts";
@@ -171,29 +171,24 @@ function mergedChecks(
 ): NamedCheck[] {
   const checks = new Map<string, NamedCheck>();
   for (const check of project_checks) checks.set(keyOf(check.check), { ...check, is_criterion: true });
-  for (const check of named) checks.set(keyOf(check), { check, named_by: "person", is_criterion: true });
+  // What the config says of a check holds also when the person names it again.
+  for (const check of named) {
+    if (!checks.has(keyOf(check))) checks.set(keyOf(check), { check, named_by: "person", is_criterion: true });
+  }
   for (const { planned } of work) {
     for (const check of planned.checks) {
-      const argv = argvOf(check);
+      const argv = argvOfCheck(check);
       if (checks.has(keyOf(check)) || argv === undefined || !allowed.has(goal, argv)) continue;
       checks.set(keyOf(check), { check, named_by: "model", is_criterion: true });
     }
   }
   if (confined) return [...checks.values()];
   return [...checks.values()].filter(({ check }) => {
-    const argv = argvOf(check);
+    const argv = argvOfCheck(check);
     return argv !== undefined && allowed.has(goal, argv);
   });
 }
 
 function keyOf(check: Check): string {
-  return JSON.stringify(argvOf(check) ?? check);
-}
-
-function argvOf(check: Check): readonly string[] | undefined {
-  try {
-    return readCheck(check);
-  } catch {
-    return undefined;
-  }
+  return JSON.stringify(argvOfCheck(check) ?? check);
 }

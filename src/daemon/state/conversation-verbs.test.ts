@@ -6,7 +6,7 @@ import type { GoalControl } from "../../manager/conversation/conversation-deps.t
 import { openKit } from "../../../test/support/http-kit.ts";
 import { conversationControls } from "./conversation-verbs.ts";
 
-const context = { person: { kind: "person", name: "Ada" }, folder: "/work/shop", key: "k1" } as const;
+const context = { person: { kind: "person", name: "Ada" }, folder: "/srv/shop", key: "k1" } as const;
 
 /** Two goals, and what was done with goals. */
 async function withGoals(t: TestContext) {
@@ -40,7 +40,7 @@ test("no verb is advertised that nothing carries out", async (t) => {
 test("a goal is started in the folder of the conversation, under the key of the step", async (t) => {
   const { verbs, done } = await withGoals(t);
   await verbs["goals.start"]({ text: "add a search field" }, context);
-  assert.deepEqual(done, [{ text: "add a search field", accept: [], folder: "/work/shop", key: "k1" }]);
+  assert.deepEqual(done, [{ text: "add a search field", accept: [], folder: "/srv/shop", key: "k1" }]);
   await assert.rejects(verbs["goals.start"]({ text: "x" }, { ...context, folder: undefined }), { code: "refused" });
 });
 

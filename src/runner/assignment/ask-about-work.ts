@@ -5,7 +5,7 @@ import { z } from "zod";
 import { approvalOutcome } from "../../core/approval.ts";
 import { escapeControls } from "../../core/escape-controls.ts";
 import { escapeInvisible } from "../../core/escape-invisible.ts";
-import { readCheck } from "../../core/read-check.ts";
+import { argvOfCheck } from "../../core/read-check.ts";
 import { quoted } from "../../agent/tools/call-look.ts";
 import type { NamedCheck } from "../../protocol/task/named-check.ts";
 import { Answer, type Answerer } from "../../protocol/task/ask.ts";
@@ -46,7 +46,7 @@ async function isAllowed(
   { goal, allowed, confined }: AskedChecks,
   { named, key }: { readonly named: NamedCheck; readonly key: string },
 ): Promise<boolean> {
-  const argv = readArgv(named);
+  const argv = argvOfCheck(named.check);
   // A command that cannot be read is not run anyway, and its evidence says why.
   if (argv === undefined) return true;
   const options = { repeatable: true, schema: z.boolean(), looks: true } as const;
@@ -66,14 +66,6 @@ async function isAllowed(
   const { approved } = approvalOutcome(waited);
   if (approved) allowed.add(goal, argv);
   return approved;
-}
-
-function readArgv({ check }: NamedCheck): readonly string[] | undefined {
-  try {
-    return readCheck(check);
-  } catch {
-    return undefined;
-  }
 }
 
 export interface Verdict {

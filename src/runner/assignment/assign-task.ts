@@ -3,6 +3,7 @@
 import { baseAgent } from "../../agent/delegation/find-agent.ts";
 import type { TaskInput } from "../../agent/delegation/task-input.ts";
 import { makeHandoff } from "../../core/make-handoff.ts";
+import { isSameCheck } from "../../core/read-check.ts";
 import type { Check } from "../../protocol/decision/decision.ts";
 import type { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
 import type { RunnerConfig } from "../../protocol/invocation/executor.ts";
@@ -74,17 +75,17 @@ export function assignmentTask(request: TaskToAssign): Pick<NewTask, "runner" | 
 
 /** A check of the plan that the person or the config named too runs unasked, like all of theirs. */
 function namedChecks({ planned, checks, projectChecks = [] }: TaskToAssign): NamedCheck[] {
-  const isSame = (one: Check, other: Check): boolean => JSON.stringify(one) === JSON.stringify(other);
   const own = planned.checks.map((check): NamedCheck => {
-    const ofProject = projectChecks.find((each) => isSame(each.check, check));
+    const ofProject = projectChecks.find((each) => isSameCheck(each.check, check));
     if (ofProject !== undefined) return { ...ofProject, is_criterion: true };
-    const isPersons = checks.some((each) => isSame(each, check));
+    const isPersons = checks.some((each) => isSameCheck(each, check));
     return { check, named_by: isPersons ? "person" : "model", is_criterion: true };
   });
   const persons = checks.map((check): NamedCheck => ({ check, named_by: "person", is_criterion: false }));
   const others = [...projectChecks, ...persons].filter(
     ({ check }, at, all) =>
-      !planned.checks.some((each) => isSame(each, check)) && all.findIndex((each) => isSame(each.check, check)) === at,
+      !planned.checks.some((each) => isSameCheck(each, check)) &&
+      all.findIndex((each) => isSameCheck(each.check, check)) === at,
   );
   return [...own, ...others];
 }
