@@ -113,7 +113,8 @@ export class HeldStore implements HeldFiles {
     for (const [path] of locked) await openUp(path, reach);
     const homes = new Map(watch.found.map(([path, id]) => [id, path]));
     const fresh: [string, string][] = [];
-    for (const [path, id] of after.found) {
+    // Sorted, since file systems list folders in different orders, and people compare what is reported.
+    for (const [path, id] of [...after.found].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
       if (before.get(path) === id || (watch.mayChange && (before.has(path) || homes.has(id)))) continue;
       if (!(await this.#isAgreed(path))) fresh.push([path, id]);
     }
