@@ -13,7 +13,8 @@ import type { HttpLog } from "./context.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import type { AnyHandlers } from "./handler.ts";
-import { sendFrontPage, wantsHtml } from "./html-page.ts";
+import type { DashboardFiles } from "./dashboard-files.ts";
+import { sendFrontPage } from "./html-page.ts";
 import { type HttpError, httpError } from "./http-error.ts";
 import type { InFlight } from "./in-flight.ts";
 import { foreignOrigin, type OriginCheck } from "./origin-check.ts";
@@ -22,6 +23,7 @@ import { readQuery } from "./read-query.ts";
 import { sendEmpty, sendError } from "./reply.ts";
 import { readHead } from "./request-head.ts";
 import type { Router } from "./router.ts";
+import { asksForPage, sendDashboard } from "./send-dashboard.ts";
 import { sendReply } from "./send-reply.ts";
 import { workerError } from "./worker-error.ts";
 import { validateBody, validateHeaders, validateParams, validateQuery } from "./validate.ts";
@@ -33,6 +35,8 @@ export interface RequestDeps {
   readonly checkOrigin: OriginCheck;
   readonly failedAttempts: FailedAttempts;
   readonly streams: EventStreams;
+  /** Undefined where no dashboard is served. */
+  readonly dashboard?: DashboardFiles | undefined;
   readonly connections: Pick<Connections, "admit">;
   readonly workers: Pick<WorkerService, "whyUnknown">;
   readonly inFlight: InFlight;
@@ -80,12 +84,17 @@ async function respond(
   if ("error" in head) return head.error;
 
   const origin = deps.checkOrigin(request, head.authority);
-  const isFrontPage = head.path === "/" && wantsHtml(request);
-  if (origin.error !== undefined && !(isFrontPage && isFollowedLink(request, origin.error))) return origin.error;
-  if (isFrontPage) {
+  const isPage = asksForPage(request, head.path);
+  if (origin.error !== undefined && !(isPage && isFollowedLink(request, origin.error))) return origin.error;
+  const { dashboard } = deps;
+  if (dashboard !== undefined && (await sendDashboard(dashboard, { request, response, path: head.path }))) {
+    return undefined;
+  }
+  if (isPage && head.path === "/") {
     sendFrontPage(response, { starting: deps.starting?.() !== undefined });
     return undefined;
   }
+  if (origin.error !== undefined) return origin.error;
   if (origin.allowed !== undefined) allowCrossOrigin(response, origin.allowed);
 
   const match = deps.router.find(request.method ?? "", head.path);
@@ -176,7 +185,7 @@ async function unlessRevoked(
   }
 }
 
-/** Somebody who follows a link from another site may see the front page; that site cannot read it. */
+/** Somebody who follows a link from another site may see the page; that site cannot read it. */
 function isFollowedLink({ headers }: IncomingMessage, error: HttpError): boolean {
   return (
     error === foreignOrigin && headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document"

@@ -1,4 +1,4 @@
-// What a browser is shown: a page that says what listens here, and errors in words. Static, without scripts or secrets.
+// What a browser is shown without the dashboard: a page that says what listens here, and errors in words. Static, without scripts or secrets.
 
 import { createHash } from "node:crypto";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
@@ -27,11 +27,12 @@ export function wantsHtml({ method, headers: { accept = "" } }: Pick<IncomingMes
   );
 }
 
-/** The page at `/`. Nobody has to be known for it, so it tells nothing but the version. */
+/** The page at `/` where no dashboard was built. Nobody has to be known for it, so it tells nothing but the version. */
 export function sendFrontPage(response: ServerResponse, { starting }: { readonly starting: boolean }): void {
   const body = `<h1>Tutti</h1>
 <p>This is the daemon of Tutti, version ${escapeHtml(version)}. It is ${starting ? "starting" : "up"}.</p>
-<p>There is no page to work with here yet. Use the command line, on this machine:</p>
+<p>Its dashboard is not here: in a clone of Tutti, <code>npm run build:web</code> builds it.
+Until then use the command line, on this machine:</p>
 <pre>tutti status          what the daemon does
 tutti tasks           the tasks, newest first
 tutti asks            the questions that wait for an answer

@@ -1,12 +1,12 @@
 // The headers that every reply has.
 
-/** Names and values alternate. `policy` says what a page may load. */
-export function headersWithPolicy(policy: string): string[] {
+/** Names and values alternate. `policy` says what a page may load, `caching` how long a browser may keep it. */
+export function headersWithPolicy(policy: string, caching = "no-store"): string[] {
   return [
     "X-Content-Type-Options",
     "nosniff",
     "Cache-Control",
-    "no-store",
+    caching,
     "Content-Security-Policy",
     policy,
     "Referrer-Policy",

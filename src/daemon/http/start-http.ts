@@ -7,6 +7,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { onClientError } from "./client-error.ts";
 import { type ConnectionLimits, connectionLimits, Connections, defaultMaxConnections } from "./connection-limits.ts";
 import type { HttpContext, HttpLog } from "./context.ts";
+import { dashboardFiles } from "./dashboard-files.ts";
 import type { StreamLimits } from "./event-stream.ts";
 import { EventStreams } from "./event-streams.ts";
 import { FailedAttempts } from "./failed-attempts.ts";
@@ -31,6 +32,8 @@ export interface HttpOptions extends Omit<HttpContext, "stopping">, HttpServerOp
   readonly streamLimits?: Partial<StreamLimits>;
   readonly connectionLimits?: Partial<ConnectionLimits>;
   readonly inFlight?: Partial<InFlightLimits>;
+  /** The folder of the built dashboard. */
+  readonly web?: string;
 }
 
 export interface RunningHttp {
@@ -82,6 +85,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     ...shared,
     handlers: allHandlers({ ...options, stopping: stopping.signal }),
     streams,
+    ...(options.web === undefined ? {} : { dashboard: dashboardFiles(options.web) }),
     workers: state.workers,
     inFlight: new InFlight(options.inFlight),
     cannotWrite: () => state.store.stalled,

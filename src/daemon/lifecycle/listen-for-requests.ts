@@ -7,6 +7,7 @@ import { builtinRunners } from "../../protocol/invocation/runner-kinds.ts";
 import type { HttpLog } from "../http/context.ts";
 import { type RunningHttp, startHttp } from "../http/start-http.ts";
 import type { State } from "../state/state.ts";
+import { webFolder } from "../web-folder.ts";
 import type { AcceptedListening } from "./listen-rules.ts";
 import { reachableHosts } from "./reachable-hosts.ts";
 import type { TlsFiles } from "./tls-files.ts";
@@ -61,6 +62,7 @@ export async function listenForRequests(at: ListenAt, service: Service): Promise
       // Behind a proxy, our own pages are served from the public URL.
       allowedOrigins: publicUrl === undefined ? [] : [publicUrl.origin],
       ...(maxRequests === undefined ? {} : { inFlight: { requests: maxRequests } }),
+      web: webFolder,
       openapi: openApiDocument,
       runners: builtinRunners.map((runner) => ({ ...runner, of: "builtin" as const })),
       // Loaded only when it is needed: running tasks does not take a reader of agent definitions.
