@@ -44,5 +44,6 @@ function nextSteps({ goal, status, integration }: GoalReport, state: string | un
   const whole = `the whole report: \`${commandLine(state, `report ${goal}`)}\``;
   const branch = integration?.branch;
   if (status !== "done" || typeof branch !== "string") return whole;
-  return `${whole}; take the work into your branch: \`git merge ${branch}\``;
+  const merge = commandLine(state, `merge ${goal} BRANCH`);
+  return `${whole}; take the work into a branch of yours: \`${merge}\`, with --checked-out if it is checked out`;
 }

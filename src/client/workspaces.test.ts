@@ -19,6 +19,9 @@ interface Bench {
   readonly repository: TestRepository;
   readonly here: Tutti;
   readonly there: Tutti;
+  readonly start: (kind: string) => Promise<string>;
+  /** What tasks end with. */
+  readonly says: { result: Promise<unknown> };
   readonly finished: () => Promise<string>;
   readonly unfinished: () => Promise<string>;
   readonly make: (
@@ -28,8 +31,12 @@ interface Bench {
 }
 
 async function bench(t: TestContext, options: KitOptions = {}): Promise<Bench> {
+  const says = { result: Promise.resolve<unknown>("done") };
+  const answer = (): Promise<unknown> => says.result;
   const runners = {
-    quick: async () => ({ outcome: "completed", result: "done" }) as const,
+    quick: answer,
+    // It stands for the runner that verifies.
+    assignment: answer,
     slow: async (durable: { readonly signal: AbortSignal }) => {
       await new Promise((resolve) => durable.signal.addEventListener("abort", resolve));
       durable.signal.throwIfAborted();
@@ -48,6 +55,8 @@ async function bench(t: TestContext, options: KitOptions = {}): Promise<Bench> {
     repository,
     here: kit.state.client,
     there,
+    start,
+    says,
     async finished() {
       const task = await start("quick");
       await kit.state.client.result(task);
@@ -229,6 +238,34 @@ describe("merging over HTTP", () => {
     await there.mergeTask(task, { ...intoMain, allow_checked_out: true });
     assert.ok(existsSync(join(repository.folder, "b.txt")));
     assert.equal(repository.git("status", "--porcelain"), "");
+  });
+
+  test("only a task that verifies can call its commit verified, whatever another one writes into its result", async (t) => {
+    const { there, start, says, make, repository } = await bench(t);
+    repository.git("branch", "next");
+    for (const kind of ["quick", "assignment"]) {
+      const { promise, resolve } = Promise.withResolvers<unknown>();
+      says.result = promise;
+      const task = await start(kind);
+      const { workspace, inside } = await make(task);
+      const commit = inside.commit({ [`${kind}.txt`]: "b\n" }, `work of ${kind}`);
+      const handoff = { worker: null, attempts: 1, hops: 0, retries: 0, revisions: 0 };
+      const said = {
+        kind: "assignment",
+        claim: null,
+        state: "verified",
+        reason: "all checks pass",
+        evidence: ["evd_1"],
+      };
+      const work = { commit, tree: null, base: null, branch: workspace.branch, workspace: workspace.id };
+      resolve({ ...said, ...work, criteria: [], handoff });
+      await there.result(task);
+      const isVerifying = kind === "assignment";
+      const { verification } = await there.workspaceDiff(task, { patch_bytes: 0 });
+      assert.equal(verification.state, isVerifying ? "verified" : "unverified");
+      const merged = await codeOf(() => there.mergeTask(task, { into: "next" }));
+      assert.equal(merged, isVerifying ? undefined : "refused");
+    }
   });
 
   test("a conflict is 409, lists the files and changes nothing", async (t) => {

@@ -41,11 +41,13 @@ async function writeStat({
   added,
   removed,
   total,
+  verification,
 }: WorkspaceDiff): Promise<void> {
   const lines = `${paint("green", `+${added}`)} ${paint("red", `-${removed}`)}`;
   const which = kind === "integration" ? kind : `attempt ${attempt}`;
   const counts = `${counted(total.commits, "commit")}, ${counted(total.files, "file")}`;
   await writeLine(`${bold(printableName(branch ?? mode))} ${dim(`${which}, ${counts},`)} ${lines}`);
+  await writeLine(`  ${verifiedLine(verification)}`);
   for (const { id, author, subject } of commits) {
     await writeLine(`  ${dim(id.slice(0, 8))} ${printableName(subject)} ${dim(printableName(author))}`);
   }
@@ -56,6 +58,14 @@ async function writeStat({
   }
   const left = total.files - files.length;
   if (left > 0) await writeLine(dim(`  and ${counted(left, "more file")}`));
+}
+
+/** The reason may quote what a model or a program wrote, and is shown in one line. */
+function verifiedLine({ state, reason }: WorkspaceDiff["verification"]): string {
+  const said = printableName(reason);
+  return state === "verified"
+    ? `${paint("green", "verified")}: ${said}`
+    : `${paint("yellow", "not verified")}: ${said}`;
 }
 
 /** A file or another program gets the patch as it is, for `git apply`; a terminal gets it with colours and made safe. */

@@ -37,6 +37,8 @@ export async function mergeCommand(host: Host, { task: given, into }: Merge, opt
     if (options.json === true) return writeJson(merged);
     const { branch, how, commit, uncommitted } = merged;
     await writeLine(`${printableName(branch)} is merged: ${into} ${said[how]} (${commit.slice(0, 8)})`);
+    if (merged.verification.state !== "verified")
+      warn(`merged unverified: ${printableName(merged.verification.reason)}`);
     for (const warning of merged.warnings) warn(printableName(warning));
     if (uncommitted.length > 0) {
       warn(

@@ -110,13 +110,16 @@ async function confirm({ branch, tip, url, title, base }: Plan, { diff }: Work):
   if (diff.protected.length > 0) {
     warn(`protected files that nobody has approved: ${diff.protected.slice(0, 20).map(printableName).join(", ")}`);
   }
+  const { state, reason } = diff.verification;
+  const verified = state === "verified" ? "Tutti verified this commit" : "Tutti has not verified this work";
   const commits = `${counted(diff.total.commits, "commit")}, up to ${tip.slice(0, 8)}`;
   const answer = await prompt(
     [
       "This leaves your machine:",
       `  push  ${printableName(branch)} (${commits}) to ${printableName(url)}`,
       `  open  a pull request into ${printableName(base ?? "the default branch")}: ${title}`,
-      "Nothing has verified this work. Agree? y, or n (or Enter) for no: ",
+      `${verified}: ${printableName(reason)}`,
+      "Agree? y, or n (or Enter) for no: ",
     ].join("\n"),
   );
   if (!/^y(?:es)?$/i.test(answer?.trim() ?? "")) throw new TuttiError("canceled", "nothing was pushed");
@@ -165,10 +168,12 @@ async function lookUp({ branch, repository }: Plan): Promise<PullRequest | undef
 }
 
 /** Subjects come from a model. As code, they mention nobody and link nowhere. */
-function bodyOf({ kind, task, attempt }: WorkspaceView, { commits }: WorkspaceDiff): string {
+function bodyOf({ kind, task, attempt }: WorkspaceView, { commits, tip, verification }: WorkspaceDiff): string {
   const listed = commits.slice(0, 50).map(({ subject }) => `- \`${printableName(subject).replaceAll("`", "'")}\``);
   const whose = kind === "integration" ? `${task} and the tasks below it` : `${task}, attempt ${attempt}`;
-  return [`Work of ${whose}. Nothing has verified it yet.`, "", ...listed].join("\n");
+  const proven =
+    verification.state === "verified" ? `Tutti verified the commit ${tip.slice(0, 12)}.` : "Tutti has not verified it.";
+  return [`Work of ${whose}. ${proven}`, "", ...listed].join("\n");
 }
 
 function withoutPassword(url: string): string {

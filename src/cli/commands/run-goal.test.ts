@@ -8,6 +8,7 @@ import { z } from "zod";
 
 import { jsonLines } from "../../../test/support/cli-process.ts";
 import { skipUnconfined as skip } from "../../../test/support/check-kit.ts";
+import { repositoryAt } from "../../../test/support/git-kit.ts";
 import { delegating, goalScene, writing } from "../../../test/support/goal-scene.ts";
 
 const hello = [
@@ -23,8 +24,8 @@ test("a goal that is done ends with status 0, and its id is taken wherever a tas
   assert.equal(status, 0, err);
   assert.match(out, /^Done: Say hello\n/);
   assert.match(err, /greet goes to local:rehearsal\/script/);
-  assert.match(err, /git merge tutti\//);
   const goal = /gol_\w+/.exec(err)?.[0] ?? "";
+  assert.match(err, new RegExp(`merge ${goal} BRANCH`));
   assert.match(scene.run("goals").out, new RegExp(`^${goal} +done`));
   assert.match(scene.run("goal", goal).out, /supports: check `test -e hello.txt` passed[^]*branches\n {2}greet/);
   for (const id of [goal, goal.replace("gol_", "tsk_"), "last"]) {
@@ -39,6 +40,33 @@ test("a goal that is done ends with status 0, and its id is taken wherever a tas
   const unknown = scene.run("goal", "gol_0_9");
   assert.deepEqual([unknown.status, /there is no task/.test(unknown.err)], [4, true], unknown.err);
 });
+
+test(
+  "verified work is merged as it was verified; what came after needs the word that it is unverified",
+  { skip },
+  (t) => {
+    const scene = goalScene(t, { rules: hello });
+    assert.equal(scene.run(...scene.goal("Say hello", ...check)).status, 0);
+    const { goal, tasks, integration } = scene.report();
+    const { repository } = scene;
+    repository.git("branch", "next");
+    const merged = scene.run("merge", goal, "next");
+    assert.deepEqual([merged.status, merged.err], [0, ""]);
+    assert.equal(repository.git("rev-parse", "next"), integration?.commit);
+    assert.match(scene.run("diff", goal, "--stat").out, /\n {2}verified: every task is verified/);
+    repository.git("branch", "later", "main");
+    assert.equal(scene.run("merge", tasks[0]?.task ?? "", "later").status, 0, "the task on its own is verified, too");
+
+    const moved = repositoryAt(scene.run("open", goal).out.trim());
+    moved.commit({ "hello.txt": "bye\n" }, "say something else");
+    const refused = scene.run("merge", goal, "next");
+    assert.equal(refused.status, 5);
+    assert.match(refused.err, /the branch has moved to [0-9a-f]{12} since; look at it .* --unverified/);
+    const agreed = scene.run("merge", goal, "next", "--unverified");
+    assert.equal(agreed.status, 0, agreed.err);
+    assert.match(agreed.err, /merged unverified: the commit [0-9a-f]{12} was verified, but/);
+  },
+);
 
 test("--json prints every event as a line and the report as the last one", { skip }, (t) => {
   const scene = goalScene(t, { rules: hello });

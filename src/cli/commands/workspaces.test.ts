@@ -49,7 +49,7 @@ describe("tutti workspaces, diff, open and merge", () => {
     assert.equal(JSON.parse(tutti.run("workspaces", "--json").out).workspaces[0].folder, workspace.folder);
 
     const stat = tutti.run("diff", "last", "--stat");
-    assert.match(stat.out, /1 commit, 2 files, \+2 -0\n {2}[0-9a-f]{8} add \\u001b\[2J b Ada/);
+    assert.match(stat.out, /1 commit, 2 files, \+2 -0\n {2}not verified: .*\n {2}[0-9a-f]{8} add \\u001b\[2J b Ada/);
     assert.ok(!stat.out.includes("\u001b"));
     const patch = tutti.run("diff", "last");
     writeFileSync(join(tutti.folder, "work.patch"), patch.out);
@@ -60,7 +60,7 @@ describe("tutti workspaces, diff, open and merge", () => {
     repository.git("branch", "next");
     const careful = tutti.run("merge", "last", "next");
     assert.equal(careful.status, 5);
-    assert.match(careful.err, /nothing has verified the work .* --unverified/);
+    assert.match(careful.err, /has not verified this work: nothing has verified the work of .* --unverified/);
     assert.match(tutti.run("merge", "last", "next", "--unverified").out, /is merged: next was moved forward/);
     assert.equal(repository.git("rev-parse", "next"), repository.git("rev-parse", workspace.branch ?? ""));
     assert.equal(tutti.run("merge", "last", "main", "--unverified").status, 5, "main is checked out");
@@ -140,7 +140,7 @@ esac`;
     const { tutti, repository, inside, workspace } = await withGh(t, script);
     const tip = inside.commit({ "b.txt": "b\n" }, "--title for @everybody `x`");
     const no = tutti.onTerminal("pr", "last", "--base", "main");
-    await no.said(/push {2}tutti\/\S+ \(1 commit, up to [0-9a-f]{8}\) to\s[^]*Agree\?/);
+    await no.said(/push {2}tutti\/\S+ \(1 commit, up to [0-9a-f]{8}\) to\s[^]*has not\s+verified[^]*Agree\?/);
     no.child.stdin?.write("n\n");
     assert.equal((await no.ended).status, 8);
     assert.equal(repository.git("ls-remote", "origin"), "");

@@ -89,8 +89,10 @@ export function declareWorkspaceCommands(program: Command, host: () => Promise<H
     .command("merge")
     .argument("<task>", taskArgument)
     .argument("<into>", "the branch to merge into")
-    .description("merge the branch of a task into a branch of yours; a conflict changes nothing and lists the files")
-    .option("--unverified", "merge work that nothing has verified")
+    .description(
+      "merge the verified work of a task or goal into a branch of yours; a conflict changes nothing and lists the files",
+    )
+    .option("--unverified", "merge work that Tutti has not verified")
     .option(
       "--protected <file>",
       "approve the change of this protected file, which you have looked at; repeat it for each one",

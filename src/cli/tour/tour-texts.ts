@@ -40,6 +40,7 @@ export function nextSteps(report: GoalReport, folder: string, options: TourOptio
     [command(`report ${report.goal}`), "the whole report, as Markdown"],
     [command(`diff ${first?.task ?? report.task}`), `what the task ${first?.id ?? ""} changed`],
     [command(`logs ${report.task}`), "every event of the goal"],
+    [command(`merge ${report.goal} main --checked-out`), "takes the verified work into the branch main"],
     [`git -C ${folder} log --graph --oneline --all`, "the branches that the tasks left"],
   ];
   const own: (readonly [string, string])[] = [

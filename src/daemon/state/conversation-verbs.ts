@@ -222,10 +222,12 @@ async function taskLines(client: Tutti, task: TaskId): Promise<string[]> {
 }
 
 async function mergePreview(client: Tutti, task: TaskId, into: string): Promise<VerbPreview> {
-  const { branch, tip, total, added, removed, files, commits } = await client.workspaceDiff(task, { patch_bytes: 0 });
+  const diff = await client.workspaceDiff(task, { patch_bytes: 0 });
+  const { branch, tip, total, added, removed, files, commits, verification } = diff;
   return {
     mark: tip,
     lines: [
+      `Verification: ${verification.state}: ${verification.reason}`,
       `It merges ${branch ?? "the work"} at ${tip} into ${into}: ${total.commits} commits, ${total.files} files, +${added} -${removed}`,
       ...commits.slice(0, mostFiles).map(({ id, subject }) => `commit ${id.slice(0, 12)} ${subject}`),
       ...files.slice(0, mostFiles).map(({ path, change }) => `${change} ${path}`),

@@ -3,19 +3,20 @@
 import type { z } from "zod";
 
 import { isProtectedPath } from "../../agent/workspace/protected-files.ts";
-import type { MergedTask, MergeTask } from "../../protocol/api/workspace-shapes.ts";
+import type { MergedTask, MergeTask, WorkVerification } from "../../protocol/api/workspace-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import {
   approveProtected,
   inspectWorkspace,
   mergeBranch,
   protectedChanges,
+  type ProtectedChanges,
   readRecords,
   type Workspace,
-  type WorkspaceStore,
 } from "../../workspace/index.ts";
 import type { WorkspacesConfig } from "../project/workspaces-config.ts";
 import { type FindDeps, refuseUnfinished } from "./find-workspace.ts";
+import { verificationOf } from "./work-verification.ts";
 
 /** How many protected files are named at most. */
 export const mostProtected = 1_000;
@@ -31,18 +32,19 @@ export async function mergeTask(
   wanted: z.output<typeof MergeTask>,
 ): Promise<MergedTask> {
   const { store } = deps;
-  const { into, unverified, allow_checked_out } = wanted;
+  const { into, allow_checked_out } = wanted;
   const { id, task, branch, mode } = workspace;
   await refuseUnfinished(deps.view, task, "merge its work");
   if (mode !== "worktree" || branch === null) throw new TuttiError("conflict", noBranch(workspace));
-  if (!unverified) {
-    throw new TuttiError(
-      "refused",
-      `nothing has verified the work of ${task}; look at it with \`tutti diff ${task}\`, then merge it with --unverified (\`unverified: true\` in the API)`,
-    );
-  }
   refuseOwnBranch(readRecords(store).workspaces, into, workspace);
-  const tip = await refuseProtected(store, workspace, { into, agreed: wanted.protected });
+  const held = await protectedChanges(store, workspace, { isProtected: isProtectedPath, into });
+  if (held === undefined) throw new TuttiError("conflict", noBranch(workspace));
+  const { tip, files } = held;
+  const verification = await verificationOf(deps.view, workspace, tip);
+  if (verification.state !== "verified" && !wanted.unverified) throw unverifiedError(workspace, verification);
+  refuseProtected(workspace, held, wanted.protected);
+  // What the caller approves is noted with the content that it has now.
+  if (files.length > 0) approveProtected(store, id, files);
   const { signing = true } = (await deps.settings?.(workspace.project)) ?? {};
   const unsigned = new Set<string>();
   const outcome = await mergeBranch({
@@ -64,9 +66,17 @@ export async function mergeTask(
     into,
     commit,
     how,
+    verification,
     uncommitted: [...uncommitted],
     warnings: [...unsigned],
   };
+}
+
+function unverifiedError({ task }: Workspace, { reason }: WorkVerification): TuttiError {
+  return new TuttiError(
+    "refused",
+    `nothing was merged, because Tutti has not verified this work: ${reason}; look at it with \`tutti diff ${task}\`, then merge it with --unverified (\`unverified: true\` in the API)`,
+  );
 }
 
 /** Otherwise a merge could change the folder of a session, or the branch that its work is looked for on. */
@@ -81,33 +91,17 @@ function refuseOwnBranch(workspaces: readonly Workspace[], into: string, from: W
   );
 }
 
-interface ProtectedMerge {
-  readonly into: string;
-  /** Paths that the caller approves. */
-  readonly agreed: readonly string[];
-}
-
-/** Returns the commit that may be merged. What the caller approves is noted, with the content that it has now. */
-async function refuseProtected(
-  store: WorkspaceStore,
-  workspace: Workspace,
-  { into, agreed }: ProtectedMerge,
-): Promise<string> {
-  const held = await protectedChanges(store, workspace, { isProtected: isProtectedPath, into });
-  if (held === undefined) throw new TuttiError("conflict", noBranch(workspace));
-  const { files, tip } = held;
+/** `agreed`: paths that the caller approves. */
+function refuseProtected({ task }: Workspace, { files }: ProtectedChanges, agreed: readonly string[]): void {
   const open = files.filter(({ path }) => !agreed.includes(path)).map(({ path }) => path);
-  if (open.length > 0) {
-    const named = open.slice(0, 8).map((path) => JSON.stringify(path));
-    const more = open.length > 8 ? ` and ${open.length - 8} more` : "";
-    throw new TuttiError(
-      "refused",
-      `nothing was merged: ${workspace.task} changed protected files that nobody has approved: ${named.join(", ")}${more}; look at them with \`tutti diff ${workspace.task}\`, then approve each one with --protected FILE (\`protected\` in the API)`,
-      { details: { task: workspace.task, protected: open.slice(0, mostProtected) } },
-    );
-  }
-  if (files.length > 0) approveProtected(store, workspace.id, files);
-  return tip;
+  if (open.length === 0) return;
+  const named = open.slice(0, 8).map((path) => JSON.stringify(path));
+  const more = open.length > 8 ? ` and ${open.length - 8} more` : "";
+  throw new TuttiError(
+    "refused",
+    `nothing was merged: ${task} changed protected files that nobody has approved: ${named.join(", ")}${more}; look at them with \`tutti diff ${task}\`, then approve each one with --protected FILE (\`protected\` in the API)`,
+    { details: { task, protected: open.slice(0, mostProtected) } },
+  );
 }
 
 function conflictOf({ task, branch }: Workspace, into: string, files: readonly string[]): TuttiError {

@@ -39,6 +39,7 @@ import {
 import { refuseUnfinished, taskOf, workspaceOf } from "./find-workspace.ts";
 import { integrateTasks } from "./integrate-tasks.ts";
 import { mergeTask, mostProtected } from "./merge-task.ts";
+import { verificationOf } from "./work-verification.ts";
 import { listPage } from "../http/list-page.ts";
 import type { WorkspacesConfig } from "../project/workspaces-config.ts";
 
@@ -188,6 +189,7 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
         branch,
         base,
         tip,
+        verification: await verificationOf(deps.view, workspace, tip),
         added,
         removed,
         total,

@@ -105,6 +105,10 @@ export const DiffFile = z.strictObject({
 });
 export type DiffFile = z.infer<typeof DiffFile>;
 
+/** Whether Tutti verified exactly the commit in question. `moved`: it verified another one, which the branch has left. */
+const WorkVerification = z.strictObject({ state: z.enum(["verified", "moved", "unverified"]), reason: z.string() });
+export type WorkVerification = z.infer<typeof WorkVerification>;
+
 /** The work of a task as git knows it: what is committed. */
 export const WorkspaceDiff = z.strictObject({
   workspace: WorkspaceName,
@@ -115,6 +119,8 @@ export const WorkspaceDiff = z.strictObject({
   branch: z.string().nullable(),
   base: z.string(),
   tip: z.string(),
+  /** Of the tip. */
+  verification: WorkVerification,
   /** The newest first; at most 200. */
   commits: z.array(z.strictObject({ id: z.string(), author: z.string(), at: Time, subject: z.string() })),
   /** At most 2000. */
@@ -138,7 +144,7 @@ export type WorkspaceDiff = z.infer<typeof WorkspaceDiff>;
 export const MergeTask = z.strictObject({
   into: BranchName,
   attempt: z.int().min(1).optional(),
-  /** Agrees to merge work that nothing has verified. */
+  /** Agrees to merge work that Tutti has not verified. */
   unverified: z.boolean().default(false),
   /** Protected files whose changes the caller has looked at and approves, by their paths in the repository. */
   protected: z.array(z.string().min(1)).max(1_000).default([]),
@@ -154,6 +160,7 @@ export const MergedTask = z.strictObject({
   into: z.string(),
   commit: z.string(),
   how: z.enum(["up_to_date", "fast_forward", "merge"]),
+  verification: WorkVerification,
   /** Files with work that is in no commit, and so was not merged; at most 100. */
   uncommitted: z.array(z.string()),
   /** What a person should know, each a sentence. */
