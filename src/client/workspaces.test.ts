@@ -1,6 +1,6 @@
 // Workspaces through the interface of a front, in process and over HTTP, over real git repositories.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
 
@@ -330,6 +330,30 @@ describe("merging over HTTP", () => {
     assert.partialDeepStrictEqual(await merge(first, diff.protected), { given: { commit } });
     assert.partialDeepStrictEqual(await merge(second), { given: { how: "fast_forward" } });
     assert.deepEqual((await there.workspaceDiff(first)).protected, []);
+  });
+});
+
+describe("merging protected files over HTTP", () => {
+  test("a folder shaped like a repository, and a link that stands for an editor's folder, are protected whatever they hold", async (t) => {
+    const { there, finished, make, repository } = await bench(t);
+    const task = await finished();
+    const { workspace, inside } = await make(task);
+    symlinkSync("conf", join(workspace.folder, ".vscode"));
+    inside.commit({
+      "conf/tasks.json": "{}\n",
+      "data/HEAD": "ref: refs/heads/main\n",
+      "data/config": "[core]\n\tfsmonitor = evil\n",
+      "data/Objects/x": "",
+      "data/refs/x": "",
+      "other/HEAD": "not a repository\n",
+    });
+    const { protected: found } = await there.workspaceDiff(task);
+    assert.deepEqual(found, [".vscode", "data/HEAD", "data/Objects/x", "data/config", "data/refs/x"]);
+    const refused = await outcome(() =>
+      there.mergeTask(task, { into: "main", unverified: true, allow_checked_out: true }),
+    );
+    assert.partialDeepStrictEqual(refused, { code: "refused", details: { protected: found } });
+    assert.equal(repository.git("status", "--porcelain"), "");
   });
 });
 

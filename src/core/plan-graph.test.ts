@@ -56,6 +56,21 @@ describe("a decision becomes planned tasks", () => {
     assert.match(dropped[0]?.reason ?? "", /outside the folders of the goal/);
   });
 
+  test("a protected folder is no workdir: inside of it, names of files would not show that they are protected", () => {
+    const folders = [".git/hooks", "sub/.vscode", ".claude", "/repo/x/.VSCode/", "vscode", ".github"];
+    const { tasks, dropped } = planRound(
+      emptyGraph(),
+      folders.map((workdir, at) => spec(`t${at}`, { workdir })),
+      bounds,
+    );
+    assert.deepEqual(
+      tasks.map(({ workdir }) => workdir),
+      ["/repo/vscode", "/repo/.github"],
+    );
+    assert.equal(dropped.length, 4);
+    assert.match(dropped[0]?.reason ?? "", /^workdir \.git\/hooks is a protected folder/);
+  });
+
   test("a cycle is dropped with what comes after it, and an unknown id costs only the edge", () => {
     const specs = [
       spec("a", { after: ["b"] }),

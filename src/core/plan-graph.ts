@@ -6,6 +6,7 @@ import type { PlannedTask } from "../protocol/task/goal.ts";
 import { trimSpace } from "../protocol/white-space.ts";
 import { launchable } from "./launch.ts";
 import { folderInside } from "./folder-inside.ts";
+import { leadsToProtected } from "./protected-path.ts";
 
 interface PlanNode {
   readonly task: PlannedTask;
@@ -71,6 +72,9 @@ export function planRound(graph: PlanGraph, specs: readonly TaskSpec[], bounds: 
     if (workdir === undefined) {
       return lose(`workdir ${spec.workdir} is outside the folders of the goal (${bounds.roots.join(", ") || "none"})`);
     }
+    if (bounds.roots.some((root) => workdir.startsWith(`${root}/`) && isProtectedBelow(root, workdir))) {
+      return lose(`workdir ${spec.workdir} is a protected folder; a task works in the folder that contains it`);
+    }
     if (graph.nodes.size + drafts.length >= bounds.most) {
       return lose(`the goal may have ${bounds.most} tasks, and has as many already`);
     }
@@ -84,6 +88,11 @@ export function planRound(graph: PlanGraph, specs: readonly TaskSpec[], bounds: 
   for (const name of names.keys()) lost.delete(name);
   const tasks = drafts.map((draft) => planned(draft, { graph, names, lost, bounds, dropped }));
   return { tasks: withoutCycles(tasks, { lost, drafts, dropped }), dropped };
+}
+
+/** Inside of such a folder, the names of its files alone would not tell that they are protected. */
+function isProtectedBelow(root: string, workdir: string): boolean {
+  return leadsToProtected(workdir.slice(root.length + 1).split("/"));
 }
 
 interface Draft {

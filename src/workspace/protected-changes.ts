@@ -2,13 +2,14 @@
 
 import { resolveCommit } from "./find-repository.ts";
 import { openGit, type OwnGit } from "./own-git.ts";
+import { repositoryShapes } from "./repository-shapes.ts";
 import { readRecords, requireRecord, type WorkspaceStore, writeRecord } from "./record-store.ts";
 import { finishedWork } from "./merge-predecessors.ts";
 import { type ApprovedFile, branchRef, type Workspace } from "./workspace-record.ts";
 
 export interface ProtectedLook {
-  /** Whether a path, relative to the top of the repository, is that of a protected file. */
-  readonly isProtected: (path: string) => boolean;
+  /** Whether a path, relative to the top of the repository, is that of a protected file or of a link to such files. */
+  readonly isProtected: (path: string, isLink: boolean) => boolean;
   /** The branch that the work would go into: everything counts that it does not have. The base of the work when absent. */
   readonly into?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -42,15 +43,20 @@ export async function protectedChanges(
       .workspaces.filter((each) => each.git_dir === git_dir)
       .flatMap((each) => each.approved.map(keyOf)),
   );
+  const shapes = [...(raw.length === 0 ? [] : await repositoryShapes(git, tip, signal))];
   const files: ApprovedFile[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const [, newMode = "", , object = ""] = (raw[at] ?? "").split(" ");
     const path = raw[at + 1] ?? "";
     const file = { path, content: /^0+$/.test(object) ? null : `${newMode} ${object}` };
-    if (isProtected(path) && !approved.has(keyOf(file))) files.push(file);
+    const counts = isProtected(path, newMode === linkMode) || shapes.some((folder) => path.startsWith(folder));
+    if (counts && !approved.has(keyOf(file))) files.push(file);
   }
   return { from, tip, files };
 }
+
+/** How git writes that an entry is a link. */
+const linkMode = "120000";
 
 function keyOf({ path, content }: ApprovedFile): string {
   return JSON.stringify([path, content]);

@@ -224,6 +224,28 @@ test("links, second names, pipes, locked folders and a file that only came and w
   assert.match(toldTo(found), /special_files_removed[^]*\.exrc/);
 });
 
+test("links, names that are not text, and node_modules hide no protected file", { skip }, async (t) => {
+  const script = `mkdir conf; echo '{"evil":2}' > conf/tasks.json; ln -s conf .vscode
+    mkdir -p node_modules/x/.git; echo '[core] pager = evil' > node_modules/x/.git/config; ln -s node_modules/x sub
+    odd=$(printf 'odd\\377'); mkdir -p "$odd/.git" "$odd-fine"; echo boom > "$odd/.git/config"; ln -s "$odd" other
+    mkdir .claude; echo x > ".claude/$odd"`;
+  const found = await scene(t, script);
+  const { w, task, root } = found;
+  const { id, question } = await asked(found);
+  for (const path of [".vscode", "node_modules/x/.git", "odd\\xff", ".claude"]) {
+    assert.ok(question.includes(`: ${join(root, path)} (`), `${path} in ${question}`);
+  }
+  assert.match(question, /\.vscode [^\n]*\n {2}\| a link to conf/);
+  for (const path of [".vscode", "sub/.git", "other", ".claude"]) assert.ok(!existsSync(join(root, path)), path);
+  // Folders with odd names in which nothing is protected stay where they are.
+  assert.equal(readdirSync(root, { encoding: "buffer" }).filter((name) => name.includes(0xff)).length, 1);
+  await w.engine.deliver(id, { kind: "approval", approved: true }, person);
+  assert.equal((await w.engine.result(task)).status, "completed");
+  assert.equal(readlinkSync(join(root, ".vscode")), "conf");
+  assert.ok(existsSync(join(root, "node_modules/x/.git/config")));
+  assert.equal(readFileSync(join(root, "odd\\xff/.git/config"), "utf8"), "boom\n");
+});
+
 test("very many files are all taken away, and the question counts them", { skip }, async (t) => {
   const found = await scene(t, "for i in $(seq 400); do mkdir d$i; echo $i > d$i/.envrc; done");
   const { w, task, root } = found;

@@ -62,6 +62,13 @@ const spellings = [
   [".gemini/settings.json", ".gemini/settings.json"],
   ["sub/.nvim.lua", "sub/.nvim.lua"],
   [".exrc", ".exrc"],
+  [".opencode/plugin/x.js", ".opencode/plugin/x.js"],
+  ["opencode.json", "opencode.json"],
+  ["sub/.vimrc", "sub/.vimrc"],
+  // What links with protected names lead to, also when it does not exist yet.
+  ["tools/hooks/pre-push", "tools/hooks/pre-push"],
+  ["editor/tasks.json", "editor/tasks.json"],
+  ["later/rc", "later/rc"],
   ["alias/hooks/post-merge", ".git/hooks/post-merge"],
   ["bare/hooks/post-update", "bare/hooks/post-update"],
   ["almost/refs/heads/x", "almost/refs/heads/x"],
@@ -74,6 +81,10 @@ test("a protected file, however it is spelt, is asked about by its exact path an
     }
     for (const head of ["bare/HEAD", "almost/HEAD"]) writeFileSync(join(root, head), "ref: refs/heads/main\n");
     symlinkSync(".git", join(root, "alias"));
+    for (const folder of ["tools/hooks", "editor"]) mkdirSync(join(root, folder), { recursive: true });
+    symlinkSync("tools/hooks", join(root, ".githooks"));
+    symlinkSync("editor", join(root, ".vscode"));
+    symlinkSync("later/rc", join(root, ".nvimrc"));
   };
   const calls = spellings.map(([path]) => ({ tool: "write", args: { path, content: "#!/bin/sh\nevil\n" } }));
   const { w, root, task } = await start(t, calls, prepare);

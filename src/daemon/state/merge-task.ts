@@ -2,7 +2,7 @@
 
 import type { z } from "zod";
 
-import { isProtectedPath } from "../../agent/workspace/protected-files.ts";
+import { isProtectedPath } from "../../core/protected-path.ts";
 import type { MergedTask, MergeTask, WorkVerification } from "../../protocol/api/workspace-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import {

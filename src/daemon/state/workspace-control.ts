@@ -21,7 +21,7 @@ import type { TaskId } from "../../protocol/ids.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
-import { isProtectedPath } from "../../agent/workspace/protected-files.ts";
+import { isProtectedPath } from "../../core/protected-path.ts";
 import {
   beginningOfPatch,
   chooseRemovals,

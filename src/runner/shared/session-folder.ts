@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { isProtectedPath } from "../../agent/workspace/protected-files.ts";
+import { isProtectedPath } from "../../core/protected-path.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { Durable, StepContext } from "../../ports.ts";

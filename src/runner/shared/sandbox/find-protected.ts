@@ -5,9 +5,11 @@ import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
 import type { OffLimits } from "../../../agent/workspace/off-limits.ts";
-import { isGitFolder, protectedDepth } from "../../../agent/workspace/protected-files.ts";
+import { isGitFolder } from "../../../agent/workspace/protected-files.ts";
 import { errno } from "../../../core/errno.ts";
+import { leadsToProtected, protectedDepth } from "../../../core/protected-path.ts";
 import { TuttiError } from "../../../protocol/error.ts";
+import { oddlyNamedFolders, protectedBelow, shownName } from "./odd-names.ts";
 
 export interface ProtectedFiles {
   /** Real paths of protected files and folders, each with what identifies it. */
@@ -16,9 +18,11 @@ export interface ProtectedFiles {
   readonly bare: ReadonlySet<string>;
   /** Of those, the links, each with what it leads to. */
   readonly links: ReadonlyMap<string, string>;
+  /** Of those, the folders whose names are not UTF-8: the bytes of the name. The path then has a name for people. */
+  readonly oddNames: ReadonlyMap<string, Buffer>;
   /** Folders that could not be listed, each with what identifies it. */
   readonly unreadable: ReadonlyMap<string, string>;
-  /** What may only be read: all of the above except links, and what such links lead to. */
+  /** What may only be read: the files and folders with ordinary names, and what the links lead to. */
   readonly readOnly: readonly string[];
   /** Other paths by which the state folder or one of its files can be reached. */
   readonly offLimits: readonly string[];
@@ -31,6 +35,8 @@ export const mostFoldersAfter = 1_000_000;
 /** Packages are installed, not edited, and there can be very many of them. */
 const skipped = "node_modules";
 const atOnce = 16;
+/** What stands in the text of a name for bytes that are not UTF-8. */
+const unreadableByte = "\uFFFD";
 
 export async function findProtected(
   roots: readonly string[],
@@ -40,6 +46,7 @@ export async function findProtected(
   const found = new Map<string, string>();
   const bare = new Set<string>();
   const links = new Map<string, string>();
+  const oddNames = new Map<string, Buffer>();
   const unreadable = new Map<string, string>();
   const readOnly = new Set<string>();
   const closed: string[] = [];
@@ -47,7 +54,17 @@ export async function findProtected(
     folder,
     names: [],
   }));
+  const entered = new Set<string>();
   let seen = 0;
+  /** Nobody enters `node_modules` to work there, unless a link leads to it. */
+  const enterSkipped = async (link: string): Promise<void> => {
+    const real = await realpath(link).catch(() => undefined);
+    if (real === undefined || entered.has(real) || !real.split("/").includes(skipped)) return;
+    entered.add(real);
+    const root = roots.find((folder) => real.startsWith(`${folder}/`));
+    const isFolder = (await lstat(real).catch(() => undefined))?.isDirectory() === true;
+    if (root !== undefined && isFolder) waiting.push({ folder: real, names: real.slice(root.length + 1).split("/") });
+  };
   const look = async ({ folder, names }: { readonly folder: string; readonly names: readonly string[] }) => {
     const stats = await lstat(folder, { bigint: true }).catch(() => undefined);
     if (stats === undefined) return;
@@ -64,15 +81,27 @@ export async function findProtected(
     }
     const entries = await entriesOf(folder);
     if (entries === undefined) unreadable.set(folder, identityOf(stats));
+    const hasOddNames = entries?.some(({ name }) => name.includes(unreadableByte)) === true;
+    for (const name of hasOddNames ? await oddlyNamedFolders(folder) : []) {
+      const below = await protectedBelow(Buffer.concat([Buffer.from(`${folder}/`), name]), most);
+      if (below === undefined) continue;
+      const path = join(folder, shownName(name));
+      found.set(path, below);
+      oddNames.set(path, name);
+    }
     for (const entry of entries ?? []) {
       const path = join(folder, entry.name);
       const below = [...names, entry.name];
       if (entry.isDirectory()) {
         if (entry.name !== skipped) waiting.push({ folder: path, names: below });
-      } else if (protectedDepth(below) !== undefined || offLimits.hasHardLinks) {
+        continue;
+      }
+      if (entry.isSymbolicLink()) await enterSkipped(path);
+      const counts = entry.isSymbolicLink() ? leadsToProtected(below) : protectedDepth(below) !== undefined;
+      if (counts || offLimits.hasHardLinks) {
         const file = await lstat(path, { bigint: true }).catch(() => undefined);
         if (file !== undefined && offLimits.holds(file)) closed.push(path);
-        else if (file !== undefined && protectedDepth(below) !== undefined) {
+        else if (file !== undefined && counts) {
           found.set(path, identityOf(file));
           if (file.isSymbolicLink()) links.set(path, await readlink(path).catch(() => ""));
           const real = await realpath(path).catch(() => undefined);
@@ -90,7 +119,7 @@ export async function findProtected(
     }
     await Promise.all(next.map(look));
   }
-  return { found, bare, links, unreadable, readOnly: [...readOnly], offLimits: closed };
+  return { found, bare, links, oddNames, unreadable, readOnly: [...readOnly], offLimits: closed };
 }
 
 /** Undefined when the folder may not be listed. */

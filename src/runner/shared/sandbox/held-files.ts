@@ -131,7 +131,9 @@ export class HeldStore implements HeldFiles {
       record.planned.push({ path, name: crypto.randomUUID(), isBare, link: links.get(found) });
     }
     if (record.planned.length > 0) await writeRecord(folder, recordFile, record);
-    for (const { path, name } of record.planned) await moveAside(path, join(folder, name), reach);
+    for (const { path, name } of record.planned) {
+      await moveAside(path, join(folder, name), { ...reach, oddName: after.oddNames.get(path) });
+    }
     await addPlanned(folder, record);
     for (const [path, id] of fresh.filter(isAway)) {
       await sendHome(folder, { watch, record, reach }, { path, home: homes.get(id) ?? path });

@@ -25,22 +25,25 @@ const mostHashedBytes = 512 * 1024 * 1024;
 export async function measure(path: string, { claim = false } = {}): Promise<Measured> {
   const sum = { bytes: 0, files: 0, dropped: 0 };
   const hash = createHash("sha256");
-  const walk = async (at: string, name: string): Promise<void> => {
+  // As bytes, since names that are not UTF-8 would be other names as text.
+  const walk = async (at: Buffer, name: Buffer): Promise<void> => {
     const stats = await lstat(at);
     if (stats.isSymbolicLink()) {
       sum.files += 1;
-      hash.update(`link\0${name}\0${await readlink(at)}\0`);
+      update(hash, "link\0", name, "\0", await readlink(at, "buffer"), "\0");
     } else if (stats.isDirectory()) {
       // The owner may have no right to list it or to change it.
       if (claim && (stats.mode & 0o700) !== 0o700) await chmod(at, stats.mode | 0o700);
-      hash.update(`folder\0${name}\0`);
-      for (const entry of (await readdir(at)).toSorted()) await walk(join(at, entry), `${name}/${entry}`);
+      update(hash, "folder\0", name, "\0");
+      for (const entry of (await readdir(at, "buffer")).toSorted((one, other) => one.compare(other))) {
+        await walk(Buffer.concat([at, slash, entry]), Buffer.concat([name, slash, entry]));
+      }
     } else if (stats.isFile()) {
       if (claim && (stats.mode & 0o400) === 0) await chmod(at, stats.mode | 0o400);
       if (claim && stats.nlink > 1) await replaceByCopy(at);
       sum.files += 1;
       sum.bytes += stats.size;
-      hash.update(`file\0${name}\0${stats.mode & 0o111}\0${stats.size}\0`);
+      update(hash, "file\0", name, `\0${stats.mode & 0o111}\0${stats.size}\0`);
       if (sum.bytes <= mostHashedBytes) await hashContent(hash, at);
       else hash.update(`${stats.mtimeMs}\0`);
     } else {
@@ -48,22 +51,28 @@ export async function measure(path: string, { claim = false } = {}): Promise<Mea
       sum.dropped += 1;
     }
   };
-  await walk(path, "");
+  await walk(Buffer.from(path), Buffer.alloc(0));
   return { ...sum, hash: hash.digest("hex") };
 }
 
 /** Neither follows a link nor waits for the writer of a named pipe, if one was put in the place of the file. */
 const plainRead = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-async function hashContent(hash: Hash, path: string): Promise<void> {
+const slash = Buffer.from("/");
+
+function update(hash: Hash, ...parts: readonly (string | Buffer)[]): void {
+  for (const part of parts) hash.update(part);
+}
+
+async function hashContent(hash: Hash, path: Buffer): Promise<void> {
   await using file = await open(path, plainRead);
   for await (const chunk of file.createReadStream({ autoClose: false })) {
     if (chunk instanceof Uint8Array) hash.update(chunk);
   }
 }
 
-async function replaceByCopy(path: string): Promise<void> {
-  const copy = `${path}.${crypto.randomUUID()}`;
+async function replaceByCopy(path: Buffer): Promise<void> {
+  const copy = Buffer.concat([path, Buffer.from(`.${crypto.randomUUID()}`)]);
   await copyFile(path, copy);
   await rename(copy, path);
 }

@@ -14,12 +14,20 @@ export interface Reach {
   readonly offLimits: OffLimits;
 }
 
-/** Throws `io` with a sentence for the person when the file cannot be moved. Does nothing when it is gone. */
-export async function moveAside(path: string, to: string, reach: Reach): Promise<boolean> {
+/**
+ * Throws `io` with a sentence for the person when the file cannot be moved. Does nothing when it is gone. `oddName`: the
+ * bytes of its name, if they are not UTF-8.
+ */
+export async function moveAside(
+  path: string,
+  to: string,
+  { oddName, ...reach }: Reach & { readonly oddName?: Buffer | undefined },
+): Promise<boolean> {
   try {
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
     return await inParent(path, { ...reach, make: false }, async (folder) => {
-      const from = folder.entry(basename(path));
+      const entry = folder.entry(basename(path));
+      const from = oddName === undefined ? entry : Buffer.concat([Buffer.from(`${dirname(entry)}/`), oddName]);
       const stats = await lstat(from);
       // To move a folder, its owner needs the right to change it and the folder that it is in.
       if (stats.isDirectory() && (stats.mode & 0o700) !== 0o700) await chmod(from, stats.mode | 0o700);
@@ -29,7 +37,7 @@ export async function moveAside(path: string, to: string, reach: Reach): Promise
         if (errno(thrown) === "EACCES") {
           await chmod(folder.at, (await lstat(`${folder.at}/.`)).mode | 0o700);
           await rename(from, to);
-        } else if (errno(thrown) === "EXDEV") await copyAcross(from, to);
+        } else if (errno(thrown) === "EXDEV" && typeof from === "string") await copyAcross(from, to);
         else throw thrown;
       }
       return true;

@@ -6,7 +6,7 @@ import {
   protectedFiles,
   protectedFolders,
   workspaceEnding,
-} from "../../../agent/workspace/protected-files.ts";
+} from "../../../core/protected-path.ts";
 import type { Confinement } from "./bwrap-argv.ts";
 
 /** Written by many programs; they are devices, so nothing is kept in them. */
