@@ -25,6 +25,7 @@ export const localHost: Host = {
   findDaemon: async (folder) => (await import("./lifecycle/find-daemon.ts")).findDaemon(folder),
   findOwner: async (folder) => (await import("./lifecycle/active-owner.ts")).activeOwner(folder),
   connect: async (folder) => (await import("./lifecycle/find-daemon.ts")).connectDaemon(folder),
+  daemonFetch: async (folder) => (await import("./lifecycle/find-daemon.ts")).daemonFetch(folder),
   startDaemon: async (options) => (await import("./lifecycle/start-daemon.ts")).startDaemon(options),
   runDaemon: async (options, onUp) => (await import("./lifecycle/serve-daemon.ts")).serveDaemon(options, onUp),
   stopDaemon: async (folder, options) => (await import("./lifecycle/stop-daemon.ts")).stopDaemon(folder, options),

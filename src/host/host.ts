@@ -89,6 +89,8 @@ export interface Host {
   findOwner(folder: string): Promise<{ readonly pid: number; readonly since: string } | undefined>;
   /** A client of the daemon that works on the folder, with the API key from the folder; undefined when there is no daemon. */
   connect(folder: string): Promise<Tutti | undefined>;
+  /** Sends requests to the daemon that works on the folder, with the API key from the folder; undefined when there is none. */
+  daemonFetch(folder: string): Promise<((path: string, init: RequestInit) => Promise<Response>) | undefined>;
   /** Starts a daemon in a process of its own and waits until it answers. If one runs already, that one is returned. */
   startDaemon(options: UpOptions): Promise<{ readonly daemon: RunningDaemon; readonly existed: boolean }>;
   /** Runs the daemon in this process until a signal or a request stops it. */

@@ -27,6 +27,11 @@ export function remoteHost(local: Host, { url, key }: Target): Host {
   return {
     remote: { url, catalog: remoteCatalog({ url, key }) },
     connect,
+    daemonFetch: async () => (path, init) => {
+      const headers = new Headers(init.headers);
+      headers.set("authorization", `Bearer ${key}`);
+      return fetch(`${url}${path}`, { ...init, headers, redirect: "error" });
+    },
     findDaemon: async () => {
       const { pid, version, started_at } = await status();
       return { url, pid, version, started_at, command: false };

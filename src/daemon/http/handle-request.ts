@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RouteSpec } from "../../protocol/api/route-shape.ts";
 import { type RouteName, routes } from "../../protocol/api/routes.ts";
 import { type ErrorCode, type TuttiError, toTuttiError } from "../../protocol/error.ts";
+import { type McpEndpoint, mcpPath } from "../mcp/mcp-endpoint.ts";
 import type { WorkerService } from "../operators/worker-service.ts";
 import { ActiveRequest } from "./active-request.ts";
 import { type AuthDeps, authorize, type Caller, onceRevoked, revokedSince } from "./authorize.ts";
@@ -40,6 +41,7 @@ export interface RequestDeps {
   readonly connections: Pick<Connections, "admit">;
   readonly workers: Pick<WorkerService, "whyUnknown">;
   readonly inFlight: InFlight;
+  readonly mcp: McpEndpoint;
   readonly log: HttpLog;
   /** The reason why only the service itself answers yet. */
   readonly starting?: (() => TuttiError | undefined) | undefined;
@@ -96,6 +98,8 @@ async function respond(
   }
   if (origin.error !== undefined) return origin.error;
   if (origin.allowed !== undefined) allowCrossOrigin(response, origin.allowed);
+
+  if (head.path === mcpPath) return respondMcp(deps, request, response);
 
   const match = deps.router.find(request.method ?? "", head.path);
   if ("error" in match) return match.error;
@@ -168,6 +172,28 @@ async function respond(
     deps.log.info({ route, status: response.statusCode, by: idOf(caller) }, "a request was carried out");
   }
   return undefined;
+}
+
+/** MCP has a protocol of its own on one path; who may call, and how often, is decided as for every other request. */
+async function respondMcp(
+  deps: RequestDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<HttpError | undefined> {
+  const auth = await deps.mcp.authorize(request);
+  if ("error" in auth) return auth.error;
+  if (!deps.connections.admit(request.socket)) return allInUse;
+  if (response.destroyed) return undefined;
+  const tooMany = deps.inFlight.of(auth.caller)?.begin(response);
+  if (tooMany !== undefined) return tooMany;
+  const unavailable = deps.cannotWrite() ?? deps.starting?.();
+  if (unavailable !== undefined) return { cause: unavailable };
+  const off = onceRevoked(deps.auth, auth.caller, () => response.destroy());
+  try {
+    return await deps.mcp.serve(request, response, auth.caller);
+  } finally {
+    off();
+  }
 }
 
 /** A reply that takes time to send is cut off when the key of its caller is revoked. */

@@ -18,6 +18,7 @@ import { trackConnections, createHttpServer, type HttpServerOptions, listen } fr
 import { InFlight, type InFlightLimits } from "./in-flight.ts";
 import { originCheck } from "./origin-check.ts";
 import { sendError } from "./reply.ts";
+import { mcpEndpoint } from "../mcp/mcp-endpoint.ts";
 import { createRouter } from "./router.ts";
 import { webSocketUpgrade } from "./websocket-upgrade.ts";
 
@@ -88,6 +89,13 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     ...(options.web === undefined ? {} : { dashboard: dashboardFiles(options.web) }),
     workers: state.workers,
     inFlight: new InFlight(options.inFlight),
+    mcp: mcpEndpoint({
+      ...shared,
+      state,
+      stopping: stopping.signal,
+      onChanged: () => options.onDone?.("invoke"),
+      onError: (error) => log.warn({ err: error }, "an MCP request could not be served"),
+    }),
     cannotWrite: () => state.store.stalled,
     onDone: options.onDone,
   };

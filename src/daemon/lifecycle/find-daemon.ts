@@ -77,6 +77,23 @@ export function clientOf({ daemon: { url }, key, fetch: send }: FoundDaemon): Tu
   return httpClient({ url, key, fetch: send });
 }
 
+/** Sends requests to whichever process works on the folder at that time, as its owner. */
+export async function daemonFetch(
+  folder: string,
+): Promise<((path: string, init: RequestInit) => Promise<Response>) | undefined> {
+  const found = await probeDaemon(folder);
+  if (found === undefined) return undefined;
+  const { daemon, key, fetch: send } = found;
+  return (path, init) => send(`${daemon.url}${path}`, withKey(init, key));
+}
+
+/** The key must not follow a redirect to somebody else. */
+function withKey(init: RequestInit, key: string): RequestInit {
+  const headers = new Headers(init.headers);
+  headers.set("authorization", `Bearer ${key}`);
+  return { ...init, headers, redirect: "error" };
+}
+
 export const processIn = ({ pid, process_start }: DaemonFile): ProcessIdentity => ({ pid, start: process_start });
 
 const Status = z.object({ instance: z.string(), starting: z.boolean().default(false) });

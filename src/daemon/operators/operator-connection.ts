@@ -10,6 +10,19 @@ const maxUnreadBytes = 4 * 1024 * 1024;
 /** The next batch is sent once no more than this is unread. */
 const lowUnreadBytes = 256 * 1024;
 
+/** The part of a WebSocket that is used here. */
+export interface OperatorSocket {
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  readonly protocol: string;
+  send(text: string, sent: () => void): void;
+  ping(): void;
+  close(code: number, reason: string): void;
+  terminate(): void;
+  on(event: "message", heard: (data: WebSocket.RawData, isBinary: boolean) => void): unknown;
+  on(event: "ping" | "pong" | "close" | "error", happened: () => void): unknown;
+}
+
 export interface ConnectionEvents {
   readonly onText: (connection: OperatorConnection, text: string) => void;
   readonly onClose: (connection: OperatorConnection) => void;
@@ -17,7 +30,7 @@ export interface ConnectionEvents {
 }
 
 export class OperatorConnection {
-  readonly #socket: WebSocket;
+  readonly #socket: OperatorSocket;
   readonly #events: ConnectionEvents;
   /** The waits whose requests were sent over this connection. */
   readonly sentWaits = new Set<number>();
@@ -26,7 +39,7 @@ export class OperatorConnection {
   #retired = false;
   #onDrain: (() => void) | undefined;
 
-  constructor(socket: WebSocket, events: ConnectionEvents) {
+  constructor(socket: OperatorSocket, events: ConnectionEvents) {
     this.#socket = socket;
     this.#events = events;
     this.lastHeardAt = events.now();

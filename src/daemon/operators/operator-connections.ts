@@ -1,9 +1,7 @@
 // The open connections of operators: each operator session has one, and a newer connection replaces an older one.
 
-import type { WebSocket } from "ws";
-
 import type { Clock } from "../../ports.ts";
-import { type ConnectionEvents, OperatorConnection } from "./operator-connection.ts";
+import { type ConnectionEvents, OperatorConnection, type OperatorSocket } from "./operator-connection.ts";
 import type { OperatorSession } from "./session-state.ts";
 
 export interface OperatorConnectionsOptions {
@@ -40,7 +38,7 @@ export class OperatorConnections {
     return this.#open.size;
   }
 
-  add(session: OperatorSession, socket: WebSocket): void {
+  add(session: OperatorSession, socket: OperatorSocket): void {
     const connection = new OperatorConnection(socket, this.#events);
     const older = session.connection;
     session.connection = connection;
@@ -49,7 +47,7 @@ export class OperatorConnections {
     older?.close(4001, "replaced by a newer connection");
   }
 
-  refuse(socket: WebSocket, code: number, reason: string): void {
+  refuse(socket: OperatorSocket, code: number, reason: string): void {
     new OperatorConnection(socket, this.#events).close(code, reason);
   }
 

@@ -4,12 +4,11 @@
 // builds its frame (`request-frame`), records it and sends it; the operator's reply comes back through
 // `operator-connections`, and `deliver-reply` settles the wait with it.
 
-import type { WebSocket } from "ws";
-
 import type { Clock, Tasks } from "../../ports.ts";
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { type OperatorInfo, type OperatorTicket } from "../../protocol/operator/operator-session.ts";
+import type { ClientFrame, ErrorFrame } from "../../protocol/operator/frames.ts";
 import { anyOperator } from "../../protocol/operator/operator-name.ts";
 import { readClientFrame } from "../../protocol/operator/read-client-frame.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
@@ -21,6 +20,7 @@ import { type HookAfterContext, sendHookAfter } from "./hook-after.ts";
 import { type HousekeepingTimes, startHousekeeping } from "./housekeeping.ts";
 import type { Leases } from "./leases.ts";
 import { OpenRequests } from "./open-requests.ts";
+import type { OperatorSocket } from "./operator-connection.ts";
 import { OperatorConnections } from "./operator-connections.ts";
 import { OperatorSessions } from "./operator-sessions.ts";
 import { RequestRouter } from "./request-router.ts";
@@ -158,8 +158,16 @@ export class OperatorHub {
     await this.leave(row.sid, "its key was revoked");
   }
 
+  /** A reply that did not come over a socket, of an operator that has been authenticated. Returns why it was not taken. */
+  async reply(sid: string, frame: ClientFrame): Promise<ErrorFrame | undefined> {
+    const session = this.#sessions.get(sid);
+    if (session === undefined) throw new TuttiError("not_found", `there is no operator ${sid}; join again`);
+    this.#touch(session);
+    return deliverReply(this.#options, session, frame);
+  }
+
   /** Takes over the open WebSocket of an operator that has been authenticated. */
-  connect(sid: string, socket: WebSocket): void {
+  connect(sid: string, socket: OperatorSocket): void {
     const session = this.#sessions.get(sid);
     if (this.#closed) return this.#connections.refuse(socket, 1001, "going away");
     if (session === undefined) return this.#connections.refuse(socket, 1000, "operator session torn down");
