@@ -302,6 +302,11 @@ export const examples: readonly Example[] = [
     run: "tutti operators --state state",
   },
   {
+    command: "mcp",
+    about: "Ask the MCP server whether it is there; usually an MCP client starts it",
+    run: `echo '{"jsonrpc":"2.0","id":1,"method":"ping"}' | tutti mcp --state state`,
+  },
+  {
     command: "context add",
     about: "Name a daemon on another machine; its API key is piped in here, otherwise you are asked for it",
     run: "echo tk_a-key | tutti context add work --url https://tutti.example:7878",

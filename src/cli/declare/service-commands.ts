@@ -109,6 +109,7 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
     )
     .option("--cwd <folder>", "where relative paths of the client begin (default: the current folder)")
     .addOption(stateOption())
+    .addOption(new Option("--json", "print an error of the command itself as a JSON object"))
     .action(async (options: McpOptions) => {
       const { mcpCommand } = await import("../commands/mcp-command.ts");
       await mcpCommand(await host(), options);
