@@ -27,8 +27,9 @@ async function pursue(
   t: TestContext,
   goal: Omit<StartGoal, "folder" | "text">,
   answers: readonly string[] = [],
+  files: Readonly<Record<string, string>> = { "total.txt": "3\n", "check.sh": 'test "$(cat total.txt)" = 4\n' },
 ): Promise<Ended> {
-  const repository = testRepository(t, { "total.txt": "3\n", "check.sh": 'test "$(cat total.txt)" = 4\n' });
+  const repository = testRepository(t, files);
   const state = await openState(`${tempFolder(t)}/state`);
   t.after(() => state.close());
   const { client } = state;
@@ -95,6 +96,85 @@ test(
     );
     const view = await client.goal(report.goal);
     assert.deepEqual([view.progress, view.missing], [100, []]);
+  },
+);
+
+test(
+  "work that is right alone and breaks a check together is not done: another round mends it",
+  { skip },
+  async (t) => {
+    const together = "/bin/sh together.sh";
+    const goal = (more: readonly object[]): Omit<StartGoal, "folder" | "text"> => ({
+      checks: [together],
+      limits: { rounds: 2 },
+      script: {
+        rules: [
+          { agent: "manager", turn: 0, raw: delegate([task("a", "Write one"), task("b", "Write two")]) },
+          ...more,
+          { agent: "worker", turn: 0, last: "Write one", call: write("a.txt", "one") },
+          { agent: "worker", turn: 0, last: "Write two", call: write("b.txt", "two") },
+          { agent: "worker", turn: 0, last: "Write three", call: write("b.txt", "three") },
+          { agent: "worker", final: "Done." },
+        ],
+      },
+    });
+    const task = (id: string, prompt: string, after: readonly string[] = []): object => {
+      return { id, prompt, kind: "code_change", workdir: ".", after };
+    };
+    const files = { "together.sh": 'test "$(cat a.txt b.txt 2>/dev/null)" != onetwo\n' };
+    const yes = Array.from({ length: 3 }, () => "accept: I read it");
+    const mended = await pursue(
+      t,
+      goal([
+        {
+          agent: "manager",
+          turn: 1,
+          last: "on the work of all tasks together",
+          raw: delegate([task("c", "Write three", ["a", "b"])]),
+        },
+      ]),
+      yes,
+      files,
+    );
+    assert.equal(mended.report.status, "done", `${mended.report.reason} ${mended.questions.join("\n")}`);
+    assert.equal(mended.report.rounds, 2);
+    assert.equal(mended.repository.git("show", `${mended.report.integration?.branch}:b.txt`), "three");
+  },
+);
+
+test(
+  "what another round does not mend on the whole is put to a person, whose word is recorded",
+  { skip },
+  async (t) => {
+    const fixed = "/bin/sh check.sh";
+    const undo = { id: "undo", prompt: "Write three", kind: "code_change", workdir: ".", after: ["fix"] };
+    const { report, questions } = await pursue(
+      t,
+      {
+        script: {
+          rules: [
+            {
+              agent: "manager",
+              turn: 0,
+              raw: delegate([
+                { id: "fix", prompt: "Write four", kind: "code_change", workdir: ".", checks: [fixed] },
+                undo,
+              ]),
+            },
+            { agent: "manager", raw: delegate([{ ...undo, id: "again", after: ["undo"] }]) },
+            { agent: "worker", turn: 0, last: "Write four", call: write("total.txt", "4\n") },
+            { agent: "worker", turn: 0, last: "Write three", call: write("total.txt", "3\n") },
+            { agent: "worker", final: "Done." },
+          ],
+        },
+      },
+      ["accept: I read it", "accept: I read it", "accept as it is"],
+    );
+    assert.equal(report.status, "done", `${report.reason} ${questions.join("\n")}`);
+    assert.match(questions.at(-1) ?? "", /all tasks together: `\/bin\/sh check\.sh` failed.*accept the work as it is/);
+    for (const said of [report.notes.join("\n"), report.reason]) {
+      assert.match(said, /Ada accepted the work, despite: .*check\.sh/);
+    }
   },
 );
 

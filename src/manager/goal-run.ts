@@ -38,6 +38,10 @@ export interface GoalRun {
   rounds: number;
   /** Numbers the operations that have no name of their own. The order of operations is the same after a restart. */
   operations: number;
+  /** What failed on the merged work in earlier rounds. */
+  readonly brokenWhole: Set<string>;
+  /** What a person accepted on the merged work although it failed. */
+  despite: string | undefined;
   /** How many results are taken before it is looked again which other tasks have ended. */
   readonly looks: { pause: number; skip: number };
   /** Set when the person ended the goal. */
@@ -66,6 +70,8 @@ export function openGoal(parts: GoalRunParts, goal: Goal): GoalRun {
     followUps: [],
     rounds: 0,
     operations: 0,
+    brokenWhole: new Set(),
+    despite: undefined,
     looks: { pause: 0, skip: 0 },
     stopped: undefined,
   };

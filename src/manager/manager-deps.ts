@@ -38,6 +38,8 @@ export interface IntegrationRequest {
   readonly file: GoalFile;
   /** Verified tasks whose work is not part of another one's, in the order of the plan. */
   readonly work: readonly FinishedWork[];
+  /** All verified tasks. Their checks must hold on the merged work, too. */
+  readonly verified: readonly PlannedTask[];
 }
 
 const JudgedCriterion = z.strictObject({
@@ -57,6 +59,10 @@ export const IntegrationResult = z.discriminatedUnion("kind", [
       .nullable(),
     evidence: z.array(Evidence),
     criteria: z.array(JudgedCriterion),
+    /** What failed on the merged work and is no criterion's own check, a sentence each. */
+    failures: z.array(z.string()).default([]),
+    /** What somebody should look at on the merged work, such as a flaky check, a sentence each. */
+    doubts: z.array(z.string()).default([]),
   }),
   z.strictObject({
     kind: z.literal("conflict"),

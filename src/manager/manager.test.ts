@@ -277,7 +277,16 @@ describe("the goal is verified as a whole", () => {
   test("a criterion that nothing proves needs a person's recorded word", async (t) => {
     const world = await managerWorld(t, {
       rules: one,
-      deps: { integrate: async () => ({ kind: "checked", integration: null, evidence: [], criteria: [] }) },
+      deps: {
+        integrate: async () => ({
+          kind: "checked",
+          integration: null,
+          evidence: [],
+          criteria: [],
+          failures: [],
+          doubts: [],
+        }),
+      },
     });
     const root = await world.start({ text: "make it green", accept: ["it feels right"] });
     assert.match(await world.answer(root, "accept as met"), /nothing proves these criteria: c1: it feels right/);

@@ -34,7 +34,8 @@ export function managerRunner(deps: ManagerDeps): Runner {
       const { id } = goalNow(run);
       throw new TuttiError("task_failed", `the goal was not reached: ${ended.reason}`, { details: { goal: id } });
     }
-    const reason = "every task is verified and every criterion is met";
+    const met = "every task is verified and every criterion is met";
+    const reason = run.despite === undefined ? met : `${met}; ${run.despite}`;
     await postOutcome(run, { status: "done", reason });
     changeStatus(run, "done", reason);
     return goalResult(run);

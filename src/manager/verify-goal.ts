@@ -3,7 +3,7 @@
 import { goalGate } from "../core/goal-gate.ts";
 import type { EvidenceId } from "../protocol/ids.ts";
 import type { Criterion } from "../protocol/task/goal.ts";
-import { addEvidence, askAboutGoal, type GoalRun, goalNow, nextKey, tell } from "./goal-run.ts";
+import { addEvidence, askAboutGoal, type GoalRun, goalNow, nextKey, noteOnGoal, tell } from "./goal-run.ts";
 import { type FinishedWork, IntegrationResult } from "./manager-deps.ts";
 
 /** `again`: another round is needed, because of these problems. */
@@ -13,12 +13,14 @@ export type Verified =
   | { readonly kind: "stop"; readonly reason: string };
 
 const accept = "accept as met";
+const acceptAnyway = "accept as it is";
 const again = "another round";
 const stop = "stop";
 
 export async function verifyGoal(run: GoalRun): Promise<Verified> {
   const goal = goalNow(run);
-  const request = { goal, task: run.durable.task, file: run.file, work: workToMerge(run) };
+  const verified = [...run.finished.values()].map(({ planned }) => planned);
+  const request = { goal, task: run.durable.task, file: run.file, work: workToMerge(run), verified };
   const options = { repeatable: true, schema: IntegrationResult } as const;
   const result = await run.durable.step(nextKey(run, "integrate"), options, (step) =>
     run.deps.integrate(request, step),
@@ -35,13 +37,41 @@ export async function verifyGoal(run: GoalRun): Promise<Verified> {
   }
   if (result.integration !== null) tell(run, { type: "goal.integrated", data: result.integration });
   for (const judged of result.criteria) tell(run, { type: "goal.criterion_judged", data: judged });
+  for (const doubt of result.doubts) noteOnGoal(run, onTheWhole(doubt));
   const { acceptance } = goalNow(run);
-  const unmet = acceptance.filter(({ state }) => state === "unmet");
-  if (unmet.length > 0) return { kind: "again", problems: unmet.map((one) => problemOf(run, one)) };
+  const unmet = acceptance.filter(({ state }) => state === "unmet").map((one) => problemOf(run, one));
+  const failures = result.failures.map(onTheWhole);
+  if (unmet.length > 0 || failures.length > 0) {
+    const problems = [...unmet, ...failures];
+    const isNew = problems.some((problem) => !run.brokenWhole.has(problem));
+    for (const problem of problems) run.brokenWhole.add(problem);
+    if (unmet.length > 0 || isNew) return { kind: "again", problems };
+    const refused = await askAboutFailures(run, failures);
+    if (refused !== undefined) return refused;
+  }
   const open = acceptance.filter(({ state }) => state === "open");
   if (open.length > 0) return askAboutCriteria(run, open);
   const { open: isOpen, missing } = goalGate(goalNow(run));
   return isOpen ? { kind: "done" } : { kind: "again", problems: missing };
+}
+
+function onTheWhole(sentence: string): string {
+  return `on the work of all tasks together: ${sentence}`;
+}
+
+/** Another round left the same checks failing. Undefined when a person takes the work as it is. */
+async function askAboutFailures(run: GoalRun, failures: readonly string[]): Promise<Verified | undefined> {
+  const reason = failures.join(" ");
+  const question = `Another round has not mended this: ${reason} Do you accept the work as it is?`;
+  const answer = await askAboutGoal(run, { question, choices: [acceptAnyway, again, stop] }, reason);
+  if (answer === undefined) return { kind: "stop", reason: `${reason} Nobody answered.` };
+  if (answer.text === again) return { kind: "again", problems: failures };
+  if (answer.text !== acceptAnyway || answer.by.kind !== "person") return { kind: "stop", reason };
+  const fact = { kind: "person", by: answer.by.name, text: `${acceptAnyway}, despite: ${reason}` } as const;
+  await addEvidence(run, fact, { source: answer.by.name, criteria: [] });
+  run.despite = `${answer.by.name} accepted the work, despite: ${reason}`;
+  noteOnGoal(run, run.despite);
+  return undefined;
 }
 
 function problemOf({ goal }: GoalRun, { id, text }: Criterion): string {

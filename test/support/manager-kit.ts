@@ -110,6 +110,8 @@ export async function metIntegration({
       evidence: [evidence.id],
       reason: "npm test passed",
     })),
+    failures: [],
+    doubts: [],
   };
 }
 

@@ -3,12 +3,14 @@
 import { relative } from "node:path";
 
 import { judgeEvidence } from "../../core/judge-evidence.ts";
-import { makeEvidence } from "../../core/make-evidence.ts";
+import { type FactWeight, makeEvidence, weighFact } from "../../core/make-evidence.ts";
 import { argvOfCheck } from "../../core/read-check.ts";
-import type { FinishedWork, IntegrationRequest, IntegrationResult } from "../../manager/manager-deps.ts";
+import type { IntegrationRequest, IntegrationResult } from "../../manager/manager-deps.ts";
 import type { StepContext } from "../../ports.ts";
 import type { Check } from "../../protocol/decision/decision.ts";
+import { TuttiError } from "../../protocol/error.ts";
 import type { GoalFile } from "../../protocol/invocation/goal-file.ts";
+import type { PlannedTask } from "../../protocol/task/goal.ts";
 import type { NamedCheck } from "../../protocol/task/named-check.ts";
 import type { Evidence } from "../../protocol/task/evidence.ts";
 import type { AllowedChecks } from "../../runner/assignment/ask-about-work.ts";
@@ -41,7 +43,16 @@ export async function integrateGoal(
     const proven = judged.state === "open" ? provenByTask(request, judged.id, integration?.commit ?? null) : undefined;
     return proven ?? { ...judged, evidence: [...judged.evidence] };
   });
-  return { kind: "checked", integration, evidence, criteria };
+  const ofGoal = new Set(request.goal.acceptance.map(({ id }) => id));
+  const rest = evidence.filter((one) => !one.criteria.some((id) => ofGoal.has(id))).map(weightOf);
+  const failures = rest.filter(({ verdict }) => verdict === "contradicts").map(({ reason }) => reason);
+  const doubts = rest.filter(({ review }) => review).map(({ reason }) => reason);
+  return { kind: "checked", integration, evidence, criteria, failures, doubts };
+}
+
+function weightOf({ fact, criteria }: Evidence): FactWeight {
+  if (fact.kind === "person") throw new TuttiError("internal", "nobody speaks while checks run");
+  return weighFact(fact, { criteria });
 }
 
 /** A task's own judgement counts for the whole when its commit is the whole, or when nothing was merged. */
@@ -112,13 +123,13 @@ async function mergeWork(
 }
 
 async function checkMerged(
-  { goal, task, file, work }: IntegrationRequest,
+  { goal, task, file, verified }: IntegrationRequest,
   step: StepContext,
   options: IntegrateOptions & { readonly merged: Extract<Merged, { kind: "merged" }> },
 ): Promise<Evidence[]> {
   const { workspace, base, integration } = options.merged;
   const { confined } = options.sandbox;
-  const checks = mergedChecks(file.goal, { work, goal: goal.id, allowed: options.allowed, confined });
+  const checks = mergedChecks(file.goal, { verified, goal: goal.id, allowed: options.allowed, confined });
   if (workspace.git_dir === null || checks.length === 0) return [];
   const ran = await runChecks({
     gitDir: workspace.git_dir,
@@ -143,7 +154,10 @@ async function checkMerged(
         source: "tutti",
         commit: ran.commit,
         tree: ran.tree,
-        criteria: bearing(goal.acceptance, fact.argv.join(" ")),
+        criteria: [
+          ...bearing(goal.acceptance, fact.argv.join(" ")),
+          ...(checks[at]?.is_criterion === true ? [ownCriterion] : []),
+        ],
         observed_at: step.now(),
       },
       fact,
@@ -151,13 +165,16 @@ async function checkMerged(
   );
 }
 
+/** What the person or a task wanted to succeed counts against the merged work also when it failed before. */
+const ownCriterion = "whole";
+
 /** A check bears on the criteria that name it. */
 function bearing(criteria: readonly { readonly id: string; readonly text: string }[], line: string): string[] {
   return criteria.filter(({ text }) => text.includes(line)).map(({ id }) => id);
 }
 
 interface ChecksOfWork {
-  readonly work: readonly FinishedWork[];
+  readonly verified: readonly PlannedTask[];
   readonly goal: string;
   readonly allowed: AllowedChecks;
   /** Whether programs are confined on this machine. */
@@ -167,19 +184,20 @@ interface ChecksOfWork {
 /** What may run on the merged work. A criterion whose check may not run stays unproven, and the person is asked about it. */
 function mergedChecks(
   { checks: named, project_checks }: Pick<GoalFile["goal"], "checks" | "project_checks">,
-  { work, goal, allowed, confined }: ChecksOfWork,
+  { verified, goal, allowed, confined }: ChecksOfWork,
 ): NamedCheck[] {
   const checks = new Map<string, NamedCheck>();
-  for (const check of project_checks) checks.set(keyOf(check.check), { ...check, is_criterion: true });
-  // What the config says of a check holds also when the person names it again.
-  for (const check of named) {
-    if (!checks.has(keyOf(check))) checks.set(keyOf(check), { check, named_by: "person", is_criterion: true });
-  }
-  for (const { planned } of work) {
-    for (const check of planned.checks) {
+  for (const check of project_checks) checks.set(keyOf(check.check), check);
+  // What the config says of a check holds also when the person or a task names it again.
+  const must = (check: Check, named_by: NamedCheck["named_by"]): void => {
+    const known = checks.get(keyOf(check)) ?? { check, named_by };
+    checks.set(keyOf(check), { ...known, is_criterion: true });
+  };
+  for (const check of named) must(check, "person");
+  for (const { checks: planned } of verified) {
+    for (const check of planned) {
       const argv = argvOfCheck(check);
-      if (checks.has(keyOf(check)) || argv === undefined || !allowed.has(goal, argv)) continue;
-      checks.set(keyOf(check), { check, named_by: "model", is_criterion: true });
+      if (checks.has(keyOf(check)) || (argv !== undefined && allowed.has(goal, argv))) must(check, "model");
     }
   }
   if (confined) return [...checks.values()];
