@@ -5,6 +5,7 @@ import type { GoalListQuery, GoalPage, GoalView, StartedGoal, StartGoal } from "
 import type { NewConversation } from "../protocol/api/conversation-shapes.ts";
 import type { ConversationView } from "../protocol/conversation/conversation-view.ts";
 import type { KeyView, MadeKey, NewKey, ServiceSetup, ServiceStatus } from "../protocol/api/service.ts";
+import type { SignInCode } from "../protocol/api/sign-in-routes.ts";
 import type {
   ListedAsk,
   ListedWait,
@@ -224,6 +225,8 @@ export interface Tutti extends Reader {
   keys(): Promise<readonly KeyView[]>;
   addKey(key: NewKey): Promise<MadeKey>;
   revokeKey(id: string): Promise<void>;
+  /** A code with which a page in a browser signs in with the rights of this caller. It works once, for a minute. */
+  makeSignInCode(): Promise<SignInCode>;
   /** In process: stops the work; unfinished tasks go on at the next start. Over HTTP: only closes the connection. */
   close(): Promise<void>;
 }

@@ -200,6 +200,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
     async revokeKey(id) {
       await call("revokeKey", { params: { id } });
     },
+    makeSignInCode: () => call("makeSignInCode", {}),
     async close() {
       closed.abort();
     },

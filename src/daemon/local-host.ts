@@ -37,6 +37,7 @@ export const localHost: Host = {
       lock.release();
     }
   },
+  openBrowser: async (folder, url) => (await import("./lifecycle/open-browser.ts")).openBrowser(folder, url),
   storedKeys: async (folder) => (await import("./secrets/provider-keys.ts")).openProviderKeys(folder),
   setup: async (options) => (await import("./project/describe-setup.ts")).describeSetup(options),
   openProject: async (from, options) => (await import("./project/open-project.ts")).openProject(from, options),

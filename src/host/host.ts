@@ -100,6 +100,11 @@ export interface Host {
   /** Removes finished trees: those that ended before `endedBefore`, then the oldest until the database is small enough. */
   prune(folder: string, options: { readonly endedBefore?: number; readonly maxBytes?: number }): Pruned;
   storedKeys(folder: string): Promise<StoredKeys>;
+  /**
+   * Shows the address in the person's browser. Other users of the machine do not get to see it. False when there is no
+   * browser to start.
+   */
+  openBrowser(folder: string, url: string): Promise<boolean>;
   /** What this process would have to work with, as `Tutti.setup` tells it of the process that does the work. */
   setup(options: { readonly state: string; readonly folder: string }): Promise<ServiceSetup>;
   /** `folder` is a folder in the project; `state` is the state folder, which knows what configs are trusted. */

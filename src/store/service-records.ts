@@ -1,5 +1,5 @@
-// What the service keeps beside the tasks: API keys, operator sessions, what was sent to them, tickets, workers' handles and
-// leases, notices, settings.
+// What the service keeps beside the tasks: API keys, operator sessions, what was sent to them, tickets, the tokens of pages,
+// workers' handles and leases, notices, settings.
 
 export interface KeyRow {
   readonly id: string;
@@ -46,6 +46,15 @@ export interface TicketRow {
   readonly api_key: string;
 }
 
+/** The token of a page in a browser that signed in. */
+export interface PageTokenRow {
+  readonly digest: string;
+  /** The id of the API key whose rights it has. */
+  readonly api_key: string;
+  readonly created_at: number;
+  readonly expires_at: number;
+}
+
 export interface LeaseRow {
   readonly task: number;
   readonly attempt: number;
@@ -85,7 +94,7 @@ export interface NoticeRow {
 export interface ServiceRecords {
   keys(): KeyRow[];
   addKey(row: KeyRow): void;
-  /** In the same commit, everything that came from the key ends: its operator sessions, tickets and leases. */
+  /** In the same commit, everything that came from the key ends: its operator sessions, tickets, pages' tokens and leases. */
   revokeKey(id: string, at: number): void;
 
   operators(): OperatorRow[];
@@ -117,6 +126,13 @@ export interface ServiceRecords {
   claimTicket(digest: string, claim: string): void;
   /** Drops expired tickets, and all but the `keep` newest. */
   trimTickets(limits: { readonly expiredBefore: number; readonly keep: number }): void;
+
+  pageToken(digest: string): PageTokenRow | undefined;
+  /** Adds nothing if the API key was revoked. */
+  addPageToken(row: PageTokenRow): void;
+  dropPageToken(digest: string): void;
+  /** Drops expired tokens, and all but the `keep` newest of the API key. */
+  trimPageTokens(limits: { readonly expiredBefore: number; readonly apiKey: string; readonly keep: number }): void;
 
   lease(task: number, attempt: number): LeaseRow | undefined;
   /** Of tasks that are not over. */

@@ -15,6 +15,7 @@ import { openView } from "../../src/store/sqlite/sqlite-view.ts";
 import type { StoreView } from "../../src/store/view.ts";
 import { openEventFeed } from "../../src/daemon/state/event-feed.ts";
 import { Keys } from "../../src/daemon/state/api-keys.ts";
+import { PageTokens } from "../../src/daemon/state/page-tokens.ts";
 import { localClient } from "../../src/daemon/state/local-client.ts";
 import { OperatorHub } from "../../src/daemon/operators/operator-hub.ts";
 import { Leases } from "../../src/daemon/operators/leases.ts";
@@ -84,6 +85,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
   const { records } = store;
   const committed = (): Promise<void> => store.committed();
   const keys = new Keys({ records, committed });
+  const pages = new PageTokens({ records, committed, keys, clock: systemClock });
   const key = await keys.ensureAdmin(join(folder, "admin.key"));
   const runtimes = openProjectRuntimes({
     state: folder,
@@ -123,6 +125,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     operators,
     workers: workerService({ ...base, workerQuotas: new WorkerQuotas() }),
     keys,
+    pages,
     redact: (text) => text,
     resume: async () => {},
     isStarting: () => false,
@@ -134,6 +137,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
       feed,
       runtimes,
       keys,
+      pages,
       operators,
       kept: keptApprovals(folder),
       workspaces: workspaceControl({

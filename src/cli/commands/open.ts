@@ -14,6 +14,9 @@ export interface OpenOptions extends WorkspacesOptions {
 }
 
 export async function openCommand(host: Host, given: string, options: OpenOptions): Promise<void> {
+  if (host.remote !== undefined) {
+    throw new TuttiError("usage", `the workspace is on the machine of the daemon at ${host.remote.url}; open it there`);
+  }
   let folder = "";
   await withWorkspaces(host, options, async (tutti) => {
     const workspace = await tutti.taskWorkspace(await findWorkspaceTask(tutti, given));

@@ -2,12 +2,14 @@
 import type { Command } from "commander";
 
 import type { Host } from "../../host/host.ts";
+import { TuttiError } from "../../protocol/error.ts";
 import type { DiffOptions } from "../commands/diff.ts";
 import type { MergeOptions } from "../commands/merge.ts";
 import type { OpenOptions } from "../commands/open.ts";
 import type { PrOptions } from "../commands/pr.ts";
 import type { WorkspacesPruneOptions } from "../commands/workspaces-prune.ts";
 import type { WorkspacesRemoveOptions } from "../commands/workspaces-remove.ts";
+import type { ShowOptions } from "../show-dashboard.ts";
 import { attemptOption, jsonOption, stateOption, taskArgument } from "../options.ts";
 import type { WorkspacesOptions } from "../with-workspaces.ts";
 
@@ -64,12 +66,20 @@ export function declareWorkspaceCommands(program: Command, host: () => Promise<H
     });
   program
     .command("open")
-    .argument("<task>", taskArgument)
-    .description("print the folder of a task's workspace; on a terminal, start $EDITOR there")
-    .option("--editor <command>", "start this instead, such as `code`; no shell reads it")
+    .argument("[task]", taskArgument)
+    .description(
+      "show the dashboard in the browser; with a task, print the folder of its workspace or start $EDITOR there",
+    )
+    .option("--print", "print an address that opens the dashboard, signed in; it works once, for a minute")
+    .option("--editor <command>", "start this instead of $EDITOR, such as `code`; no shell reads it")
     .addOption(stateOption())
     .addOption(jsonOption())
-    .action(async (task: string, options: OpenOptions) => {
+    .action(async (task: string | undefined, options: OpenOptions & ShowOptions) => {
+      if (task === undefined) {
+        const { showDashboard } = await import("../show-dashboard.ts");
+        return showDashboard(await host(), options);
+      }
+      if (options.print === true) throw new TuttiError("usage", "--print is for the dashboard; leave the task out");
       const { openCommand } = await import("../commands/open.ts");
       await openCommand(await host(), task, options);
     });

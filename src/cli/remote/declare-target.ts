@@ -50,6 +50,7 @@ const remoteCommands: ReadonlySet<string> = new Set([
   "workspaces remove",
   "diff",
   "merge",
+  "open",
 ]);
 
 /** Commands that change a state folder of this machine or use a folder in it: they must not be taken for another's. */
@@ -60,7 +61,6 @@ const stateCommands: ReadonlySet<string> = new Set([
   "init",
   "models login",
   "models logout",
-  "open",
   "pr",
 ]);
 

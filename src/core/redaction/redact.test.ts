@@ -43,6 +43,8 @@ test("whatever has the form of a secret of our own is replaced by what it is", (
   const redact = redactor([]);
   const forms: readonly (readonly [string, string])[] = [
     [`tk_${signature}`, "api key"],
+    [`tw_${signature}`, "page token"],
+    [`tc_${signature}`, "sign-in code"],
     [`wh-${hex32}`, "worker handle"],
     [`tt1.eyJ0YXNrIjoiYSJ9.${signature}`, "worker token"],
     [`ot-${hex32}`, "operator token"],

@@ -32,6 +32,8 @@ export interface SecretMatcher {
 /** The labels of Tutti's own secrets, by their first three characters. */
 const ownLabels: Readonly<Record<string, string>> = {
   tk_: "[redacted:api key]",
+  tw_: "[redacted:page token]",
+  tc_: "[redacted:sign-in code]",
   "wh-": "[redacted:worker handle]",
   "ot-": "[redacted:operator token]",
   "ti-": "[redacted:ticket]",
@@ -43,13 +45,13 @@ export const plainLabel = "[redacted]";
 
 const longestToken = 4096;
 const ownForms = new RegExp(
-  String.raw`tk_[\w-]{43}|(?:wh|ot|ti)-[0-9a-f]{32}|tt1\.[\w-]{1,${longestToken}}\.[\w-]{43}`,
+  String.raw`t[kwc]_[\w-]{43}|(?:wh|ot|ti)-[0-9a-f]{32}|tt1\.[\w-]{1,${longestToken}}\.[\w-]{43}`,
   "g",
 );
 const ownHere = new RegExp(ownForms.source, "y");
 const ownBeginnings = new RegExp(
   `(?:${[
-    String.raw`t(?:k(?:_[\w-]{0,42})?)?`,
+    String.raw`t(?:[kwc](?:_[\w-]{0,42})?)?`,
     String.raw`t(?:i(?:-[0-9a-f]{0,31})?)?`,
     String.raw`w(?:h(?:-[0-9a-f]{0,31})?)?`,
     String.raw`o(?:t(?:-[0-9a-f]{0,31})?)?`,

@@ -6,12 +6,14 @@ import type { Access } from "../../protocol/api/route-shape.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { workerRefusals } from "../../protocol/operator/worker.ts";
 import type { KeyHolder, Keys } from "../state/api-keys.ts";
+import type { PageRight, PageTokens } from "../state/page-tokens.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
 import { type HttpError, httpError } from "./http-error.ts";
 
 export type Caller =
   | { readonly kind: "anonymous" }
-  | ({ readonly kind: "key" } & KeyHolder)
+  /** `page`: the caller is a page that signed in, and sent its token instead of the key. */
+  | ({ readonly kind: "key"; readonly page?: PageRight } & KeyHolder)
   | { readonly kind: "session"; readonly sid: string }
   /** Not checked yet: the worker service checks the secret, because it depends on the operation and its task. */
   | { readonly kind: "worker"; readonly bearer: string };
@@ -23,6 +25,7 @@ export type AuthResult =
 
 export interface AuthDeps {
   readonly keys: Pick<Keys, "find" | "isRevoked" | "onRevoked">;
+  readonly pages: Pick<PageTokens, "find" | "isInForce">;
   readonly operators: Pick<OperatorHub, "authenticates" | "keyOf">;
 }
 
@@ -41,9 +44,21 @@ export function authorize(deps: AuthDeps, request: IncomingMessage, access: Acce
   if (access === "session") {
     return authorizeSession(deps, { bearer, sid, use: sessionUses[request.method ?? ""] ?? "look" });
   }
-  const holder = deps.keys.find(bearer);
-  if (holder === undefined) return unauthorized(unknownBearer, true);
-  return roleRanks[holder.role] >= roleRanks[access] ? byKey(holder) : roleTooLow(holder, access);
+  const found = holderOf(deps, bearer);
+  if (found === undefined) return unauthorized(unknownBearer, true);
+  const { holder } = found;
+  return roleRanks[holder.role] >= roleRanks[access] ? byKey(found) : roleTooLow(holder, access);
+}
+
+interface FoundHolder {
+  readonly holder: KeyHolder;
+  readonly page?: PageRight;
+}
+
+/** By a key, or by the token of a page, which has the rights of its key. */
+function holderOf({ keys, pages }: Pick<AuthDeps, "keys" | "pages">, bearer: string): FoundHolder | undefined {
+  const holder = keys.find(bearer);
+  return holder === undefined ? pages.find(bearer) : { holder };
 }
 
 /** To `speak` is to open the operator's socket, or to get a ticket for it. */
@@ -56,16 +71,18 @@ const sessionUses: Readonly<Record<string, SessionUse>> = { POST: "speak", DELET
  * key may speak for it: what an operator says is recorded under its name.
  */
 export function authorizeSession(
-  { keys, operators }: AuthDeps,
+  deps: AuthDeps,
   { bearer, sid, use }: { readonly bearer: string; readonly sid: string; readonly use: SessionUse },
 ): AuthResult {
-  const holder = keys.find(bearer);
-  if (holder !== undefined) {
+  const { operators } = deps;
+  const found = holderOf(deps, bearer);
+  if (found !== undefined) {
+    const { holder } = found;
     const joinedWith = operators.keyOf(sid);
     if (joinedWith === undefined) return unknownSession;
-    if (use === "look" || joinedWith === holder.id) return byKey(holder);
+    if (use === "look" || joinedWith === holder.id) return byKey(found);
     if (use === "speak") return notItsKey(holder);
-    return holder.role === "admin" ? byKey(holder) : roleTooLow(holder, "admin");
+    return holder.role === "admin" ? byKey(found) : roleTooLow(holder, "admin");
   }
   switch (operators.authenticates(sid, bearer)) {
     case "yes":
@@ -86,8 +103,8 @@ export function bearerOf(request: IncomingMessage): string | undefined {
   return /^[\x21-\x7e]+$/.test(bearer) ? bearer : undefined;
 }
 
-function byKey({ id, name, role }: KeyHolder): AuthResult {
-  return { ok: true, caller: { kind: "key", id, name, role } };
+function byKey({ holder: { id, name, role }, page }: FoundHolder): AuthResult {
+  return { ok: true, caller: { kind: "key", id, name, role, ...(page === undefined ? {} : { page }) } };
 }
 
 const missingBearer = "send the header `Authorization: Bearer <key>`";
@@ -113,9 +130,11 @@ function notItsKey({ name }: KeyHolder): AuthResult {
   return { ok: false, error: httpError("refused", message), unknownSecret: false };
 }
 
-/** The error for a caller whose key was revoked since the caller was authorized; undefined for everybody else. */
-export function revokedSince({ keys }: AuthDeps, caller: Caller): HttpError | undefined {
-  return caller.kind === "key" && keys.isRevoked(caller.id) ? httpError("unauthorized", unknownBearer) : undefined;
+/** The error for a caller whose key was revoked, or whose token ended, since the caller was authorized; undefined for everybody else. */
+export function revokedSince({ keys, pages }: AuthDeps, caller: Caller): HttpError | undefined {
+  if (caller.kind !== "key") return undefined;
+  const lasts = !keys.isRevoked(caller.id) && (caller.page === undefined || pages.isInForce(caller.page));
+  return lasts ? undefined : httpError("unauthorized", unknownBearer);
 }
 
 /** For requests that last: calls `end` when the key of the caller is revoked. Returns a function that stops listening. */

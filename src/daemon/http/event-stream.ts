@@ -8,6 +8,7 @@ import type { LiveDelta, TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { EventFeed } from "../state/event-feed.ts";
+import type { PageRight } from "../state/page-tokens.ts";
 import { type EventBatch, sentEvents } from "./event-batch.ts";
 import { securityHeaders } from "./security-headers.ts";
 import { Subtree } from "./subtree.ts";
@@ -21,6 +22,8 @@ export interface StreamRequest {
   readonly live: boolean;
   /** The id of the API key that opened the stream; the stream ends when the key is revoked. */
   readonly key: string | undefined;
+  /** Of a page that signed in; the stream ends with its token. */
+  readonly page?: PageRight | undefined;
 }
 
 export interface StreamDeps {

@@ -15,6 +15,8 @@ const defaultLimits: StreamLimits = {
   endMs: 4_000,
 };
 
+const pageEnded = new TuttiError("unauthorized", "the token that opened this stream has ended; sign in again");
+
 export interface EventStreamsOptions {
   readonly state: Pick<State, "feed" | "view" | "onLive">;
   readonly onShed: () => void;
@@ -41,7 +43,11 @@ export class EventStreams {
     ];
     this.#heartbeat = setInterval(() => {
       const now = Date.now();
-      for (const stream of this.#open) stream.heartbeat(now);
+      for (const stream of this.#open) {
+        const { page } = stream.request;
+        if (page !== undefined && now >= page.until) stream.fail(pageEnded);
+        else stream.heartbeat(now);
+      }
     }, this.#limits.heartbeatMs);
     this.#heartbeat.unref();
   }
@@ -64,6 +70,11 @@ export class EventStreams {
   endForKey(id: string): void {
     const error = new TuttiError("unauthorized", "the key that opened this stream was revoked");
     for (const stream of this.#open) if (stream.request.key === id) stream.fail(error);
+  }
+
+  /** Ends the streams that were opened with the token of this page. */
+  endForPage(digest: string): void {
+    for (const stream of this.#open) if (stream.request.page?.digest === digest) stream.fail(pageEnded);
   }
 
   close(): void {

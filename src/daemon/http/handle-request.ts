@@ -155,7 +155,9 @@ async function respond(
   const active = new ActiveRequest({ request, response, stopping, auth: deps.auth, input });
   try {
     const reply = await deps.handlers[route](active);
-    if ("error" in reply) return reply.error;
+    if ("error" in reply) {
+      return reply.unknownSecret === true ? await deps.failedAttempts.delay(request, reply.error) : reply.error;
+    }
     const revoked = "stream" in reply ? revokedSince(deps.auth, caller) : undefined;
     if (revoked !== undefined) return revoked;
     // What was done is told in any case; what was only read can be asked for again.

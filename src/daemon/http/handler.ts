@@ -41,8 +41,14 @@ interface EmptyReply {
   readonly done: true;
 }
 
+interface ErrorReply {
+  readonly error: HttpError;
+  /** A secret was sent that nobody here has, so the caller may be guessing, and is answered late. */
+  readonly unknownSecret?: true;
+}
+
 type ReplyOf<R extends RouteSpec> =
-  | { readonly error: HttpError }
+  | ErrorReply
   | (R["reply"] extends { readonly type: "json" }
       ? JsonReply<RouteResult<R>>
       : R["reply"] extends { readonly type: "lines" }
@@ -54,7 +60,7 @@ type ReplyOf<R extends RouteSpec> =
             : never);
 
 export type AnyReply =
-  | { readonly error: HttpError }
+  | ErrorReply
   | JsonReply<unknown>
   | { readonly lines: AsyncIterable<string> }
   | { readonly json: string }

@@ -11,7 +11,7 @@ const maxFields = 64;
 
 /** Names under which people send keys, and the prefixes of our secrets. A ticket may be in a URL, because it works only once. */
 const secretName = /^(?:access_token|api_?key|authorization|bearer|key|secret|token)$/i;
-const secretValue = /^(?:tk_|ot-|wh-|tt1\.)/;
+const secretValue = /^(?:tk_|tw_|tc_|ot-|wh-|tt1\.)/;
 
 /** `search` is what follows the `?`. */
 export function readQuery(search: string): QueryReading {

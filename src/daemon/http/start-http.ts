@@ -66,7 +66,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     ...(options.streamLimits === undefined ? {} : { limits: options.streamLimits }),
   });
   const shared = {
-    auth: { keys: state.keys, operators: state.operators },
+    auth: { keys: state.keys, pages: state.pages, operators: state.operators },
     connections,
     router: createRouter(routes),
     checkOrigin: originCheck(
@@ -111,12 +111,14 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   server.on("clientError", onClientError);
   server.on("upgrade", webSocketUpgrade({ ...shared, operators: state.operators }));
   const offRevoked = state.keys.onRevoked((id) => streams.endForKey(id));
+  const offEnded = state.pages.onEnded((digest) => streams.endForPage(digest));
   state.listening(url);
 
   const close = async (): Promise<void> => {
     stopping.abort(new TuttiError("stopped", "the service is being stopped; ask again when it is back"));
     const serverClosed = tracked.close();
     offRevoked();
+    offEnded();
     streams.close();
     connections.close();
     shared.failedAttempts.close();

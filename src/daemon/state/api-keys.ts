@@ -48,12 +48,23 @@ export class Keys {
     return this.#live.get(secretDigest(key));
   }
 
+  /** The holder of the key with this id, if it was not revoked. */
+  holder(id: string): KeyHolder | undefined {
+    const row = this.#rows.get(id);
+    return row?.revoked_at === null ? row : undefined;
+  }
+
+  /** The id of the key in the admin file, which is the owner's; undefined before a service was started on the folder. */
+  ownerKey(): string | undefined {
+    return this.#options.records.setting(fileKey);
+  }
+
   /**
    * Who the holder of a key is as a caller. The key in the admin file is exchanged now and then, and the command line works
    * without it when no daemon runs: both are the owner of the state folder.
    */
   callerOf(id: string): string {
-    return id === this.#options.records.setting(fileKey) ? owner : id;
+    return id === this.ownerKey() ? owner : id;
   }
 
   /** False for an id that no key has. */

@@ -15,6 +15,7 @@ import type { EventFeed } from "./event-feed.ts";
 import { explainRoute, reviewBy } from "../project/explain-route.ts";
 import { follow, type FollowSource } from "./follow-feed.ts";
 import type { Keys } from "./api-keys.ts";
+import type { PageTokens } from "./page-tokens.ts";
 import { type PageReads, readsOf } from "./reader.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
 import { standingApprovals } from "./standing-approvals-of-asks.ts";
@@ -43,6 +44,7 @@ export interface LocalClientDeps {
   readonly feed: EventFeed;
   readonly runtimes: ProjectRuntimes;
   readonly keys: Keys;
+  readonly pages: PageTokens;
   readonly operators: OperatorHub;
   readonly kept: KeptApprovals;
   readonly workspaces: WorkspaceControl;
@@ -150,6 +152,11 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     keys: async () => keys.list(),
     addKey: (key) => keys.add(key),
     revokeKey: (id) => keys.revoke(id),
+    async makeSignInCode() {
+      const key = keys.ownerKey();
+      if (key === undefined) throw new TuttiError("not_found", "no service was started here; `tutti up` starts one");
+      return deps.pages.makeCode(key);
+    },
     async close() {
       closed.abort();
       await deps.close();

@@ -27,6 +27,7 @@ import { openView } from "../../store/sqlite/sqlite-view.ts";
 import { openEventFeed } from "./event-feed.ts";
 import { watchDiskSpace } from "./disk-space.ts";
 import { Keys } from "./api-keys.ts";
+import { PageTokens } from "./page-tokens.ts";
 import { watchIdleSessions } from "./watch-idle-sessions.ts";
 import { localClient } from "./local-client.ts";
 import { OperatorHub } from "../operators/operator-hub.ts";
@@ -110,6 +111,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const redact = (text: string): string => secrets.redact(text);
     const live = liveRelay(secrets);
     const keys = new Keys({ records, committed });
+    const pages = new PageTokens({ records, committed, keys, clock });
     const leases = new Leases({ salt: store.salt, records, committed, clock, keys });
     const parked: ServiceStatus["parked"] = [];
     fixedRunners = {
@@ -210,6 +212,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       feed,
       runtimes,
       keys,
+      pages,
       operators,
       kept: keptApprovals(folder),
       workspaces: workspaces.control,
@@ -228,6 +231,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       operators,
       workers,
       keys,
+      pages,
       redact,
       client,
       onLive: live.on,

@@ -7,6 +7,7 @@ import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { Keys } from "./api-keys.ts";
+import type { PageTokens } from "./page-tokens.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
 import type { WorkerService } from "../operators/worker-service.ts";
 import type { LocalTutti } from "./local-client.ts";
@@ -21,6 +22,7 @@ export interface State {
   readonly operators: OperatorHub;
   readonly workers: WorkerService;
   readonly keys: Keys;
+  readonly pages: PageTokens;
   readonly client: LocalTutti;
   /** Takes secrets out of a text. */
   readonly redact: (text: string) => string;

@@ -8,6 +8,7 @@ import type { RouteSpec } from "./route-shape.ts";
 import { keyRoutes, serviceRoutes } from "./service-routes.ts";
 import { scheduleRoutes } from "./schedule-routes.ts";
 import { sessionRoutes } from "./session-routes.ts";
+import { signInRoutes } from "./sign-in-routes.ts";
 import { askRoutes, taskRoutes } from "./task-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
 
@@ -24,6 +25,7 @@ export const routes = {
   ...operatorRoutes,
   ...workerRoutes,
   ...keyRoutes,
+  ...signInRoutes,
 } as const satisfies Record<string, RouteSpec>;
 
 export type Routes = typeof routes;

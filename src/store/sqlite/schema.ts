@@ -170,6 +170,13 @@ CREATE TABLE request_previews (task INTEGER PRIMARY KEY, text TEXT NOT NULL);
 ${addMissingRequests};
 `;
 
+/** The tokens of pages that signed in. Each ends with its API key. */
+const pageTokensTable = `
+CREATE TABLE page_tokens (
+  digest TEXT PRIMARY KEY, api_key TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
+) WITHOUT ROWID;
+`;
+
 export const migrations: readonly string[] = [
   first,
   second,
@@ -180,4 +187,5 @@ export const migrations: readonly string[] = [
   rightsOfKeys,
   listTables,
   requestPreviews,
+  pageTokensTable,
 ];

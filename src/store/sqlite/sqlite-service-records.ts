@@ -9,6 +9,7 @@ import type {
   LeaseRow,
   NoticeRow,
   OperatorRow,
+  PageTokenRow,
   SentRow,
   TicketRow,
 } from "../service-records.ts";
@@ -26,6 +27,7 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
     revokeKey(id, at) {
       writer.push("revokeKey", [at, id]);
       writer.push("revokeTickets", [id]);
+      writer.push("revokePageTokens", [id]);
       writer.push("revokeOperators", [id]);
       writer.push("revokeRoles", []);
       writer.push("revokeLeases", [at, id]);
@@ -59,6 +61,10 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
     addTicket: (row) => writer.push("addTicket", [row.digest, row.sid, row.expires_at, row.api_key]),
     claimTicket: (digest, claim) => writer.push("claimTicket", [claim, digest]),
     trimTickets: ({ expiredBefore, keep }) => writer.push("trimTickets", [expiredBefore, keep]),
+    pageToken: one("SELECT * FROM page_tokens WHERE digest = ?", pageTokenIn),
+    addPageToken: (row) => writer.push("addPageToken", [row.digest, row.api_key, row.created_at, row.expires_at]),
+    dropPageToken: (digest) => writer.push("dropPageToken", [digest]),
+    trimPageTokens: ({ expiredBefore, apiKey, keep }) => writer.push("trimPageTokens", [expiredBefore, apiKey, keep]),
     lease: one("SELECT * FROM leases WHERE task = ? AND attempt = ?", leaseIn),
     leasesOfKey: all(`${openLeases} WHERE leases.api_key = ?`, leaseIn),
     revokedLeases: all(`${openLeases} WHERE leases.revoked_at IS NOT NULL`, leaseIn),
@@ -127,6 +133,13 @@ const ticketIn: RowReader<TicketRow> = (row) => ({
   expires_at: integer(row, "expires_at"),
   claim: textOrNull(row, "claim"),
   api_key: text(row, "api_key"),
+});
+
+const pageTokenIn: RowReader<PageTokenRow> = (row) => ({
+  digest: text(row, "digest"),
+  api_key: text(row, "api_key"),
+  created_at: integer(row, "created_at"),
+  expires_at: integer(row, "expires_at"),
 });
 
 const leaseIn: RowReader<LeaseRow> = (row) => ({

@@ -41,6 +41,7 @@ export const writes = {
   addKey: insert("api_keys", 6),
   revokeKey: "UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
   revokeTickets: "DELETE FROM tickets WHERE api_key = ?",
+  revokePageTokens: "DELETE FROM page_tokens WHERE api_key = ?",
   revokeOperators: "DELETE FROM operators WHERE api_key = ?",
   revokeRoles: "DELETE FROM operator_roles WHERE sid NOT IN (SELECT sid FROM operators)",
   // An offer that no worker took may be made to others. The rights that went out with it stay void.
@@ -65,6 +66,11 @@ export const writes = {
   claimTicket: "UPDATE tickets SET claim = ? WHERE digest = ? AND claim IS NULL",
   trimTickets: `DELETE FROM tickets WHERE expires_at < ?
     OR digest NOT IN (SELECT digest FROM tickets ORDER BY expires_at DESC LIMIT ?)`,
+  addPageToken: `INSERT INTO page_tokens SELECT ?1, ?2, ?3, ?4
+    WHERE EXISTS (SELECT 1 FROM api_keys WHERE id = ?2 AND revoked_at IS NULL)`,
+  dropPageToken: "DELETE FROM page_tokens WHERE digest = ?",
+  trimPageTokens: `DELETE FROM page_tokens WHERE expires_at < ?1 OR (api_key = ?2 AND digest NOT IN
+    (SELECT digest FROM page_tokens WHERE api_key = ?2 ORDER BY created_at DESC LIMIT ?3))`,
   offerLease: `INSERT INTO leases VALUES (?1, ?2, ?3, NULL, NULL, 0, ?4, NULL) ON CONFLICT (task, attempt) DO UPDATE SET
       due = excluded.due, api_key = excluded.api_key, revoked_at = NULL,
       void_until = CASE WHEN due <= ?5 THEN MAX(void_until, due) ELSE void_until END

@@ -11,6 +11,7 @@ import { operatorHandlers } from "./operator-handlers.ts";
 import { keyHandlers, serviceHandlers } from "./service-handlers.ts";
 import { scheduleHandlers } from "./schedule-handlers.ts";
 import { sessionHandlers } from "./session-handlers.ts";
+import { signInHandlers } from "./sign-in-handlers.ts";
 import { taskHandlers } from "./task-handlers.ts";
 import { workerHandlers } from "./worker-handlers.ts";
 import { workspaceHandlers } from "./workspace-handlers.ts";
@@ -19,6 +20,7 @@ export function allHandlers(context: HttpContext): Handlers {
   return {
     ...serviceHandlers(context),
     ...keyHandlers(context),
+    ...signInHandlers(context),
     ...goalHandlers(context),
     ...taskHandlers(context),
     ...sessionHandlers(context),

@@ -40,8 +40,8 @@ export function eventHandlers({ state }: HttpContext): Pick<Handlers, "events" |
       const message = `there is no event ${after}, the last one is ${last}; read again from the beginning`;
       return { error: httpError("usage", message, { details: { last } }) };
     }
-    const key = caller.kind === "key" ? caller.id : undefined;
-    return { stream: { after, task, live: query.live === true, key } };
+    const { id: key, page } = caller.kind === "key" ? caller : {};
+    return { stream: { after, task, live: query.live === true, key, page } };
   };
 
   const page = async ({ task, query: { after, limit } }: EventsRequest): Promise<{ json: string }> => {
