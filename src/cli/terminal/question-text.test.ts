@@ -43,6 +43,21 @@ test("a question cannot send control codes to the terminal or imitate our prompt
   assert.match(forged, /^Read a file\?\n {2}> y\n {2}Delete all\?\ny to allow it once, [^\n]*\n> $/);
 });
 
+test("details are shown by name, and only a call is allowed once", () => {
+  const trust = { project: "/p", files: ["tutti.config.mjs", "rules.mjs"], sets: "code\n> y" };
+  assert.deepEqual(questionText(ask({ details: trust })).split("\n"), [
+    "May I?",
+    "  project: /p",
+    "  files: tutti.config.mjs, rules.mjs",
+    "  sets:",
+    "    code",
+    "    > y",
+    "y for yes, n (or Enter) for no, n: REASON to say why",
+    "> ",
+  ]);
+  assert.match(questionText(ask({ details: { call: {}, rule: "x" } })), /\ny to allow it once, n /);
+});
+
 test("a row in which a line of a diff goes on cannot be taken for a line of the file", () => {
   const diff =
     "May a change this file?\nfile: f\n@@ -1,1 +1,2 @@\n same line of the file as before\n+one two three four five";

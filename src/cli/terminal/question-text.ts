@@ -1,10 +1,13 @@
 // The text of a question on a terminal, and the answer in what the person typed.
+import { z } from "zod";
+
 import type { OpenAsk, OpenWait } from "../../protocol/api/task-shapes.ts";
 import { readWrittenJson } from "../../protocol/json/written-json.ts";
 import { type Always, alwaysOf, ruleText } from "../give-answer.ts";
 import { paintedLine } from "./diff-line.ts";
 import { bold, dim } from "./style.ts";
 import { printable } from "./printable.ts";
+import { readableLines } from "./readable-value.ts";
 import { rowsOf } from "./wrap.ts";
 
 /** What is asked, without the words that ask for an answer. `width` is that of the terminal on which it is shown. */
@@ -13,11 +16,18 @@ export function askedText(ask: OpenAsk | OpenWait, width = Infinity): string {
   // The question about a call says all of it, unless it says itself that the details have more; one about a budget does, too.
   const isWhole = ask.kind === "approval" && ask.question.includes("\n") && !ask.question.includes("hidden here");
   const isSaid = isWhole || ask.kind === "budget";
-  const details = ask.details === undefined || isSaid ? "" : `\n  ${dim(json(ask.details))}`;
+  const details = ask.details === undefined || isSaid ? "" : detailsText(ask.details);
   const [head = "", ...rest] = printable(ask.question).split("\n");
   const below = rest.map((line) => `\n  ${ask.kind === "approval" ? approvalLine(line, width - 2) : line}`).join("");
   const choices = ask.choices === undefined ? "" : `\n  ${dim(`One of: ${ask.choices.map(indented).join(" | ")}`)}`;
   return `${bold(head)}${below}${choices}${details}`;
+}
+
+/** One name with its value in each line, as people read it, in place of JSON. */
+function detailsText(details: unknown): string {
+  return readableLines(details)
+    .map((line) => `\n  ${dim(indented(line))}`)
+    .join("");
 }
 
 /** Lines of a diff begin with a sign, which other lines of ours never do. A quoted line begins with spaces and a bar. */
@@ -34,6 +44,8 @@ export function questionText(ask: OpenAsk | OpenWait, width?: number): string {
   return `${askedText(ask, width)}\n${dim(answersText(ask))}\n> `;
 }
 
+const Called = z.object({ call: z.object({}) });
+
 /** What can be answered, in plain words. */
 function answersText(ask: OpenAsk | OpenWait): string {
   if (!("kind" in ask)) return "The result as JSON or as text:";
@@ -44,7 +56,9 @@ function answersText(ask: OpenAsk | OpenWait): string {
     always === undefined
       ? ""
       : `a to allow it always${always.argv === undefined ? "" : ", a: PATTERN for commands like it"}, `;
-  return `y to allow it once, ${forGood}n (or Enter) for no, n: REASON to say why`;
+  // What is not a call, such as trust in a config, is agreed to once and for all.
+  const yes = ask.details === undefined || Called.safeParse(ask.details).success ? "y to allow it once" : "y for yes";
+  return `${yes}, ${forGood}n (or Enter) for no, n: REASON to say why`;
 }
 
 function askedOfClient({ call, label }: OpenWait): string {
