@@ -106,6 +106,12 @@ export type AnswerOutcome =
   | { readonly accepted: true }
   | { readonly accepted: false; readonly code: "late" | "unknown" | "invalid"; readonly message: string };
 
+/** Whom something belongs to that lasts: it ends when the API key of this caller is revoked. */
+export interface OfCaller {
+  /** The owner of the state folder when absent. Over HTTP it is ignored: the API key says who. */
+  readonly caller?: string;
+}
+
 /** Everything a front can do. It behaves the same in process and over HTTP. */
 export interface Tutti extends Reader {
   /** Where the daemon is; undefined when this process does the work itself. */
@@ -149,8 +155,8 @@ export interface Tutti extends Reader {
   settle(wait: AskId, value: unknown, by: Answerer): Promise<AnswerOutcome>;
   /** The standing approvals of all projects. */
   approvals(): Promise<readonly StandingApproval[]>;
-  /** Allows for good what an open approval asks about. `by` is ignored over HTTP. Answers nothing by itself. */
-  addApproval(made: NewStandingApproval, by: Answerer): Promise<StandingApproval>;
+  /** Allows for good what an open approval asks about. `by` and `of` are ignored over HTTP. Answers nothing by itself. */
+  addApproval(made: NewStandingApproval, by: Answerer, of?: OfCaller): Promise<StandingApproval>;
   revokeApproval(id: string): Promise<void>;
   cancel(task: TaskId, reason: string): Promise<readonly TaskId[]>;
   /**
@@ -213,7 +219,7 @@ export interface Tutti extends Reader {
   /** All schedules that go on, oldest first. */
   schedules(): Promise<readonly ScheduleView[]>;
   /** Starts the work at every time of a cron expression, on the clock of the machine that does the work. */
-  addSchedule(schedule: NewSchedule): Promise<MadeSchedule>;
+  addSchedule(schedule: NewSchedule, of?: OfCaller): Promise<MadeSchedule>;
   /** What the schedule started goes on. */
   removeSchedule(id: TaskId): Promise<void>;
   /** No new work begins until `resume`, also after a restart. */

@@ -192,6 +192,23 @@ async function stubbornSocket(daemon: DaemonProcess, { sid, token }: { readonly 
   };
 }
 
+test("a schedule ends with the key that made it, and the same schedule of somebody else goes on", async (t) => {
+  const daemon = await daemonFor(t);
+  const { client } = scenarioOf(daemon);
+  const key = await client.addKey({ name: "colleague", role: "operator" });
+  const invocation = handed({ operator: "any" });
+  const schedule = { cron: "0 9 * * *", work: { invocation }, folder: "/", about: "every morning" };
+  const own = await client.addSchedule(schedule);
+  const theirs = await send(daemon.url, { method: "POST", path: "/v1/schedules", bearer: key.key, body: schedule });
+  assert.equal(theirs.status, 201, theirs.text);
+  assert.equal((await client.schedules()).length, 2);
+  await client.revokeKey(key.id);
+  const left = async (): Promise<string[]> => (await client.schedules()).map(({ id }) => id);
+  assert.deepEqual(await left(), [own.id]);
+  await daemon.restartKilled();
+  assert.deepEqual(await left(), [own.id]);
+});
+
 test("a frame that a revoked operator sends after the server has closed its socket is not carried out", async (t) => {
   for (const revoked of [false, true]) {
     const { daemon, scenario, key, operator } = await colleague(t, "operator");

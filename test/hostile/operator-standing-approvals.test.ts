@@ -44,5 +44,16 @@ test("a key of an operator can answer an approval and cannot allow it for good; 
 
   await client.revokeApproval(made.id);
   const third = await scenario.start(JSON.stringify(file));
-  assert.equal((await scenario.asked(third)).kind, "approval");
+  const again = await scenario.asked(third);
+  assert.equal(again.kind, "approval");
+
+  // What a colleague allowed for good with an admin key of their own ends with the key.
+  const colleague = await client.addKey({ name: "colleague", role: "admin" });
+  assert.equal((await post("/v1/approvals", colleague.key, { ask: again.id })).status, 201);
+  assert.deepEqual(
+    (await client.approvals()).map(({ by, key: from }) => [by, from]),
+    [["colleague", colleague.id]],
+  );
+  await client.revokeKey(colleague.id);
+  assert.deepEqual(await client.approvals(), []);
 });

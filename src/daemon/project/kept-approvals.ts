@@ -22,9 +22,11 @@ export interface KeptApprovals {
   /** The first one that covers the call. */
   find(project: string, call: AllowedCalls): StandingApproval | undefined;
   /** Returns the one that there is already if it is the same. */
-  add(made: { readonly project: string; readonly calls: AllowedCalls; readonly by: string }): StandingApproval;
+  add(made: Pick<StandingApproval, "project" | "calls" | "by" | "key">): StandingApproval;
   /** Throws `not_found` when there is none with this id. */
   revoke(id: string): void;
+  /** Removes those that were made with an API key that is revoked. */
+  endOfKeys(isRevoked: (key: string) => boolean): void;
 }
 
 /** Reads the file at every question, because a command may change it while a daemon runs. */
@@ -60,14 +62,23 @@ export function keptApprovals(state: string): KeptApprovals {
       const folder = realFolder(project);
       return readable().find((each) => each.project === folder && covers(each.calls, call));
     },
-    add({ project, calls, by }) {
+    add({ project, calls, by, key }) {
       const folder = realFolder(project);
       const text = JSON.stringify(calls);
       return change((before) => {
-        const same = before.find((each) => each.project === folder && JSON.stringify(each.calls) === text);
+        const same = before.find(
+          (each) => each.project === folder && each.key === key && JSON.stringify(each.calls) === text,
+        );
         if (same !== undefined) return { result: same };
         const id = `apr_${randomBytes(5).toString("hex")}`;
-        const made: StandingApproval = { id, project: folder, calls, at: Date.now(), by };
+        const made: StandingApproval = {
+          id,
+          project: folder,
+          calls,
+          at: Date.now(),
+          by,
+          ...(key === undefined ? {} : { key }),
+        };
         return { after: [...before, made], result: made };
       });
     },
@@ -77,6 +88,12 @@ export function keptApprovals(state: string): KeptApprovals {
         if (after.length === before.length) throw new TuttiError("not_found", `there is no standing approval ${id}`);
         return { after, result: undefined };
       });
+    },
+    endOfKeys(isRevoked) {
+      const isOver = ({ key }: StandingApproval): boolean => key !== undefined && isRevoked(key);
+      // Without a reason, nothing is locked and written at every start.
+      if (!readable().some(isOver)) return;
+      change((before) => ({ after: before.filter((each) => !isOver(each)), result: undefined }));
     },
   };
 }

@@ -36,7 +36,7 @@ import { Leases } from "../operators/leases.ts";
 import { openSigningKey } from "../operators/signing-key.ts";
 import { WorkerQuotas } from "../operators/worker-quota.ts";
 import { scheduleRunner } from "../../runner/schedule/runner.ts";
-import { machineOffset, scheduledStarter } from "./schedule-control.ts";
+import { endSchedulesOfKey, machineOffset, scheduledStarter } from "./schedule-control.ts";
 import { StartGoal } from "../../protocol/api/goal-shapes.ts";
 import { goalStarter } from "./start-goal.ts";
 import { invocationStarter } from "./start-invocation.ts";
@@ -129,7 +129,12 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       redact,
       runners: {
         ...fixedRunners,
-        schedule: scheduleRunner({ start: (work) => startScheduled(work), offset: machineOffset, clock }),
+        schedule: scheduleRunner({
+          start: (work) => startScheduled(work),
+          offset: machineOffset,
+          clock,
+          isRevoked: (key) => keys.isRevoked(key),
+        }),
       },
       treeRunners: runtimes.treeRunners,
       cleanUp,
@@ -186,6 +191,11 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       log.warn({ err: thrown }, "what came from a revoked key could not be ended");
     // Before the tasks are taken up they cannot be told. Until then no operator and no worker is let in either.
     keys.onRevoked((id) => (starting ? undefined : operators.endRightsOfKey(id).catch(logged)));
+    keys.onRevoked((id) => (starting ? undefined : endSchedulesOfKey({ view, engine, client }, id).catch(logged)));
+    const kept = keptApprovals(folder);
+    const endApprovals = (): void => kept.endOfKeys((id) => keys.isRevoked(id));
+    endApprovals();
+    keys.onRevoked(endApprovals);
     const recover = async (): Promise<void> => {
       await holdLeftovers();
       await workspaces.recover();
@@ -214,7 +224,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       keys,
       pages,
       operators,
-      kept: keptApprovals(folder),
+      kept,
       workspaces: workspaces.control,
       onLive: live.on,
       setup: async (at) => (await import("../project/describe-setup.ts")).describeSetup({ state: folder, ...at }),

@@ -16,9 +16,10 @@ import { describeIssues } from "../../protocol/lenient-read.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { readScheduleConfig, type ScheduleConfig } from "../../runner/schedule/config.ts";
 import { scheduleKind, scheduleTask } from "../../runner/schedule/root-task.ts";
-import type { StartScheduled } from "../../runner/schedule/runner.ts";
+import { keyWasRevoked, type StartScheduled } from "../../runner/schedule/runner.ts";
 import { idInName } from "../../store/names.ts";
 import type { StoreView } from "../../store/view.ts";
+import { owner } from "./api-keys.ts";
 
 /** The clock of this machine. */
 export const machineOffset: Offset = (instant) => -new Date(instant).getTimezoneOffset() * 60_000;
@@ -55,7 +56,7 @@ export function scheduleControl(deps: ScheduleDeps): Schedules {
         cursor = page.next;
       }
     },
-    async addSchedule(given) {
+    async addSchedule(given, { caller = owner } = {}) {
       const { cron, work, folder, about, catch_up } = NewSchedule.parse(given);
       parseCron(cron);
       if (!isAbsolute(folder))
@@ -70,9 +71,10 @@ export function scheduleControl(deps: ScheduleDeps): Schedules {
         if (deps.checkGoal === undefined) throw new TuttiError("refused", "goals cannot be started here");
         deps.checkGoal({ folder, ...work.goal });
       }
-      const config: ScheduleConfig = { cron, work, folder, about, catch_up };
+      const of = caller === owner ? {} : { key: caller };
+      const config: ScheduleConfig = { cron, work, folder, about, catch_up, ...of };
       const key = `schedule ${createHash("sha256")
-        .update(JSON.stringify([cron, work, folder, catch_up]))
+        .update(JSON.stringify([cron, work, folder, catch_up, ...Object.values(of)]))
         .digest("hex")}`;
       const started = await engine.start(scheduleTask(config), { key });
       return { ...(await scheduleOf(started.task)), existed: started.existed };
@@ -82,6 +84,23 @@ export function scheduleControl(deps: ScheduleDeps): Schedules {
       await engine.cancel(schedule, "the schedule was removed");
     },
   };
+}
+
+interface EndingDeps {
+  readonly view: StoreView;
+  readonly engine: Pick<Engine, "cancel">;
+  readonly client: Pick<Tutti, "schedules">;
+}
+
+/** Ends the schedules that were made with an API key. What they started goes on. */
+export async function endSchedulesOfKey({ view, engine, client }: EndingDeps, key: string): Promise<void> {
+  for (const { id } of await client.schedules()) {
+    const number = idInName(view.salt, id);
+    const row = number === undefined ? undefined : await view.taskRow(number);
+    if (row !== undefined && readScheduleConfig(taskBodyIn(row.body).config).key === key) {
+      await engine.cancel(id, keyWasRevoked);
+    }
+  }
 }
 
 /** Who starts the work of schedules, for the keys that make starting idempotent. */

@@ -11,6 +11,7 @@ import { idInName } from "../../store/names.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { KeptApprovals } from "../project/kept-approvals.ts";
+import { owner } from "./api-keys.ts";
 
 interface StandingDeps {
   readonly store: Pick<Store, "salt">;
@@ -33,7 +34,7 @@ export function standingApprovals({
   };
   return {
     approvals: async () => kept.list(),
-    async addApproval({ ask, argv }, by) {
+    async addApproval({ ask, argv }, by, { caller = owner } = {}) {
       const found = await openAsk(ask);
       const { data } = found.kind === "approval" ? AlwaysDetails.safeParse(found.details) : {};
       const project = await projectOf(found.root);
@@ -41,7 +42,7 @@ export function standingApprovals({
         throw new TuttiError("conflict", `${ask} cannot be allowed for good: a person must decide each time`);
       }
       const calls = argv === undefined ? data.always : widened(data.always, argv);
-      return kept.add({ project, calls, by: by.name });
+      return kept.add({ project, calls, by: by.name, ...(caller === owner ? {} : { key: caller }) });
     },
     async revokeApproval(id) {
       kept.revoke(id);

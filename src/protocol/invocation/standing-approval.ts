@@ -36,6 +36,8 @@ export const StandingApproval = z.strictObject({
   calls: AllowedCalls,
   at: Time,
   by: z.string(),
+  /** The API key that it was made with, and ends with; absent for the owner of the state folder. */
+  key: z.string().optional(),
 });
 export type StandingApproval = z.infer<typeof StandingApproval>;
 

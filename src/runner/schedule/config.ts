@@ -12,6 +12,8 @@ const ScheduleConfig = z.object({
   folder: z.string(),
   about: z.string(),
   catch_up: z.boolean(),
+  /** The API key that it was made with, and ends with; absent for the owner of the state folder. */
+  key: z.string().optional(),
 });
 export type ScheduleConfig = z.infer<typeof ScheduleConfig>;
 

@@ -15,12 +15,14 @@ const hour = 3_600_000;
 const midnight = Date.UTC(2026, 0, 1);
 
 /** A schedule for nine o'clock every day, on a clock that begins at midnight; `started` has what it started. */
-async function bench(t: TestContext, { catch_up = false, fails = false } = {}) {
+async function bench(t: TestContext, { catch_up = false, fails = false, key = "" } = {}) {
   const clock = fakeClock(midnight);
   const started: Parameters<StartScheduled>[0][] = [];
+  const revoked = new Set<string>();
   const runner = scheduleRunner({
     clock,
     offset: () => 0,
+    isRevoked: (id) => revoked.has(id),
     async start(work) {
       started.push(work);
       if (fails) throw new TuttiError("refused", "the policy is not trusted");
@@ -30,13 +32,20 @@ async function bench(t: TestContext, { catch_up = false, fails = false } = {}) {
   const options = { runners: { schedule: runner } };
   const first = world(tempFolder(t), {}, { ...options, clock });
   t.after(() => first.stop());
-  const config = { cron: "0 9 * * *", work: { invocation: "{}" }, folder: "/p", about: "x", catch_up };
+  const config = {
+    cron: "0 9 * * *",
+    work: { invocation: "{}" },
+    folder: "/p",
+    about: "x",
+    catch_up,
+    ...(key === "" ? {} : { key }),
+  };
   const { task } = await first.engine.start(scheduleTask(config));
   await settle();
   const said = ({ store }: World): string[] =>
     store.messages(idInName(store.salt, task) ?? 0, 1).map((body) => messageText(Message.parse(JSON.parse(body))));
   const restart = async (before: World): Promise<World> => killed(before, t, {}, options);
-  return { first, clock, task, started, said, restart };
+  return { first, clock, task, started, said, restart, revoked };
 }
 
 const times = (started: readonly Parameters<StartScheduled>[0][]): string[] =>
@@ -65,6 +74,19 @@ test("after a restart before the time, the schedule starts at the time as if not
   await restart(second);
   await settle();
   assert.equal(started.length, 1, "what was started is not started again");
+});
+
+test("a schedule starts nothing more once the key that made it is revoked, also when nobody told it", async (t) => {
+  const { first, clock, task, started, revoked } = await bench(t, { key: "key_colleague" });
+  clock.advance(9 * hour);
+  await settle();
+  revoked.add("key_colleague");
+  clock.advance(24 * hour);
+  await settle();
+  assert.equal(started.length, 1);
+  const { status, content } = await first.engine.result(task);
+  assert.equal(status, "failed");
+  assert.match(JSON.stringify(content), /API key that made this schedule was revoked/);
 });
 
 for (const catch_up of [false, true]) {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { type Cron, nextTime, type Offset, parseCron, timesBetween } from "../../core/cron.ts";
 import type { Clock, Durable, Runner } from "../../ports.ts";
 import type { ScheduledWork } from "../../protocol/api/schedule-shapes.ts";
-import { toTuttiError } from "../../protocol/error.ts";
+import { toTuttiError, TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { Message } from "../../protocol/task/message.ts";
 import { readScheduleConfig } from "./config.ts";
@@ -26,10 +26,14 @@ export interface ScheduleDeps {
   /** How far the clock of this machine is ahead of UTC at an instant. */
   readonly offset: Offset;
   readonly clock: Clock;
+  /** Whether an API key is revoked: nothing more is started for whoever had it. */
+  readonly isRevoked: (key: string) => boolean;
 }
 
 /** A time counts as missed when it was so long ago that nobody expects the work to begin any more. */
 const graceMs = 2 * 60_000;
+
+export const keyWasRevoked = "the API key that made this schedule was revoked, so it starts nothing more";
 
 const State = z.object({ turn: z.int(), after: z.number() });
 const Planned = z.object({ at: z.number() });
@@ -45,9 +49,9 @@ const Due = z.object({
 type Due = z.infer<typeof Due>;
 const Started = z.union([z.object({ task: z.string() }), z.object({ problem: z.string() })]);
 
-export function scheduleRunner({ start, offset, clock }: ScheduleDeps): Runner {
+export function scheduleRunner({ start, offset, clock, isRevoked }: ScheduleDeps): Runner {
   return async (durable, config) => {
-    const { cron: text, work, folder, catch_up } = readScheduleConfig(config);
+    const { cron: text, work, folder, catch_up, key } = readScheduleConfig(config);
     const cron = parseCron(text);
     const restored = await durable.restore(State);
     let state = restored?.state ?? { turn: 0, after: await durable.now("begin") };
@@ -59,6 +63,7 @@ export function scheduleRunner({ start, offset, clock }: ScheduleDeps): Runner {
       }));
       // When it was begun before, the recorded end of the sleep counts, and not what is computed here.
       await durable.sleep(`sleep.${turn}`, Math.max(0, at - clock.now()));
+      if (key !== undefined && isRevoked(key)) throw new TuttiError("refused", keyWasRevoked);
       const due = await durable.step(`due.${turn}`, { repeatable: true, schema: Due, looks: true }, (step) =>
         dueAt(cron, { planned: at, now: step.now(), catchUp: catch_up }, offset),
       );

@@ -6,6 +6,7 @@ import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { type HttpError, httpError } from "../http-error.ts";
 import { answererOf } from "./answerer.ts";
+import { ofCaller } from "./of-caller.ts";
 
 type AskRoute =
   | "asks"
@@ -18,13 +19,15 @@ type AskRoute =
   | "addApproval"
   | "revokeApproval";
 
-export function askHandlers({ state: { client } }: HttpContext): Pick<Handlers, AskRoute> {
+export function askHandlers({ state: { client, keys } }: HttpContext): Pick<Handlers, AskRoute> {
   return {
     asks: async ({ query }) => ({ value: await client.askPage(query) }),
     ask: async ({ params }) => ({ value: await client.ask(params.ask) }),
     answer: async ({ params, body, caller }) => replyOf(await client.answer(params.ask, body, answererOf(caller))),
     approvals: async () => ({ value: { approvals: [...(await client.approvals())] } }),
-    addApproval: async ({ body, caller }) => ({ value: await client.addApproval(body, answererOf(caller)) }),
+    addApproval: async ({ body, caller }) => ({
+      value: await client.addApproval(body, answererOf(caller), ofCaller(keys, caller)),
+    }),
     async revokeApproval({ params }) {
       await client.revokeApproval(params.id);
       return { done: true };

@@ -5,6 +5,7 @@ import { isAbsolute } from "node:path";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { httpError } from "../http-error.ts";
+import { ofCaller } from "./of-caller.ts";
 
 type GoalRoute = "startGoal" | "listGoals" | "goal" | "goalReport" | "tellGoal";
 
@@ -19,7 +20,7 @@ export function goalHandlers({ state }: HttpContext): Pick<Handlers, GoalRoute> 
       const started = await client.startGoal(body, {
         anew: query.anew === true,
         ...(key === undefined ? {} : { key }),
-        ...(caller.kind === "key" ? { caller: state.keys.callerOf(caller.id) } : {}),
+        ...ofCaller(state.keys, caller),
       });
       return { value: started, status: started.existed ? 200 : 201 };
     },

@@ -14,6 +14,7 @@ import { exportLines } from "../export-lines.ts";
 import type { Handlers } from "../handler.ts";
 import { type HttpError, httpError } from "../http-error.ts";
 import { TimeoutSignal } from "../timeout-signal.ts";
+import { ofCaller } from "./of-caller.ts";
 
 type TaskRoute =
   | "invoke"
@@ -54,7 +55,7 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
         folder: query.folder ?? context.from,
         anew: query.anew === true,
         ...(key === undefined ? {} : { key }),
-        ...(caller.kind === "key" ? { caller: state.keys.callerOf(caller.id) } : {}),
+        ...ofCaller(state.keys, caller),
       });
       return { value: started, status: started.existed ? 200 : 201 };
     },
@@ -93,7 +94,7 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
       const options = {
         giveUp: body.give_up,
         ...(key === undefined ? {} : { key }),
-        ...(caller.kind === "key" ? { caller: state.keys.callerOf(caller.id) } : {}),
+        ...ofCaller(state.keys, caller),
       };
       return { value: await client.retry(params.task, options) };
     },
