@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
 const project = join(import.meta.dirname, "..");
-const everything = ["src/**/*.test.ts", "test/**/*.test.ts"];
+const everything = ["src/**/*.test.ts", "web/src/**/*.test.ts", "test/**/*.test.ts"];
 
 const named = process.argv.slice(2);
 // Most tests wait for child processes and timers rather than for a core, so more of them run than there are cores.

@@ -1,6 +1,7 @@
 // The public surface of `tutti/client`: what a program in Node or a browser needs to talk to a running Tutti.
 
 export type { AnswerOutcome, EventOrDelta, FollowOptions, Reader, Tutti } from "./client.ts";
+export { type Service, service, type ServiceOptions } from "./call.ts";
 export { httpClient, type HttpClientOptions } from "./http-client.ts";
 export {
   type HookVerdict,
@@ -16,8 +17,9 @@ export { type WorkerClient, workerClient, type WorkerOptions } from "./worker-cl
 export { type ErrorCode, TuttiError } from "../protocol/error.ts";
 
 // The types that the signatures above speak of; their schemas are in `tutti/protocol`.
-export type { PolicyDecision, PolicyQuestion } from "../protocol/api/catalog.ts";
-export type { KeyRole, KeyView, MadeKey, NewKey, ServiceStatus } from "../protocol/api/service.ts";
+export type { AgentSummary, ModelView, PolicyDecision, PolicyQuestion, RunnerView } from "../protocol/api/catalog.ts";
+export type { GoalPage, GoalView, ListedGoal, StartedGoal, StartGoal } from "../protocol/api/goal-shapes.ts";
+export type { KeyRole, KeyView, MadeKey, NewKey, ServiceSetup, ServiceStatus } from "../protocol/api/service.ts";
 export type {
   ListedAsk,
   ListedTask,
@@ -32,6 +34,7 @@ export type {
   TaskPage,
 } from "../protocol/api/task-shapes.ts";
 export type {
+  DiffFile,
   MergedTask,
   PrunedWorkspaces,
   RemovedView,
@@ -46,5 +49,8 @@ export type { AskFrame, HookAfterFrame, HookBeforeFrame, SpawnFrame } from "../p
 export type { JoinedOperator, OperatorInfo } from "../protocol/operator/operator-session.ts";
 export type { WorkerAskAnswer, WorkerPrompt, WorkerRecorded } from "../protocol/operator/worker.ts";
 export type { Answer, Answerer } from "../protocol/task/ask.ts";
+export type { ConversationTurn, ConversationView } from "../protocol/conversation/conversation-view.ts";
 export type { LiveDelta, TaskEvent } from "../protocol/task/event.ts";
+export type { GoalReport } from "../protocol/task/goal-report.ts";
+export type { Observation } from "../protocol/task/observation.ts";
 export type { ResultPreview, TaskSummary, TaskView } from "../protocol/task/task-view.ts";

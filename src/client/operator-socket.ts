@@ -34,8 +34,12 @@ export interface SocketOptions {
 /** Resolves when the connection is open; throws `unreachable` when it cannot be opened. */
 export async function openSocket({ service, sid, token, signal, onText }: SocketOptions): Promise<OpenSocket> {
   const address = `${service.url.replace(/^http/, "ws")}/v1/operators/${sid}/ws`;
-  const socket = takesHeaders()
-    ? new WebSocket(address, { protocols: [operatorSubprotocol], headers: { authorization: `Bearer ${token}` } })
+  // The WebSocket of Node takes headers. The types of browsers do not know that, and this file is compiled with both.
+  const socket: WebSocket = takesHeaders()
+    ? Reflect.construct(WebSocket, [
+        address,
+        { protocols: [operatorSubprotocol], headers: { authorization: `Bearer ${token}` } },
+      ])
     : new WebSocket(`${address}?ticket=${await ticketOf(service, sid, signal)}`, [operatorSubprotocol]);
   const { promise: closed, resolve: end } = Promise.withResolvers<number>();
   let late: ReturnType<typeof setTimeout> | undefined;

@@ -1,0 +1,55 @@
+// What an ask says beside its question, read from the details that the service gives: they come from outside and may be anything.
+
+import { z } from "zod";
+
+const Plan = z.object({
+  tasks: z.array(
+    z.object({
+      id: z.string(),
+      prompt: z.string(),
+      after: z.array(z.string()).optional(),
+      checks: z.array(z.unknown()).optional(),
+      kind: z.string().nullable().optional(),
+      route: z.unknown().optional(),
+      planned: z.unknown().optional(),
+    }),
+  ),
+  estimate: z.string(),
+});
+
+const Details = z.looseObject({
+  argv: z.array(z.string()).optional(),
+  confined: z.boolean().optional(),
+  effects: z.array(z.string()).optional(),
+  reason: z.string().optional(),
+  protected: z.array(z.string()).optional(),
+  always: z.object({ tool: z.string(), argv: z.array(z.string()).optional() }).optional(),
+  call: z.object({ tool_name: z.string() }).optional(),
+});
+
+export interface AskFacts {
+  readonly command?: string;
+  readonly notes: readonly string[];
+  /** What "always" would allow; absent where a person must decide each time. */
+  readonly always?: string;
+  readonly plan?: z.infer<typeof Plan>;
+}
+
+export function askFacts(details: unknown): AskFacts {
+  const plan = Plan.safeParse(details);
+  if (plan.success) return { notes: [], plan: plan.data };
+  const read = Details.safeParse(details);
+  if (!read.success) return { notes: [] };
+  const { argv, confined, effects, reason, protected: files, always } = read.data;
+  const notes = [
+    ...(confined === undefined ? [] : [confined ? "confined to its folders" : "not confined"]),
+    ...(effects ?? []).map((effect) => effect.replaceAll("_", " ")),
+    ...(files ?? []).map((file) => `protected: ${file}`),
+    ...(reason === undefined ? [] : [reason]),
+  ];
+  return {
+    notes,
+    ...(argv === undefined ? {} : { command: argv.join(" ") }),
+    ...(always === undefined ? {} : { always: always.argv?.join(" ") ?? always.tool }),
+  };
+}

@@ -1,0 +1,43 @@
+// The first page: what needs a person, the goals, and a new one.
+
+import type { ReactNode } from "react";
+import { useState } from "react";
+
+import { useAsks, useStatus } from "../../api/queries.ts";
+import { plural } from "../../format/show-time.ts";
+import { Icon } from "../../ui/icons.tsx";
+import { GoalList } from "./goal-list.tsx";
+import { Inbox } from "./inbox.tsx";
+import { NewGoalDialog } from "./new-goal.tsx";
+
+export function HomePage(): ReactNode {
+  const [isNew, setNew] = useState(false);
+  const asks = useAsks();
+  const status = useStatus().data;
+  const open = asks.data ?? [];
+  return (
+    <div className="page">
+      <header className="row spread folding">
+        <div className="col tightest">
+          <h1>
+            {open.length === 0
+              ? "Nothing waits for you"
+              : `${plural(open.length, "question")} ${open.length === 1 ? "waits" : "wait"} for you`}
+          </h1>
+          {status === undefined ? null : (
+            <p className="soft small num">
+              {plural(status.tasks.running, "task")} running, {status.tasks.pending} queued,{" "}
+              {status.tasks.input_required} waiting · Tutti {status.version}
+            </p>
+          )}
+        </div>
+        <button type="button" className="button primary" onClick={() => setNew(true)}>
+          <Icon name="plus" /> New goal
+        </button>
+      </header>
+      {open.length > 0 ? <Inbox asks={open} /> : null}
+      <GoalList onNew={() => setNew(true)} />
+      {isNew ? <NewGoalDialog onClose={() => setNew(false)} /> : null}
+    </div>
+  );
+}

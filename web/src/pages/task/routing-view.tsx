@@ -1,0 +1,127 @@
+// Why the task went to whom it went: the routing decision, the handoffs and the reviews, as they were recorded.
+
+import { type ReactNode, useMemo } from "react";
+
+import type { TaskEvent } from "../../../../src/client/index.ts";
+import type { Transcript } from "../../live/fold-transcript.ts";
+import { workerName } from "../../live/fold-tasks.ts";
+import { Card, Empty, Facts, TimeAgo } from "../../ui/controls.tsx";
+import { OutputBlock, Words } from "../../ui/outside-text.tsx";
+import { StateMark } from "../../ui/state-mark.tsx";
+
+type Of<T extends TaskEvent["type"]> = Extract<TaskEvent, { type: T }>;
+
+export function RoutingView({ transcript }: { readonly transcript: Transcript }): ReactNode {
+  const { routes, moves, evidence } = useMemo(() => {
+    const { events } = transcript;
+    return {
+      routes: events.filter((event): event is Of<"route.decided"> => event.type === "route.decided"),
+      moves: events.filter((event): event is Of<"handoff.moved"> => event.type === "handoff.moved"),
+      evidence: events.filter((event): event is Of<"evidence.added"> => event.type === "evidence.added"),
+    };
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- events are added in place, and the version says so
+  }, [transcript.version]);
+  if (routes.length + moves.length + evidence.length === 0) {
+    return (
+      <Empty title="This task was not routed">
+        Only tasks of a goal are routed by the policy, handed on and reviewed.
+      </Empty>
+    );
+  }
+  return (
+    <div className="col loose">
+      {routes.map(({ seq, at, data }) => (
+        <Card
+          key={seq}
+          title={`Routed to ${workerName(data)}`}
+          end={
+            <span className="tiny faint">
+              <TimeAgo at={at} />
+            </span>
+          }
+        >
+          <div className="col">
+            <Facts
+              rows={[
+                ["Reason", <Words key="r" text={data.reason} />],
+                ["Decided by", data.chosen_by],
+                ["Matched by", data.matched_by],
+                [
+                  "Matched words",
+                  data.words.length === 0 ? (
+                    "none"
+                  ) : (
+                    <span key="w" className="row folding">
+                      {data.words.map((word) => (
+                        <span key={word} className="tag">
+                          <Words text={word} />
+                        </span>
+                      ))}
+                    </span>
+                  ),
+                ],
+              ]}
+            />
+            <span className="label">Handoff envelope</span>
+            <OutputBlock text={JSON.stringify(data.handoff, null, 2)} lines={30} label="Handoff envelope" />
+          </div>
+        </Card>
+      ))}
+      {moves.length === 0 ? null : (
+        <Card title="Handoff" flush>
+          {moves.map(({ seq, at, data }) => (
+            <div key={seq} className="item small">
+              <span className="tag">{data.from}</span>
+              <span aria-hidden="true">→</span>
+              <span className="tag">{data.to}</span>
+              <span className="grow soft">
+                {data.decision}: <Words text={data.reason} />
+              </span>
+              <span className="tiny faint">
+                <TimeAgo at={at} />
+              </span>
+            </div>
+          ))}
+        </Card>
+      )}
+      {evidence.map(({ seq, data: { evidence: each } }) => (
+        <Card
+          key={seq}
+          id={each.id}
+          title={
+            each.fact.kind === "check"
+              ? `Check: ${each.fact.argv.join(" ")}`
+              : each.fact.kind === "review"
+                ? `Review: ${each.fact.gate}`
+                : `Fact: ${each.fact.kind}`
+          }
+          end={<StateMark state={each.verdict} />}
+        >
+          <div className="col">
+            {each.fact.kind === "review" ? (
+              <>
+                <Facts
+                  rows={[
+                    ["Reviewer", each.fact.reviewer],
+                    ["Model", each.fact.model],
+                    ["Confidence", each.fact.conf],
+                  ]}
+                />
+                <OutputBlock text={each.fact.findings.join("\n") || "no findings"} label="Findings of the review" />
+              </>
+            ) : each.fact.kind === "check" ? (
+              <>
+                <p className="small soft">
+                  <Words text={each.fact.reason} />
+                </p>
+                <OutputBlock text={each.fact.output_tail} lines={30} label="Output of the check" />
+              </>
+            ) : (
+              <OutputBlock text={each.excerpt || JSON.stringify(each.fact, null, 2)} lines={12} />
+            )}
+          </div>
+        </Card>
+      ))}
+    </div>
+  );
+}

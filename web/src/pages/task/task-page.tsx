@@ -1,0 +1,134 @@
+// The page of a task: its transcript as it streams, what it did and why, its changes, and what can be done with it.
+
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+import { useAsks, useTranscript, useTree } from "../../api/queries.ts";
+import { count, duration, money } from "../../format/show-time.ts";
+import type { LiveTask } from "../../live/fold-tasks.ts";
+import { AskCard } from "../../ui/ask-card.tsx";
+import { Card, Tabs, TimeAgo } from "../../ui/controls.tsx";
+import { Words } from "../../ui/outside-text.tsx";
+import { StateMark } from "../../ui/state-mark.tsx";
+import { Running } from "../running.tsx";
+import { Pending } from "../problem-pages.tsx";
+import { ChangesView } from "./changes-view.tsx";
+import { RawEvents } from "./raw-events.tsx";
+import { RoutingView } from "./routing-view.tsx";
+import { StepsView } from "./steps-view.tsx";
+import { TaskActions, TaskMessage } from "./task-actions.tsx";
+import { TaskFamily } from "./task-family.tsx";
+import { TranscriptView } from "./transcript-view.tsx";
+
+const views = [
+  { id: "transcript", title: "Transcript" },
+  { id: "changes", title: "Changes" },
+  { id: "steps", title: "Steps" },
+  { id: "routing", title: "Routing and review" },
+  { id: "family", title: "Attempts and tasks" },
+  { id: "events", title: "Raw events" },
+] as const;
+type View = (typeof views)[number]["id"];
+
+export function TaskPage(): ReactNode {
+  const { task: id } = useParams({ from: "/tasks/$task" });
+  const search = useSearch({ from: "/tasks/$task" });
+  const navigate = useNavigate();
+  const tree = useTree(id);
+  const transcript = useTranscript(id);
+  const task = tree.data?.tasks.get(id);
+  if (tree.data === undefined || task === undefined) return <Pending error={tree.error} />;
+  const view: View = views.find((each) => each.id === search.view)?.id ?? "transcript";
+  const prompt = promptOf(task, transcript.data?.entries);
+  return (
+    <div className="page">
+      <TaskHead task={task} prompt={prompt} />
+      <TaskAsks task={id} />
+      <div className="col loose">
+        <Tabs
+          tabs={views}
+          chosen={view}
+          onChoose={(next) => void navigate({ to: "/tasks/$task", params: { task: id }, search: { view: next } })}
+          label="Parts of the task"
+        />
+        {transcript.data === undefined ? (
+          <Pending error={transcript.error} />
+        ) : view === "transcript" ? (
+          <>
+            <TranscriptView key={id} transcript={transcript.data} open={task.ended_at === null} />
+            <TaskMessage task={task} />
+          </>
+        ) : view === "changes" ? (
+          <ChangesView task={task} />
+        ) : view === "steps" ? (
+          <StepsView transcript={transcript.data} />
+        ) : view === "routing" ? (
+          <RoutingView transcript={transcript.data} />
+        ) : view === "family" ? (
+          <TaskFamily tree={tree.data} task={task} transcript={transcript.data} />
+        ) : (
+          <RawEvents transcript={transcript.data} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function promptOf(task: LiveTask, entries: readonly { readonly kind: string }[] | undefined): string {
+  if (task.prompt !== undefined) return task.prompt;
+  const first = entries?.find((entry): entry is { kind: "note"; title: string; text: string } => {
+    return entry.kind === "note" && "title" in entry && (entry.title === "Task" || entry.title === "Goal");
+  });
+  return first?.text ?? "";
+}
+
+function TaskHead({ task, prompt }: { readonly task: LiveTask; readonly prompt: string }): ReactNode {
+  return (
+    <header className="page-head">
+      <div className="row folding">
+        <StateMark state={task.status} />
+        <span className="mono tiny faint">{task.id}</span>
+        {task.parent === null ? null : (
+          <Link to="/tasks/$task" params={{ task: task.root }} className="tiny">
+            root task
+          </Link>
+        )}
+        <GoalOf root={task.root} />
+        <span className="grow" />
+        <TaskActions task={task} />
+      </div>
+      <h1 className="clamp">
+        <Words text={prompt === "" ? task.agent : prompt} />
+      </h1>
+      <p className="small soft num">
+        {task.agent} · {task.worker ?? task.runner} · attempt {task.attempt} · {task.steps} steps · {count(task.tokens)}{" "}
+        tokens · {money(task.money_micro_usd)} ·{" "}
+        {task.ended_at === null ? <Running since={task.created_at} /> : duration(task.ended_at - task.created_at)} ·
+        began <TimeAgo at={task.created_at} />
+      </p>
+    </header>
+  );
+}
+
+/** The id of a goal is made from that of its root task. */
+function GoalOf({ root }: { readonly root: string }): ReactNode {
+  const tree = useTree(root).data;
+  if (tree?.tasks.get(root)?.runner !== "manager") return null;
+  return (
+    <Link to="/goals/$goal" params={{ goal: root.replace(/^tsk_/, "gol_") }} className="tiny">
+      goal
+    </Link>
+  );
+}
+
+function TaskAsks({ task }: { readonly task: string }): ReactNode {
+  const asks = useAsks().data?.filter((ask) => ask.task === task) ?? [];
+  if (asks.length === 0) return null;
+  return (
+    <Card title="Needs you" flush>
+      {asks.map((ask) => (
+        <AskCard key={ask.id} ask={ask} />
+      ))}
+    </Card>
+  );
+}
