@@ -51,7 +51,7 @@ async function pursue(
 const check = "/bin/sh check.sh";
 
 test(
-  "two tasks one after another: the second builds on the first, both are merged, and the person's criterion is proven",
+  "the second of two tasks builds on the first, both are merged, and the person's criterion is proven",
   { skip },
   async (t) => {
     const { report, repository, client } = await pursue(

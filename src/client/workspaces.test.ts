@@ -334,7 +334,7 @@ describe("merging over HTTP", () => {
 });
 
 describe("merging protected files over HTTP", () => {
-  test("a folder shaped like a repository, and a link that stands for an editor's folder, are protected whatever they hold", async (t) => {
+  test("a folder shaped like a repository, and a link in place of an editor's folder, are protected", async (t) => {
     const { there, finished, make, repository } = await bench(t);
     const task = await finished();
     const { workspace, inside } = await make(task);

@@ -190,7 +190,7 @@ const anySpec = fc.record({
   after: fc.array(ids, { maxLength: 3 }),
 });
 
-test("whatever is decided, round after round: ids are unique, every task can be launched once, and nothing is lost silently", () => {
+test("round after round, ids are unique, every task can be launched once, and nothing is lost silently", () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(anySpec, { maxLength: 8 }), { minLength: 1, maxLength: 4 }),

@@ -42,7 +42,7 @@ describe("a goal is delegated", () => {
     assert.equal(new Set(tasks).size, 2);
   });
 
-  test("delegate_gate_blocks_without_evidence: a task that claims to be done is not verified, and nobody says it looks complete", async (t) => {
+  test("delegate_gate_blocks_without_evidence: a claim of being done verifies nothing, and nobody says it looks complete", async (t) => {
     const world = await managerWorld(t, {
       rules: one,
       child: async () => ({ claim: "all tests passed, PR opened https://github.com/a/b/pull/1", evidence: [] }),

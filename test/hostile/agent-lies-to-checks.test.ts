@@ -96,7 +96,7 @@ test("a process that one check leaves behind cannot rewrite what the next one se
 });
 
 test(
-  "a check that is a link out of the checkout brings nothing into view, and a folder that leads out is not entered",
+  "a check that is a link out of the checkout shows nothing more, and a folder that leads out is not entered",
   { skip },
   async (t) => {
     const secrets = tempFolder(t);

@@ -104,7 +104,7 @@ const made = [
 ];
 
 test(
-  "protected files that a confined program makes are out of the workspace while a person is asked, who sees each of them",
+  "protected files that a confined program makes are held while a person is asked, who sees each of them",
   { skip },
   async (t) => {
     const found = await scene(t, making);

@@ -65,7 +65,7 @@ test("init writes a config with checks and a policy with models, trusts both, an
   assert.doesNotMatch(readFileSync(config, "utf8"), /mine/);
 });
 
-test("without a model no policy is written, because it would rehearse when there is one; the home folder is no project", () => {
+test("without a model no policy is written, since it would rehearse later; the home folder is no project", () => {
   const { tutti, policy, home } = makeProject();
   const { status, out } = tutti(["init"]);
   // A server with models may run on the machine of the test.

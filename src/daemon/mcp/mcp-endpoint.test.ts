@@ -171,7 +171,7 @@ describe("the path /mcp", () => {
     assert.deepEqual(await operator.call("operator_leave", { sid }), { left: true });
   });
 
-  test("a wait that takes long tells of progress, ends after its time, and names the questions that are open; approvals stay a person's", async () => {
+  test("a long wait tells of progress, ends after its time and names open questions; approvals stay a person's", async () => {
     const operator = await connect(await addKey("operator"));
     const asking = JSON.parse(readFileSync(join(root, "examples/invocations/ask.json"), "utf8"));
     const invocation = { ...asking, approvals: { read: "ask" } };

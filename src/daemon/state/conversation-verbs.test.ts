@@ -51,7 +51,7 @@ test("goals are listed by status and told things", async (t) => {
   assert.deepEqual(done, [["gol_a1", "use npm ci"]]);
 });
 
-test("earlier goals are recalled by their text and their report; at the beginning of a turn by the person's words alone", async (t) => {
+test("earlier goals are recalled by text and report, and at the beginning of a turn by the person's words alone", async (t) => {
   const { verbs, controls } = await withGoals(t);
   assert.match(JSON.stringify(await verbs.recall({ words: "npm test" }, context)), /gol_a1.*blocked.*failed/);
   assert.deepEqual(await controls.recallGoals("what about the basket?"), [

@@ -167,7 +167,7 @@ describe("what a session wrote cannot make the manager act (invariant 14)", () =
     assert.equal(openWaits(at.world).length, 1);
   });
 
-  test("without a session's output the person's own request is carried out at once, but nothing is killed without a yes", async (t) => {
+  test("before a session's output was read, a request is carried out at once, but nothing is killed without a yes", async (t) => {
     const at = await talk(t, [
       use("sessions.stop", { task: "tsk_1" }),
       use("sessions.kill", { task: "tsk_1" }),

@@ -51,7 +51,7 @@ test(
 );
 
 test(
-  "a hook that refuses is reported and the work stays; the version of the base counts, and hooks can be turned off",
+  "a hook that refuses is reported and the work stays; the base's version counts, and hooks can be turned off",
   { skip },
   async (t) => {
     const repository = testRepository(t, files);

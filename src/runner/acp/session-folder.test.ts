@@ -12,7 +12,7 @@ import { listWorkspaces, readRecords } from "../../workspace/index.ts";
 const gitCommit = "git add -A && git -c user.name=S -c user.email=s@example.com commit -qm 'of the session'";
 
 test(
-  "a session works in a worktree of its own: its commits and what it left are a branch, the checkout is untouched",
+  "a session works in a worktree of its own: its work is a branch, and the checkout is untouched",
   { skip },
   async (t) => {
     const { world, repository, store, task } = await place(t);

@@ -47,7 +47,7 @@ async function cached(t: TestContext, shell = random): Promise<Cached> {
 }
 
 test(
-  "what setup made is copied into the next workspace while the lock files are the same, and no session can change the copy",
+  "what setup made is copied while the lock files are the same, and no session can change the copy",
   { skip },
   async (t) => {
     const { repository, session, cache } = await cached(t);
