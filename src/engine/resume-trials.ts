@@ -1,4 +1,4 @@
-// Lets resumed tasks that may have ended the process begin in turn, in groups that get smaller with every end, so that it can be told which one it is.
+// Finds out which resumed task ends the process: those that may be it begin in groups, which get smaller with every end.
 
 import type { Clock } from "../ports.ts";
 import type { LiveTask } from "./live-task.ts";

@@ -1,4 +1,4 @@
-// A step: a body that runs once, with a claim before it when it may not be repeated, and its outcome recorded after it.
+// A step: a body that runs once. Its outcome is recorded after it and, if it may not be repeated, its start before it.
 
 import { z } from "zod";
 

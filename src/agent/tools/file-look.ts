@@ -48,7 +48,7 @@ export async function lookAtFile(path: string, context: LookContext, newText: Ne
   const lines = [
     `file: ${escapeInvisible(resolved)} (${now === undefined ? "a new file" : `exists, ${now.size} bytes`})`,
     ...(part === undefined ? [] : [protectedText(resolved, part)]),
-    // A protected file is a program or a rule: one line in the middle of it is enough.
+    // Of a protected file all is shown: one line in the middle of a program or a rule is enough to do harm.
     ...changeLines(now, newText, part === undefined ? shownLines : allLines),
   ];
   return { protected: protectedFiles, text: lines.join("\n"), file: { path: resolved, content: now?.mark ?? null } };

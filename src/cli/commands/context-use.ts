@@ -1,4 +1,4 @@
-// `tutti context use`: chooses the daemon that commands work with which name no other.
+// `tutti context use`: chooses the daemon elsewhere for commands that name none.
 import { findContext, localName, readContexts, writeContexts } from "../remote/contexts.ts";
 import { writeJson, writeLine } from "../terminal/screen.ts";
 

@@ -1,4 +1,4 @@
-// Says of a task in a list how what was asked of it stands: how it ended, whom it waits for, or that nobody works on it.
+// Says in a list how the work of a task stands: how it ended, whom it waits for, or that nobody works on it.
 import type { ListedTask } from "../../protocol/api/task-shapes.ts";
 import { isTerminal, type TaskStatus } from "../../protocol/task/task-status.ts";
 import { markOf } from "./task-tree.ts";

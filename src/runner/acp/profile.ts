@@ -1,4 +1,4 @@
-// What is to know about a coding agent to run it: its command, its environment, its modes. Profiles are data, and a config can add some.
+// What Tutti has to know about a coding agent to run it: its command, its environment, its modes. Profiles are data, and a config can add some.
 
 import { z } from "zod";
 

@@ -8,18 +8,18 @@ export interface LockHolder {
 }
 
 /** Undefined when another process that still lives holds the folder. Call it only while the lock database is locked. */
-export function claimFolder(folder: string): LockHolder | undefined {
-  if (process.platform === "linux") return claimByProcess(folder);
-  if (process.platform === "darwin") return claimByFlock(folder);
+export function holdFolder(folder: string): LockHolder | undefined {
+  if (process.platform === "linux") return holdByProcess(folder);
+  if (process.platform === "darwin") return holdByFlock(folder);
   // A lock of Windows belongs to the handle that took it, so the lock database is enough there.
   return { release: () => undefined };
 }
 
 /**
  * The note names the process by its id and start time, so neither a crash nor a reused id leaves the folder locked. It
- * lies in a folder that only its owner can write, so no other user can claim it.
+ * lies in a folder that only its owner can write, so no other user can take it.
  */
-function claimByProcess(folder: string): LockHolder | undefined {
+function holdByProcess(folder: string): LockHolder | undefined {
   const note = join(folder, "holder.json");
   const held = readHolder(note);
   if (held !== undefined && held.pid !== process.pid && startOf(held.pid) === held.start) return undefined;
@@ -57,7 +57,7 @@ function startOf(pid: number): string | undefined {
 const exclusiveLock = 0x20;
 const [readWrite, create, nonBlocking] = [0x2, 0x200, 0x4];
 
-function claimByFlock(folder: string): LockHolder | undefined {
+function holdByFlock(folder: string): LockHolder | undefined {
   try {
     const held = openSync(join(folder, "holder.lock"), readWrite | create | nonBlocking | exclusiveLock, 0o600);
     return { release: () => closeSync(held) };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { TuttiError } from "../../protocol/error.ts";
-import { claimFolder, type LockHolder } from "./lock-holder.ts";
+import { holdFolder, type LockHolder } from "./lock-holder.ts";
 import { ownFile } from "./own-file.ts";
 import { storageError } from "./storage-error.ts";
 
@@ -20,7 +20,7 @@ export interface Lock {
 /**
  * The lock is an exclusive transaction on a database of its own, so readers of the real one are never in the way, and
  * `kill -9` cannot leave it behind. Closing any descriptor of that database in this process drops the transaction's
- * POSIX lock, so the folder is claimed in a second way that does not depend on descriptors. Both must be held.
+ * POSIX lock, so the folder is held in a second way that does not depend on descriptors. Both must be held.
  */
 export function takeLock(folder: string): Lock {
   const path = join(folder, "lock.db");
@@ -36,7 +36,7 @@ export function takeLock(folder: string): Lock {
     ownFile(path);
     database = new DatabaseSync(path, { timeout: 0 });
     database.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
-    holder = claimFolder(folder);
+    holder = holdFolder(folder);
     if (holder === undefined) throw heldError(folder, owner, undefined);
     writeFileSync(owner, JSON.stringify({ pid: process.pid, since: new Date().toISOString() }), { mode: 0o600 });
   } catch (thrown) {
