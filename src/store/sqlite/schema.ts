@@ -43,7 +43,7 @@ CREATE INDEX mail_task ON mail (task);
 `;
 
 /**
- * What the records keeps, and small tables and indexes of what is open, so that looking for it does not read what is over:
+ * The records of the service, and small tables and indexes of what is open, so that nobody has to read what is over:
  * a row in `open` for each task without a result, and waits whose `settled` is 0.
  */
 const second = `
