@@ -34,6 +34,26 @@ describe("a goal is delegated", () => {
     assert.deepEqual(prompts, ["fix the bug"]);
   });
 
+  test("a goal is listed as under way once a task was launched, and as done in the end", async (t) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const world = await managerWorld(t, {
+      rules: one,
+      async child() {
+        await promise;
+        return { evidence: ["evd_1"] };
+      },
+    });
+    const root = await world.start("make it green");
+    await until(async () => (await world.goal(root)).links.length === 1);
+    assert.deepEqual(
+      [(await world.listed())[0]?.status, (await world.goal(root)).status],
+      ["in_progress", "in_progress"],
+    );
+    resolve();
+    await world.engine.result(root);
+    assert.equal((await world.listed())[0]?.status, "done");
+  });
+
   test("delegate_fans_out_to_multiple_sessions: two tasks in one workdir are two sessions", async (t) => {
     const world = await managerWorld(t, { rules: [{ raw: delegate([{ id: "a" }, { id: "b" }]) }] });
     const root = await world.start("make it green");

@@ -108,9 +108,7 @@ for (const name of wanted.filter((each): each is AgentName => each in codingAgen
       const tutti = httpClient({ url: found.daemon.url, key: found.key });
       t.after(() => tutti.close());
       const again = { ...stage, tutti };
-      const asking = answered(again, true).catch(() => "");
-      await tutti.settled(stage.root, AbortSignal.timeout(120_000));
-      await asking;
+      await allowed(again);
       const [, session] = await tutti.tree(stage.root);
       const sessions = await eventsOf(tutti, stage.root, "session.started");
       const text = JSON.stringify([session?.status, session?.result_preview, sessions.map(({ resumed }) => resumed)]);
@@ -186,7 +184,10 @@ async function allowed({ tutti, root }: Stage): Promise<void> {
       await tutti.answer(id, Answer.parse(yes), person);
     }
   }
-  throw new Error(`it did not end: ${JSON.stringify(await tutti.asks(root))}`);
+  const open = { asks: await tutti.asks(root), tree: await tutti.tree(root) };
+  throw new Error(
+    `it did not end: ${JSON.stringify({ ...open, last: (await tutti.events({ task: root, after: 0, limit: 5_000 })).slice(-5) })}`,
+  );
 }
 
 type DataOf<T extends TaskEvent["type"]> = Extract<TaskEvent, { type: T }>["data"];

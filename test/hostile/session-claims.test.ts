@@ -87,7 +87,11 @@ test("a prompt that names a pull request, passed tests and written files does no
 test("a session that rewrites the check to succeed verifies nothing by it", { skip }, (t) => {
   const rewritten = tried(t, [{ write: "check.sh", text: "exit 0\n" }, { say: "all tests passed" }]);
   assertNothingProven(rewritten);
-  assert.match(rewritten.printed, /check\.sh/);
+  assert.match(
+    rewritten.printed,
+    /What was observed:[^]*\| `sh check\.sh` passed only as the session changed it[^]*What the session says:/,
+    "the person who decides sees what the check came to",
+  );
 });
 
 test("a flood of output hides nothing and proves nothing", { skip }, (t) => {

@@ -17,7 +17,7 @@ import { type AssignmentConfig, AssignmentResult } from "../../src/protocol/task
 import type { PlannedTask } from "../../src/protocol/task/goal.ts";
 import { userMessage } from "../../src/protocol/task/message.ts";
 import { attemptVerifier } from "../../src/runner/assignment/attempt-verifier.ts";
-import { rememberAllowedChecks } from "../../src/runner/assignment/ask-about-work.ts";
+import { keptAllowedChecks } from "../../src/daemon/project/allowed-checks.ts";
 import { assignmentRunner } from "../../src/runner/assignment/runner.ts";
 import type { Verify } from "../../src/runner/assignment/verifier.ts";
 import { localRunner } from "../../src/runner/local/runner.ts";
@@ -125,7 +125,7 @@ export async function assignmentWorld(root: string, options: AssignmentWorldOpti
     modelOf: ({ rootInput }) => modelFor(treeFile(rootInput)),
     resolveModel: (name) => name,
     verify: options.verify?.(real) ?? real,
-    allowed: rememberAllowedChecks(),
+    allowed: keptAllowedChecks(state),
     confined: sandbox.confined,
     workspaces,
   });

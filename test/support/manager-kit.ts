@@ -15,6 +15,7 @@ import { managerRunner } from "../../src/manager/manager.ts";
 import type { IntegrationResult, ManagerDeps } from "../../src/manager/manager-deps.ts";
 import { rehearsalModel } from "../../src/model/rehearsal/rehearsal-model.ts";
 import type { Durable } from "../../src/ports.ts";
+import type { ListedGoal } from "../../src/protocol/api/goal-shapes.ts";
 import { GoalFile } from "../../src/protocol/invocation/goal-file.ts";
 import type { Evidence } from "../../src/protocol/task/evidence.ts";
 import type { TaskEvent } from "../../src/protocol/task/event.ts";
@@ -52,6 +53,8 @@ export interface ManagerWorld {
   events(root: string): Promise<readonly TaskEvent[]>;
   report(root: string): Promise<GoalReport>;
   goal(root: string): Promise<Goal>;
+  /** As lists show goals. */
+  listed(): Promise<readonly ListedGoal[]>;
   /** Waits for the next open question of the goal and answers it. */
   answer(root: string, value: string | boolean, reason?: string): Promise<string>;
   stop(): Promise<void>;
@@ -170,6 +173,10 @@ export function openManagerWorld(options: ManagerWorldOptions & { readonly folde
     folder,
     events: eventsOf,
     report: reportOf,
+    async listed() {
+      await store.committed();
+      return (await readsOf(view, folder).goals()).goals;
+    },
     async start(goal, more = {}) {
       const request = typeof goal === "string" ? { text: goal } : goal;
       const input = GoalFile.parse({ goal: request, roots: ["/repo"], ...more });

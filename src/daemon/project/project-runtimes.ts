@@ -16,7 +16,6 @@ import { knownRunnerKinds } from "../../protocol/invocation/runner-kinds.ts";
 import { sessionHomes } from "../../runner/acp/old-homes.ts";
 import { acpRunner } from "../../runner/acp/runner.ts";
 import { mergeAcpSettings } from "../../runner/acp/settings.ts";
-import { rememberAllowedChecks } from "../../runner/assignment/ask-about-work.ts";
 import { invocationRunner } from "../../runner/invocation/runner.ts";
 import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { localRunner } from "../../runner/local/runner.ts";
@@ -28,6 +27,7 @@ import { gated } from "../../runner/operator/gate.ts";
 import { type ConversationClient, conversationControls } from "../state/conversation-verbs.ts";
 import type { ProviderKeys } from "../secrets/provider-keys.ts";
 import { openAgentFailures } from "./agent-failures.ts";
+import { keptAllowedChecks } from "./allowed-checks.ts";
 import type { ProjectCheck } from "./checks-config.ts";
 import { askForConfig } from "./ask-for-config.ts";
 import { askForTrust, askToMiss } from "./ask-for-trust.ts";
@@ -236,7 +236,7 @@ async function loadRuntime(
     names,
     model,
     registered: loaded.runners.map(({ kind }) => kind),
-    allowed: rememberAllowedChecks(),
+    allowed: keptAllowedChecks(state),
   };
   return {
     environment,

@@ -85,6 +85,7 @@ async function listedGoal(view: StoreView, { id, status, created_at }: TaskListi
   for (const event of events.toReversed()) {
     const { type, data } = eventView(view.salt, event);
     if (type === "goal.changed") return { ...listed, status: data.status, reason: data.reason };
+    if (type === "goal.linked") return { ...listed, status: "in_progress", reason: "" };
   }
   return status === "failed"
     ? { ...listed, status: "failed", reason: "its manager failed" }

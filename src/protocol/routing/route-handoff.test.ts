@@ -51,6 +51,15 @@ test("every decision says what it was matched by, and by which words", () => {
   assert.deepEqual(why({}, rules), ["rule:1", ["ship"]]);
 });
 
+test("where whole words match, the reason is that of the role, also when one model has every role", () => {
+  const one = { router: "M", info: "M", build: "M", escalate_to: "M", conf_threshold: 0.85 };
+  const reasonOf = (changes: Handoff): string => decided(changes, { ...wholeWords, policy: one }).reason;
+  assert.equal(reasonOf({ scope: "code_change" }), "matched implementation/debugging scope");
+  assert.equal(reasonOf({ scope: "information_gathering" }), "matched information-gathering scope");
+  assert.equal(reasonOf({ scope: "triage" }), "matched architectural/decision scope");
+  assert.equal(reasonOf({ scope: "billing", objective: "ship" }), "no word and no rule matched");
+});
+
 test("security outranks contradiction, and contradiction outranks ambiguity", () => {
   assert.equal(why({ risks: ["security"], failed_checks: ["conflict"], scope: "unclear" })[0], "risk");
   assert.equal(why({ failed_checks: ["conflict"], scope: "unclear" })[0], "contradiction");

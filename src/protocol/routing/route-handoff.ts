@@ -87,17 +87,16 @@ function findInAny(list: WordList, texts: readonly string[] | undefined): string
 }
 
 function classification(policy: Policy, handoff: Handoff, words: Words): RouteDecision {
-  const { router, info, build } = policy.policy;
   // None of these words can span both fields, so searching them as one text finds the same words.
   const task = (handoff.scope ?? "") + words.between + (handoff.objective ?? "");
-  let model = router;
+  let role: keyof typeof reasonOfRole = "router";
   let found = words.router.find(task);
   if (found === undefined) {
-    model = info;
+    role = "info";
     found = words.info.find(task);
   }
   if (found === undefined) {
-    model = build;
+    role = "build";
     found = words.build.find(task);
   }
   if (found === undefined) return byRule(policy, handoff, words);
@@ -105,8 +104,16 @@ function classification(policy: Policy, handoff: Handoff, words: Words): RouteDe
   if (destination !== undefined) {
     return { model: destination, reason: "handoff destination honored", matched_by: "destination", words: found };
   }
-  return { model, reason: reasonFor(model, policy, handoff), matched_by: "scope", words: found };
+  const model = policy.policy[role];
+  const reason = policy.words === "boundary" ? reasonOfRole[role] : reasonFor(model, policy, handoff);
+  return { model, reason, matched_by: "scope", words: found };
 }
+
+const reasonOfRole = {
+  info: "matched information-gathering scope",
+  build: "matched implementation/debugging scope",
+  router: "matched architectural/decision scope",
+} as const;
 
 /** The destination as written, with the blanks around it, unless the policy matches whole words. */
 function allowedDestination({ policy, words }: Policy, to: string | undefined): string | undefined {
@@ -137,13 +144,14 @@ function byRule(policy: Policy, handoff: Handoff, words: Words): RouteDecision {
     }
   }
   const { router } = policy.policy;
-  return { model: router, reason: reasonFor(router, policy, handoff), matched_by: "default", words: [] };
+  const reason = policy.words === "boundary" ? "no word and no rule matched" : reasonFor(router, policy, handoff);
+  return { model: router, reason, matched_by: "default", words: [] };
 }
 
 /** The reason depends on the model alone: if two roles share a model, the first of these is given. */
 function reasonFor(model: string, { policy }: Policy, handoff: Handoff): string {
-  if (model === policy.info) return "matched information-gathering scope";
-  if (model === policy.build) return "matched implementation/debugging scope";
-  if (model === policy.router) return "matched architectural/decision scope";
+  if (model === policy.info) return reasonOfRole.info;
+  if (model === policy.build) return reasonOfRole.build;
+  if (model === policy.router) return reasonOfRole.router;
   return `matched decision rule ${handoff.scope ?? "unknown"}`;
 }

@@ -11,16 +11,10 @@ import type { NamedCheck } from "../../protocol/task/named-check.ts";
 import { Answer, type Answerer } from "../../protocol/task/ask.ts";
 import type { Durable } from "../../ports.ts";
 
-/** Which checks people have allowed, by goal and exact arguments. */
+/** Which checks people have allowed, by goal and exact arguments; also after a restart. */
 export interface AllowedChecks {
   has(goal: string, argv: readonly string[]): boolean;
   add(goal: string, argv: readonly string[]): void;
-}
-
-export function rememberAllowedChecks(): AllowedChecks {
-  const allowed = new Set<string>();
-  const keyOf = (goal: string, argv: readonly string[]): string => JSON.stringify([goal, argv]);
-  return { has: (goal, argv) => allowed.has(keyOf(goal, argv)), add: (goal, argv) => allowed.add(keyOf(goal, argv)) };
 }
 
 interface AskedChecks {

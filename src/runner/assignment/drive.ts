@@ -3,6 +3,7 @@
 import { effortSentence } from "../../core/check-claims.ts";
 import { chooseRoute, type ChosenRoute } from "../../core/choose-route.ts";
 import type { HandoffEvent, HandoffNext } from "../../core/handoff-machine.ts";
+import { weighFact } from "../../core/make-evidence.ts";
 import { managerName } from "../../core/make-handoff.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { AssignmentResult } from "../../protocol/task/assignment.ts";
@@ -219,7 +220,7 @@ async function askPerson(
     key,
     task: handoff.task_id ?? durable.task,
     reason,
-    evidence: evidence.length > 0 ? evidence : observedBy(attempt),
+    evidence: [...new Set([...evidence, ...observedBy(attempt)])],
     claim: isDone ? claimText(worked) : null,
     effort: worked === undefined ? null : effortOf(worked),
     details: {
@@ -242,12 +243,15 @@ function effortOf({ effort, saved }: Worked): string | null {
   return effort === null ? null : effortSentence({ ...effort, changedCount: saved?.files ?? 0 });
 }
 
-/** Why the person is asked at all, when the last step was a model that could not say. */
+/** All that a person needs to decide: the judgement, every check, and what the session claimed and is not there. */
 function observedBy(attempt: Attempt): string[] {
-  const { worked, evidence } = attempt;
+  const { worked, evidence, observed } = attempt;
   if (worked === undefined) return [];
   if (worked.failure !== null) return [worked.failure];
-  return [attempt.judge().reason, ...evidence.flatMap(failedOutput)];
+  const checks = evidence.flatMap(({ fact, criteria }) =>
+    fact.kind === "check" ? [weighFact(fact, { criteria }).reason] : [],
+  );
+  return [attempt.judge().reason, ...checks, ...(observed?.findings ?? []), ...evidence.flatMap(failedOutput)];
 }
 
 /** Undefined when the task was not finished, or when what Tutti observed proves its work. */
