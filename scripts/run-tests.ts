@@ -8,8 +8,8 @@ const project = join(import.meta.dirname, "..");
 const everything = ["src/**/*.test.ts", "web/src/**/*.test.ts", "test/**/*.test.ts"];
 
 const named = process.argv.slice(2);
-// Most tests wait for child processes and timers rather than for a core, so more of them run than there are cores.
-const concurrency = availableParallelism() * 2;
+// Most tests wait for child processes and timers rather than for a core, so one more runs than there are cores.
+const concurrency = availableParallelism() + 1;
 const args = ["--test", `--test-concurrency=${concurrency}`, ...(named.length > 0 ? named : everything)];
 
 // Each file runs in a process of its own, and many start further ones: the compiled sources are kept for all of them.
