@@ -4,6 +4,7 @@ import type { Host } from "../host/host.ts";
 import { takeLock } from "../store/sqlite/lock.ts";
 import { pruneTrees } from "../store/sqlite/prune-trees.ts";
 import { openView } from "../store/sqlite/sqlite-view.ts";
+import { removeInsight } from "./insight/insight-database.ts";
 import { openReader } from "./state/reader.ts";
 
 export const localHost: Host = {
@@ -32,6 +33,8 @@ export const localHost: Host = {
   prune(folder, options) {
     const lock = takeLock(folder);
     try {
+      // What is gone must not be found any more.
+      removeInsight(folder);
       return pruneTrees(folder, options);
     } finally {
       lock.release();

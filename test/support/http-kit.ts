@@ -15,6 +15,7 @@ import { openView } from "../../src/store/sqlite/sqlite-view.ts";
 import type { StoreView } from "../../src/store/view.ts";
 import { openEventFeed } from "../../src/daemon/state/event-feed.ts";
 import { Keys } from "../../src/daemon/state/api-keys.ts";
+import { InsightIndex } from "../../src/daemon/insight/insight-index.ts";
 import { PageTokens } from "../../src/daemon/state/page-tokens.ts";
 import { localClient } from "../../src/daemon/state/local-client.ts";
 import { OperatorHub } from "../../src/daemon/operators/operator-hub.ts";
@@ -109,6 +110,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
   });
   await engine.recover();
   const feed = await openEventFeed(store, view);
+  const insight = new InsightIndex({ folder, view, feed, onError: (error) => console.error(error) });
   const leases = new Leases({ salt: store.salt, records, committed, clock: systemClock, keys });
   const signingKey = await openSigningKey(join(folder, "signing.key"));
   const base = { store, records, committed, feed, engine, clock: systemClock, leases, keys, signingKey, log: quiet };
@@ -122,6 +124,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     view,
     engine,
     feed,
+    insight,
     operators,
     workers: workerService({ ...base, workerQuotas: new WorkerQuotas() }),
     keys,
@@ -155,6 +158,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     }),
     onLive,
     async close() {
+      await insight.close();
       feed.close();
       await operators.close();
       await engine.stop();

@@ -26,6 +26,7 @@ import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { openView } from "../../store/sqlite/sqlite-view.ts";
 import { openEventFeed } from "./event-feed.ts";
 import { watchDiskSpace } from "./disk-space.ts";
+import { InsightIndex } from "../insight/insight-index.ts";
 import { Keys } from "./api-keys.ts";
 import { PageTokens } from "./page-tokens.ts";
 import { watchIdleSessions } from "./watch-idle-sessions.ts";
@@ -212,9 +213,16 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     };
     if (resume === "now") await operators.endRevokedRights().catch(logged);
     const facts = { instance: randomUUID(), version, pid: process.pid, state: folder, started_at: clock.now() };
+    const insight = new InsightIndex({
+      folder,
+      view,
+      feed,
+      onError: (error) =>
+        log.warn({ err: error }, "the index for searches and charts has ended; a question begins it anew"),
+    });
     let closing: Promise<void> | undefined;
     const close = (graceMs: number): Promise<void> =>
-      (closing ??= closeAll({ engine, operators, workspaces, idle }, graceMs, opened));
+      (closing ??= closeAll({ engine, operators, workspaces, insight, idle }, graceMs, opened));
     const client = localClient({
       store,
       view,
@@ -238,6 +246,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       view,
       engine,
       feed,
+      insight,
       operators,
       workers,
       keys,
@@ -274,16 +283,18 @@ interface Closing {
   readonly engine: Engine;
   readonly operators: OperatorHub;
   readonly workspaces: WorkspaceService;
+  readonly insight: InsightIndex;
   readonly idle: ReturnType<typeof watchIdleSessions> | undefined;
 }
 
 async function closeAll(
-  { engine, operators, workspaces, idle }: Closing,
+  { engine, operators, workspaces, insight, idle }: Closing,
   graceMs: number,
   opened: readonly (() => void)[],
 ): Promise<void> {
   try {
     await idle?.close();
+    await insight.close();
     await operators.close();
     await (graceMs > 0 ? engine.drain(graceMs) : engine.stop());
     await workspaces.close();

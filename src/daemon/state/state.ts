@@ -5,6 +5,7 @@ import type { LiveDelta } from "../../protocol/task/event.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
+import type { InsightIndex } from "../insight/insight-index.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { Keys } from "./api-keys.ts";
 import type { PageTokens } from "./page-tokens.ts";
@@ -19,6 +20,7 @@ export interface State {
   readonly view: StoreView;
   readonly engine: Engine;
   readonly feed: EventFeed;
+  readonly insight: InsightIndex;
   readonly operators: OperatorHub;
   readonly workers: WorkerService;
   readonly keys: Keys;

@@ -36,6 +36,7 @@ const tags = [
     description: "People and programs that answer questions, approve tasks before they start, and do them",
   },
   { name: "workers", description: "Processes that do a task for an operator" },
+  { name: "insight", description: "Search, the board of goals, and how the fleet does" },
   { name: "keys", description: "The keys of callers" },
 ];
 

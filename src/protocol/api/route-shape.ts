@@ -51,6 +51,7 @@ export interface RouteSpec {
     | "events"
     | "operators"
     | "workers"
+    | "insight"
     | "keys";
   readonly about: string;
   readonly access: Access;

@@ -3,6 +3,7 @@
 import { catalogRoutes } from "./catalog-routes.ts";
 import { goalRoutes } from "./goal-routes.ts";
 import { conversationRoutes } from "./conversation-routes.ts";
+import { insightRoutes } from "./insight-routes.ts";
 import { operatorRoutes, workerRoutes } from "./operator-routes.ts";
 import type { RouteSpec } from "./route-shape.ts";
 import { keyRoutes, serviceRoutes } from "./service-routes.ts";
@@ -22,6 +23,7 @@ export const routes = {
   ...scheduleRoutes,
   ...workspaceRoutes,
   ...catalogRoutes,
+  ...insightRoutes,
   ...operatorRoutes,
   ...workerRoutes,
   ...keyRoutes,

@@ -7,6 +7,7 @@ import { catalogHandlers } from "./catalog-handlers.ts";
 import { conversationHandlers } from "./conversation-handlers.ts";
 import { eventHandlers } from "./event-handlers.ts";
 import { goalHandlers } from "./goal-handlers.ts";
+import { insightHandlers } from "./insight-handlers.ts";
 import { operatorHandlers } from "./operator-handlers.ts";
 import { keyHandlers, serviceHandlers } from "./service-handlers.ts";
 import { scheduleHandlers } from "./schedule-handlers.ts";
@@ -30,6 +31,7 @@ export function allHandlers(context: HttpContext): Handlers {
     ...eventHandlers(context),
     ...askHandlers(context),
     ...catalogHandlers(context),
+    ...insightHandlers(context),
     ...operatorHandlers(context),
     ...workerHandlers(context),
   };

@@ -1,0 +1,223 @@
+// The index over everything that happened: it begins with the first question, follows the events at its own pace, and answers.
+
+import { once } from "node:events";
+import { extname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+
+import { TuttiError } from "../../protocol/error.ts";
+import type { StoreView } from "../../store/view.ts";
+import type { EventFeed } from "../state/event-feed.ts";
+import { batchOf } from "./insight-batch.ts";
+import type { InsightAnswer, InsightCall, InsightWorkerData } from "./insight-worker.ts";
+
+export interface InsightDeps {
+  readonly folder: string;
+  readonly view: Pick<StoreView, "salt" | "lastEvent">;
+  readonly feed: Pick<EventFeed, "read" | "subscribe" | "position">;
+  /** Told when the index cannot go on; the next question begins anew. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** How far the index has read. */
+export interface InsightReach {
+  /** The sequence of the last event that the answer knows. */
+  readonly seq: number;
+  /** Events that it has not read yet. */
+  readonly behind: number;
+}
+
+const page = { limit: 500, maxLength: 512 * 1024 };
+/** New events are collected for this long, so that a busy time costs few reads. */
+const collectMs = 200;
+/** How long a question waits for the index to read what had happened before it was asked. */
+const catchUpMs = 2_000;
+const answerMs = 20_000;
+const closeMs = 500;
+
+interface OpenCall {
+  readonly resolve: (answer: InsightAnswer) => void;
+  readonly reject: (error: TuttiError) => void;
+}
+
+export class InsightIndex {
+  readonly #deps: InsightDeps;
+  #started: Promise<Follower> | undefined;
+  #closed = false;
+
+  constructor(deps: InsightDeps) {
+    this.#deps = deps;
+  }
+
+  /** The answer, after the index has read what had happened before the question, or for a limited time. */
+  async ask<K extends InsightAnswer["kind"]>(
+    call: InsightCall & { readonly kind: K },
+  ): Promise<InsightReach & { readonly answer: Extract<InsightAnswer, { kind: K }> }> {
+    if (this.#closed) throw new TuttiError("stopped", "the service is being stopped; ask again when it is back");
+    this.#started ??= this.#start();
+    const follower = await this.#started;
+    const wanted = Math.max(this.#deps.feed.position, await this.#deps.view.lastEvent());
+    await follower.reached(wanted, catchUpMs);
+    const answer = await follower.call(call);
+    const seq = follower.position;
+    const behind = Math.max(0, (await this.#deps.view.lastEvent()) - seq);
+    const kind: K = call.kind;
+    if (!isOf(answer, kind)) throw new TuttiError("internal", `the index answered ${answer.kind}`);
+    return { answer, seq, behind };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const follower = await this.#started?.catch(() => undefined);
+    await follower?.close();
+  }
+
+  async #start(): Promise<Follower> {
+    const follower = new Follower(this.#deps, (error) => {
+      this.#started = undefined;
+      if (!this.#closed) this.#deps.onError(error);
+    });
+    await follower.begin();
+    return follower;
+  }
+}
+
+function isOf<K extends InsightAnswer["kind"]>(
+  answer: InsightAnswer,
+  kind: K,
+): answer is Extract<InsightAnswer, { kind: K }> {
+  return answer.kind === kind;
+}
+
+/** One thread, from its start to its end. */
+class Follower {
+  position = 0;
+  readonly #deps: InsightDeps;
+  readonly #onEnd: (error: unknown) => void;
+  readonly #open: OpenCall[] = [];
+  readonly #ending = new AbortController();
+  #worker: Worker | undefined;
+  #following: Promise<void> | undefined;
+  #wake: () => void = () => undefined;
+  #rest = new AbortController();
+  #progress = Promise.withResolvers<void>();
+
+  constructor(deps: InsightDeps, onEnd: (error: unknown) => void) {
+    this.#deps = deps;
+    this.#onEnd = onEnd;
+  }
+
+  async begin(): Promise<void> {
+    const { folder, view, feed } = this.#deps;
+    const workerData: InsightWorkerData = { folder, salt: view.salt, last: await view.lastEvent() };
+    // The build changes the extension of both files alike.
+    const url = new URL(`./insight-worker${extname(import.meta.url)}`, import.meta.url);
+    this.#worker = new Worker(url, { workerData, env: {}, execArgv: [] });
+    this.#worker.unref();
+    this.#worker.on("message", (answer: InsightAnswer) => this.#answered(answer));
+    this.#worker.once("error", (error) => this.#fail(error));
+    this.#worker.once("exit", () => this.#fail(new Error("the thread of the index has ended")));
+    const first = await this.call({ kind: "position" });
+    this.position = first.kind === "position" ? first.position : 0;
+    const off = feed.subscribe(() => this.#wake());
+    this.#ending.signal.addEventListener("abort", off, { once: true });
+    this.#following = this.#follow().catch((thrown: unknown) => this.#fail(thrown));
+  }
+
+  /** Resolves when the index knows the event, or after the time. */
+  async reached(seq: number, withinMs: number): Promise<void> {
+    const until = Date.now() + withinMs;
+    if (this.position < seq) this.#hurry();
+    while (this.position < seq && Date.now() < until && !this.#ending.signal.aborted) {
+      const timer = new AbortController();
+      await Promise.race([this.#progress.promise, delay(until - Date.now(), undefined, { signal: timer.signal })]);
+      timer.abort();
+    }
+  }
+
+  async call(call: InsightCall): Promise<InsightAnswer> {
+    if (this.#ending.signal.aborted || this.#worker === undefined) throw unavailable();
+    const { promise, resolve, reject } = Promise.withResolvers<InsightAnswer>();
+    this.#open.push({ resolve, reject });
+    this.#worker.postMessage(call);
+    const timer = setTimeout(() => this.#fail(new Error(`the index took too long for ${call.kind}`)), answerMs);
+    try {
+      const answer = await promise;
+      if (answer.kind === "failed") throw new TuttiError("internal", `the index could not answer: ${answer.message}`);
+      return answer;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort();
+    this.#hurry();
+    await this.#following;
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const ended = once(worker, "exit", { signal: AbortSignal.timeout(closeMs) });
+    worker.postMessage("close");
+    // It may be in the middle of a long answer; what it has not written is read from the events again.
+    await ended.catch(() => worker.terminate());
+  }
+
+  /** Reads from its own position, as fast as the thread takes it, and rests as long as it worked. */
+  async #follow(): Promise<void> {
+    const { feed, view } = this.#deps;
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve));
+      const began = Date.now();
+      const { events, more } = await feed.read({ ...page, after: this.position });
+      const last = events.at(-1)?.event.seq;
+      if (last !== undefined) {
+        await this.call({
+          kind: "apply",
+          batch: batchOf(
+            view.salt,
+            last,
+            events.map(({ event }) => event),
+          ),
+        });
+        this.#moveTo(last);
+      }
+      if (!more) await woken;
+      const rest = more ? Math.min(collectMs, Date.now() - began) : collectMs;
+      this.#rest = new AbortController();
+      await delay(rest, undefined, { signal: this.#rest.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Somebody waits, so nothing more is collected. */
+  #hurry(): void {
+    this.#wake();
+    this.#rest.abort();
+  }
+
+  #moveTo(position: number): void {
+    this.position = position;
+    this.#progress.resolve();
+    this.#progress = Promise.withResolvers();
+  }
+
+  #answered(answer: InsightAnswer): void {
+    this.#open.shift()?.resolve(answer);
+  }
+
+  #fail(error: unknown): void {
+    const isFirst = !this.#ending.signal.aborted;
+    this.#ending.abort();
+    this.#hurry();
+    for (const { reject } of this.#open.splice(0)) reject(unavailable(error));
+    if (isFirst) {
+      void this.#worker?.terminate();
+      this.#onEnd(error);
+    }
+  }
+}
+
+function unavailable(cause?: unknown): TuttiError {
+  const message = "the index for searches and charts is not available at the moment; ask again";
+  return new TuttiError("busy", message, cause === undefined ? {} : { cause });
+}
