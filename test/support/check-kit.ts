@@ -34,7 +34,8 @@ export function checkKit(t: Cleanup, repository: TestRepository): CheckKit {
   const signal = AbortSignal.timeout(120_000);
   const step: StepContext = {
     signal,
-    key: "tsk_1/1.1/verify",
+    // Processes are found and ended by it, and tests run side by side.
+    key: `tsk_${crypto.randomUUID()}/1.1/verify`,
     noted: undefined,
     note: async () => undefined,
     live: () => undefined,

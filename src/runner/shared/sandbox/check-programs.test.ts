@@ -15,7 +15,7 @@ test("where nothing confines programs, a check runs only if a person agreed to t
   const notes: unknown[] = [];
   const step: StepContext = {
     signal: AbortSignal.timeout(60_000),
-    key: "tsk_1/1.1/verify",
+    key: `tsk_${crypto.randomUUID()}/1.1/verify`,
     noted: undefined,
     note: async (value) => void notes.push(value),
     live: () => undefined,
