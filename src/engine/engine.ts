@@ -30,6 +30,7 @@ import { LiveTasks } from "./live-tasks.ts";
 import { idInName } from "../store/names.ts";
 import { countMessage } from "./message-quota.ts";
 import { resultIn } from "./outcome.ts";
+import { OutsideWaits } from "./outside-waits.ts";
 import { PauseSwitch } from "./pause-switch.ts";
 import { Recorder, type Redact } from "./recorder.ts";
 import { ResumeTrials } from "./resume-trials.ts";
@@ -65,8 +66,7 @@ export class Engine implements Tasks {
   readonly #driver: Driver;
   readonly #options: EngineOptions;
   readonly #offCommit: () => void;
-  /** Whoever waits from outside, to be told when the engine cannot go on. */
-  readonly #onHalt = new Set<(reason: TuttiError) => void>();
+  readonly #waiting: OutsideWaits;
   readonly #trees: Trees;
   readonly #startedKeys: StartedKeys;
   #stopped: TuttiError | undefined;
@@ -74,6 +74,7 @@ export class Engine implements Tasks {
   constructor(options: EngineOptions) {
     const { store, clock, onLive } = options;
     this.#options = options;
+    this.#waiting = new OutsideWaits(store);
     const recorder = new Recorder(store, clock, options.redact);
     const slots = new Slots(options.slots ?? defaultSlots);
     const tasks = new LiveTasks();
@@ -143,8 +144,7 @@ export class Engine implements Tasks {
 
   #halt(reason: TuttiError): void {
     this.#trees.halt(reason);
-    for (const reject of this.#onHalt) reject(reason);
-    this.#onHalt.clear();
+    this.#waiting.halt(reason);
   }
 
   /** Why nothing goes on any more; undefined while it does. */
@@ -162,7 +162,7 @@ export class Engine implements Tasks {
     const { store, tasks } = this.#parts;
     if (this.halted !== undefined) return Promise.reject(this.halted);
     if (tasks.size === 0) return store.committed();
-    return this.#whenTold((resolve) => tasks.onceEmpty(resolve));
+    return this.#waiting.until((resolve) => tasks.onceEmpty(resolve));
   }
 
   /** Resolves when the task and all below it are over and on disk; rejects when the engine cannot go on. */
@@ -171,17 +171,7 @@ export class Engine implements Tasks {
     const live = tasks.find(task);
     if (this.halted !== undefined) return Promise.reject(this.halted);
     if (live === undefined) return store.committed();
-    return this.#whenTold((resolve) => (live.onSettled ??= new Set()).add(resolve));
-  }
-
-  #whenTold(subscribe: (resolve: () => void) => void): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#onHalt.add(reject);
-      subscribe(() => {
-        this.#onHalt.delete(reject);
-        this.#parts.store.committed().then(resolve, reject);
-      });
-    });
+    return this.#waiting.until((resolve) => (live.onSettled ??= new Set()).add(resolve));
   }
 
   // ---- pause
@@ -293,7 +283,7 @@ export class Engine implements Tasks {
     await (killed.length === 0 ? this.#endedResult(task) : this.#parts.store.committed());
     // A loop may still be ending the processes of a task that was canceled before.
     const driven = this.#driver.drivenIn(task);
-    await Promise.all(driven.map((each) => this.#whenTold((done) => (each.onReturned ??= new Set()).add(done))));
+    await Promise.all(driven.map((each) => this.#waiting.until((done) => (each.onReturned ??= new Set()).add(done))));
     return killed.map(({ name }) => name);
   }
 
@@ -343,26 +333,7 @@ export class Engine implements Tasks {
     const known = live.result;
     if (known !== undefined) return store.committed().then(() => known);
     if (this.halted !== undefined) return Promise.reject(this.halted);
-    return new Promise((resolve, reject) => {
-      const off = (): void => {
-        this.#onHalt.delete(leave);
-        live.joiners?.delete(give);
-        signal?.removeEventListener("abort", aborted);
-      };
-      const leave = (reason: unknown): void => {
-        off();
-        reject(reason);
-      };
-      const aborted = (): void => leave(signal?.reason);
-      const give = (result: AgentResult): void => {
-        off();
-        store.committed().then(() => resolve(result), reject);
-      };
-      (live.joiners ??= new Set()).add(give);
-      this.#onHalt.add(leave);
-      signal?.addEventListener("abort", aborted);
-      if (signal?.aborted === true) aborted();
-    });
+    return this.#waiting.result(live, signal);
   }
 
   /** A task that has just ended is gone from memory and perhaps not yet on disk. */
