@@ -5,11 +5,12 @@ import { basename, dirname } from "node:path";
 
 /** A source file has at most 600 lines; 400 is a warning. */
 const [warnAt, failAt] = [400, 600];
-const all = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.ts", "*.tsx", "*.js"], {
+const everything = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "*.ts", "*.tsx", "*.js"], {
   encoding: "utf8",
 })
   .split("\n")
-  .filter((file) => file !== "" && existsSync(file) && !/\.test\.tsx?$/.test(file));
+  .filter((file) => file !== "" && existsSync(file));
+const all = everything.filter((file) => !/\.test\.tsx?$/.test(file));
 
 const sizes = all
   .filter((file) => !file.startsWith("test/"))
@@ -27,7 +28,7 @@ function roleOf(file: string): string {
   return implementations.includes(parent) ? `${parent}/*/${name}` : name;
 }
 
-const byRole = Map.groupBy(all, roleOf);
+const byRole = Map.groupBy(everything, roleOf);
 const byName = Map.groupBy(byRole.keys(), (role) => basename(role));
 const twice = [...byName].flatMap(([name, roles]) =>
   roles.length > 1 || (byRole.get(roles[0] ?? "")?.length ?? 0) > 1 ? [{ name, roles }] : [],
@@ -36,7 +37,7 @@ const doubled = twice.filter(
   ({ name, roles }) => name !== "index.ts" && !(roles.length === 1 && roles[0]?.includes("*") === true),
 );
 for (const { name } of doubled) {
-  console.log(`the name ${name} is taken twice: ${all.filter((file) => basename(file) === name).join(", ")}`);
+  console.log(`the name ${name} is taken twice: ${everything.filter((file) => basename(file) === name).join(", ")}`);
 }
 
 /** What these write has been made safe: text from outside cannot steer a terminal. Everything else writes through them. */
