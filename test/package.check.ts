@@ -106,6 +106,11 @@ test("the installed daemon starts, works, knows the project's agents, and stops"
     const project = `folder=${encodeURIComponent(folder)}`;
     assert.partialDeepStrictEqual(await get(`/v1/agents?${project}`), { agents: [{ name: "reviewer" }] });
     assert.match(tutti("agents", "list"), /reviewer/);
+    const page = await (await fetch(url, { headers: { accept: "text/html" } })).text();
+    const [script = ""] = /\/assets\/[^"]+\.js/.exec(page) ?? [];
+    assert.equal((await fetch(url + script)).headers.get("cache-control"), "public, max-age=31536000, immutable");
+    const board: unknown = await get("/v1/board");
+    assert.partialDeepStrictEqual(board, { goals: [], behind: 0 });
     for (const path of ["/openapi.json", "/v1/runners", `/v1/models?${project}`, "/v1/operators"]) await get(path);
   } finally {
     assert.deepEqual(JSON.parse(tutti("down", "--json", ...state)), { stopped: true });

@@ -14,6 +14,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: "es2023",
     sourcemap: false,
+    // What the packages that went in ask for; part of the published package.
+    license: { fileName: "licenses.md" },
   },
   server: {
     host: "127.0.0.1",

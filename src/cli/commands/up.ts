@@ -177,6 +177,7 @@ async function print(
   const lines = [
     ["state", folder],
     ["key", `${key_file}, readable by you alone; commands on this machine use it by themselves`],
+    ["page", `\`${commandLine(options.state, "open")}\` shows the dashboard in your browser`],
     ["work", workText(status)],
     [
       "stop",

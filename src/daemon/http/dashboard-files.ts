@@ -49,14 +49,14 @@ interface Build {
 
 export function dashboardFiles(folder: string): DashboardFiles {
   let known: Build | undefined;
-  let reading: Promise<Build> | undefined;
+  let reading: Promise<Build | undefined> | undefined;
   const filesNow = async (): Promise<Build["files"] | undefined> => {
     const mark = await markOf(folder);
     if (mark === undefined) return undefined;
     if (known?.mark === mark) return known.files;
     reading ??= readBuild(folder, mark).finally(() => (reading = undefined));
     known = await reading;
-    return known.files;
+    return known?.files;
   };
   return {
     page: async () => (await filesNow())?.get(pageName),
@@ -67,15 +67,29 @@ export function dashboardFiles(folder: string): DashboardFiles {
 /** Undefined when there is no page. */
 async function markOf(folder: string): Promise<string | undefined> {
   try {
-    const { mtimeMs, size, ino } = await stat(join(folder, pageName));
-    return `${mtimeMs} ${size} ${ino}`;
+    const [page, assets] = await Promise.all([stat(join(folder, pageName)), stat(join(folder, "assets"))]);
+    return `${page.mtimeMs} ${page.size} ${page.ino} ${assets.mtimeMs}`;
   } catch (thrown) {
-    if (errno(thrown) === "ENOENT" || errno(thrown) === "ENOTDIR") return undefined;
+    if (isGone(thrown)) return undefined;
     throw thrown;
   }
 }
 
-async function readBuild(folder: string, mark: string): Promise<Build> {
+function isGone(thrown: unknown): boolean {
+  return errno(thrown) === "ENOENT" || errno(thrown) === "ENOTDIR";
+}
+
+/** Undefined when a file disappears meanwhile, because the next build has begun. */
+async function readBuild(folder: string, mark: string): Promise<Build | undefined> {
+  try {
+    return { mark, files: await readFiles(folder) };
+  } catch (thrown) {
+    if (isGone(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+async function readFiles(folder: string): Promise<Build["files"]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const found = entries.filter((entry) => entry.isFile() && types[extname(entry.name)] !== undefined);
   if (found.length > maxFiles) throw tooLarge(folder);
@@ -95,7 +109,7 @@ async function readBuild(folder: string, mark: string): Promise<Build> {
       immutable: path.startsWith("/assets/"),
     });
   }
-  return { mark, files };
+  return files;
 }
 
 function tooLarge(folder: string): TuttiError {
