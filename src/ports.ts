@@ -5,7 +5,7 @@ import type { Answerer, AskKind } from "./protocol/task/ask.ts";
 import type { Budget, Usage } from "./protocol/task/budget.ts";
 import type { LiveChannel, TaskEvent } from "./protocol/task/event.ts";
 import type { RunnerConfig } from "./protocol/invocation/executor.ts";
-import type { AskId, TaskId } from "./protocol/ids.ts";
+import type { AskId, TaskId, ThreadId } from "./protocol/ids.ts";
 import type { AgentResult, TaskSnapshot } from "./protocol/invocation/invocation-result.ts";
 import type { CompleteMessage, Message } from "./protocol/task/message.ts";
 
@@ -226,6 +226,11 @@ export interface Durable {
    * run that was handed over to finds the conversation.
    */
   messages(): Promise<CompleteMessage[]>;
+  /**
+   * What was said in the thread before this task: always the same, since nothing is said into a thread before its last task
+   * is over. Empty for a task that belongs to no thread.
+   */
+  history(): Promise<CompleteMessage[]>;
   /** A message of the task's own making, kept as an event; returned as it is kept. */
   say(key: string, message: Message): CompleteMessage;
   /** An event of the run's own. */
@@ -281,6 +286,17 @@ export interface StartOptions {
    * Takes the place of `key`.
    */
   readonly once?: { readonly key: string; readonly content: string };
+  /** The task becomes the next one of this thread, in the same commit. `conflict` while the last one is not over. */
+  readonly thread?: ThreadPlace;
+}
+
+/** Where a root task is said. */
+export interface ThreadPlace {
+  /** The folder of the project that the task belongs to; empty for none. */
+  readonly project: string;
+  /** The name or the id of a thread. A name that is new in the project, and null, begin a thread. */
+  readonly thread: string | null;
+  readonly kind: "agent" | "manager";
 }
 
 export interface MessageOptions {
@@ -290,7 +306,10 @@ export interface MessageOptions {
 
 export interface Tasks {
   /** Returns once the task is durable. */
-  start(task: NewTask, options?: StartOptions): Promise<{ readonly task: TaskId; readonly existed: boolean }>;
+  start(
+    task: NewTask,
+    options?: StartOptions,
+  ): Promise<{ readonly task: TaskId; readonly existed: boolean; readonly thread?: ThreadId }>;
   /** Settles a wait; the first answer wins. */
   deliver(wait: AskId, value: unknown, by: Answerer): Promise<Delivery>;
   message(task: TaskId, message: Message, options?: MessageOptions): Promise<void>;

@@ -37,9 +37,18 @@ import type {
   WorkspaceLeftover,
   WorkspaceView,
 } from "../protocol/api/workspace-shapes.ts";
+import type {
+  BeginThread,
+  ForkThread,
+  ThreadListQuery,
+  ThreadMessagePage,
+  ThreadMessagesQuery,
+  ThreadPage,
+  ThreadView,
+} from "../protocol/api/thread-shapes.ts";
 import type { Answerer } from "../protocol/task/ask.ts";
 import type { LiveDelta, TaskEvent } from "../protocol/task/event.ts";
-import type { AskId, GoalId, TaskId } from "../protocol/ids.ts";
+import type { AskId, GoalId, TaskId, ThreadId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { NewStandingApproval, StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { OperatorInfo } from "../protocol/operator/operator-session.ts";
@@ -91,6 +100,11 @@ export interface Reader {
   heldAgents(): Promise<readonly HeldAgent[]>;
   /** A conversation with the manager, with its latest turns. */
   conversation(conversation: TaskId): Promise<ConversationView>;
+  /** The thread in which something was said last comes first. Conversations with the manager are among them. */
+  threads(query?: ThreadListQuery): Promise<ThreadPage>;
+  thread(thread: ThreadId): Promise<ThreadView>;
+  /** What was said in the thread, oldest first. */
+  threadMessages(thread: ThreadId, query?: ThreadMessagesQuery): Promise<ThreadMessagePage>;
   /** Newest first. */
   goals(query?: GoalListQuery): Promise<GoalPage>;
   goal(goal: GoalId): Promise<GoalView>;
@@ -194,6 +208,13 @@ export interface Tutti extends Reader {
    * that id. `by` is ignored over HTTP.
    */
   converse(conversation: TaskId, text: string, by: Answerer): Promise<string>;
+  /**
+   * A thread that begins with a task that is there already, so that it can be gone on with; the thread that the task is in,
+   * if there is one. Something is said into a thread by an invocation with its name or id as `thread`.
+   */
+  beginThread(task: TaskId, options?: Omit<BeginThread, "task">): Promise<ThreadView>;
+  /** A copy of the thread, up to a message if one is named. Both go on by themselves. */
+  forkThread(thread: ThreadId, options?: ForkThread): Promise<ThreadView>;
   /** All workspaces, oldest first, also those of tasks that are gone, and what lies among them and belongs to none. */
   workspaces(): Promise<{
     readonly workspaces: readonly WorkspaceView[];

@@ -168,6 +168,11 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
     startConversation: async (body = {}) => (await call("startConversation", { body })).conversation,
     converse: async (conversation, text) =>
       (await call("converse", { params: { conversation }, body: { text } })).message,
+    threads: (query = {}) => call("threads", { query }),
+    thread: (thread) => call("thread", { params: { thread } }),
+    threadMessages: (thread, query = {}) => call("threadMessages", { params: { thread }, query }),
+    beginThread: (task, options = {}) => call("beginThread", { body: { task, ...options } }),
+    forkThread: (thread, body = {}) => call("forkThread", { params: { thread }, body }),
     ...workspaceCalls(call),
     schedules: () =>
       allPages(async (cursor) => {

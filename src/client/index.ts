@@ -34,6 +34,15 @@ export type {
   TaskPage,
 } from "../protocol/api/task-shapes.ts";
 export type {
+  BeginThread,
+  ForkThread,
+  ThreadListQuery,
+  ThreadMessagePage,
+  ThreadMessagesQuery,
+  ThreadPage,
+  ThreadView,
+} from "../protocol/api/thread-shapes.ts";
+export type {
   DiffFile,
   MergedTask,
   PrunedWorkspaces,
@@ -43,7 +52,7 @@ export type {
   WorkspaceLeftover,
   WorkspaceView,
 } from "../protocol/api/workspace-shapes.ts";
-export type { AskId, TaskId } from "../protocol/ids.ts";
+export type { AskId, TaskId, ThreadId } from "../protocol/ids.ts";
 export type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 export type { AskFrame, HookAfterFrame, HookBeforeFrame, SpawnFrame } from "../protocol/operator/frames.ts";
 export type { JoinedOperator, OperatorInfo } from "../protocol/operator/operator-session.ts";

@@ -184,6 +184,11 @@ export class DurableRun implements Durable {
     return said.map(messageIn);
   }
 
+  history(): Promise<CompleteMessage[]> {
+    const { parts, task } = this.#core;
+    return parts.history(task.name);
+  }
+
   say(key: string, message: Message): CompleteMessage {
     this.#core.use(key);
     return sayAt(this.#core, key, message);

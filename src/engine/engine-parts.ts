@@ -1,6 +1,8 @@
 // What the parts of the engine share, as plain data: whoever is given it can reach the store, the clock and the live tasks.
 
+import type { TaskId } from "../protocol/ids.ts";
 import type { LiveDelta } from "../protocol/task/event.ts";
+import type { CompleteMessage } from "../protocol/task/message.ts";
 import type { Clock } from "../ports.ts";
 import type { Store } from "../store/store.ts";
 import type { LiveTask } from "./live-task.ts";
@@ -26,4 +28,6 @@ export interface EngineParts {
   readonly launch: (task: LiveTask) => void;
   /** Text that is being written: shown, not kept. */
   readonly onLive: (delta: LiveDelta) => void;
+  /** What was said in the thread of a task before it. */
+  readonly history: (task: TaskId) => Promise<CompleteMessage[]>;
 }

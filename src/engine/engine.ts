@@ -1,11 +1,11 @@
 // The engine: what the outside may do to tasks, and how all of them are paused and stopped.
 
 import { TuttiError } from "../protocol/error.ts";
-import type { AskId, TaskId } from "../protocol/ids.ts";
+import type { AskId, TaskId, ThreadId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import { type Answerer, NoAnswer } from "../protocol/task/ask.ts";
 import type { LiveDelta } from "../protocol/task/event.ts";
-import { completeMessage, type Message } from "../protocol/task/message.ts";
+import { completeMessage, type CompleteMessage, type Message } from "../protocol/task/message.ts";
 import { isTerminal } from "../protocol/task/task-status.ts";
 import type {
   Clock,
@@ -38,6 +38,7 @@ import { Runners } from "./runners.ts";
 import { Slots } from "./slots.ts";
 import { StartedKeys } from "./started-keys.ts";
 import { resumeStopped } from "./stopped-task.ts";
+import { ThreadStarts } from "./thread-starts.ts";
 import { type AdoptOptions, Trees, type TreeOptions } from "./trees.ts";
 import { settledIn } from "./wait-body.ts";
 import { Waits } from "./waits.ts";
@@ -53,6 +54,8 @@ export interface EngineOptions extends TreeOptions {
   readonly slots?: number;
   /** Text that is being written: shown, not kept. */
   readonly onLive?: (delta: LiveDelta) => void;
+  /** What was said in the thread of a task before it; nothing when absent. */
+  readonly history?: (task: TaskId) => Promise<CompleteMessage[]>;
   /** Takes out of every text that is recorded what must not be kept, before anybody gets it; valid JSON must stay valid. */
   readonly redact?: Redact;
   /** Why no new work is taken, such as a disk that is almost full; undefined while it is. Running tasks go on. */
@@ -69,6 +72,7 @@ export class Engine implements Tasks {
   readonly #waiting: OutsideWaits;
   readonly #trees: Trees;
   readonly #startedKeys: StartedKeys;
+  readonly threads: ThreadStarts;
   #stopped: TuttiError | undefined;
 
   constructor(options: EngineOptions) {
@@ -90,10 +94,12 @@ export class Engine implements Tasks {
       trials: new ResumeTrials(clock),
       launch: (task) => this.#driver.launch(task),
       onLive: (delta) => onLive?.(delta),
+      history: async (task) => options.history?.(task) ?? [],
     };
     this.#driver = new Driver(this.#parts);
     this.#trees = new Trees(this.#parts, options, () => this.halted);
     this.#startedKeys = new StartedKeys(this.#parts, (root) => this.#trees.isJustTakenOver(root));
+    this.threads = new ThreadStarts(this.#parts);
     this.#offCommit = store.onCommit(() => {
       if (store.failure !== undefined) this.#halt(store.failure);
       else if (store.stalled !== undefined && this.#stopped !== undefined) store.giveUpStalled();
@@ -215,7 +221,10 @@ export class Engine implements Tasks {
 
   // ---- what the outside does to tasks
 
-  async start(task: NewTask, options: StartOptions = {}): Promise<{ task: TaskId; existed: boolean }> {
+  async start(
+    task: NewTask,
+    options: StartOptions = {},
+  ): Promise<{ task: TaskId; existed: boolean; thread?: ThreadId }> {
     this.#checkStalled();
     const { store } = this.#parts;
     const { once } = options;
@@ -226,15 +235,18 @@ export class Engine implements Tasks {
       key === undefined || options.anew === true ? undefined : this.#startedKeys.find(key, { finished, content });
     if (known !== undefined) {
       await store.committed();
-      return { task: known, existed: true };
+      const said = options.thread === undefined ? undefined : this.threads.of(known);
+      return { task: known, existed: true, ...(said === undefined ? {} : { thread: said }) };
     }
     this.#checkRoom();
+    const place = options.thread === undefined ? undefined : this.threads.placeFor(options.thread);
     const made = addRoot(this.#parts, task);
+    const thread = place?.add(made.id);
     const onDisk = key === undefined ? undefined : this.#startedKeys.bind(key, made, content);
     await store.committed();
     onDisk?.();
     this.#driver.launch(made);
-    return { task: made.name, existed: false };
+    return { task: made.name, existed: false, ...(thread === undefined ? {} : { thread }) };
   }
 
   async deliver(wait: AskId, answer: unknown, by: Answerer): Promise<Delivery> {

@@ -19,6 +19,9 @@ export type GoalId = z.infer<typeof GoalId>;
 export const AskId = idOf("ask");
 export type AskId = z.infer<typeof AskId>;
 
+export const ThreadId = idOf("thr");
+export type ThreadId = z.infer<typeof ThreadId>;
+
 export const EvidenceId = idOf("evd");
 export type EvidenceId = z.infer<typeof EvidenceId>;
 

@@ -4,6 +4,7 @@ import type { TuttiError } from "../protocol/error.ts";
 import type { AskKind } from "../protocol/task/ask.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
 import type { TaskStatus, TerminalStatus } from "../protocol/task/task-status.ts";
+import type { ThreadRecords } from "./threads.ts";
 
 export type EventType = TaskEvent["type"];
 export type OpenStatus = Exclude<TaskStatus, TerminalStatus>;
@@ -154,7 +155,7 @@ type WithoutId<T> = Omit<T, "id">;
  * committed. If the disk is full, the store is stalled: the batch stays queued and is tried again until there is room.
  * After any other failed commit every call throws `failure`.
  */
-export interface Store {
+export interface Store extends ThreadRecords {
   /** Random, made with the store; part of every name it gives. */
   readonly salt: string;
   readonly failure: TuttiError | undefined;

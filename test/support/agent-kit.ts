@@ -10,6 +10,7 @@ import type { Clock, NewTask, Runner } from "../../src/ports.ts";
 import type { Model } from "../../src/model-port.ts";
 import { type InvocationFile, readInvocationFile } from "../../src/protocol/invocation/invocation-file.ts";
 import type { InvocationResult, AgentResult } from "../../src/protocol/invocation/invocation-result.ts";
+import type { TaskId } from "../../src/protocol/ids.ts";
 import type { LiveDelta } from "../../src/protocol/task/event.ts";
 import { CompleteMessage } from "../../src/protocol/task/message.ts";
 import { invocationRunner } from "../../src/runner/invocation/runner.ts";
@@ -29,6 +30,8 @@ export interface WorldOptions {
   /** The system's clock when absent. */
   readonly clock?: Clock;
   readonly onLive?: (delta: LiveDelta) => void;
+  /** What was said in the thread of a task before it; `folder` is that of the state. */
+  readonly history?: (folder: string, task: TaskId) => Promise<CompleteMessage[]>;
 }
 
 export class World {
@@ -50,6 +53,7 @@ export class World {
         ...options.runners,
       },
       ...(options.onLive === undefined ? {} : { onLive: options.onLive }),
+      history: async (task) => options.history?.(folder, task) ?? [],
     });
   }
 

@@ -13,6 +13,7 @@ import type { TaskId } from "../../src/protocol/ids.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { openView } from "../../src/store/sqlite/sqlite-view.ts";
 import type { StoreView } from "../../src/store/view.ts";
+import { historyBefore } from "../../src/daemon/state/thread-messages.ts";
 import { openEventFeed } from "../../src/daemon/state/event-feed.ts";
 import { Keys } from "../../src/daemon/state/api-keys.ts";
 import { InsightIndex } from "../../src/daemon/insight/insight-index.ts";
@@ -107,6 +108,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     treeRunners: runtimes.treeRunners,
     slots: options.slots ?? 64,
     onLive: live,
+    history: (task) => historyBefore(view, task),
   });
   await engine.recover();
   const feed = await openEventFeed(store, view);

@@ -41,6 +41,11 @@ export function lateView(view: StoreView): StoreView {
     lastEvent: () => late(() => view.lastEvent()),
     steps: (task, page) => late(() => view.steps(task, page)),
     messages: (task, page) => late(() => view.messages(task, page)),
+    threads: (filter) => late(() => view.threads(filter)),
+    threadListing: (id) => late(() => view.threadListing(id)),
+    threadOfTask: (root) => late(() => view.threadOfTask(root)),
+    threadEntries: (thread, page) => late(() => view.threadEntries(thread, page)),
+    threadEntriesBefore: (thread, page) => late(() => view.threadEntriesBefore(thread, page)),
     close: () => view.close(),
   };
 }

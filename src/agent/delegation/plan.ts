@@ -36,13 +36,32 @@ export function planInvocation(caller: Caller, invocation: Invocation): Plan {
   if (error !== undefined) {
     return { ok: false, code: "invalid_input", message: describeInvocationError(error), details: { ...error } };
   }
+  const isThread = isSaidIntoThread(caller);
+  if (isThread && invocation.join !== "single") {
+    const message = `a thread takes one target, whose caller waits for it (join "single"), not join "${invocation.join}"`;
+    return { ok: false, code: "invalid_input", message };
+  }
   const children: NewTask[] = [];
   for (const target of invocation.targets) {
     const planned = planTarget(caller, invocation, target);
     if (!planned.ok) return planned;
+    if (isThread && !holdsThreads.has(planned.child.runner.kind)) return noThread(planned.child);
     children.push(planned.child);
   }
   return { ok: true, children };
+}
+
+/** Only what comes from outside is said into the thread; what its agents call are tasks of their own. */
+function isSaidIntoThread({ file, agent }: Caller): boolean {
+  return file.thread !== undefined && agent === undefined;
+}
+
+/** The runners that begin with what was said before. */
+const holdsThreads: ReadonlySet<string> = new Set(["local"]);
+
+function noThread({ agent, runner }: NewTask): PlanError {
+  const message = `${agent} cannot go on with a thread, because its runner ${runner.kind} does not see what was said before; leave \`thread\` out`;
+  return { ok: false, code: "refused", message };
 }
 
 /** A client's tool may not take the name of a built-in one: the agent that calls it must know whose tool runs. */
@@ -72,6 +91,7 @@ function planTarget(
     message: { ...target.message, created_at: target.message.created_at ?? caller.now },
     tools: access.offeredTools,
     context: invocation.context === "inherited" ? "inherited" : "independent",
+    ...(isSaidIntoThread(caller) ? { thread: true } : {}),
   };
   const child: NewTask = {
     runner: executor.type === "local" ? localRunner(executor) : executor.runner,

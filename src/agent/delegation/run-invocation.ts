@@ -59,6 +59,7 @@ async function handOver(
     message: from?.input.message ?? message,
     tools: access.offeredTools,
     context: from?.input.context ?? "independent",
+    ...(from?.input.thread === true ? { thread: true } : {}),
     handed: { message, from: from?.id ?? durable.agent },
   };
   const why = reason === undefined ? {} : { reason };

@@ -18,6 +18,8 @@ export const TaskInput = z.object({
   message: Message,
   tools: OfferedTools,
   context: z.enum(["independent", "inherited"]),
+  /** It is said into the thread of its tree, so it begins with what was said there before. */
+  thread: z.literal(true).optional(),
   /** In a run that begins with a handover: the message of the agent that handed over, and its name. */
   handed: z.object({ message: Message, from: z.string() }).optional(),
 });

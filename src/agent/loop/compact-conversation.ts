@@ -23,7 +23,8 @@ import {
   maskEnd,
   maskResults,
 } from "./compaction.ts";
-import { callsIn, type Conversation } from "./conversation.ts";
+import { callsIn } from "./call-order.ts";
+import type { Conversation } from "./conversation.ts";
 import { mentionedIds } from "../../core/mentioned-ids.ts";
 import { isFeedback, isSummary, type Occasion, summaryKey } from "./message-keys.ts";
 import { sizeOf } from "./model-view.ts";
@@ -66,13 +67,26 @@ export async function compactConversation(context: CompactionContext): Promise<v
   const old = conversation.view.slice(0, foldUpTo);
   // The first two messages, the opening and perhaps an earlier summary, stay or are replaced by one of about their size.
   if (!isWorthwhile(sizeOf(old.slice(2)), limit)) return;
-  conversation.fold(foldUpTo, await summarise(context, old));
+  conversation.fold(foldUpTo, await summarise(context, old, conversation.view[foldUpTo]?.id));
 }
 
-const Summary = z.object({ message: CompleteMessage, usage: Usage });
+/** `next`: the first message that it does not cover. The next task of a thread begins there. */
+const Summary = z.object({ message: CompleteMessage, usage: Usage, next: z.string().optional() });
 
-async function summarise(context: CompactionContext, old: readonly CompleteMessage[]): Promise<CompleteMessage> {
+/** The first message that a summary does not cover, as a line of the log tells it; undefined for any other line. */
+export function nextAfterSummary(line: unknown): string | undefined {
+  const { data } = Summary.safeParse(line);
+  return data !== undefined && isSummary(data.message.id) ? data.next : undefined;
+}
+
+/** `next`: the id of the first message that stays. */
+async function summarise(
+  context: CompactionContext,
+  old: readonly CompleteMessage[],
+  next: string | undefined,
+): Promise<CompleteMessage> {
   const { durable, model, modelName, conversation, limit, occasion } = context;
+  const { opening } = conversation;
   const key = summaryKey(conversation.turn, occasion);
   const id = messageId(durable, key);
   const request: ModelRequest = {
@@ -95,15 +109,16 @@ async function summarise(context: CompactionContext, old: readonly CompleteMessa
       },
       async (step) => {
         const reply = await model.call(request, { signal: step.signal });
-        const message = summaryMessage(messageText(reply.message), old);
-        return { message: completeMessage(message, { id, now: step.now() }), usage: reply.usage };
+        const message = summaryMessage(messageText(reply.message), { old, opening });
+        const summary = { message: completeMessage(message, { id, now: step.now() }), usage: reply.usage };
+        return next === undefined ? summary : { ...summary, next };
       },
     );
     return message;
   } catch (thrown) {
     // Without a model's words the old turns are left out all the same; what must not be lost is carried over by us.
     if (!(thrown instanceof TuttiError && thrown.code === "step_failed")) throw thrown;
-    return durable.say(`${key}.without`, { ...summaryMessage("", old), id });
+    return durable.say(`${key}.without`, { ...summaryMessage("", { old, opening }), id });
   }
 }
 
@@ -111,7 +126,13 @@ async function summarise(context: CompactionContext, old: readonly CompleteMessa
 const CarriedOver = z.object({ said: z.array(z.string()), asked: z.array(z.string()), ids: z.array(z.string()) });
 type CarriedOver = z.infer<typeof CarriedOver>;
 
-function summaryMessage(words: string, old: readonly CompleteMessage[]): Message {
+interface Folded {
+  readonly old: readonly CompleteMessage[];
+  readonly opening: CompleteMessage;
+}
+
+function summaryMessage(words: string, folded: Folded): Message {
+  const { old } = folded;
   const earlier = old.find(({ id }) => isSummary(id));
   const texts = [words.trim(), ...(earlier === undefined ? [] : [messageText(earlier)])];
   const summary = texts.find((text) => text !== "") ?? "(There is no summary of it.)";
@@ -123,25 +144,27 @@ function summaryMessage(words: string, old: readonly CompleteMessage[]): Message
         part_type: "text",
         data: `[What came before was left out to save space. This is a summary of it:]\n\n${summary}`,
       },
-      { part_type: "data", data: carriedOver(old, earlier) },
+      { part_type: "data", data: carriedOver(folded, earlier) },
     ],
   };
 }
 
-function carriedOver(old: readonly CompleteMessage[], earlier: CompleteMessage | undefined): CarriedOver {
+function carriedOver({ old, opening }: Folded, earlier: CompleteMessage | undefined): CarriedOver {
   const data = earlier?.parts.find((part) => part.part_type === "data")?.data;
   const before = CarriedOver.safeParse(data).data ?? { said: [], asked: [], ids: [] };
   const text = old.flatMap(({ parts }) => parts.map(partText)).join("\n");
   return {
-    said: [...before.said, ...messagesToTask(old)].slice(-mostItems),
+    said: [...before.said, ...messagesToTask(old, opening)].slice(-mostItems),
     asked: [...before.asked, ...answeredAsks(old)].slice(-mostItems),
     ids: [...new Set([...before.ids, ...mentionedIds(text)])].slice(-mostItems),
   };
 }
 
 /** Without the opening, which stays in the conversation, and without our feedback on replies, which is no longer needed. */
-function messagesToTask(old: readonly CompleteMessage[]): string[] {
-  const messages = old.slice(1).filter(({ role, id }) => role === "user" && !isSummary(id) && !isFeedback(id));
+function messagesToTask(old: readonly CompleteMessage[], opening: CompleteMessage): string[] {
+  const messages = old.filter(
+    ({ role, id }) => role === "user" && id !== opening.id && !isSummary(id) && !isFeedback(id),
+  );
   return messages.map((message) => clip(messageText(message), longestItem));
 }
 

@@ -74,9 +74,9 @@ export function maskResults(view: readonly CompleteMessage[], upTo: number): Com
 export function foldTurns(
   view: readonly CompleteMessage[],
   upTo: number,
-  kept: { readonly opening: CompleteMessage; readonly summary: CompleteMessage },
+  kept: { readonly opening: readonly CompleteMessage[]; readonly summary: CompleteMessage },
 ): CompleteMessage[] {
-  return [kept.opening, kept.summary, ...view.slice(upTo)];
+  return [...kept.opening, kept.summary, ...view.slice(upTo)];
 }
 
 function maskedMessage(message: CompleteMessage): CompleteMessage {

@@ -4,10 +4,11 @@ import { z } from "zod";
 
 import { isOfAttempt } from "../../core/message-id.ts";
 import { inheritHistory, snapshotHistory } from "../../core/history.ts";
-import { completeMessage, type CompleteMessage, type Message, type ToolCall } from "../../protocol/task/message.ts";
+import { completeMessage, type CompleteMessage, type Message } from "../../protocol/task/message.ts";
 import type { Durable } from "../../ports.ts";
 import { SharedHistory, type TaskInput } from "../delegation/task-input.ts";
 import { foldTurns, maskResults } from "./compaction.ts";
+import { inCallOrder } from "./call-order.ts";
 import { addFenced } from "./fenced-form.ts";
 import { isSummary } from "./message-keys.ts";
 import { modelView, sizeOf } from "./model-view.ts";
@@ -46,6 +47,8 @@ export interface Conversation {
   readonly view: readonly CompleteMessage[];
   /** The same messages in the format of the model. */
   readonly formatted: readonly CompleteMessage[];
+  /** The first message of the task. */
+  readonly opening: CompleteMessage;
   readonly turn: number;
   /** Characters in the view. */
   readonly size: number;
@@ -106,14 +109,20 @@ export async function openConversation(
   let strikes = restored?.state.strikes;
   const ofEarlierRuns = inCallOrder(messages.slice(0, before)).filter((message) => !isOwnSummary(durable, message));
   // The call that handed the task over has no result, and the next agent must not take it for one of its own.
-  let view = snapshotHistory([...inheritedHistory(durable, input), opening, ...ofEarlierRuns.map(toView)]);
+  let view = snapshotHistory([...(await historyOf(durable, input)), opening, ...ofEarlierRuns.map(toView)]);
   let count = before;
+  // In a thread the opening may be among the latest messages, and then it stays where it is.
+  const folded = (long: readonly CompleteMessage[], upTo: number, summary: CompleteMessage): CompleteMessage[] =>
+    foldTurns(long, upTo, {
+      opening: input.thread === true && long.indexOf(opening) >= upTo ? [] : [opening],
+      summary,
+    });
   const pending = [...compactions];
   for (const message of inCallOrder(messages.slice(before))) {
     for (; pending[0]?.said === count && pending[0].kind === "mask"; pending.shift()) {
       view = maskResults(view, pending[0].upTo);
     }
-    if (pending[0]?.said === count) view = foldTurns(view, pending.shift()?.upTo ?? 0, { opening, summary: message });
+    if (pending[0]?.said === count) view = folded(view, pending.shift()?.upTo ?? 0, message);
     else view.push(toView(message));
     count += 1;
   }
@@ -133,6 +142,7 @@ export async function openConversation(
   const conversation: MutableConversation = {
     view,
     formatted: [],
+    opening,
     turn: restored?.state.turn ?? 0,
     size: 0,
     measured: restored?.state.measured,
@@ -196,7 +206,7 @@ export async function openConversation(
     fold(upTo, summary) {
       compactions.push({ said: count, kind: "fold", upTo });
       count += 1;
-      replaceView(foldTurns(conversation.view, upTo, { opening, summary }));
+      replaceView(folded(conversation.view, upTo, summary));
     },
   };
   append(view);
@@ -227,40 +237,15 @@ function isOwnSummary(durable: Durable, { id }: CompleteMessage): boolean {
   return isOfAttempt(id, durable) && isSummary(id);
 }
 
+/** What was said before the task: in its thread, or by its caller. What an earlier task repeated is no matter of this one. */
+async function historyOf(durable: Durable, input: TaskInput): Promise<CompleteMessage[]> {
+  if (input.thread !== true) return inheritedHistory(durable, input);
+  const guard = repeatGuard(() => true);
+  return (await durable.history()).map((message) => modelView(message, guard));
+}
+
 function inheritedHistory(durable: Durable, { context }: TaskInput): CompleteMessage[] {
   if (context !== "inherited" || durable.shared === undefined) return [];
   const { history } = SharedHistory.parse(durable.shared);
   return inheritHistory(history, (_, index) => `${durable.task}.inherited.${index}`);
-}
-
-export function callsIn(message: Pick<Message, "parts">): ToolCall[] {
-  const calls: ToolCall[] = [];
-  for (const part of message.parts) if (part.part_type === "tool_call") calls.push(part.data);
-  return calls;
-}
-
-/** Results are recorded as they come in; the model sees them in the order of its calls, before and after a restart. */
-function inCallOrder(messages: readonly CompleteMessage[]): CompleteMessage[] {
-  const ordered: CompleteMessage[] = [];
-  let calls: string[] = [];
-  let results: CompleteMessage[] = [];
-  const callIndex = (message: CompleteMessage): number => {
-    const [part] = message.parts;
-    return part?.part_type === "tool_result" ? calls.indexOf(part.data.tool_call_id) : -1;
-  };
-  const flush = (): void => {
-    ordered.push(...results.toSorted((a, b) => callIndex(a) - callIndex(b)));
-    results = [];
-  };
-  for (const message of messages) {
-    if (message.role === "tool") {
-      results.push(message);
-      continue;
-    }
-    flush();
-    if (message.role === "assistant") calls = callsIn(message).map((call) => call.tool_call_id);
-    ordered.push(message);
-  }
-  flush();
-  return ordered;
 }

@@ -18,7 +18,7 @@ export const readResult = durableTool({
   effects: ["read"],
   waits: false,
   async run({ id, offset }, { durable }) {
-    const text = wholeResult(await durable.messages(), id);
+    const text = wholeResult(await durable.messages(), id) ?? wholeResult(await durable.history(), id);
     if (text === undefined) throw new TuttiError("not_found", `there is no result ${id} in this task`);
     const page = pageOf(text, offset ?? 0);
     if (!page.ok) return `[the result ${id} has ${page.total} characters; there is nothing at ${offset ?? 0}]`;

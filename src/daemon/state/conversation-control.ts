@@ -9,7 +9,7 @@ import type { z } from "zod";
 import type { Tutti } from "../../client/client.ts";
 import { foldConversation } from "../../core/fold-conversation.ts";
 import { isRehearsalName } from "../../core/rehearsal-name.ts";
-import type { Tasks } from "../../ports.ts";
+import type { NewTask, Tasks } from "../../ports.ts";
 import { NewConversation, SayToManager } from "../../protocol/api/conversation-shapes.ts";
 import type { ConversationView } from "../../protocol/conversation/conversation-view.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -28,12 +28,15 @@ interface ControlDeps {
   readonly engine: Pick<Tasks, "start" | "message">;
   readonly runtimes: ProjectRuntimes;
   readonly task: Tutti["task"];
+  /** Notes that something is being said in the conversation. */
+  readonly said: (conversation: TaskId) => void;
 }
 
 export function conversationControl({
   engine,
   runtimes,
   task: view,
+  said: noteSaid,
 }: ControlDeps): Pick<Tutti, "startConversation" | "converse"> {
   return {
     async startConversation(given = {}) {
@@ -51,19 +54,22 @@ export function conversationControl({
           "no model is set up that could answer; `tutti doctor` says how to set one up",
         );
       }
-      const { task } = await engine.start({
+      const conversation: NewTask = {
         runner: { kind: "conversation", config: project === undefined ? {} : { project, folder } },
         agent: "manager",
         input: { ...file, ...(model === undefined || file.script !== undefined ? {} : { model }) },
         rights: { tools: [], roots: [] },
         budget: { time_ms: longestLife, ...definedOf(budget) },
-      });
+      };
+      const place = { project: project ?? "", thread: null, kind: "manager" } as const;
+      const { task } = await engine.start(conversation, { thread: place });
       return task;
     },
     async converse(conversation, text, by) {
       const said = readRequest(SayToManager, { text });
       await mustBeConversation(view, conversation);
       const id = `${conversation}.mail.${randomUUID()}`;
+      noteSaid(conversation);
       await engine.message(conversation, { ...userMessage(said.text), id, name: by.name });
       return id;
     },

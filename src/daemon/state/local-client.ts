@@ -6,7 +6,7 @@ import { idInName } from "../../store/names.ts";
 import { waitBodyIn } from "../../engine/wait-body.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import type { AskId } from "../../protocol/ids.ts";
+import type { AskId, TaskId } from "../../protocol/ids.ts";
 import { isOperatorLabel } from "../../protocol/operator/operator-waits.ts";
 import type { LiveDelta } from "../../protocol/task/event.ts";
 import type { Store } from "../../store/store.ts";
@@ -28,6 +28,7 @@ import { conversationControl } from "./conversation-control.ts";
 import { goalControl } from "./goal-control.ts";
 import { sessionControl } from "./session-control.ts";
 import { taskRetrier } from "./retry-task.ts";
+import { threadControl } from "./thread-control.ts";
 import { goalTeller } from "./goal-reads.ts";
 import { goalStarter } from "./start-goal.ts";
 import { invocationStarter } from "./start-invocation.ts";
@@ -142,7 +143,8 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     retry: taskRetrier(deps),
     ...sessionControl({ view, engine, workspaces: deps.workspaces }),
     ...scheduleControl({ view, engine, tasks: reads.tasks, clock: systemClock, checkGoal }),
-    ...conversationControl({ engine, runtimes: deps.runtimes, task: reads.task }),
+    ...conversationControl({ engine, runtimes: deps.runtimes, task: reads.task, said: saidIn(store) }),
+    ...threadControl({ store, view, engine }),
     pause: () => engine.pause(),
     resume: () => engine.resume(),
     setup: deps.setup,
@@ -164,6 +166,14 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
   };
   deps.runtimes.actThrough({ client, goals: goalControl(client) });
   return client;
+}
+
+/** Notes that something was said in a task of a thread, in the commit of what was said. */
+function saidIn(store: Store): (task: TaskId) => void {
+  return (task) => {
+    const id = idInName(store.salt, task);
+    if (id !== undefined) store.touchThreads(id, systemClock.now());
+  };
 }
 
 function degradedBy(error: TuttiError | undefined): ServiceStatus["degraded"] {

@@ -41,6 +41,7 @@ import { endSchedulesOfKey, machineOffset, scheduledStarter } from "./schedule-c
 import { StartGoal } from "../../protocol/api/goal-shapes.ts";
 import { goalStarter } from "./start-goal.ts";
 import { invocationStarter } from "./start-invocation.ts";
+import { historyBefore } from "./thread-messages.ts";
 import { workerService } from "../operators/worker-service.ts";
 import { SecretKeeper } from "../secrets/secret-keeper.ts";
 import { collectSecrets } from "../secrets/collect-secrets.ts";
@@ -145,6 +146,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
         log.warn({ task, err: error }, "a tree of tasks could not be taken up and stays as it is");
       },
       onLive: live.tell,
+      history: (task) => historyBefore(view, task),
       refusesWork: watchDiskSpace(folder, { minFreeBytes }),
     });
     opened.unshift(leasesOutlastStalls(store, leases));

@@ -30,6 +30,7 @@ import { follow, type FollowSource } from "./follow-feed.ts";
 import { goalReads } from "./goal-reads.ts";
 import { heldAgents } from "../project/agent-failures.ts";
 import { observerOf } from "./observe-tasks.ts";
+import { threadReads } from "./read-threads.ts";
 import { listedAsk, listedWait, taskSummary, taskView, waitView } from "./row-views.ts";
 
 /** How often a state that others work on is looked at for more. */
@@ -97,6 +98,7 @@ export function readsOf(view: StoreView, folder: string): StoreReads {
   const all: StoreReads = {
     ...reads,
     ...goalReads(view),
+    ...threadReads(view),
     eventPage,
     async task(task) {
       const id = idInName(salt, task);

@@ -4,7 +4,7 @@ import { treeFile } from "../../agent/delegation/task-input.ts";
 import type { Tutti } from "../../client/client.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { taskBodyIn } from "../../engine/task-body.ts";
-import type { NewTask } from "../../ports.ts";
+import type { NewTask, StartOptions } from "../../ports.ts";
 import type { Retried } from "../../protocol/api/task-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
@@ -16,6 +16,7 @@ import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 import { owner } from "./api-keys.ts";
+import { threadPlace } from "./start-invocation.ts";
 
 interface RetryDeps {
   readonly store: Pick<Store, "salt" | "boundKey">;
@@ -76,10 +77,13 @@ async function retry(deps: RetryDeps, task: TaskId, { giveUp, once }: RetryOptio
     throw new TuttiError("conflict", message);
   }
   // A task that is over never changes, so the work is done again by a new tree.
-  return engine.start(await sameTask(deps, row.id), options);
+  const { thread, ...same } = await sameTask(deps, row.id);
+  const { task: made, existed } = await engine.start(same, { ...options, ...(thread === undefined ? {} : { thread }) });
+  return { task: made, existed };
 }
 
-async function sameTask({ view, runtimes }: RetryDeps, id: number): Promise<NewTask> {
+/** In a thread, what was said is said again, after what came since. */
+async function sameTask({ view, runtimes }: RetryDeps, id: number): Promise<NewTask & Pick<StartOptions, "thread">> {
   const row = await view.taskRow(id);
   if (row === undefined) throw new TuttiError("not_found", "the record of the task is gone");
   const { input, config, rights, budget } = taskBodyIn(row.body);
@@ -92,7 +96,9 @@ async function sameTask({ view, runtimes }: RetryDeps, id: number): Promise<NewT
   };
   // The tasks of a goal follow from its manager's decisions, so there is nothing to check beforehand.
   if (row.kind === "manager") return task;
-  const runtime = await runtimes.runtimeOf(readInvocationConfig(config).project);
-  if (runtime !== undefined) checkInvocation(treeFile(input), task, runtime.environment);
-  return task;
+  const { project } = readInvocationConfig(config);
+  const file = treeFile(input);
+  const runtime = await runtimes.runtimeOf(project);
+  if (runtime !== undefined) checkInvocation(file, task, runtime.environment);
+  return { ...task, ...threadPlace(file, project ?? "") };
 }

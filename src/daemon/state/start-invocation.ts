@@ -10,7 +10,7 @@ import { storedAgents } from "../../agent/definition/stored-agents.ts";
 import { modelOf } from "../../agent/loop/agent-setup.ts";
 import type { Tutti } from "../../client/client.ts";
 import { isRehearsalName } from "../../core/rehearsal-name.ts";
-import type { Tasks } from "../../ports.ts";
+import type { StartOptions, Tasks } from "../../ports.ts";
 import type { Started } from "../../protocol/api/task-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type InvocationFile, readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
@@ -58,13 +58,18 @@ async function start(
   const request = [JSON.stringify(JSON.parse(text)), project, ...task.rights.roots];
   // A repeated request is the same also when an agent was edited in between; without a key, it is then other work.
   const work = Object.keys(added).length === 0 ? request : [...request, JSON.stringify(added)];
-  const started = await engine.start(
-    task,
-    options.key === undefined
+  const started = await engine.start(task, {
+    ...(options.key === undefined
       ? { key: digestOf(work), anew: anew === true }
-      : { once: { key: `request ${options.caller ?? owner} ${options.key}`, content: digestOf(request) } },
-  );
+      : { once: { key: `request ${options.caller ?? owner} ${options.key}`, content: digestOf(request) } }),
+    ...threadPlace(file, project),
+  });
   return { ...started, warnings };
+}
+
+/** Where the task of an invocation is said, if it names a thread. */
+export function threadPlace({ thread }: InvocationFile, project: string): Pick<StartOptions, "thread"> {
+  return thread === undefined ? {} : { thread: { project, thread, kind: "agent" } };
 }
 
 /** Records the default model with the tree. The one of a config that is not trusted yet is looked up when the task runs. */

@@ -26,6 +26,7 @@ const tags = [
   { name: "tasks", description: "Tasks, running and ended" },
   { name: "workspaces", description: "The folders in which sessions work, and what came of the work" },
   { name: "events", description: "What happened, in order, as pages or as a stream" },
+  { name: "threads", description: "Conversations that go on after a task has ended" },
   { name: "conversations", description: "Talking with the manager about goals and sessions" },
   { name: "sessions", description: "What the sessions of tasks are doing, and how they are stopped and resumed" },
   { name: "schedules", description: "Work that is started again and again, at the times of a cron expression" },

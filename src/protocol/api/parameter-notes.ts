@@ -3,6 +3,9 @@
 export const parameterNotes: Readonly<Record<string, string>> = {
   task: "A task's id",
   conversation: "A conversation's id, which is that of its task",
+  thread: "A thread's id",
+  project: "Only those of the project with this folder",
+  named: "Only those with this name",
   goal: "A goal's id",
   schedule: "A schedule's id",
   ask: "An ask's id",

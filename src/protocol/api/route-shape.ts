@@ -45,6 +45,7 @@ export interface RouteSpec {
     | "sessions"
     | "schedules"
     | "conversations"
+    | "threads"
     | "workspaces"
     | "asks"
     | "catalog"

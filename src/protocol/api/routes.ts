@@ -11,6 +11,7 @@ import { scheduleRoutes } from "./schedule-routes.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import { signInRoutes } from "./sign-in-routes.ts";
 import { askRoutes, taskRoutes } from "./task-routes.ts";
+import { threadRoutes } from "./thread-routes.ts";
 import { workspaceRoutes } from "./workspace-routes.ts";
 
 export const routes = {
@@ -19,6 +20,7 @@ export const routes = {
   ...taskRoutes,
   ...sessionRoutes,
   ...conversationRoutes,
+  ...threadRoutes,
   ...askRoutes,
   ...scheduleRoutes,
   ...workspaceRoutes,

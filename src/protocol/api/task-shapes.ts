@@ -4,7 +4,7 @@ import { z } from "zod";
 import { Ask, AskKind } from "../task/ask.ts";
 import { TaskEvent } from "../task/event.ts";
 import { Failure } from "../failure.ts";
-import { AskId, TaskId, Time } from "../ids.ts";
+import { AskId, TaskId, ThreadId, Time } from "../ids.ts";
 import { AgentResult } from "../invocation/invocation-result.ts";
 import { queryBoolean } from "../query-boolean.ts";
 import { count, numberCursor } from "./list-query.ts";
@@ -22,6 +22,8 @@ export const Started = z.strictObject({
   /** It existed already: the same idempotency key, or the same invocation that has not finished. */
   existed: z.boolean(),
   warnings: z.array(z.string()),
+  /** The thread that it was said into. */
+  thread: ThreadId.optional(),
 });
 export type Started = z.infer<typeof Started>;
 

@@ -10,6 +10,7 @@ import { issuesOf, type ReadIssue } from "../lenient-read.ts";
 import { NonBlank } from "../non-blank.ts";
 import { OperatorName } from "../operator/operator-name.ts";
 import { Profile } from "../toolcalls/dialect.ts";
+import { ThreadRef } from "./thread-ref.ts";
 import { ToolDelivery } from "./tool-policy.ts";
 import { RehearsalScript } from "./rehearsal-script.ts";
 import { readWrittenJson } from "../json/written-json.ts";
@@ -103,6 +104,8 @@ export const InvocationFile = z.strictObject({
   /** Rules for its agents beside those of the configs; the strictest rule decides. */
   approvals: ApprovalRules.optional(),
   operators: TreeOperators.optional(),
+  /** The thread that it is said into, by its name in the project or by its id; a new name begins a thread. */
+  thread: ThreadRef.optional(),
   /** The folder of the project whose config applies, with its models and tools; where the file is run when absent. */
   project: NonBlank.optional(),
 });

@@ -49,11 +49,24 @@ export function pruneTrees(folder: string, options: PruneOptions): PruneReport {
   }
 }
 
+/**
+ * Oldest first. A tree that was said into a thread counts as ended when the last tree of the thread has, since the thread
+ * shows all of them and its next task begins with what was said in them. A fork has the trees of the thread that it is a copy of.
+ */
 function finishedTrees(database: DatabaseSync): { root: number; ended: number }[] {
   const rows = database
     .prepare(
-      `SELECT tasks.root AS root, MAX(results.at) AS ended FROM tasks LEFT JOIN results ON results.task = tasks.id
-       GROUP BY tasks.root HAVING COUNT(*) = COUNT(results.task) ORDER BY ended`,
+      `WITH trees AS MATERIALIZED (
+         SELECT tasks.root AS root, CASE WHEN COUNT(*) = COUNT(results.task) THEN MAX(results.at) END AS ended
+         FROM tasks LEFT JOIN results ON results.task = tasks.id GROUP BY tasks.root),
+       spoken AS MATERIALIZED (
+         SELECT thread, CASE WHEN COUNT(*) = COUNT(ended) THEN MAX(ended) END AS ended
+         FROM thread_entries JOIN trees ON trees.root = thread_entries.task GROUP BY thread)
+       SELECT trees.root AS root, MAX(trees.ended, IFNULL(MAX(spoken.ended), 0)) AS ended
+       FROM trees LEFT JOIN thread_entries ON thread_entries.task = trees.root
+       LEFT JOIN spoken ON spoken.thread = thread_entries.thread
+       GROUP BY trees.root HAVING trees.ended IS NOT NULL AND COUNT(thread_entries.thread) = COUNT(spoken.ended)
+       ORDER BY ended`,
     )
     .all();
   return rows.map((row) => ({ root: Number(row["root"]), ended: Number(row["ended"]) }));
@@ -69,7 +82,7 @@ function liveBytes(database: DatabaseSync): number {
 function removeTree(database: DatabaseSync, root: number): number {
   database.exec("BEGIN IMMEDIATE");
   try {
-    for (const table of ["tasks", "runs", "log", "waits", "mail"]) {
+    for (const table of ["tasks", "runs", "log", "waits", "mail", "threads"]) {
       database
         .prepare(
           `INSERT INTO counters (name, last) SELECT '${table}', COALESCE(MAX(id), 0) FROM ${table} WHERE true
@@ -93,6 +106,10 @@ function removeTree(database: DatabaseSync, root: number): number {
     for (const table of ["mail", "results", "result_previews", "request_previews", "leases", "resumes", "runs"]) {
       remove(`DELETE FROM ${table} WHERE task IN (${tasks})`);
     }
+    // A thread goes as a whole: what is left of it would begin in the middle of a conversation.
+    const threads = "SELECT thread FROM thread_entries WHERE task = ?";
+    remove(`DELETE FROM threads WHERE id IN (${threads})`);
+    remove(`DELETE FROM thread_entries WHERE thread IN (${threads})`);
     const removed = remove("DELETE FROM tasks WHERE root = ?");
     database.exec("COMMIT");
     return removed;

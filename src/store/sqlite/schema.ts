@@ -177,6 +177,26 @@ CREATE TABLE page_tokens (
 ) WITHOUT ROWID;
 `;
 
+/** Threads, each a list of root tasks in the order in which they were said. A conversation with the manager is one by itself. */
+const threadTables = `
+CREATE TABLE threads (
+  id INTEGER PRIMARY KEY, name TEXT, project TEXT NOT NULL, kind TEXT NOT NULL, created_at INTEGER NOT NULL,
+  said_at INTEGER NOT NULL, forked_from INTEGER
+);
+CREATE INDEX threads_name ON threads (project, name) WHERE name IS NOT NULL;
+CREATE INDEX threads_said ON threads (said_at, id);
+CREATE TABLE thread_entries (
+  thread INTEGER NOT NULL, position INTEGER NOT NULL, task INTEGER NOT NULL, until INTEGER,
+  PRIMARY KEY (thread, position)
+) WITHOUT ROWID;
+CREATE INDEX thread_entries_task ON thread_entries (task, thread);
+INSERT INTO threads SELECT ROW_NUMBER() OVER (ORDER BY id), NULL,
+  IFNULL(CASE WHEN json_valid(body) THEN body ->> '$.config.project' END, ''), 'manager', created_at, created_at, NULL
+  FROM tasks WHERE kind = 'conversation' AND parent IS NULL;
+INSERT INTO thread_entries SELECT ROW_NUMBER() OVER (ORDER BY id), 1, id, NULL
+  FROM tasks WHERE kind = 'conversation' AND parent IS NULL;
+`;
+
 export const migrations: readonly string[] = [
   first,
   second,
@@ -188,4 +208,5 @@ export const migrations: readonly string[] = [
   listTables,
   requestPreviews,
   pageTokensTable,
+  threadTables,
 ];

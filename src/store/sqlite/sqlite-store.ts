@@ -11,6 +11,7 @@ import { serviceRecordsOver } from "./sqlite-service-records.ts";
 import { readsOver } from "./statements.ts";
 import { isLongRequest } from "./task-requests.ts";
 import { storageError } from "./storage-error.ts";
+import { threadRecordsOver } from "./thread-records.ts";
 import { Writer } from "./writer.ts";
 
 /** Opens the folder's database for writing; the caller holds the lock. */
@@ -45,6 +46,7 @@ function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { r
   const lastAtOfAll = one("SELECT at AS value FROM log ORDER BY id DESC LIMIT 1", row.numberIn);
 
   return {
+    ...threadRecordsOver(database, path, { writer, nextId: () => (next.threads += 1) }),
     records,
     salt,
     get failure() {
@@ -235,7 +237,7 @@ function unfinishedTrees(all: ReturnType<typeof readsOver>["all"]): () => number
   return () => [...new Set([...withWork(), ...withNotes()])].filter((root) => root !== undefined);
 }
 
-type Counter = "tasks" | "runs" | "log" | "waits" | "mail";
+type Counter = "tasks" | "runs" | "log" | "waits" | "mail" | "threads";
 
 /** Ids are counted here, so that a row's id is known before it is on disk; pruning never lets one be used again. */
 function countersOf(database: OpenedDatabase["database"]): Record<Counter, number> {
@@ -250,6 +252,7 @@ function countersOf(database: OpenedDatabase["database"]): Record<Counter, numbe
     log: last("log"),
     waits: last("waits"),
     mail: last("mail"),
+    threads: last("threads"),
   };
 }
 

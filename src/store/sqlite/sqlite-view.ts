@@ -14,6 +14,7 @@ import * as row from "./rows.ts";
 import { readsOver } from "./statements.ts";
 import { subtree } from "./subtree-sql.ts";
 import { requestsOver } from "./task-requests.ts";
+import { threadReadsOver } from "./thread-reads.ts";
 import { lastLine, stepKindList, totalsOver } from "./totals.ts";
 
 /** Attempt and run in one number. */
@@ -154,6 +155,7 @@ export function openView(folder: string): StoreView {
     tree: async (id, page) => pageOf(found(idsBelow(id, page.after, page.limit + 1), task), page, listingLength),
     wait: async (id) => wait(id),
     ...openWaitsOver(database, path),
+    ...threadReadsOver(database, path),
     events: async (of, page) => records(eventsOfTree(of, { ...page, limit: page.limit + 1 }), page),
     eventsAfter: async (page) => records(eventsAfter(page.after, page.limit + 1), page),
     recentEvents: async (of, limits) =>

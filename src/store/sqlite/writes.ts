@@ -14,6 +14,13 @@ const inForce = "void_until < ?3 AND revoked_at IS NULL";
 export const writes = {
   addTask: insert("tasks", 11),
   addRequest: insert("request_previews", 2),
+  addThread: insert("threads", 7),
+  addThreadEntry: insert("thread_entries", 4),
+  touchThread: "UPDATE threads SET said_at = MAX(said_at, ?) WHERE id = ?",
+  touchThreadsOf:
+    "UPDATE threads SET said_at = MAX(said_at, ?) WHERE id IN (SELECT thread FROM thread_entries WHERE task = ?)",
+  copyThreadEntries: `INSERT INTO thread_entries SELECT ?1, position, task, CASE WHEN position = ?3 THEN ?4 ELSE until END
+    FROM thread_entries WHERE thread = ?2 AND position <= ?3`,
   addOpen: "INSERT INTO open (task, status) VALUES (?, 'pending')",
   setStatus: "UPDATE open SET status = ? WHERE task = ?",
   dropOpen: "DELETE FROM open WHERE task = ?",

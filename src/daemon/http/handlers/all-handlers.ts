@@ -14,6 +14,7 @@ import { scheduleHandlers } from "./schedule-handlers.ts";
 import { sessionHandlers } from "./session-handlers.ts";
 import { signInHandlers } from "./sign-in-handlers.ts";
 import { taskHandlers } from "./task-handlers.ts";
+import { threadHandlers } from "./thread-handlers.ts";
 import { workerHandlers } from "./worker-handlers.ts";
 import { workspaceHandlers } from "./workspace-handlers.ts";
 
@@ -27,6 +28,7 @@ export function allHandlers(context: HttpContext): Handlers {
     ...sessionHandlers(context),
     ...scheduleHandlers(context),
     ...conversationHandlers(context),
+    ...threadHandlers(context),
     ...workspaceHandlers(context),
     ...eventHandlers(context),
     ...askHandlers(context),

@@ -1,0 +1,80 @@
+// Makes threads of tasks that are there already, and forks threads.
+
+import type { Tutti } from "../../client/client.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { taskBodyIn } from "../../engine/task-body.ts";
+import { BeginThread, ForkThread, type ThreadView } from "../../protocol/api/thread-shapes.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import type { TaskId, ThreadId } from "../../protocol/ids.ts";
+import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
+import { readInvocationConfig } from "../../runner/invocation/config.ts";
+import { idInName, taskName, threadName } from "../../store/names.ts";
+import type { Store } from "../../store/store.ts";
+import type { StoreView } from "../../store/view.ts";
+import { threadRow, threadView } from "./read-threads.ts";
+import { findMessage } from "./thread-messages.ts";
+
+interface ThreadDeps {
+  readonly store: Pick<Store, "committed">;
+  readonly view: StoreView;
+  readonly engine: Pick<Engine, "threads" | "refusesWork">;
+}
+
+export function threadControl(deps: ThreadDeps): Pick<Tutti, "beginThread" | "forkThread"> {
+  const { store, view, engine } = deps;
+  const made = async (thread: ThreadId): Promise<ThreadView> => {
+    await store.committed();
+    return threadView(view, await threadRow(view, thread));
+  };
+  const checkRoom = (): void => {
+    if (engine.refusesWork !== undefined) throw engine.refusesWork;
+  };
+  return {
+    async beginThread(task, options = {}) {
+      const { name } = checked(BeginThread, { task, ...options });
+      const { root, project } = await invocationOf(view, task);
+      const known = await view.threadOfTask(root);
+      if (known !== undefined) return made(threadName(view.salt, known.thread));
+      checkRoom();
+      return made(engine.threads.begin(root, { project, name: name ?? null }));
+    },
+    async forkThread(thread, options = {}) {
+      const { message, name } = checked(ForkThread, options);
+      const row = await threadRow(view, thread);
+      const point = message === undefined ? undefined : await findMessage(view, row.id, message);
+      if (message !== undefined && point === undefined) {
+        throw new TuttiError("not_found", `there is no message ${message} in ${thread}`);
+      }
+      checkRoom();
+      return made(engine.threads.fork(row, name ?? null, point));
+    },
+  };
+}
+
+function checked<T>(
+  schema: {
+    safeParse(value: unknown): { success: true; data: T } | { success: false; error: Parameters<typeof issuesOf>[0] };
+  },
+  given: unknown,
+): T {
+  const read = schema.safeParse(given);
+  if (read.success) return read.data;
+  throw new TuttiError("invalid_input", describeIssues(issuesOf(read.error)));
+}
+
+/** The root of a tree that one agent was asked in. Only the answer of one agent can be gone on with. */
+async function invocationOf(
+  view: StoreView,
+  task: TaskId,
+): Promise<{ readonly root: number; readonly project: string }> {
+  const id = idInName(view.salt, task);
+  const place = id === undefined ? undefined : await view.place(id);
+  const row = place === undefined ? undefined : await view.taskRow(place.root);
+  if (place === undefined || row === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
+  const root = taskName(view.salt, place.root);
+  const asked = await view.request(row.id);
+  if (row.kind === "invocation" ? asked.targets !== 1 : asked.prompt === "") {
+    throw new TuttiError("refused", `${root} cannot be gone on with in a thread: it does not ask one agent`);
+  }
+  return { root: row.id, project: readInvocationConfig(taskBodyIn(row.body).config).project ?? "" };
+}
