@@ -2,6 +2,7 @@
 
 import { type ConversationTurn, TurnOutcome } from "../protocol/conversation/conversation-view.ts";
 import { type CompleteMessage, messageText } from "../protocol/task/message.ts";
+import { capText } from "./cap-text.ts";
 
 /** The outcome of the turn that a message ends; undefined for any other message. */
 export function turnOutcome({ parts }: Pick<CompleteMessage, "parts">): TurnOutcome | undefined {
@@ -15,16 +16,50 @@ export function turnOutcome({ parts }: Pick<CompleteMessage, "parts">): TurnOutc
 /** The oldest first. */
 export function foldConversation(messages: Iterable<CompleteMessage>): ConversationTurn[] {
   const turns = new Map<string, ConversationTurn>();
-  for (const message of messages) {
-    const { id, role, created_at } = message;
-    if (role === "user") {
-      turns.set(id, { message: id, user: messageText(message), at: created_at, reply: null, outcome: null });
-      continue;
-    }
-    const outcome = turnOutcome(message);
-    const turn = outcome === undefined ? undefined : turns.get(outcome.answers);
-    if (turn === undefined || outcome === undefined) continue;
-    turns.set(turn.message, { ...turn, reply: messageText(message), outcome });
-  }
+  for (const message of messages) foldMessage(turns, message);
   return [...turns.values()];
+}
+
+/** The latest turns, as many as `most` allows in number and in characters together; long texts are cut and say so. */
+export class LatestTurns {
+  readonly #turns = new Map<string, ConversationTurn>();
+  readonly #most: { readonly turns: number; readonly characters: number; readonly text: number };
+  #characters = 0;
+
+  constructor(most: { readonly turns: number; readonly characters: number; readonly text: number }) {
+    this.#most = most;
+  }
+
+  add(message: CompleteMessage): void {
+    const turn = foldMessage(this.#turns, message);
+    if (turn === undefined) return;
+    const { text, turns, characters } = this.#most;
+    const short = { ...turn, user: capText(turn.user, text), reply: turn.reply && capText(turn.reply, text) };
+    this.#turns.set(turn.message, short);
+    // A turn that is answered was counted before with its question.
+    this.#characters += short.reply?.length ?? short.user.length;
+    for (const [id, oldest] of this.#turns) {
+      if (this.#turns.size === 1 || (this.#turns.size <= turns && this.#characters <= characters)) return;
+      this.#turns.delete(id);
+      this.#characters -= oldest.user.length + (oldest.reply?.length ?? 0);
+    }
+  }
+
+  /** The oldest first. */
+  list(): ConversationTurn[] {
+    return [...this.#turns.values()];
+  }
+}
+
+/** The turn that the message begins or ends; undefined when it does neither. */
+function foldMessage(turns: Map<string, ConversationTurn>, message: CompleteMessage): ConversationTurn | undefined {
+  const { id, role, created_at } = message;
+  const outcome = role === "user" ? undefined : turnOutcome(message);
+  const begun = outcome === undefined ? undefined : turns.get(outcome.answers);
+  const turn =
+    role === "user"
+      ? { message: id, user: messageText(message), at: created_at, reply: null, outcome: null }
+      : begun && outcome && { ...begun, reply: messageText(message), outcome };
+  if (turn !== undefined) turns.set(turn.message, turn);
+  return turn;
 }

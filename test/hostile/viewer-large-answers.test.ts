@@ -17,7 +17,7 @@ const room = 256 * mebibyte;
 /** Generous, because the tests of other files run at the same time. */
 const slowestHealthMs = 3_000;
 
-function listsOf({ root, child }: LargeState): string[] {
+function listsOf({ root, child, conversation }: LargeState): string[] {
   return [
     "/v1/tasks?limit=200",
     "/v1/tasks?limit=200&roots=false",
@@ -28,6 +28,11 @@ function listsOf({ root, child }: LargeState): string[] {
     `/v1/tasks/${root}/events?limit=1000`,
     `/v1/tasks/${child}/messages?limit=1000`,
     `/v1/tasks/${child}/steps?limit=1000`,
+    `/v1/conversations/${conversation}`,
+    "/v1/goals?limit=100",
+    "/v1/sessions?limit=100",
+    "/v1/schedules",
+    "/v1/workspaces",
     "/v1/operators",
     "/v1/agents",
     "/v1/models",

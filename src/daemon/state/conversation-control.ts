@@ -7,7 +7,7 @@ import { isAbsolute } from "node:path";
 import type { z } from "zod";
 
 import type { Tutti } from "../../client/client.ts";
-import { foldConversation } from "../../core/fold-conversation.ts";
+import { LatestTurns } from "../../core/fold-conversation.ts";
 import { isRehearsalName } from "../../core/rehearsal-name.ts";
 import type { NewTask, Tasks } from "../../ports.ts";
 import { NewConversation, SayToManager } from "../../protocol/api/conversation-shapes.ts";
@@ -16,7 +16,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import type { Budget } from "../../protocol/task/budget.ts";
-import { type CompleteMessage, userMessage } from "../../protocol/task/message.ts";
+import { userMessage } from "../../protocol/task/message.ts";
 import type { TaskView } from "../../protocol/task/task-view.ts";
 import { projectFolder } from "../project/project-folder.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
@@ -92,7 +92,8 @@ async function mustBeConversation(view: Tutti["task"], conversation: TaskId): Pr
   throw new TuttiError("not_found", `there is no conversation ${conversation}; it is a task of another kind`);
 }
 
-const mostTurns = 50;
+/** What one answer may hold; the messages of the task have the rest, page by page. */
+const mostShown = { turns: 50, characters: 1024 * 1024, text: 32_000 };
 
 /** A conversation with its latest turns. */
 export async function readConversation(
@@ -100,13 +101,12 @@ export async function readConversation(
   conversation: TaskId,
 ): Promise<ConversationView> {
   const { status, created_at, tokens, money_micro_usd } = await mustBeConversation(reads.task, conversation);
-  const messages: CompleteMessage[] = [];
+  const latest = new LatestTurns(mostShown);
   for (let after: number | null = 0; after !== null;) {
     const page: Awaited<ReturnType<Tutti["messages"]>> = await reads.messages(conversation, { after, limit: 1000 });
-    messages.push(...page.messages.map(({ message }) => message));
+    for (const { message } of page.messages) latest.add(message);
     after = page.next;
   }
   const asks = (await reads.asks(conversation)).map(({ id }) => id);
-  const turns = foldConversation(messages).slice(-mostTurns);
-  return { conversation, status, created_at, tokens, money_micro_usd, turns, asks };
+  return { conversation, status, created_at, tokens, money_micro_usd, turns: latest.list(), asks };
 }

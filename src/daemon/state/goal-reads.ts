@@ -1,6 +1,7 @@
 // Answers about goals from the events of their trees, and passes on what people say to them.
 
 import type { Reader, Tutti } from "../../client/client.ts";
+import { capText } from "../../core/cap-text.ts";
 import { goalIn } from "../../core/fold-goal.ts";
 import { goalGate, goalProgress } from "../../core/goal-gate.ts";
 import { goalOfTask, taskOfGoal } from "../../core/goal-id.ts";
@@ -37,7 +38,9 @@ export function goalReads(view: StoreView): GoalReads {
       const { limit, cursor } = GoalListQuery.parse(query);
       const after = cursor === undefined ? {} : { after: Number(cursor) };
       const found = await view.tasks({ limit, maxLength: pageLength, runner: "manager", roots: true, ...after });
-      const goals = await Promise.all(found.rows.map((row) => listedGoal(view, row)));
+      const goals: ListedGoal[] = [];
+      // One after the other: a record and its events may have megabytes, of which little is shown.
+      for (const row of found.rows) goals.push(await listedGoal(view, row));
       return { goals, next: found.more ? String(found.rows.at(-1)?.id) : null };
     },
     async goal(id) {
@@ -84,7 +87,7 @@ async function listedGoal(view: StoreView, { id, status, created_at }: TaskListi
   const events = await view.recentEvents(id, { limit: recent, maxLength: pageLength });
   for (const event of events.toReversed()) {
     const { type, data } = eventView(view.salt, event);
-    if (type === "goal.changed") return { ...listed, status: data.status, reason: data.reason };
+    if (type === "goal.changed") return { ...listed, status: data.status, reason: capText(data.reason, shownText) };
     if (type === "goal.linked") return { ...listed, status: "in_progress", reason: "" };
   }
   return status === "failed"
