@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { build, type Plugin } from "esbuild";
+import { build, type BuildOptions, type Plugin } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
 
@@ -13,6 +13,13 @@ export const commandEntries = {
   "search-worker": "src/agent/workspace/search-worker.ts",
   "insight-worker": "src/daemon/insight/insight-worker.ts",
   "config-child": "src/daemon/project/config-child.ts",
+};
+
+/** What programs import, and the thread that searches. */
+export const libraryEntries = {
+  index: "src/index.ts",
+  testing: "src/library/testing.ts",
+  "search-worker": "src/agent/workspace/search-worker.ts",
 };
 
 /** Packages of the daemon that load files of their own. Everything else goes in, so that the package installs on old versions of Node without warnings. */
@@ -32,7 +39,28 @@ const englishOnly: Plugin = {
   },
 };
 
-export async function bundle(entries: Readonly<Record<string, string>>, outdir: string): Promise<void> {
+/** An error is the same for every part of the package that a program imports, so that it is recognised by its class. */
+const sharedError: Plugin = {
+  name: "shared-error",
+  setup(building) {
+    building.onResolve({ filter: /(?:^|\/)error\.ts$/ }, ({ path, resolveDir }) =>
+      join(resolveDir, path) === join(root, "src", "protocol", "error.ts")
+        ? { path: "../protocol/error.js", external: true }
+        : undefined,
+    );
+  },
+};
+
+/** The schemas of a program and those of the library are made by the same zod. */
+export function bundleLibrary(outdir: string): Promise<void> {
+  return bundle(libraryEntries, outdir, { external: ["zod", ...external], plugins: [sharedError] });
+}
+
+export async function bundle(
+  entries: Readonly<Record<string, string>>,
+  outdir: string,
+  parts: Pick<BuildOptions, "external" | "plugins"> = { external, plugins: [englishOnly] },
+): Promise<void> {
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { ...entries },
@@ -42,8 +70,7 @@ export async function bundle(entries: Readonly<Record<string, string>>, outdir: 
     format: "esm",
     platform: "node",
     target: "node24",
-    external,
-    plugins: [englishOnly],
+    ...parts,
     banner: { js: requireBanner },
     metafile: true,
     logLevel: "warning",

@@ -145,7 +145,7 @@ test("the installed library parses tool calls through its public entry points", 
 
 test("the package carries no tests, sources or development files", () => {
   const listing = readdirSync(join(folder, "node_modules", "tutti"), { recursive: true, encoding: "utf8" });
-  assert.ok(listing.includes(join("dist", "index.js")), "the package was listed");
+  assert.ok(listing.includes(join("dist", "node", "index.js")), "the package was listed");
   assert.deepEqual(
     listing.filter((file) => file.endsWith(".test.js") || (file.endsWith(".ts") && !file.endsWith(".d.ts"))),
     [],

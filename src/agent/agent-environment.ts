@@ -4,6 +4,7 @@ import type { ApprovalSource } from "../core/approval.ts";
 import { rehearsalModelName } from "../core/rehearsal-name.ts";
 import type { AllowedCalls, StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { AvailableRunner } from "../protocol/invocation/runner-kinds.ts";
+import type { OutputCheck } from "./loop/output-schema.ts";
 import type { LookAround } from "./surroundings.ts";
 import type { Tool } from "./tools/tool.ts";
 import { ask } from "./tools/ask-person.ts";
@@ -28,6 +29,10 @@ export interface AgentEnvironment {
   readonly runners: readonly AvailableRunner[];
   /** The runtimes an agent has in the local loop. */
   readonly runtimes: readonly string[];
+  /** The kind of the runner that runs the loop of an agent here. */
+  readonly ownRunner: string;
+  /** Checks results beyond their JSON Schema, by the name of the agent; nothing more is checked when absent. */
+  readonly outputChecks: ReadonlyMap<string, OutputCheck> | undefined;
   /** The model of agents that name none in an invocation that names none. */
   readonly defaultModel: string;
   /** The rules of the user and of the project about which calls run at once, need approval or are refused. */
@@ -59,6 +64,8 @@ export function agentEnvironment(parts: Partial<AgentEnvironment> = {}): AgentEn
     tools: parts.tools ?? builtinTools,
     runners: parts.runners ?? [],
     runtimes: parts.runtimes ?? ["local"],
+    ownRunner: parts.ownRunner ?? "local",
+    outputChecks: parts.outputChecks,
     defaultModel: parts.defaultModel ?? rehearsalModelName,
     approvals: parts.approvals ?? [],
     standing: parts.standing,

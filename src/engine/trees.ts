@@ -6,14 +6,16 @@ import { taskName } from "../store/names.ts";
 import { resumeTask } from "./crash-guard.ts";
 import { watchDeadline } from "./end-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import type { Tree } from "./live-task.ts";
+import type { LiveTask, Tree } from "./live-task.ts";
 import { alignStatus, recoverTree } from "./recovery.ts";
 
 export interface TreeOptions {
   /** Ends what an interrupted step left behind, from what it noted; awaited before its tree goes on. */
   readonly cleanUp?: (note: unknown) => Promise<void>;
-  /** Told of each task of a recovered tree whose kind nobody here runs. */
-  readonly onParked?: (task: TaskId, kind: string) => void;
+  /** Whether the task can go on here; when absent, by its kind alone. */
+  readonly runs?: (task: Pick<LiveTask, "kind" | "agent">) => boolean;
+  /** Told of each task of a recovered tree that nobody here runs. */
+  readonly onParked?: (task: TaskId, kind: string, agent: string) => void;
   /** Told of each tree that could not be taken over and stays as it is on disk. */
   readonly onLeft?: (root: TaskId, error: TuttiError) => void;
 }
@@ -88,10 +90,11 @@ export class Trees {
     if (!launch) return 0;
     await Promise.all(notes.map(async (note) => this.#options.cleanUp?.(note)));
     const open = tasks.filter((task) => task.result === undefined);
-    const known = open.filter((task) => parts.runners.knows(task.kind));
+    const { runs } = this.#options;
+    const known = open.filter((task) => parts.runners.knows(task.kind) && (runs === undefined || runs(task)));
     const resumes = new Map(parts.store.resumesOf(root).map(({ task, count }) => [task, count]));
     for (const task of known) resumeTask(parts, task, resumes.get(task.id) ?? 0);
-    for (const task of open) if (!known.includes(task)) this.#options.onParked?.(task.name, task.kind);
+    for (const task of open) if (!known.includes(task)) this.#options.onParked?.(task.name, task.kind, task.agent);
     return known.length;
   }
 

@@ -18,6 +18,7 @@ export interface ModelsOptions {
   readonly env: Environment;
   readonly storedKey?: ModelSetup["storedKey"];
   readonly prices?: Readonly<Record<string, Price>>;
+  readonly objects?: ModelSetup["objects"];
   readonly clock: Clock;
   /** Used to spread waits; `Math.random` when absent. */
   readonly random?: () => number;
@@ -37,6 +38,7 @@ export function models(options: ModelsOptions): Models {
     config: readConfig(options.config ?? {}),
     env: options.env,
     storedKey: options.storedKey,
+    objects: options.objects,
     ...(options.prices === undefined ? {} : { prices: options.prices }),
   };
   const fetch = options.fetch ?? providerFetch(options.env);

@@ -63,7 +63,7 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
     requireKey(model.provider);
     const { signal } = options;
     const lane = laneOf(model.provider);
-    const language = await load(model);
+    const language = model.language ?? (await load(model));
     let policy = reasoningPolicy(model, learned.get(model.name));
     const without = refused.get(model.name) ?? new Set<Setting>();
     refused.set(model.name, without);
@@ -264,11 +264,11 @@ export function estimateUsage(model: ResolvedModel, request: ModelRequest): Usag
 }
 
 /**
- * Nobody is asked about the price of a model on a server of one's own: it counts as free. The usage that is recorded after
+ * Nobody is asked about the price of a model on a server of one's own, or of one that the program made itself: it counts as free. The usage that is recorded after
  * the call still says that the price is not known, so that people are told once.
  */
-function unknownCost({ provider }: ResolvedModel): number | null {
-  return isOwnServer(provider) ? 0 : null;
+function unknownCost({ provider, language }: ResolvedModel): number | null {
+  return isOwnServer(provider) || language !== undefined ? 0 : null;
 }
 
 function idsIn({ messages }: ModelRequest): Set<string> {

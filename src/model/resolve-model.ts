@@ -2,6 +2,7 @@
 
 import { TuttiError } from "../protocol/error.ts";
 import type { ModelFacts, ModelFormat } from "../model-port.ts";
+import type { LanguageModel } from "./language-model.ts";
 import { limitsOf } from "./model-limits.ts";
 import type { ModelSettings, ModelsConfig, ProviderKind, ProviderSettings, SendReasoning } from "./models-config.ts";
 import { type Price, priceOf, priceTable } from "./prices.ts";
@@ -16,6 +17,8 @@ export interface ModelSetup {
   readonly storedKey?: ((provider: string) => string | undefined) | undefined;
   /** Takes precedence over all other prices. */
   readonly prices?: Readonly<Record<string, Price>>;
+  /** Models that a program has made itself, by their names; they go before those of providers. */
+  readonly objects?: ReadonlyMap<string, LanguageModel> | undefined;
 }
 
 /** `login`: it was kept with `tutti models login`. */
@@ -44,6 +47,8 @@ export interface ResolvedModel extends ModelFacts {
   readonly sendReasoning: SendReasoning;
   /** For requests that do not set it themselves. */
   readonly settings: ModelSettings;
+  /** The model itself, when a program has made it. */
+  readonly language?: LanguageModel;
 }
 
 interface Preset {
@@ -110,6 +115,8 @@ export function canonicalName(config: ModelsConfig, asked: string): string {
 export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
   const { config } = setup;
   const name = canonicalName(config, asked);
+  const language = setup.objects?.get(name);
+  if (language !== undefined) return resolveObject(setup, name, language);
   const slash = name.indexOf("/");
   const id = name.slice(slash + 1);
   if (slash <= 0 || id === "") {
@@ -141,6 +148,43 @@ export function resolveModel(setup: ModelSetup, asked: string): ResolvedModel {
     mostOutputTokens: settings?.max_output_tokens ?? limits.mostOutputTokens,
   };
 }
+
+/** The program has chosen address and key itself. Its provider is known by name, which says how it is called. */
+function resolveObject(setup: ModelSetup, name: string, language: LanguageModel): ResolvedModel {
+  const { config } = setup;
+  const maker = name.slice(0, name.indexOf("/"));
+  const kind = objectKinds.find((each) => each === maker) ?? "openai-compatible";
+  const known = `${maker}/${language.modelId}`;
+  const settings = config.models[name];
+  const limits = limitsOf(known, settings?.context_tokens);
+  const own = config.providers[maker] ?? {};
+  const provider: ResolvedProvider = {
+    name: maker,
+    kind,
+    baseUrl: "",
+    keyEnv: [],
+    key: undefined,
+    keyFrom: undefined,
+    settings: { concurrency: 256, ...own },
+  };
+  return {
+    name,
+    id: language.modelId,
+    language,
+    provider,
+    price: priceOf(known, [setup.prices ?? {}, config.prices, priceTable]),
+    ...formatOf(settings?.format, provider),
+    fallbacks: fallbacksOf(config, name),
+    profile: settings?.profile ?? "tolerant",
+    sendReasoning: settings?.send_reasoning ?? "auto",
+    settings: settings ?? {},
+    contextTokens: limits.contextTokens,
+    maxOutputTokens: settings?.max_output_tokens ?? limits.maxOutputTokens,
+    mostOutputTokens: settings?.max_output_tokens ?? limits.mostOutputTokens,
+  };
+}
+
+const objectKinds: readonly ProviderKind[] = ["anthropic", "openai", "google"];
 
 /** Without a setting the tools are offered; a server that refuses them gets calls in the text from then on. */
 function formatOf(

@@ -77,11 +77,14 @@ function makeClone(t: TestContext): Clone {
   // A program in the folder finds the library, as it does after the installation.
   const library = join(clone, "node_modules", "tutti");
   mkdirSync(library);
-  writeFileSync(join(library, "package.json"), `{"type":"module","exports":{"./client":"./client.js"}}`);
-  writeFileSync(
-    join(library, "client.js"),
-    `export * from ${JSON.stringify(join(root, "src", "client", "index.ts"))};`,
-  );
+  const parts = { ".": "index.ts", "./client": "client/index.ts", "./testing": "library/testing.ts" };
+  const files = Object.entries(parts).map(([name, source], at) => ({ name, source, file: `./part-${at}.js` }));
+  const exports = Object.fromEntries(files.map(({ name, file }) => [name, file]));
+  writeFileSync(join(library, "package.json"), JSON.stringify({ type: "module", exports }));
+  for (const { source, file } of files)
+    writeFileSync(join(library, file), `export * from ${JSON.stringify(join(root, "src", source))};`);
+  symlinkSync(join(root, "node_modules", "zod"), join(clone, "node_modules", "zod"));
+  writeFileSync(join(clone, "package.json"), `{"type":"module"}`);
   const env = { PATH: `${bin}:${process.env["PATH"]}`, HOME: home, TMPDIR: temporary, NO_COLOR: "1", LANG: "C.UTF-8" };
   return { home, clone, env };
 }

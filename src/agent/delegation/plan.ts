@@ -94,7 +94,7 @@ function planTarget(
     ...(isSaidIntoThread(caller) ? { thread: true } : {}),
   };
   const child: NewTask = {
-    runner: executor.type === "local" ? localRunner(executor) : executor.runner,
+    runner: executor.type === "local" ? ownRunner(caller, executor) : executor.runner,
     agent: agent.id,
     input,
     rights: access.rights,
@@ -104,8 +104,8 @@ function planTarget(
   return { ok: true, child };
 }
 
-function localRunner({ workspace }: Executor & { type: "local" }): NewTask["runner"] {
-  return { kind: "local", config: workspace === undefined ? {} : { workspace } };
+function ownRunner({ environment }: Caller, { workspace }: Executor & { type: "local" }): NewTask["runner"] {
+  return { kind: environment.ownRunner, config: workspace === undefined ? {} : { workspace } };
 }
 
 /** Tokens and money are carved out of the caller's account. The agent's other limits hold only when it is started by itself. */

@@ -127,7 +127,18 @@ function makeSetup(options: SetupOptions, model: Model): AgentSetup {
     callSettings: callSettingsOf(file, definition),
     waits: (definition.sub_agents ?? []).length > 0,
     maxTurns: definition.max_turns ?? defaultMaxTurns,
-    checkOutput: output_schema === undefined ? undefined : outputCheck(output_schema),
+    checkOutput:
+      output_schema === undefined ? undefined : wholeCheck(output_schema, environment.outputChecks?.get(agent.id)),
+  };
+}
+
+/** The JSON Schema first: what goes beyond it may rely on the shape. */
+function wholeCheck(schema: NonNullable<AgentDefinition["output_schema"]>, more: OutputCheck | undefined): OutputCheck {
+  const check = outputCheck(schema);
+  if (more === undefined) return check;
+  return (value) => {
+    const issues = check(value);
+    return issues.length > 0 ? issues : more(value);
   };
 }
 

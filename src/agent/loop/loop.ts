@@ -26,6 +26,8 @@ export interface LoopDeps {
   /** The model that answers for the agents of a tree. */
   readonly model: (file: InvocationFile) => Model;
   readonly environment: AgentEnvironment;
+  /** The agents and settings of all trees; those in the input of the tree's root when absent. */
+  readonly file?: InvocationFile | undefined;
   /** Goes before the model of the agent's definition. */
   readonly modelName?: string | undefined;
   /** Go before the models that the definition tries next. */
@@ -37,7 +39,7 @@ const maxSameProblem = 3;
 
 /** Returns the task's result. Throws only what the model cannot do anything about. */
 export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unknown> {
-  const file = treeFile(durable.rootInput);
+  const file = deps.file ?? treeFile(durable.rootInput);
   const input = TaskInput.parse(durable.input);
   const agent = findAgent(file, input.agent);
   if (agent === undefined) throw new TuttiError("not_found", `there is no agent ${durable.agent}`);

@@ -81,16 +81,23 @@ function isZod(schema: StandardSchema): schema is StandardSchema & z.ZodType {
 
 /** The JSON Schema for the model, or a text that says why there is none. */
 function parametersOf({ input, parameters }: Definition): Record<string, unknown> | string {
-  let schema: Record<string, unknown> | undefined = parameters;
+  const schema = parameters ?? jsonSchemaOf(input);
+  if (typeof schema === "string") return `input: ${schema}; give parameters`;
+  return schema["type"] === "object" ? schema : "input: it must be an object of named arguments";
+}
+
+/** What a value must be like before the schema reads it; or a text that says why that cannot be written down. */
+export function jsonSchemaOf(schema: StandardSchema): Record<string, unknown> | string {
+  let written: Record<string, unknown> | undefined;
   try {
-    schema ??= input["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
-    if (schema === undefined && isZod(input)) schema = z.toJSONSchema(input, { io: "input" });
+    written = schema["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
+    if (written === undefined && isZod(schema)) written = z.toJSONSchema(schema, { io: "input" });
   } catch (thrown) {
-    return `input: it cannot be written as JSON Schema (${thrownMessage(thrown)}); give parameters`;
+    return `it cannot be written as JSON Schema (${thrownMessage(thrown)})`;
   }
-  if (schema === undefined) return "input: this library cannot write its schema as JSON Schema; give parameters";
-  const { $schema: _, ...rest } = schema;
-  return rest["type"] === "object" ? rest : "input: it must be an object of named arguments";
+  if (written === undefined) return "this library cannot write its schema as JSON Schema";
+  const { $schema: _, ...rest } = written;
+  return rest;
 }
 
 export function userTool(definition: Callable, parameters: Record<string, unknown>): UserTool {
@@ -166,7 +173,7 @@ async function runTool(definition: Callable, input: unknown, { step, rights }: S
   }
 }
 
-function readIssue({ message, path }: StandardIssue): ReadIssue {
+export function readIssue({ message, path }: StandardIssue): ReadIssue {
   const names = (path ?? []).map((segment) => String(typeof segment === "object" ? segment.key : segment));
   return { path: names.join("."), message };
 }

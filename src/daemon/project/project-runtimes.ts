@@ -12,7 +12,7 @@ import type { Clock, Durable, Runner, RunnerRegistry, TreeRunners } from "../../
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
-import { knownRunnerKinds } from "../../protocol/invocation/runner-kinds.ts";
+import { knownRunnerKinds, programKind } from "../../protocol/invocation/runner-kinds.ts";
 import { sessionHomes } from "../../runner/acp/old-homes.ts";
 import { acpRunner } from "../../runner/acp/runner.ts";
 import { mergeAcpSettings } from "../../runner/acp/settings.ts";
@@ -153,7 +153,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     policyOf: (project) => policyFor(project, options.state),
     treeRunners: {
       kinds: ["invocation", "local", "acp", "assignment", "manager", "conversation"],
-      mayHave: (kind) => !knownRunnerKinds.includes(kind),
+      mayHave: (kind) => kind !== programKind && !knownRunnerKinds.includes(kind),
       async resolve(durable) {
         const { invocation, acp, assignment, manager, conversation, registered, ...runtime } = await resolve(durable);
         const local = gated(runtime.local);

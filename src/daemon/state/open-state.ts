@@ -6,7 +6,6 @@ import { join } from "node:path";
 
 import { systemClock } from "../../engine/clock.ts";
 import { Engine } from "../../engine/engine.ts";
-import type { LiveDelta } from "../../protocol/task/event.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { commandRunner } from "../../runner/command/runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
@@ -25,6 +24,7 @@ import { takeLock } from "../../store/sqlite/lock.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { openView } from "../../store/sqlite/sqlite-view.ts";
 import { openEventFeed } from "./event-feed.ts";
+import { liveRelay } from "./live-relay.ts";
 import { watchDiskSpace } from "./disk-space.ts";
 import { InsightIndex } from "../insight/insight-index.ts";
 import { Keys } from "./api-keys.ts";
@@ -313,20 +313,4 @@ function leasesOutlastStalls(store: Pick<Store, "onCommit" | "stalled">, leases:
     if (wasStalled && !isStalled) leases.graceFromNow();
     wasStalled = isStalled;
   });
-}
-
-/** Text on its way, to whoever listens, without secrets. Nobody listening costs nothing. */
-function liveRelay(secrets: SecretKeeper) {
-  const listeners = new Set<(delta: LiveDelta) => void>();
-  const tell = (delta: LiveDelta): void => {
-    if (listeners.size === 0) return;
-    const { task, attempt, run, key, channel } = delta;
-    const text = secrets.stream.push(`${task} ${attempt} ${run} ${key} ${channel}`, delta.text);
-    if (text !== "") for (const listener of listeners) listener({ ...delta, text });
-  };
-  const on = (listener: (delta: LiveDelta) => void): (() => void) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  };
-  return { tell, on };
 }

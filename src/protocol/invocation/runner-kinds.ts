@@ -14,6 +14,9 @@ export const builtinRunners: readonly (AvailableRunner & { readonly description:
   { kind: "acp", runtime: "acp", description: "a coding agent such as Claude Code, in a session of its own" },
 ];
 
+/** Agents and workflows that are the code of a program which uses Tutti as a library; only that program can run them. */
+export const programKind = "program";
+
 /** Not available yet. A policy may name them, and nobody else may take their names. */
 const plannedKinds = ["a2a"];
 

@@ -54,6 +54,14 @@ export function openDatabase(folder: string): OpenedDatabase {
   }
 }
 
+/** Nothing of it is ever on disk, and it is gone when it is closed. */
+export function openInMemory(): OpenedDatabase {
+  const path = "the state in memory";
+  const database = new DatabaseSync(":memory:");
+  migrate(database, path);
+  return { database, path, salt: saltOf(database), close: closing(database) };
+}
+
 /** For looking only: takes no lock and never writes, so it works beside a running owner. */
 export function openForReading(folder: string): OpenedDatabase {
   const path = databaseFile(folder);

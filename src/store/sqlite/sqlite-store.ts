@@ -25,7 +25,13 @@ export function openStore(folder: string): Store & { readonly records: ServiceRe
   }
 }
 
-function storeOver({ database, path, salt, close }: OpenedDatabase): Store & { readonly records: ServiceRecords } {
+/** Over a database that is open already; whoever opened it may read it through the same connection. */
+export function storeOver({
+  database,
+  path,
+  salt,
+  close,
+}: OpenedDatabase): Store & { readonly records: ServiceRecords } {
   const writer = new Writer(database, path);
   const next = countersOf(database);
   const { all, one } = readsOver(database, path);

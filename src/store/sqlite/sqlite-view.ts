@@ -5,7 +5,7 @@ import type { TaskStatus } from "../../protocol/task/task-status.ts";
 import { TerminalStatus } from "../../protocol/task/task-status.ts";
 import type { StoredEvent } from "../store.ts";
 import type { EventRecord, Page, Rows, StoreView, TaskFilter, TaskListing } from "../view.ts";
-import { openForReading } from "./database.ts";
+import { type OpenedDatabase, openForReading } from "./database.ts";
 import { eventRecordsOver, recordLength } from "./event-records.ts";
 import { openWaitsOver } from "./open-waits.ts";
 import { listedResult } from "./result-preview.ts";
@@ -57,7 +57,11 @@ function unfinishedWith(status: string): string {
 }
 
 export function openView(folder: string): StoreView {
-  const { database, path, salt, close } = openForReading(folder);
+  return viewOver(openForReading(folder));
+}
+
+/** Closing the view closes the database. */
+export function viewOver({ database, path, salt, close }: OpenedDatabase): StoreView {
   const { all, each, one } = readsOver(database, path);
   const unfinished = one(
     "SELECT COUNT(*) AS value FROM tasks WHERE root = ? AND EXISTS (SELECT 1 FROM open WHERE open.task = tasks.id)",

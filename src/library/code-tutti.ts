@@ -1,0 +1,185 @@
+// The object that a program works with, over whatever its runs are started in.
+
+import { errorOf } from "./run-outcome.ts";
+import { answerAsks, openAsks } from "./run-asks.ts";
+import type { AgentTool, AnyAgent } from "./code-agent.ts";
+import { codeRun, outcomeOf, outputReader } from "./code-run.ts";
+import type { FanOutRun, LocalTutti, OnAsk, Run, RunPart, StartRunOptions } from "./opened-tutti.ts";
+import type { RunOutcome } from "./run-outcome.ts";
+import type { RunSource, StartedRun } from "./run-source.ts";
+import type { AnyTarget } from "./run-target.ts";
+import { plainParts } from "./code-run.ts";
+import { runAsk } from "./run-asks.ts";
+
+export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk | undefined }): LocalTutti {
+  const closing = new AbortController();
+  /** Runs with a function of their own for their questions. */
+  const answered = new Set<string>();
+  const watching = new Set<Promise<unknown>>();
+  /** Nobody awaits the program's own function, so what it throws ends the process with its stack. */
+  const onError = (error: unknown): void => {
+    setImmediate(() => {
+      throw error;
+    });
+  };
+  /** What fails here because the state or the daemon is gone fails for whoever waits for a result, too, and is told there. */
+  const watch = (work: Promise<unknown>): void => {
+    const watched = work.catch(() => undefined).finally(() => watching.delete(watched));
+    watching.add(watched);
+  };
+  if (onAsk !== undefined) {
+    watch(
+      answerAsks(source.client, { onAsk, signal: closing.signal, isOthers: (root) => answered.has(root), onError }),
+    );
+  }
+
+  /** What a run needs of this process beside the engine, from its start to its end. */
+  const attend = (started: StartedRun, agents: readonly AnyAgent[], options: StartRunOptions): void => {
+    const { task } = started;
+    const { signal } = options;
+    const ended = new AbortController();
+    const until = AbortSignal.any([ended.signal, closing.signal]);
+    if (options.onAsk !== undefined) {
+      answered.add(task);
+      watch(answerAsks(source.client, { task, onAsk: options.onAsk, signal: until, onError }));
+    }
+    if (source.attend !== undefined) watch(source.attend(task, agents, until));
+    if (signal === undefined) return;
+    const cancel = (): void => watch(source.client.cancel(task, reasonOf(signal)));
+    if (signal.aborted) cancel();
+    else signal.addEventListener("abort", cancel, { once: true, signal: until });
+  };
+  const runOf = (agent: AnyAgent, started: StartedRun): Run<unknown, readonly AgentTool[]> =>
+    codeRun({
+      client: source.client,
+      ...started,
+      tools: agent.tools,
+      result: (signal) => source.agentResult(started.task, signal),
+      read: outputReader(agent.output, agent.name),
+    });
+
+  const tutti: Untyped = {
+    async run(agent, prompt, options = {}) {
+      options.signal?.throwIfAborted();
+      const started = await source.startAgent(agent, prompt, options);
+      attend(started, [agent], options);
+      return runOf(agent, started);
+    },
+    async fanOut(targets, options = {}) {
+      options.signal?.throwIfAborted();
+      const started = await source.startFanOut(targets, options);
+      attend(
+        started,
+        targets.map(({ agent }) => agent),
+        options,
+      );
+      return fanOutRun(source, targets, started);
+    },
+    async find(agent, task) {
+      await source.client.task(task);
+      const started = { task, existed: true };
+      attend(started, [agent], {});
+      return runOf(agent, started);
+    },
+    async start(workflow, input, options = {}) {
+      options.signal?.throwIfAborted();
+      const started = await source.startWorkflow(workflow, input, options);
+      attend(started, [], options);
+      return codeRun({
+        client: source.client,
+        ...started,
+        tools: [],
+        result: (signal) => source.agentResult(started.task, signal),
+        read: async (content) => content,
+      });
+    },
+    asks: () => openAsks(source.client),
+    async runs({ limit = 50, open } = {}) {
+      const statuses = open === true ? (["pending", "running", "input_required"] as const) : [undefined];
+      const pages = await Promise.all(
+        statuses.map((status) => source.client.tasks({ limit, ...(status === undefined ? {} : { status }) })),
+      );
+      return pages
+        .flatMap(({ tasks }) => tasks)
+        .toSorted((a, b) => b.created_at - a.created_at)
+        .slice(0, limit);
+    },
+    parked: () => source.parked(),
+    crashed: source.crashed,
+    async close() {
+      closing.abort();
+      await Promise.all(watching);
+      await source.close();
+    },
+    [Symbol.asyncDispose]: () => tutti.close(),
+  };
+  return typed(tutti);
+}
+
+function fanOutRun(
+  source: RunSource,
+  targets: readonly AnyTarget[],
+  started: StartedRun,
+): FanOutRun<readonly AnyTarget[]> {
+  const { client } = source;
+  const { task } = started;
+  const outcomes = async (signal?: AbortSignal): Promise<RunOutcome<unknown>[]> => {
+    const results = await source.targetResults(task, signal);
+    if (results.length !== targets.length)
+      throw errorOf(results[0] ?? { status: "failed", content: null, task_id: task });
+    return Promise.all(
+      results.map((result, index) => {
+        const agent = targets[index]?.agent;
+        return outcomeOf({ result: async () => result, read: outputReader(agent?.output, agent?.name ?? "") });
+      }),
+    );
+  };
+  const results = async (signal?: AbortSignal): Promise<unknown[]> => {
+    const all = await outcomes(signal);
+    return all.map((each) => {
+      if (each.status !== "completed") throw each.error;
+      return each.output;
+    });
+  };
+  return {
+    ...started,
+    outcomes: () => outcomes(),
+    results: () => results(),
+    asks: () => openAsks(client, task),
+    async cancel(reason = "the program canceled it") {
+      await client.cancel(task, reason);
+    },
+    async *stream(options = {}) {
+      for await (const part of plainParts({ client, task }, options)) {
+        if (part.type === "ask") yield { type: "ask", ask: runAsk(client, part.ask) };
+        else if (part.type !== "tool-call" && part.type !== "tool-result") yield part;
+      }
+      if (options.signal?.aborted === true) return;
+      yield await results(options.signal).then(
+        (output): RunPart<unknown[], readonly []> => ({ type: "end", outcome: { status: "completed", output, task } }),
+        (error): RunPart<unknown[], readonly []> => ({ type: "end", outcome: { status: "failed", error, task } }),
+      );
+    },
+  };
+}
+
+function reasonOf({ reason }: AbortSignal): string {
+  return reason instanceof Error && reason.message !== "" ? reason.message : "the program canceled it";
+}
+
+/** The operations whose types depend on the program: their results were read by its own schemas. */
+type Untyped = Pick<LocalTutti, "asks" | "runs" | "parked" | "crashed" | "close" | typeof Symbol.asyncDispose> & {
+  run(agent: AnyAgent, prompt: string, options?: StartRunOptions): Promise<unknown>;
+  find(agent: AnyAgent, task: string): Promise<unknown>;
+  fanOut(targets: readonly AnyTarget[], options?: StartRunOptions): Promise<unknown>;
+  start(
+    workflow: Parameters<RunSource["startWorkflow"]>[0],
+    input: unknown,
+    options?: StartRunOptions,
+  ): Promise<unknown>;
+};
+
+function typed(tutti: Untyped): LocalTutti;
+function typed(tutti: unknown): unknown {
+  return tutti;
+}

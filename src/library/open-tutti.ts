@@ -1,0 +1,59 @@
+// Opens Tutti for a program: in this process over a state folder or in memory, or over HTTP with a daemon that runs elsewhere.
+
+import type { CrashPlan } from "../daemon/state/crash-plan.ts";
+import type { ModelsConfig } from "../model/models-config.ts";
+import type { Clock } from "../ports.ts";
+import type { ApprovalRules } from "../protocol/invocation/approval-policy.ts";
+import type { AgentModel, AnyAgent } from "./code-agent.ts";
+import type { CodeWorkflow } from "./code-workflow.ts";
+import type { LocalTutti, OnAsk, OpenTutti } from "./opened-tutti.ts";
+
+export interface OpenLocalOptions {
+  /** The folder that keeps everything. What it holds unfinished goes on at once. */
+  readonly state?: string | undefined;
+  /** Nothing is written to disk, and everything is gone when it is closed. */
+  readonly memory?: true | undefined;
+  /** The agents of the program. Those that they call or hand over to are known with them. */
+  readonly agents?: readonly AnyAgent[] | undefined;
+  readonly workflows?: readonly CodeWorkflow[] | undefined;
+  /** The model of agents that name none. */
+  readonly model?: AgentModel | undefined;
+  /** Providers, aliases and prices, as in the `models` of a config. */
+  readonly models?: Partial<ModelsConfig> | undefined;
+  /** Which effects of the program's tools a person is asked about. Without rules its tools run at once. */
+  readonly approvals?: ApprovalRules | undefined;
+  /** Called with each question of a run that has no function of its own, also of runs that go on after a restart. */
+  readonly onAsk?: OnAsk | undefined;
+  /** Tasks that run at the same time; 256 when absent. */
+  readonly concurrency?: number | undefined;
+  /** What `tutti/testing` gives. */
+  readonly testing?: TestingOptions | undefined;
+}
+
+export interface TestingOptions {
+  readonly clock?: Clock | undefined;
+  readonly crash?: CrashPlan | undefined;
+}
+
+export interface OpenRemoteOptions {
+  /** The address of a daemon, such as `http://127.0.0.1:7878`. */
+  readonly url: string;
+  /** An API key, `tk_…`. */
+  readonly key: string;
+  readonly onAsk?: OnAsk | undefined;
+  /** Replaces the global `fetch`. */
+  readonly fetch?: typeof fetch | undefined;
+}
+
+/** Everything else is loaded now, so that importing `tutti` costs little. */
+export function openTutti(options: OpenRemoteOptions): Promise<OpenTutti>;
+export function openTutti(options: OpenLocalOptions): Promise<LocalTutti>;
+export async function openTutti(options: OpenLocalOptions | OpenRemoteOptions): Promise<OpenTutti> {
+  const { codeTutti } = await import("./code-tutti.ts");
+  if ("url" in options) {
+    const { remoteSource } = await import("./remote-source.ts");
+    return codeTutti(remoteSource(options), options);
+  }
+  const { localSource } = await import("./local-source.ts");
+  return codeTutti(await localSource(options), options);
+}

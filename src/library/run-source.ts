@@ -1,0 +1,34 @@
+// Where runs are started and read: the engine in this process, or a daemon over HTTP.
+
+import type { Tutti } from "../client/client.ts";
+import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
+import type { AnyAgent } from "./code-agent.ts";
+import type { CodeWorkflow } from "./code-workflow.ts";
+import type { ParkedTask, StartRunOptions } from "./opened-tutti.ts";
+import type { AnyTarget } from "./run-target.ts";
+
+export interface StartedRun {
+  readonly task: string;
+  readonly existed: boolean;
+}
+
+export type StartSettings = Pick<StartRunOptions, "key" | "budget" | "roots">;
+
+export interface RunSource {
+  readonly client: Pick<
+    Tutti,
+    "follow" | "result" | "asks" | "ask" | "answer" | "cancel" | "sendMessage" | "tasks" | "task" | "tree"
+  >;
+  startAgent(agent: AnyAgent, prompt: string, settings: StartSettings): Promise<StartedRun>;
+  startFanOut(targets: readonly AnyTarget[], settings: StartSettings): Promise<StartedRun>;
+  startWorkflow(workflow: CodeWorkflow, input: unknown, settings: StartSettings): Promise<StartedRun>;
+  /** The result of the agent of the run. */
+  agentResult(task: string, signal?: AbortSignal): Promise<AgentResult>;
+  /** The results of all targets, in their order. */
+  targetResults(task: string, signal?: AbortSignal): Promise<readonly AgentResult[]>;
+  /** Does what the run needs of this process until it ends, such as the calls of its tools. */
+  attend?(task: string, agents: readonly AnyAgent[], signal: AbortSignal): Promise<void>;
+  parked(): readonly ParkedTask[];
+  readonly crashed: Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,29 @@
+// One target of a fan-out, an agent and its prompt, and the types of what all targets give back.
+
+import type { AgentTool, CodeAgent } from "./code-agent.ts";
+import type { RunOutcome } from "./run-outcome.ts";
+
+export interface Target<Output = unknown> {
+  readonly agent: CodeAgent<Output>;
+  readonly prompt: string;
+}
+
+/** A target whose type does not matter where it is named. */
+export type AnyTarget = Pick<Target, "agent" | "prompt">;
+
+/** The outcome of each target, in the order of the targets. */
+export type OutcomesOf<Targets extends readonly AnyTarget[]> = {
+  readonly [Index in keyof Targets]: Targets[Index] extends Target<infer Output> ? RunOutcome<Output> : never;
+};
+
+/** The result of each target, in the order of the targets. */
+export type OutputsOf<Targets extends readonly AnyTarget[]> = {
+  readonly [Index in keyof Targets]: Targets[Index] extends Target<infer Output> ? Output : never;
+};
+
+export function target<Output, Tools extends readonly AgentTool[], Name extends string>(
+  agent: CodeAgent<Output, Tools, Name>,
+  prompt: string,
+): Target<Output> {
+  return { agent, prompt };
+}
