@@ -307,6 +307,21 @@ export const examples: readonly Example[] = [
     run: `echo '{"jsonrpc":"2.0","id":1,"method":"ping"}' | tutti mcp --state state`,
   },
   {
+    command: "mcp list",
+    about: "List the MCP servers of a project, and whether they are trusted",
+    run: "tutti mcp list --cwd examples/project --state state",
+  },
+  {
+    command: "mcp login",
+    about: "List the MCP servers that one can log in to; with a name, log in",
+    run: "tutti mcp login --cwd examples/project --state state",
+  },
+  {
+    command: "mcp logout",
+    about: "Forget all logins at MCP servers of a project",
+    run: "tutti mcp logout --cwd examples/project --state state",
+  },
+  {
     command: "context add",
     about: "Name a daemon on another machine; its API key is piped in here, otherwise you are asked for it",
     run: "echo tk_a-key | tutti context add work --url https://tutti.example:7878",

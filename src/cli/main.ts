@@ -10,6 +10,7 @@ import { declareContextCommands } from "./declare/context-commands.ts";
 import { declareConversationCommands } from "./declare/conversation-commands.ts";
 import { declareProtocolCommands } from "./declare/protocol-commands.ts";
 import { declareRecordCommands } from "./declare/record-commands.ts";
+import { declareMcpCommands } from "./declare/mcp-commands.ts";
 import { declareServiceCommands } from "./declare/service-commands.ts";
 import { declareSessionCommands } from "./declare/session-commands.ts";
 import { declareTaskCommands } from "./declare/task-commands.ts";
@@ -77,6 +78,7 @@ function buildProgram(localHost: () => Promise<Host>): Command {
   declareWorkspaceCommands(program, host);
   program.commandsGroup("The daemon:");
   declareServiceCommands(program, host);
+  declareMcpCommands(program, host);
   declareContextCommands(program);
   program.commandsGroup("Protocols:");
   declareProtocolCommands(program, host);

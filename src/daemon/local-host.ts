@@ -49,5 +49,18 @@ export const localHost: Host = {
     return { list: async () => kept.list(), revoke: async (id) => kept.revoke(id) };
   },
   trustedSettings: async (folder) => (await import("./project/trusted-settings.ts")).openTrustedSettings(folder).list(),
+  async trustedServers(folder) {
+    const { openAgreedServers } = await import("./project/agreed-servers.ts");
+    return openAgreedServers(folder)
+      .list()
+      .filter(({ refused }) => !refused)
+      .map(({ project, name, hash, at, offer }) => ({
+        folder: project,
+        server: name,
+        hash,
+        at,
+        tools: offer?.tools.length ?? 0,
+      }));
+  },
   trustedConfigs: async (folder) => (await import("./project/trusted-configs.ts")).openTrust(folder).list(),
 };

@@ -6,7 +6,7 @@ import type { ServiceSetup } from "../protocol/api/service.ts";
 import type { TuttiError } from "../protocol/error.ts";
 import type { StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { TaskId } from "../protocol/ids.ts";
-import type { Project, ProjectAgents, TrustedConfig, TrustedSetting } from "./project.ts";
+import type { Project, ProjectAgents, TrustedConfig, TrustedServer, TrustedSetting } from "./project.ts";
 
 interface Pruned {
   readonly trees: number;
@@ -116,6 +116,8 @@ export interface Host {
   }>;
   /** The contents of configs that the person has trusted. */
   trustedConfigs(folder: string): Promise<readonly TrustedConfig[]>;
+  /** The MCP servers that the person has agreed to. */
+  trustedServers(folder: string): Promise<readonly TrustedServer[]>;
   /** The settings for coding agents that the person has trusted, file by file. */
   trustedSettings(folder: string): Promise<readonly TrustedSetting[]>;
 }

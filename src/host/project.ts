@@ -189,6 +189,50 @@ export interface TrustedSetting extends TrustedConfig {
   readonly path: string;
 }
 
+/** An MCP server that was agreed to. The folder is empty for one of the user's own config. */
+export interface TrustedServer extends TrustedConfig {
+  readonly server: string;
+  /** How many tools were agreed to. */
+  readonly tools: number;
+}
+
+interface ServerToolView {
+  readonly name: string;
+  /** In the words of the server. */
+  readonly description: string;
+}
+
+/** An MCP server of a project as it is declared now. */
+export interface ServerView {
+  readonly name: string;
+  /** Where it is declared. */
+  readonly from: string;
+  readonly hash: string;
+  /** The command, or the address. */
+  readonly runs: string;
+  /** The names of variables that it is given. */
+  readonly variables: readonly string[];
+  readonly state: "trusted" | "not trusted" | "changed" | "tools changed" | "refused";
+  /** Whether there is a login; null for a program, which one does not log in to. */
+  readonly login: boolean | null;
+  /** Those it offers, as far as they are known; null before it was first started. */
+  readonly tools: readonly ServerToolView[] | null;
+}
+
+export interface ServersView {
+  readonly servers: readonly ServerView[];
+  /** What cannot be used, one sentence each. */
+  readonly problems: readonly string[];
+}
+
+/** A server that was agreed to and started. */
+export interface TriedServer {
+  readonly name: string;
+  /** Null when it could not be started. */
+  readonly tools: readonly ServerToolView[] | null;
+  readonly problems: readonly string[];
+}
+
 export interface Finding {
   readonly what: string;
   readonly state: "ok" | "warn" | "fail";
@@ -259,7 +303,18 @@ export interface Project {
   agentSettings(): Promise<AgentSettingsView>;
   /** Records that sessions may use these files with exactly the content that was shown. */
   trustAgentSettings(shown: AgentSettingsView): Promise<void>;
-  /** Takes back every agreement about the project, its config and its settings for agents; false when there was none. */
+  /** The MCP servers of the project, of the user and of agents. Starts nothing. */
+  servers(): Promise<ServersView>;
+  /** Records that these servers may be used as they were shown, starts them, and says what they offer. */
+  trustServers(shown: ServersView): Promise<readonly TriedServer[]>;
+  /** Calls `onUrl` with the address at which the person logs in, and returns when they have. */
+  logInServer(
+    name: string,
+    options: { readonly onUrl: (url: string) => Promise<void>; readonly signal: AbortSignal },
+  ): Promise<void>;
+  /** False when there was no login. */
+  logOutServer(name: string): Promise<boolean>;
+  /** Takes back every agreement about the project, its config, its settings for agents and its servers; false when there was none. */
   revokeTrust(): Promise<boolean>;
   doctor(): Promise<readonly Finding[]>;
 }

@@ -68,9 +68,18 @@ describe("a definition people already have", () => {
 
 describe("the tools of a definition", () => {
   test("that Tutti does not have are left out with a warning, and an empty rest is no tools, not all", () => {
-    const text = "---\nname: a\ndescription: d\ntools: WebFetch, mcp__github__search\n---\nb";
+    const text = "---\nname: a\ndescription: d\ntools: WebFetch, NotebookEdit\n---\nb";
     assert.deepEqual(agentIn(text).definition.tools, []);
     assert.equal(warningsIn(text).length, 2);
+  });
+
+  test("of MCP servers are named by their server, which is known elsewhere or the agent's own", () => {
+    const front = "tools: mcp__github\nmcpServers:\n  - github\n  - docs: {url: 'https://docs.example/mcp'}";
+    const { definition } = agentIn(`---\nname: a\ndescription: d\n${front}\n---\nb`);
+    assert.deepEqual(definition.tools, ["mcp__github"]);
+    assert.equal(definition.mcp_servers?.["github"], null);
+    assert.partialDeepStrictEqual(definition.mcp_servers?.["docs"], { type: "http", url: "https://docs.example/mcp" });
+    assert.equal(readDefinition("---\nmcpServers: {a__b: {command: x}}\n---\nb", { stem: "a" }).kind, "broken");
   });
 
   test("that are limited to some calls are left out rather than given whole", () => {

@@ -8,6 +8,7 @@ import { callSettings, FallbackModels } from "../../protocol/invocation/call-set
 import { ApprovalRules } from "../../protocol/invocation/approval-policy.ts";
 import { AgentDefinition, AgentRunner, Surrounding } from "../../protocol/invocation/invocation-file.ts";
 import { ToolDelivery } from "../../protocol/invocation/tool-policy.ts";
+import { AgentServers } from "../../protocol/invocation/mcp-servers.ts";
 import { Profile } from "../../protocol/toolcalls/dialect.ts";
 import { type FrontMatter, readFrontMatter, splitFrontMatter } from "./front-matter.ts";
 import { readTools, splitList } from "./listed-tools.ts";
@@ -43,6 +44,14 @@ const list = z
   )
   .nullable()
   .transform((items) => items ?? []);
+/** A server that is only named is known elsewhere. */
+function serversByName(given: (string | Record<string, unknown>)[] | Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(given)) return { ...given };
+  return Object.fromEntries(
+    given.flatMap((each) => (typeof each === "string" ? [[each, null]] : Object.entries(each))),
+  );
+}
+
 const microUsd = 1_000_000;
 const maxUsd = 1_000_000;
 
@@ -59,6 +68,14 @@ const Fields = z.object({
   tools: list.optional(),
   disallowedTools: list.optional(),
   tool_delivery: ToolDelivery.optional(),
+  /** Names, servers of its own, or both: `[github, {docs: {url: …}}]`, or `{docs: {url: …}}`. */
+  mcpServers: z
+    .union([z.array(z.union([z.string(), z.record(z.string(), z.unknown())])), z.record(z.string(), z.unknown())], {
+      error: "must be a list of names and servers",
+    })
+    .transform(serversByName)
+    .pipe(AgentServers)
+    .optional(),
   model: filledText.transform((text) => text.trim()).optional(),
   fallback_models: list.pipe(FallbackModels).optional(),
   ...callSettings,
@@ -86,17 +103,7 @@ const Fields = z.object({
 type Fields = z.infer<typeof Fields>;
 
 /** Fields that other tools use and that have no effect here. */
-const foreign = [
-  "background",
-  "color",
-  "hooks",
-  "initialPrompt",
-  "isolation",
-  "mcpServers",
-  "memory",
-  "permissionMode",
-  "skills",
-];
+const foreign = ["background", "color", "hooks", "initialPrompt", "isolation", "memory", "permissionMode", "skills"];
 
 const longest = 1024 * 1024;
 
@@ -212,6 +219,7 @@ function definitionOf(
     description,
     instructions,
     tools,
+    mcp_servers: fields.mcpServers,
     tool_delivery,
     model: fields.model === "inherit" ? undefined : fields.model,
     fallback_models,

@@ -17,8 +17,8 @@ const ourNames: Readonly<Record<string, string>> = {
   AskUserQuestion: "ask",
 };
 
-/** Tools of MCP servers would fit our pattern, but nothing here provides them. */
-const ownName = /^(?!mcp__)[a-z][a-z0-9_.-]*$/;
+/** Tools of MCP servers have the names that their servers give them. */
+const ownName = /^(?:mcp__[A-Za-z0-9_-]+(?:__\*)?|(?!mcp__)[a-z][a-z0-9_.-]*)$/;
 const limited = /^([A-Za-z][\w-]*)\((.*)\)$/s;
 
 export interface ListedTools {

@@ -14,6 +14,8 @@ import { named, single } from "../../protocol/invocation/invocation-builders.ts"
 import { findAgent } from "./find-agent.ts";
 import { resolveTools } from "./resolve-tools.ts";
 import { builtinTools, agentEnvironment } from "../agent-environment.ts";
+import { echo } from "../tools/echo.ts";
+import type { Tool } from "../tools/tool.ts";
 
 const external = [{ name: "weather", description: "" }];
 const names = [...builtinTools.map((tool) => tool.name), "invoke_agent", "handover", "weather"];
@@ -85,7 +87,7 @@ test("an ad-hoc agent of a caller that is offered everything gets only what the 
 
 test("an ad-hoc configuration with tools nobody can bring is refused", () => {
   const file = InvocationFile.parse({ invocation: single(named("x", "x")) });
-  const tools = ToolsConfig.parse({ mcp: [{ server: "s" }] });
+  const tools = ToolsConfig.parse({ dynamic: [{ name: "x", type: "http", config: {} }] });
   const ref = { type: "ad_hoc" as const, system_prompt: "x", tools };
   const agent = findAgent(file, ref);
   assert.ok(agent !== undefined);
@@ -96,7 +98,7 @@ test("an ad-hoc configuration with tools nobody can bring is refused", () => {
     offeredTools: "*" as const,
   };
   const resolution = resolveTools(caller, { ref, agent }, { kind: "inherit" });
-  assert.ok(!resolution.ok && /cannot have dynamic or mcp tools/.test(resolution.message));
+  assert.ok(!resolution.ok && /cannot have dynamic tools/.test(resolution.message));
 });
 
 test("policy none leaves an agent its own built-in tools and nothing of the client's", async (t) => {
@@ -178,4 +180,43 @@ test("a grandchild that lists no tools still has no more than its caller was giv
   const { content } = await w.scalar({ ...file, invocation, roots: ["out"] });
   assert.match(String(content), /you may not use write_file; there are: echo/);
   assert.equal(existsSync(join(w.folder, "out")), false);
+});
+
+test("tools of MCP servers are named one by one, by server or by pattern, and those that are not there are left out", () => {
+  const tool = (name: string, server: string, onlyNamed = false): Tool => {
+    return { ...echo, name, server: { name: server, onlyNamed } };
+  };
+  const tools = [
+    ...agentEnvironment().tools,
+    tool("mcp__git__log", "git"),
+    tool("mcp__git__push", "git"),
+    tool("mcp__own__x", "own", true),
+  ];
+  const caller = {
+    file: InvocationFile.parse({ invocation: single(named("x", "x")) }),
+    environment: agentEnvironment({ tools }),
+    rights: { tools: "*" as const, roots: [] },
+    offeredTools: "*" as const,
+  };
+  const given = (listed: string[]): unknown => {
+    const resolution = resolveTools(caller, target(listed), { kind: "inherit" });
+    return resolution.ok ? resolution.access.offeredTools : resolution.message;
+  };
+  const target = (listed: string[]): Parameters<typeof resolveTools>[1] => ({
+    ref: { type: "named", agent_id: "x" },
+    agent: { id: "x", instructions: "x", definition: { instructions: "x", tools: listed } },
+  });
+  assert.deepEqual(given(["mcp__git"]), ["mcp__git__log", "mcp__git__push"]);
+  assert.deepEqual(given(["mcp__git__*", "echo"]), ["mcp__git__log", "mcp__git__push", "echo"]);
+  assert.deepEqual(given(["mcp__git__log", "mcp__git__gone", "mcp__other"]), ["mcp__git__log"]);
+  const ref = {
+    type: "ad_hoc" as const,
+    system_prompt: "x",
+    tools: ToolsConfig.parse({ mcp: [{ server: "git", exclude: ["p*"] }, { server: "own" }] }),
+  };
+  const agent = findAgent(caller.file, ref);
+  assert.ok(agent !== undefined);
+  const resolution = resolveTools(caller, { ref, agent }, { kind: "inherit" });
+  assert.ok(resolution.ok);
+  assert.deepEqual(resolution.access.rights.tools, ["mcp__git__log"]);
 });

@@ -2,6 +2,7 @@
 
 import { mayUse, type Rights } from "../../core/rights.ts";
 import type { AgentRef } from "../../protocol/invocation/invocation.ts";
+import { mcpPrefix, serverInName } from "../../protocol/invocation/mcp-servers.ts";
 import type { ToolPolicy, ToolsConfig } from "../../protocol/invocation/tool-policy.ts";
 import { loopTool, toolSearchName } from "../tools/loop-tools.ts";
 import { supervisorTools } from "../tools/supervise.ts";
@@ -82,16 +83,57 @@ function ownTools(
   return { ok: true, tools: handover === undefined ? tools : [...tools, loopTool.handover] };
 }
 
-function adHocTools({ file, rights }: CallerTools, config: ToolsConfig): OwnTools {
-  if (config.dynamic.length > 0 || config.mcp.length > 0) {
+function adHocTools({ file, rights, environment }: CallerTools, config: ToolsConfig): OwnTools {
+  if (config.dynamic.length > 0) {
     return {
       ok: false,
-      message: "an ad-hoc agent cannot have dynamic or mcp tools here; list builtin and external ones",
+      message: "an ad-hoc agent cannot have dynamic tools here; list builtin, mcp and external ones",
     };
   }
   const allowed = file.external_tools.map((tool) => tool.name).filter((name) => mayUse(rights, name));
   const wanted = config.external ?? [];
-  return { ok: true, tools: [...config.builtin, ...(wanted.includes("*") ? allowed : wanted)] };
+  const ofServers = config.mcp.flatMap((each) => toolsOfServer(environment, each));
+  return { ok: true, tools: [...config.builtin, ...ofServers, ...(wanted.includes("*") ? allowed : wanted)] };
+}
+
+/** Those that a pattern of `include` names, all when there is none, without those that one of `exclude` names. */
+function toolsOfServer(
+  { tools }: Pick<CallerTools["environment"], "tools">,
+  { server, include, exclude }: ToolsConfig["mcp"][number],
+): string[] {
+  const prefix = `${mcpPrefix}${server}__`;
+  const fits = (patterns: readonly string[], name: string): boolean =>
+    patterns.some((pattern) => matchesGlob(name.slice(prefix.length), pattern));
+  return tools.flatMap(({ name, server: own }) => {
+    if (own?.name !== server || own.onlyNamed) return [];
+    return (include.length === 0 || fits(include, name)) && !fits(exclude, name) ? [name] : [];
+  });
+}
+
+/** `*` stands for any characters. */
+function matchesGlob(name: string, pattern: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  if (rest.length === 0) return name === pattern;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const [index, part] of rest.entries()) {
+    if (index === rest.length - 1) return name.length - at >= part.length && name.endsWith(part);
+    const found = name.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+/** `mcp__server` and `mcp__server__*` mean all tools of a server. Tools of servers that are not there are left out. */
+function withServers({ tools }: Pick<CallerTools["environment"], "tools">, names: readonly string[]): string[] {
+  return names.flatMap((name) => {
+    const server = serverInName(name);
+    if (server === undefined) return [name];
+    if (name !== `${mcpPrefix}${server}` && !name.endsWith("__*"))
+      return tools.some((tool) => tool.name === name) ? [name] : [];
+    return tools.flatMap((tool) => (tool.server?.name === server ? [tool.name] : []));
+  });
 }
 
 /** With `narrowRights` the task may use these tools and no others; without it they are only what its agent is offered. */
@@ -101,7 +143,8 @@ function allow(
   { narrowRights }: { readonly narrowRights: boolean },
 ): ToolResolution {
   const { rights } = caller;
-  const withSupervision = wanted.includes(loopTool.invokeAgent) ? [...wanted, ...delegationTools] : wanted;
+  const expanded = withServers(caller.environment, wanted);
+  const withSupervision = expanded.includes(loopTool.invokeAgent) ? [...expanded, ...delegationTools] : expanded;
   // Every agent has `final`, and `tool_search` when it needs it; they need no right.
   const names = [...new Set(withSupervision)].filter((name) => name !== loopTool.final && name !== toolSearchName);
   const known = namesOf(caller, "*");

@@ -8,12 +8,13 @@ import type { Effect } from "../../protocol/invocation/approval-policy.ts";
 import type { CallLook, Look } from "./call-look.ts";
 import type { HeldFiles } from "./held-look.ts";
 import { issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
-import type { Durable, StepContext } from "../../ports.ts";
+import type { Durable, RunningStep, StepContext } from "../../ports.ts";
 import type { ModelTool } from "../../model-port.ts";
 
 /** Given to the body of a step tool. The step's `key` is an idempotency key for whatever the tool calls. */
 export interface StepToolContext {
-  readonly step: StepContext;
+  /** With `during`, a tool can ask a person while it runs. */
+  readonly step: StepContext & Partial<Pick<RunningStep, "during">>;
   readonly rights: Rights;
   /** Folders that the call must not touch, whatever the rights are. */
   readonly offLimits: readonly string[];
@@ -38,6 +39,8 @@ interface BaseTool {
   readonly declaration: ModelTool;
   /** All effects that calls of the tool may have; a single call may have fewer. */
   readonly effects: readonly Effect[];
+  /** The MCP server that the tool is of. `onlyNamed`: only agents that name the server have it. */
+  readonly server?: { readonly name: string; readonly onlyNamed: boolean };
 }
 
 /** A tool whose call is one step: it runs once and its outcome is recorded. */

@@ -1,10 +1,11 @@
-// `tutti trust`: shows the config and the policy of a project, or its settings for coding agents, and records that they may be used.
+// `tutti trust`: shows the config and the policy of a project, its settings for coding agents or its MCP servers, and records that they may be used.
 import { z } from "zod";
 
 import { placed } from "../../protocol/routing/read-policy-file.ts";
 import type { Host } from "../../host/host.ts";
 import type { ConfigSettings, ConfigView, PolicyFileView, Project } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { showServers, toolLine } from "../terminal/server-lines.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 import { printable, printableName } from "../terminal/printable.ts";
@@ -17,6 +18,8 @@ export interface TrustOptions {
   readonly revoke?: boolean;
   /** About the repository's settings for coding agents instead of the config. */
   readonly settings?: boolean;
+  /** About the MCP servers instead of the config. */
+  readonly servers?: boolean;
   readonly state?: string;
   readonly json?: boolean;
 }
@@ -26,10 +29,13 @@ export async function trustCommand(host: Host, given: string | undefined, option
   if ([options.show, options.list, options.revoke].filter((each) => each === true).length > 1) {
     throw new TuttiError("usage", "give one of --show, --list and --revoke");
   }
-  if (options.settings === true && (options.list === true || options.revoke === true)) {
+  if (options.settings === true && options.servers === true) {
+    throw new TuttiError("usage", "give one of --settings and --servers");
+  }
+  if ((options.settings === true || options.servers === true) && (options.list === true || options.revoke === true)) {
     throw new TuttiError(
       "usage",
-      "--list and --revoke are about the config and the settings together; leave --settings out",
+      "--list and --revoke are about the config, the settings and the servers together; leave --settings and --servers out",
     );
   }
   if (options.list === true) return listTrusted(host, state, options);
@@ -40,6 +46,7 @@ export async function trustCommand(host: Host, given: string | undefined, option
     return options.json === true ? writeJson({ revoked }) : writeLine(`${printableName(project.folder)} ${said}`);
   }
   if (options.settings === true) return trustSettings(project, options);
+  if (options.servers === true) return trustServers(project, options);
   const config = await project.config();
   const policy = await project.policyFile();
   if (config === undefined && policy === undefined) {
@@ -99,10 +106,27 @@ async function trustSettings(project: Project, { show: onlyShow, json }: TrustOp
   );
 }
 
+/** Agents get the tools of the servers that were shown here, as they are now. To know the tools, each server is started. */
+async function trustServers(project: Project, { show: onlyShow, json }: TrustOptions): Promise<void> {
+  const shown = await project.servers();
+  if (json !== true) await showServers(shown);
+  if (onlyShow === true) return json === true ? writeJson(shown) : undefined;
+  const tried = await project.trustServers(shown);
+  if (json === true) return writeJson({ ...shown, trusted: tried });
+  if (tried.length === 0) return writeLine(`${printableName(project.folder)} has no MCP servers`);
+  await writeLine("these servers are trusted from now on, with these tools:");
+  for (const { name, tools, problems } of tried) {
+    await writeLine(`  ${bold(name)} ${dim(tools === null ? "did not start" : `${tools.length} tools`)}`);
+    for (const tool of tools ?? []) await writeLine(`    ${toolLine(tool)}`);
+    for (const problem of problems) await writeLine(`    ${printable(problem)}`);
+  }
+}
+
 async function listTrusted(host: Host, state: string, { json }: TrustOptions): Promise<void> {
   const trusted = await host.trustedConfigs(state);
   const settings = await host.trustedSettings(state);
-  if (json === true) return writeJson([...trusted, ...settings]);
+  const servers = await host.trustedServers(state);
+  if (json === true) return writeJson([...trusted, ...settings, ...servers]);
   for (const { folder, hash, at } of trusted) {
     await writeLine(`${printableName(folder)} ${dim(`${contentName(hash)}, since ${new Date(at).toISOString()}`)}`);
   }
@@ -110,7 +134,12 @@ async function listTrusted(host: Host, state: string, { json }: TrustOptions): P
     const when = `sha256 ${hash.slice(0, 12)}, since ${new Date(at).toISOString()}`;
     await writeLine(`${printableName(folder)} ${printableName(path)} ${dim(`for coding agents, ${when}`)}`);
   }
-  if (trusted.length + settings.length === 0) await writeLine("nothing is trusted");
+  for (const { folder, server, hash, at, tools } of servers) {
+    const when = `sha256 ${hash.slice(0, 12)}, since ${new Date(at).toISOString()}`;
+    const whose = folder === "" ? "your own config" : printableName(folder);
+    await writeLine(`${whose} ${server} ${dim(`MCP server with ${tools} tools, ${when}`)}`);
+  }
+  if (trusted.length + settings.length + servers.length === 0) await writeLine("nothing is trusted");
 }
 
 function contentName(hash: string): string {

@@ -197,6 +197,7 @@ function declareModels(program: Command, host: () => Promise<Host>): void {
       "agree to the config and the policy of a project as they are now; until then nothing of them is executed or used",
     )
     .option("--settings", "agree to the repository's own settings for coding agents instead: hooks, servers, plugins")
+    .option("--servers", "agree to the MCP servers instead; each is started, to see its tools")
     .option("--show", "show what would be trusted, and change nothing")
     .option("--list", "list what is trusted")
     .option("--revoke", "take back what was agreed to for this project")

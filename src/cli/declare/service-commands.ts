@@ -7,7 +7,6 @@ import type { DownOptions } from "../commands/down.ts";
 import type { KeysAddOptions } from "../commands/keys-add.ts";
 import type { KeysListOptions } from "../commands/keys-list.ts";
 import type { KeysRevokeOptions } from "../commands/keys-revoke.ts";
-import type { McpOptions } from "../commands/mcp-command.ts";
 import type { OperatorsOptions } from "../commands/operators.ts";
 import type { PauseOptions } from "../commands/pause.ts";
 import type { ResumeOptions } from "../commands/resume.ts";
@@ -98,21 +97,6 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
     .action(async (options: StatusOptions) => {
       const { statusCommand } = await import("../commands/status.ts");
       await statusCommand(await host(), options);
-    });
-  program
-    .command("mcp")
-    .description("serve Tutti's tools to an MCP client on standard input and output; starts a daemon if need be")
-    .addOption(
-      new Option("--role <role>", "what the client may do: look, also start and answer, or also approve")
-        .choices(roles)
-        .default("operator"),
-    )
-    .option("--cwd <folder>", "where relative paths of the client begin (default: the current folder)")
-    .addOption(stateOption())
-    .addOption(new Option("--json", "print an error of the command itself as a JSON object"))
-    .action(async (options: McpOptions) => {
-      const { mcpCommand } = await import("../commands/mcp-command.ts");
-      await mcpCommand(await host(), options);
     });
   declarePause(program, host);
   declareKeys(program, host);

@@ -66,6 +66,7 @@ export function remoteHost(local: Host, { url, key }: Target): Host {
     openProject: onlyHere,
     standingApprovals: onlyHere,
     trustedConfigs: onlyHere,
+    trustedServers: onlyHere,
     trustedSettings: onlyHere,
   };
 }

@@ -31,6 +31,8 @@ import { runDoctor } from "./run-doctor.ts";
 import { openTrust } from "./trusted-configs.ts";
 import { openTrustedSettings, settingsProject, viewAgentSettings } from "./trusted-settings.ts";
 import { trustConfig, viewConfig } from "./trust-project.ts";
+import { openAgreedServers } from "./agreed-servers.ts";
+import { logInServer, logOutServer, trustServers, viewServers } from "./server-views.ts";
 import { withToolWarnings } from "./unknown-tools.ts";
 import { loadUserConfig } from "./user-config.ts";
 
@@ -41,6 +43,7 @@ export function openProject(from: string, { state }: { readonly state: string })
   const folders = definitionFolders({ project: folder, home });
   const checked = (loaded: LoadedDefinitions): LoadedDefinitions => withRunnerProblems(withToolWarnings(loaded));
   const agents = async (): Promise<LoadedDefinitions> => checked(await loadDefinitions(folders));
+  const subject = { project: folder, state, agents };
   return {
     folder,
     agents,
@@ -87,9 +90,14 @@ export function openProject(from: string, { state }: { readonly state: string })
       const whole = files.flatMap(({ path, hash }) => (hash === null ? [] : [{ path, hash }]));
       openTrustedSettings(state).record(project, whole);
     },
+    servers: () => viewServers(subject),
+    trustServers: (shown) => trustServers(subject, shown),
+    logInServer: (name, options) => logInServer(subject, name, options),
+    logOutServer: (name) => logOutServer(subject, name),
     async revokeTrust() {
       const ofSettings = openTrustedSettings(state).revoke(await settingsProject(from));
-      return openTrust(state).revoke(realpathSync(folder)) || ofSettings;
+      const ofServers = openAgreedServers(state).revoke(folder);
+      return openTrust(state).revoke(realpathSync(folder)) || ofSettings || ofServers;
     },
     doctor: () => runDoctor({ project: folder, state, agents }),
   };

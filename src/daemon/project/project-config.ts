@@ -18,6 +18,7 @@ import type { RunnerDescription } from "./config-messages.ts";
 import { ConfigProcess } from "./config-process.ts";
 import { configRunner } from "./config-runners.ts";
 import { configTool } from "./config-tools.ts";
+import { McpServers } from "../../protocol/invocation/mcp-servers.ts";
 import { SessionsConfig } from "./sessions-config.ts";
 import { ChecksConfig } from "./checks-config.ts";
 import { roomSettings, WorkspacesConfig } from "./workspaces-config.ts";
@@ -30,6 +31,10 @@ const Config = z.strictObject({
   /** Used, and validated, only in the user's own config. */
   notifications: z.unknown().optional(),
   workspaces: WorkspacesConfig.default(() => ({})),
+  /** MCP servers, in the form of a `.mcp.json`. */
+  mcpServers: McpServers.default(() => ({})),
+  /** Only in the user's own config. */
+  mcp: z.strictObject({ variables: z.array(z.string()).default(() => []) }).optional(),
   /** Only in the user's own config. */
   sessions: SessionsConfig.optional(),
   /** Commands that prove the work of a task. Only a project has some. */
@@ -119,10 +124,11 @@ function parseConfig(file: string, value: unknown, owner: ConfigOwner): Config {
 }
 
 /** The names of settings that only the user's own config may have. */
-function settingsOfUser({ workspaces, sessions }: Config): string[] {
+function settingsOfUser({ workspaces, sessions, mcp }: Config): string[] {
   return [
     ...roomSettings(workspaces).map((name) => `workspaces.${name}`),
     ...(sessions === undefined ? [] : ["sessions"]),
+    ...(mcp === undefined ? [] : ["mcp"]),
   ];
 }
 

@@ -19,6 +19,12 @@ import { mergeAcpSettings } from "../../runner/acp/settings.ts";
 import { invocationRunner } from "../../runner/invocation/runner.ts";
 import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { localRunner } from "../../runner/local/runner.ts";
+import { treeFile } from "../../agent/delegation/task-input.ts";
+import type { StepTool } from "../../agent/tools/tool.ts";
+import { openServerPool, type ServerPool } from "../../mcp/server-pool.ts";
+import { toolsHash } from "../../mcp/server-identity.ts";
+import type { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
+import type { McpServers } from "../../protocol/invocation/mcp-servers.ts";
 import { openWorkspaces } from "../../workspace/index.ts";
 import { confineGit } from "../../runner/shared/sandbox/confine-git.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
@@ -39,6 +45,9 @@ import { buildEnvironment } from "./build-environment.ts";
 import { buildManager } from "./build-manager.ts";
 import { modelNames } from "./project-models.ts";
 import { policyFor, type ProjectPolicy } from "./project-policy.ts";
+import { openAgreedServers } from "./agreed-servers.ts";
+import { declaredServers } from "./declared-servers.ts";
+import { agreedServers, namedServers } from "./project-servers.ts";
 import { openTrust } from "./trusted-configs.ts";
 import { openTrustedSettings } from "./trusted-settings.ts";
 import { setupCacheOf, type WorkspacesConfig, workspacesRoot } from "./workspaces-config.ts";
@@ -62,6 +71,10 @@ interface ProjectRuntime {
   readonly registered: RunnerRegistry;
   /** The process of a config that is code. */
   readonly process: ConfigProcess | undefined;
+  /** The MCP servers of the config. */
+  readonly mcpServers: McpServers;
+  /** The same with more tools for agents; made once for each key. */
+  readonly withTools: (key: string, tools: () => readonly StepTool[]) => Pick<ProjectRuntime, "invocation" | "local">;
 }
 
 export interface ProjectRuntimes {
@@ -97,6 +110,15 @@ export interface ProjectRuntimesOptions {
   readonly isOver?: (task: TaskId) => boolean;
   /** Runners that are the same for all trees; asked for when a tree runs. */
   readonly otherRunners?: () => RunnerRegistry;
+}
+
+/** Sets of servers that one runtime keeps runners for. */
+const mostExtended = 32;
+
+interface OpenPool {
+  readonly pool: ServerPool;
+  /** Whether programs are confined on this machine. */
+  readonly confined: boolean;
 }
 
 interface Cached {
@@ -147,6 +169,41 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
       else if (project !== undefined) await askToMiss(durable, project, trust);
     }
   };
+  const agreed = openAgreedServers(options.state);
+  let pool: Promise<OpenPool> | undefined;
+  let openedPool: ServerPool | undefined;
+  const openPool = async (): Promise<OpenPool> => {
+    const { toolchains } = (await userConfig()).acp;
+    const sandbox = await probeSandbox();
+    openedPool = openServerPool({ state: options.state, sandbox, toolchains });
+    return { pool: openedPool, confined: sandbox.confined };
+  };
+  /** Adds the tools of the MCP servers that the tree may use. */
+  const withServers = async (durable: Durable, runtime: ProjectRuntime): Promise<ProjectRuntime> => {
+    const { project } = readInvocationConfig(durable.rootConfig);
+    const user = await userConfig();
+    const agents = agentsOf(durable.rootInput);
+    const { servers } = declaredServers({
+      user: user.mcpServers,
+      variables: user.mcpVariables,
+      config: runtime.mcpServers,
+      project,
+      agents,
+    });
+    if (servers.length === 0) return runtime;
+    const open = await (pool ??= openPool());
+    const found = await agreedServers(durable, servers, {
+      agreed,
+      pool: open.pool,
+      onWarning: options.onWarning ?? (() => undefined),
+      named: namedServers(agents),
+      roots: durable.rights.roots,
+    });
+    if (found.length === 0) return runtime;
+    const { serverTools } = await import("../../mcp/server-tools.ts");
+    const key = JSON.stringify(found.map(({ name, hash, tools }) => [name, hash, toolsHash(tools)]));
+    return { ...runtime, ...runtime.withTools(key, () => serverTools(found, open)) };
+  };
   return {
     runtimeOf,
     userConfig,
@@ -155,7 +212,10 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
       kinds: ["invocation", "local", "acp", "assignment", "manager", "conversation"],
       mayHave: (kind) => kind !== programKind && !knownRunnerKinds.includes(kind),
       async resolve(durable) {
-        const { invocation, acp, assignment, manager, conversation, registered, ...runtime } = await resolve(durable);
+        const { invocation, acp, assignment, manager, conversation, registered, ...runtime } = await withServers(
+          durable,
+          await resolve(durable),
+        );
         const local = gated(runtime.local);
         // An assignment asks itself about the coding agent of a definition, because it adds a workspace to its config.
         const inner = { ...options.otherRunners?.(), ...registered, local, acp: gated(acp) };
@@ -173,8 +233,18 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     actThrough: acting.resolve,
     close() {
       for (const process of processes) process.close();
+      openedPool?.close();
     },
   };
+}
+
+/** None in a tree that begins with something else than agents, such as a conversation. */
+function agentsOf(rootInput: unknown): Readonly<Record<string, AgentDefinition>> {
+  try {
+    return treeFile(rootInput).agents;
+  } catch {
+    return {};
+  }
 }
 
 function filesOf(project: string | undefined): ConfigFiles | undefined {
@@ -238,17 +308,30 @@ async function loadRuntime(
     registered: loaded.runners.map(({ kind }) => kind),
     allowed: keptAllowedChecks(state),
   };
+  const runnersOf = (given: Partial<AgentEnvironment>): Pick<ProjectRuntime, "invocation" | "local"> => ({
+    invocation: invocationRunner(given),
+    local: localRunner({
+      model,
+      ...given,
+      workspaces,
+      setUp: { sandbox, toolchains: acp.toolchains, homes },
+    }),
+  });
+  const extended = new Map<string, Pick<ProjectRuntime, "invocation" | "local">>();
   return {
     environment,
     workspaces: settings,
     checks: config.checks,
-    invocation: invocationRunner(environment),
-    local: localRunner({
-      model,
-      ...environment,
-      workspaces,
-      setUp: { sandbox, toolchains: acp.toolchains, homes },
-    }),
+    mcpServers: config.mcpServers,
+    ...runnersOf(environment),
+    withTools(key, tools) {
+      const known = extended.get(key);
+      if (known !== undefined) return known;
+      if (extended.size >= mostExtended) extended.clear();
+      const made = runnersOf({ ...environment, tools: [...(environment.tools ?? []), ...tools()] });
+      extended.set(key, made);
+      return made;
+    },
     acp: acpRunner({
       profiles: acp.profiles,
       toolchains: acp.toolchains,

@@ -19,6 +19,7 @@ import { checkPolicyModels } from "./check-policy-models.ts";
 import { checkSandbox } from "./check-sandbox.ts";
 import { type EffectiveConfig, effectiveConfig } from "./effective-config.ts";
 import { findPolicyFile, isPolicyTrusted } from "./project-policy.ts";
+import { checkServers } from "./server-views.ts";
 import { ignoredNotifications } from "./project-runtimes.ts";
 
 const run = promisify(execFile);
@@ -43,6 +44,7 @@ export async function runDoctor({ project, state, agents }: DoctorSubject): Prom
     ...(await checkModels(loaded?.models, keySources(state), definitions)),
     checkAgents(definitions),
     ...(await checkPolicy(project, state)),
+    ...(await checkServers({ project, state, agents })),
     await checkGit(),
     await checkSandbox(),
     ...(loaded === undefined ? [] : [await checkCodingAgents(loaded.profiles)]),

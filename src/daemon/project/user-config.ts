@@ -7,6 +7,7 @@ import type { ApprovalRules } from "../../protocol/invocation/approval-policy.ts
 import { TuttiError } from "../../protocol/error.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import type { AcpSettings } from "../../runner/acp/settings.ts";
+import type { McpServers } from "../../protocol/invocation/mcp-servers.ts";
 import { NotifyConfig } from "../notify/notify-config.ts";
 import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
 import { loadConfig } from "./project-config.ts";
@@ -24,6 +25,9 @@ export interface UserConfig {
   readonly notifications: NotifyConfig;
   readonly workspaces: WorkspacesConfig;
   readonly sessions: SessionsConfig;
+  readonly mcpServers: McpServers;
+  /** The names of variables that MCP servers of projects may have. */
+  readonly mcpVariables: readonly string[];
 }
 
 /**
@@ -55,9 +59,20 @@ export async function loadUserConfig(home: string): Promise<UserConfig> {
   if (!notifications.success) {
     throw new TuttiError("invalid_input", `${file}: notifications: ${describeIssues(issuesOf(notifications.error))}`);
   }
-  const { models, approvals, acp, workspaces, sessions = SessionsConfig.parse({}) } = config;
+  const { models, approvals, acp, workspaces, mcpServers, mcp, sessions = SessionsConfig.parse({}) } = config;
   const version = files?.hash ?? "";
-  return { file, version, models, approvals, acp, notifications: notifications.data, workspaces, sessions };
+  return {
+    file,
+    version,
+    models,
+    approvals,
+    acp,
+    notifications: notifications.data,
+    workspaces,
+    sessions,
+    mcpServers,
+    mcpVariables: mcp?.variables ?? [],
+  };
 }
 
 /** Calls `loadUserConfig` again only when the content has changed. */

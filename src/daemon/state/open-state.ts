@@ -12,6 +12,7 @@ import { gated } from "../../runner/operator/gate.ts";
 import { removeOldHomes, sessionHomes } from "../../runner/acp/old-homes.ts";
 import { operatorRunner } from "../../runner/operator/runner.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
+import { endLeftServers } from "../../mcp/process-ledger.ts";
 import { cleanUp } from "../../runner/shared/process/clean-up.ts";
 import { heldFolder, HeldStore } from "../../runner/shared/sandbox/held-files.ts";
 import { refuseSharedFolder } from "../../files/private-folder.ts";
@@ -179,6 +180,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       });
       await removeOldHomes(sessionHomes(folder), (task) => isOver(task));
       await removeLeftCheckouts(folder);
+      await endLeftServers(folder);
     };
     if (resume !== "later") {
       await holdLeftovers();

@@ -7,6 +7,7 @@ import { callSettings, FallbackModels } from "./call-settings.ts";
 import { Budget } from "../task/budget.ts";
 import { Invocation, readInvocation } from "./invocation.ts";
 import { issuesOf, type ReadIssue } from "../lenient-read.ts";
+import { AgentServers } from "./mcp-servers.ts";
 import { NonBlank } from "../non-blank.ts";
 import { OperatorName } from "../operator/operator-name.ts";
 import { Profile } from "../toolcalls/dialect.ts";
@@ -29,6 +30,8 @@ export const AgentDefinition = z.strictObject({
   instructions: NonBlank,
   /** The tools it is offered; all that it may use when absent. */
   tools: z.array(NonBlank).optional(),
+  /** The MCP servers whose tools it has; those of the project when absent. A server that it brings itself needs a person's yes. */
+  mcp_servers: AgentServers.optional(),
   /** How its tools are shown to its model; all of them whole when absent. */
   tool_delivery: ToolDelivery.optional(),
   /** `provider/model`. */

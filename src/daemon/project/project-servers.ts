@@ -1,0 +1,174 @@
+// The MCP servers of a tree: asks a person about those of a repository, finds out what each offers, and makes tools of it.
+
+import { approvalOutcome } from "../../core/approval.ts";
+import { escapeInvisible } from "../../core/escape-invisible.ts";
+import { expandVariables } from "../../mcp/expand-variables.ts";
+import { type OfferedTool, toolHash, toolsHash } from "../../mcp/server-identity.ts";
+import type { ServerPool } from "../../mcp/server-pool.ts";
+import type { AgreedServer } from "../../mcp/server-tools.ts";
+import type { Durable } from "../../ports.ts";
+import { toTuttiError } from "../../protocol/error.ts";
+import type { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
+import { serverInName } from "../../protocol/invocation/mcp-servers.ts";
+import { Answer } from "../../protocol/task/ask.ts";
+import type { Agreement, AgreedServers, Offer } from "./agreed-servers.ts";
+import type { DeclaredServer } from "./declared-servers.ts";
+
+const offerMs = 45_000;
+
+export interface ServerAgreement {
+  readonly agreed: AgreedServers;
+  readonly pool: ServerPool;
+  readonly onWarning: (message: string) => void;
+}
+
+/** The servers that the agents of a tree name themselves, by `mcpServers` or as tools. */
+export function namedServers(agents: Readonly<Record<string, AgentDefinition>>): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { mcp_servers, tools } of Object.values(agents)) {
+    for (const name of Object.keys(mcp_servers ?? {})) names.add(name);
+    for (const tool of tools ?? []) {
+      const server = serverInName(tool);
+      if (server !== undefined) names.add(server);
+    }
+  }
+  return names;
+}
+
+/**
+ * Those that may be used. About a server that nobody agreed to, a person is asked only when an agent names it or when it
+ * has changed since; otherwise it is left out. A no leaves it out, too.
+ */
+export async function agreedServers(
+  durable: Pick<Durable, "wait">,
+  servers: readonly DeclaredServer[],
+  {
+    named,
+    roots,
+    ...parts
+  }: ServerAgreement & { readonly named: ReadonlySet<string>; readonly roots: readonly string[] },
+): Promise<AgreedServer[]> {
+  const found = await Promise.all(
+    servers.map(async (server) => {
+      if (!(await mayStart(durable, server, { ...parts, isNamed: named.has(server.name) }))) return undefined;
+      const offer = await offerOf(durable, server, parts, roots);
+      return offer === undefined ? undefined : usable(server, offer, parts.agreed);
+    }),
+  );
+  return found.filter((server) => server !== undefined);
+}
+
+async function mayStart(
+  durable: Pick<Durable, "wait">,
+  server: DeclaredServer,
+  { agreed, isNamed }: ServerAgreement & { readonly isNamed: boolean },
+): Promise<boolean> {
+  const { project, name, hash } = server;
+  const known = agreed.find(project, name);
+  if (known?.hash === hash) return !known.refused;
+  if (!server.needsYes) {
+    agreed.agree(project, name, hash);
+    return true;
+  }
+  if (!isNamed && (known === undefined || known.refused)) return false;
+  // The key holds the hash: an answer about one content must never count for another.
+  const waited = await durable.wait(`mcp.start.${hash}`, {
+    ask: { kind: "approval", question: startQuestion(server, known), details: startDetails(server) },
+    schema: Answer,
+  });
+  const yes = approvalOutcome(waited).approved;
+  if (yes) agreed.agree(project, name, hash);
+  else agreed.refuse(project, name, hash);
+  return yes;
+}
+
+function startQuestion(server: DeclaredServer, known: Agreement | undefined): string {
+  const { name, entry, from, variables } = server;
+  const why = known === undefined ? "was never agreed to" : "has changed since you agreed to it";
+  const what =
+    "url" in entry ? `calls ${entry.url}` : `runs this program: ${JSON.stringify([entry.command, ...entry.args])}`;
+  const given = variables.length === 0 ? "no variables" : `the variables ${variables.join(", ")}`;
+  return escapeInvisible(
+    `The MCP server ${name} of ${from} ${why}. It ${what}, with ${given} (sha256 ${server.hash.slice(0, 12)}). ` +
+      `Its tools become tools of agents, with the usual approvals. May it be used from now on?`,
+  );
+}
+
+export function startDetails({ name, entry, hash, from, project, variables }: DeclaredServer): Record<string, unknown> {
+  return { mcp_server: name, from, project, hash, variables: [...variables], settings: entry };
+}
+
+/** What the server offers, as far as a person agreed to it; undefined when it cannot be asked. */
+async function offerOf(
+  durable: Pick<Durable, "wait">,
+  server: DeclaredServer,
+  { agreed, pool, onWarning }: ServerAgreement,
+  roots: readonly string[],
+): Promise<Offer | undefined> {
+  const { project, name } = server;
+  const known = agreed.find(project, name);
+  if (known?.offer === undefined) {
+    try {
+      const offer = await askServer(server, pool, roots);
+      for (const problem of offer.problems) onWarning(`the MCP server ${name}: ${problem}`);
+      agreed.keepOffer(project, name, offer);
+      return offer;
+    } catch (thrown) {
+      onWarning(`the MCP server ${name} is left out: ${toTuttiError(thrown).message}`);
+      return undefined;
+    }
+  }
+  const { changed } = known;
+  if (changed === undefined || known.declined.includes(toolsHash(changed.tools))) return known.offer;
+  const question = changeQuestion(name, known.offer.tools, changed.tools);
+  const details = { mcp_server: name, project, hash: toolsHash(changed.tools), tools: changed.tools };
+  const waited = await durable.wait(`mcp.tools.${toolsHash(changed.tools)}`, {
+    ask: { kind: "approval", question, details },
+    schema: Answer,
+  });
+  if (approvalOutcome(waited).approved) agreed.keepOffer(project, name, changed);
+  else agreed.declineChange(project, name);
+  return agreed.find(project, name)?.offer;
+}
+
+export async function askServer(
+  server: DeclaredServer,
+  pool: ServerPool,
+  roots: readonly string[],
+): Promise<Offer & { readonly problems: readonly string[] }> {
+  const { name, hash } = server;
+  const entry = expandVariables(server.entry, { env: process.env, allowed: server.allowed });
+  const signal = AbortSignal.timeout(offerMs);
+  const offer = await pool.use({ name, hash, entry, roots }, signal, (connection) => connection.offer(signal));
+  return { ...offer, tools: [...offer.tools] };
+}
+
+/** What is new, gone or different, in the words of the server. */
+export function changesOf(before: readonly OfferedTool[], now: readonly OfferedTool[]): string[] {
+  const changed = now.flatMap((tool) => {
+    const old = before.find(({ name }) => name === tool.name);
+    if (old === undefined) return [`new: ${tool.name}: ${tool.description}`];
+    return toolHash(old) === toolHash(tool) ? [] : [`changed: ${tool.name}: ${tool.description}`];
+  });
+  const gone = before.filter(({ name }) => !now.some((tool) => tool.name === name)).map(({ name }) => `gone: ${name}`);
+  return [...changed, ...gone].map((line) => escapeInvisible(line.replaceAll(/\s+/g, " ").slice(0, 400)));
+}
+
+function changeQuestion(name: string, before: readonly OfferedTool[], now: readonly OfferedTool[]): string {
+  const changes = changesOf(before, now).slice(0, 40);
+  return `The MCP server ${name} offers other tools than you agreed to:\n${changes.map((line) => `  | ${line}`).join("\n")}\nMay agents use them as they are now?`;
+}
+
+function usable(server: DeclaredServer, offer: Offer, agreed: AgreedServers): AgreedServer {
+  const { name, entry, hash, project, onlyNamed, allowed } = server;
+  return {
+    name,
+    entry,
+    hash,
+    onlyNamed,
+    ...offer,
+    expanded: () => expandVariables(entry, { env: process.env, allowed }),
+    agreedNow: () => agreed.find(project, name)?.offer?.tools ?? [],
+    onChanged: (tools) => agreed.noteOffer(project, name, { tools: [...tools] }),
+  };
+}

@@ -1,0 +1,65 @@
+// Puts what a server wants from a person to a person, as an ask of the task whose call is running.
+
+import { outputCheck } from "../agent/loop/output-schema.ts";
+import { escapeInvisible } from "../core/escape-invisible.ts";
+import type { RunningStep, StepContext } from "../ports.ts";
+import { Answer } from "../protocol/task/ask.ts";
+import type { Elicitation, Elicited } from "./mcp-connection.ts";
+
+const longestMessage = 8_000;
+/** How often each step has asked: a step that is repeated finds its answers under the same keys. */
+const asked = new WeakMap<object, number>();
+
+type AskingStep = StepContext & Partial<Pick<RunningStep, "during">>;
+
+/** The server's words are shown as the server's, and nothing but the answer goes back. */
+export async function askPerson(server: string, wanted: Elicitation, step: AskingStep): Promise<Elicited> {
+  const { during, signal } = step;
+  if (during === undefined) return { action: "decline" };
+  const said = escapeInvisible(wanted.message.slice(0, longestMessage));
+  const count = (asked.get(during) ?? 0) + 1;
+  asked.set(during, count);
+  const key = `mcp.${count}`;
+  if (wanted.url !== undefined) {
+    const question = `The MCP server ${server} asks you to open ${escapeInvisible(wanted.url)} and says: ${said}\nHave you done it? Answer no if you did not expect this.`;
+    const ask = { kind: "approval" as const, question, details: { server, url: wanted.url } };
+    const waited = await during.ask(key, { ask, schema: Answer, signal });
+    if ("expired" in waited) return { action: "cancel" };
+    return waited.value.kind === "approval" && waited.value.approved ? { action: "accept" } : { action: "decline" };
+  }
+  const schema = wanted.schema ?? { type: "object" };
+  const question = `The MCP server ${server} asks: ${said}\nAnswer with JSON that fits the schema, or with null to tell it nothing. Give it no secret that you would not give its author.`;
+  const ask = { kind: "question" as const, question, details: { server }, answer_schema: { ...schema } };
+  const waited = await during.ask(key, { ask, schema: Answer, signal });
+  if ("expired" in waited) return { action: "cancel" };
+  const given = waited.value.kind === "question" ? waited.value.value : null;
+  const content = typeof given === "string" ? jsonOf(given) : given;
+  return isContent(content) && fits(schema, content) ? { action: "accept", content } : { action: "decline" };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function fits(schema: Readonly<Record<string, unknown>>, content: unknown): boolean {
+  try {
+    return outputCheck(schema)(content).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+type Content = Record<string, string | number | boolean | string[]>;
+
+function isContent(value: unknown): value is Content {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every(isPlain);
+}
+
+function isPlain(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every((each) => typeof each === "string");
+  return ["string", "number", "boolean"].includes(typeof value);
+}

@@ -1,0 +1,137 @@
+// The servers that run: started with the first call that needs one, started anew with growing pauses when they fail, ended when nobody needs them.
+
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { toTuttiError, TuttiError } from "../protocol/error.ts";
+import type { McpServerEntry } from "../protocol/invocation/mcp-servers.ts";
+import type { McpConnection } from "./mcp-connection.ts";
+import type { ServerSurroundings, StartedServer } from "./start-server.ts";
+
+const firstPauseMs = 500;
+const longestPauseMs = 60_000;
+/** After so many failures in a row, calls are refused while the pause lasts instead of waiting for its end. */
+const patientFailures = 3;
+const defaultIdleMs = 5 * 60_000;
+const lookEveryMs = 15_000;
+
+/** Which server, with what, for whose folders. */
+export interface WantedServer {
+  readonly name: string;
+  /** With the values of variables. */
+  readonly entry: McpServerEntry;
+  readonly hash: string;
+  readonly roots: readonly string[];
+}
+
+interface Running {
+  starting: Promise<StartedServer> | undefined;
+  started: StartedServer | undefined;
+  /** Calls that use it now. */
+  users: number;
+  lastUsedAt: number;
+  failures: number;
+  notBefore: number;
+}
+
+export interface ServerPool {
+  /** Works with the server; starts it if it does not run. Servers are shared by tasks with the same folders. */
+  use<T>(wanted: WantedServer, signal: AbortSignal, work: (connection: McpConnection) => Promise<T>): Promise<T>;
+  /** Ends all servers. */
+  close(): void;
+}
+
+export function openServerPool(
+  surroundings: ServerSurroundings,
+  { idleMs = defaultIdleMs }: { readonly idleMs?: number } = {},
+): ServerPool {
+  const all = new Map<string, Running>();
+  let isClosed = false;
+
+  const end = (running: Running): void => {
+    const { started } = running;
+    running.started = undefined;
+    void started?.connection.close();
+  };
+  const failed = (running: Running): void => {
+    running.failures += 1;
+    const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** (running.failures - 1));
+    running.notBefore = performance.now() + pause;
+    end(running);
+  };
+  const start = async (wanted: WantedServer, running: Running): Promise<StartedServer> => {
+    const { startServer } = await import("./start-server.ts");
+    try {
+      const started = await startServer({ ...surroundings, ...wanted });
+      if (isClosed) {
+        started.kill();
+        throw new TuttiError("stopped", "Tutti is being stopped");
+      }
+      running.started = started;
+      return started;
+    } catch (thrown) {
+      failed(running);
+      throw thrown;
+    } finally {
+      running.starting = undefined;
+    }
+  };
+  const startedOf = async (wanted: WantedServer, running: Running, signal: AbortSignal): Promise<StartedServer> => {
+    if (running.started?.connection.isClosed === true) failed(running);
+    if (running.started !== undefined) return running.started;
+    const pause = running.notBefore - performance.now();
+    if (pause > 0 && running.failures >= patientFailures) {
+      const again = `it is tried again in ${Math.ceil(pause / 1000)} s`;
+      throw new TuttiError("unreachable", `the MCP server ${wanted.name} failed ${running.failures} times; ${again}`);
+    }
+    if (pause > 0) await sleep(pause, undefined, { signal });
+    return (running.starting ??= start(wanted, running));
+  };
+
+  const looking = setInterval(
+    () => {
+      for (const [key, running] of all) {
+        const isIdle = running.users === 0 && running.starting === undefined;
+        if (!isIdle || performance.now() - running.lastUsedAt < idleMs) continue;
+        end(running);
+        if (performance.now() >= running.notBefore) all.delete(key);
+      }
+    },
+    Math.min(lookEveryMs, idleMs),
+  ).unref();
+
+  return {
+    async use(wanted, signal, work) {
+      if (isClosed) throw new TuttiError("stopped", "Tutti is being stopped");
+      const key = JSON.stringify([wanted.hash, wanted.roots]);
+      const running = all.get(key) ?? newRunning();
+      all.set(key, running);
+      running.users += 1;
+      try {
+        const { connection } = await startedOf(wanted, running, signal);
+        const result = await work(connection);
+        running.failures = 0;
+        return result;
+      } catch (thrown) {
+        const { connection } = running.started ?? {};
+        // A server that is late with one answer may only be slow; one that does not even answer this is ended.
+        if (toTuttiError(thrown).code === "deadline" && connection !== undefined && !(await connection.isAlive())) {
+          failed(running);
+        }
+        throw thrown;
+      } finally {
+        running.users -= 1;
+        running.lastUsedAt = performance.now();
+      }
+    },
+    close() {
+      isClosed = true;
+      clearInterval(looking);
+      for (const running of all.values()) running.started?.kill();
+      all.clear();
+    },
+  };
+}
+
+function newRunning(): Running {
+  return { starting: undefined, started: undefined, users: 0, lastUsedAt: 0, failures: 0, notBefore: 0 };
+}
