@@ -15,7 +15,7 @@ const defaultIdleMs = 5 * 60_000;
 const lookEveryMs = 15_000;
 
 /** Which server, with what, for whose folders. */
-export interface WantedServer {
+interface WantedServer {
   readonly name: string;
   /** With the values of variables. */
   readonly entry: McpServerEntry;

@@ -33,7 +33,7 @@ export type Agreement = z.infer<typeof Agreement>;
 const File = z.object({ projects: z.record(z.string(), z.record(z.string(), Agreement)) });
 type Projects = z.infer<typeof File>["projects"];
 
-export interface ListedServer extends Agreement {
+interface ListedServer extends Agreement {
   /** Empty for the servers of the person's own config. */
   readonly project: string;
   readonly name: string;

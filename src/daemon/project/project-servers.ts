@@ -94,7 +94,7 @@ function startQuestion(server: DeclaredServer, known: Agreement | undefined): st
   );
 }
 
-export function startDetails({ name, entry, hash, from, project, variables }: DeclaredServer): Record<string, unknown> {
+function startDetails({ name, entry, hash, from, project, variables }: DeclaredServer): Record<string, unknown> {
   return { mcp_server: name, from, project, hash, variables: [...variables], settings: entry };
 }
 
@@ -144,7 +144,7 @@ export async function askServer(
 }
 
 /** What is new, gone or different, in the words of the server. */
-export function changesOf(before: readonly OfferedTool[], now: readonly OfferedTool[]): string[] {
+function changesOf(before: readonly OfferedTool[], now: readonly OfferedTool[]): string[] {
   const changed = now.flatMap((tool) => {
     const old = before.find(({ name }) => name === tool.name);
     if (old === undefined) return [`new: ${tool.name}: ${tool.description}`];

@@ -6,7 +6,7 @@ import type { ReadIssue } from "../lenient-read.ts";
 import { issuesOf } from "../lenient-read.ts";
 
 /** Two underscores in a row separate the parts of a tool's name, so a server's own name has none. */
-export const McpServerName = z
+const McpServerName = z
   .string()
   .regex(
     /^(?!.*__)[A-Za-z0-9](?:[A-Za-z0-9_-]{0,30}[A-Za-z0-9-])?$/,
