@@ -48,7 +48,10 @@ export function serverTools(servers: readonly AgreedServer[], options: ServerToo
   return readable.length === 0 ? tools : [...tools, ...readingTools(readable, options)];
 }
 
-/** What a server says of a tool, such as that it only reads, makes no difference here: it is the server that says so. */
+/**
+ * What a server says of a tool, such as that it only reads, makes no difference here: it is the server that says so.
+ * @internal Exported for its tests only.
+ */
 export function effectOf(entry: McpServerEntry, confined: boolean): CallEffect {
   if ("url" in entry) return { effects: ["network"], confined: false };
   const effects: Effect[] = [...(entry.write ? (["write"] as const) : []), "execute"];
