@@ -13,12 +13,14 @@ import { type Confine, openGit, type OwnGit } from "./own-git.ts";
 import { isOwnWorktree, worktreeGitDir } from "./remove-files.ts";
 import { withScratch } from "./scratch-store.ts";
 import { privateGit, privateObjects } from "./session-git.ts";
+import { refuseHugeWork, type WorkLimits } from "./work-size.ts";
 import { branchRef, sessionFolder, strayRef, type Workspace } from "./workspace-record.ts";
 
 export interface EndSession {
   /** Used to read what the session wrote, which may be anything. */
   readonly confine?: Confine | undefined;
   readonly maxBytes?: number | undefined;
+  readonly limits?: WorkLimits | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -38,7 +40,7 @@ const mostRefs = 1_000;
 /** May also be called while a session goes on, to bring over what it has committed so far. */
 export async function importSession(
   workspace: Workspace,
-  { confine, maxBytes, signal }: EndSession = {},
+  { confine, maxBytes, limits, signal }: EndSession = {},
 ): Promise<SessionImport | undefined> {
   if (workspace.mode !== "worktree") return undefined;
   const git = await openGit(workspace.git_dir ?? "", signal);
@@ -67,6 +69,16 @@ export async function importSession(
       return false;
     }
   };
+  /** Only what the branch names is ever checked out. */
+  const fits = async (commit: string): Promise<boolean> => {
+    try {
+      await refuseHugeWork(git, { commit, base: before, limits, signal });
+      return true;
+    } catch (thrown) {
+      problems.push(`The commit ${commit} of the session cannot be used: ${thrownMessage(thrown)}`);
+      return false;
+    }
+  };
   const keep = async (commit: string, why: string): Promise<void> => {
     const to = strayRef(workspace, commit);
     await git.run(["update-ref", to, commit]);
@@ -74,7 +86,7 @@ export async function importSession(
   };
   let tip = before;
   const { head } = left;
-  if (head !== undefined && head !== before && (await bring(head))) {
+  if (head !== undefined && head !== before && (await bring(head)) && (await fits(head))) {
     const start = smallFile(own.start);
     if (await isAncestor(git, before, head)) tip = head;
     else if (workspace.new_branch && start === before) {

@@ -13,6 +13,7 @@ import { worktreeGitDir } from "./remove-files.ts";
 import { tipRef } from "./save-workspace.ts";
 import { withScratch } from "./scratch-store.ts";
 import { privateGit } from "./session-git.ts";
+import { refuseManyFiles } from "./work-size.ts";
 import { branchRef, sessionFolder, type Workspace } from "./workspace-record.ts";
 
 /**
@@ -88,9 +89,9 @@ interface Looking {
 async function factsOf(store: WorkspaceStore, workspace: Workspace, { git, signal }: Looking): Promise<Facts> {
   const real = (await readRef(git, tipRef(workspace), signal)) ?? workspace.base ?? "";
   const { head = real } = workspace.mode === "worktree" ? await sessionCommits(workspace) : {};
-  const uncommitted = await changedFiles(workspace, head, { git, signal });
-  const hasCommits = head !== workspace.base;
   const isImported = head === real;
+  const uncommitted = await changedFiles(workspace, { tip: head, isImported }, { git, signal });
+  const hasCommits = head !== workspace.base;
   const merged_into =
     hasCommits && isImported && workspace.mode === "worktree"
       ? await mergedInto(store, workspace, { git, signal })
@@ -99,7 +100,11 @@ async function factsOf(store: WorkspaceStore, workspace: Workspace, { git, signa
 }
 
 /** Fast, because it believes the times in the worktree's own index; a copy of it, so that nothing a session wrote is opened by git for writing. */
-async function changedFiles(workspace: Workspace, tip: string, { git, signal }: Looking): Promise<string[]> {
+async function changedFiles(
+  workspace: Workspace,
+  { tip, isImported }: { readonly tip: string; readonly isImported: boolean },
+  { git, signal }: Looking,
+): Promise<string[]> {
   return withScratch(sessionFolder(workspace), git.gitDir, async (scratch) => {
     const { index } = scratch;
     const own = join(worktreeGitDir(workspace), "index");
@@ -114,6 +119,8 @@ async function changedFiles(workspace: Workspace, tip: string, { git, signal }: 
       maxBytes: 1024 * 1024,
       overflow: "cut",
     } as const;
+    // What a session has committed was not checked yet, unless it was brought over.
+    if (!isImported) await refuseManyFiles(git, { commit: tip, objects: options.objects, signal });
     if (workspace.mode === "worktree" && (await lstat(own).catch(() => undefined))?.isFile() === true) {
       await copyFile(own, index, constants.COPYFILE_EXCL);
     } else await git.run(["read-tree", tip], options);

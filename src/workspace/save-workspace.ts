@@ -12,6 +12,7 @@ import { makeCommit, type Signing } from "./make-commit.ts";
 import { openGit, type OwnGit } from "./own-git.ts";
 import { withScratch } from "./scratch-store.ts";
 import { type Snapshot, snapshotTree } from "./snapshot-tree.ts";
+import { workLimits } from "./work-size.ts";
 import { branchRef, sessionFolder, type Workspace } from "./workspace-record.ts";
 
 /** Who commits: the session alone, Tutti what the session left, or nobody, so that the person finds it uncommitted. */
@@ -97,7 +98,7 @@ interface Looking extends EndSession {
 
 /** Compares the files with the tip. `commit` makes a commit of them in the repository; no ref names it yet. */
 export async function withUncommitted<T>(
-  { workspace, git, tip, confine, signing, signal }: Looking,
+  { workspace, git, tip, confine, signing, limits = workLimits, signal }: Looking,
   work: (snapshot: Snapshot, commit: (message: string) => Promise<string>) => Promise<T>,
 ): Promise<{ readonly snapshot: Snapshot; readonly result: T }> {
   return withScratch(sessionFolder(workspace), git.gitDir, async (scratch) => {
@@ -107,6 +108,7 @@ export async function withUncommitted<T>(
       from: tip,
       scratch,
       exclude: workspace.copied,
+      maxBytes: limits.bytes,
       confine: workspace.mode === "worktree" && usesFilters(git) ? confine : undefined,
       signal,
     });

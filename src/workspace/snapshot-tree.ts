@@ -101,7 +101,7 @@ async function sorted(
 function tooLarge(folder: string, maxBytes: number): TuttiError {
   return new TuttiError(
     "too_large",
-    `${folder} has more than ${maxBytes} bytes of files, which is too much to copy; name a smaller folder, or use the mode \`shared\``,
+    `${folder} has more than ${maxBytes} bytes of files that are new or changed, which is too much; remove those that are no work, or use the mode \`shared\``,
   );
 }
 

@@ -31,3 +31,22 @@ test("an agent that cannot take its session up again leaves an unknown outcome, 
   const fresh = await openSession(forgetful, { launch, earlier: null, now: () => 0 });
   assert.partialDeepStrictEqual(fresh, { session: "s-2", load: true, resumed: false });
 });
+
+test("a session whose mode is not told is put into the one in which it asks the most, or is not begun", async () => {
+  const { asking } = Profiles.parse({ asking: { command: ["agent"], mode: "ask" } });
+  const wanted = { launch: { ...launch, profile: asking ?? assert.fail() }, earlier: "s-1", now: () => 0 };
+  const set: unknown[] = [];
+  const silent =
+    (knowsModes: boolean): AskAgent =>
+    async (method, params, schema) => {
+      if (method === "initialize")
+        return schema.parse({ protocolVersion: 1, agentCapabilities: { loadSession: true } });
+      if (method !== "session/set_mode") return schema.parse(null);
+      if (!knowsModes) throw new RpcError(-32601, "Method not found");
+      set.push(params);
+      return schema.parse({});
+    };
+  assert.partialDeepStrictEqual(await openSession(silent(true), wanted), { mode: "ask", resumed: true });
+  assert.deepEqual(set, [{ sessionId: "s-1", modeId: "ask" }]);
+  await assert.rejects(openSession(silent(false), wanted), failsWith("refused", /cannot be put into the mode ask/));
+});

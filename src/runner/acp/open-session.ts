@@ -105,7 +105,8 @@ async function setMode(
   { session: sessionId, opened: { modes } }: Opened,
 ): Promise<string | null> {
   const { mode: wanted } = profile;
-  if (modes === undefined || modes === null) return null;
+  if (modes === undefined || modes === null)
+    return wanted === null ? null : setUntoldMode(ask, { name, wanted, sessionId });
   if (wanted === null || modes.currentModeId === wanted) return modes.currentModeId;
   const offered = modes.availableModes.map(({ id }) => id);
   if (!offered.includes(wanted)) {
@@ -114,6 +115,21 @@ async function setMode(
   }
   await ask("session/set_mode", { sessionId, modeId: wanted }, z.unknown());
   return wanted;
+}
+
+/** An agent that tells no modes may have some all the same, as after a session was taken up again. */
+async function setUntoldMode(
+  ask: AskAgent,
+  { name, wanted, sessionId }: { readonly name: string; readonly wanted: string; readonly sessionId: string },
+): Promise<string> {
+  try {
+    await ask("session/set_mode", { sessionId, modeId: wanted }, z.unknown());
+    return wanted;
+  } catch (thrown) {
+    if (!(thrown instanceof RpcError)) throw thrown;
+    const why = `${name} cannot be put into the mode ${wanted}, in which it asks the most: ${thrown.message}`;
+    throw new TuttiError("refused", `${why}; change mode in the profile`);
+  }
 }
 
 async function setModel(

@@ -44,6 +44,7 @@ export class SessionTerminals {
   readonly #approver: Approver;
   readonly #terminals = new Map<string, Terminal>();
   #count = 0;
+  #isOver = false;
 
   constructor(place: TerminalPlace, approver: Approver) {
     this.#place = place;
@@ -74,6 +75,7 @@ export class SessionTerminals {
     this.#count += 1;
     const id = `terminal-${this.#count}`;
     const step = `${this.#place.step}/${id}`;
+    if (this.#isOver) throw sessionOver();
     const held = await startHeld({
       argv: [...argv, ...args],
       cwd,
@@ -82,6 +84,11 @@ export class SessionTerminals {
     });
     const output = keptOutput(Math.min(Math.max(request.outputByteLimit ?? defaultOutput, leastOutput), mostOutput));
     const terminal: Terminal = { held, output, exit: undefined };
+    // The session may have ended meanwhile, and nobody would end the program any more.
+    if (this.#isOver) {
+      await end(terminal, 0);
+      throw sessionOver();
+    }
     this.#terminals.set(id, terminal);
     for (const stream of [held.stdout, held.stderr]) stream.on("data", (chunk: Buffer) => output.add(chunk));
     void held.exited.then(({ code, signal }) => (terminal.exit = { exitCode: code, signal }));
@@ -126,9 +133,14 @@ export class SessionTerminals {
 
   /** Ends everything. Returns the pids that could not be ended. */
   async endAll(graceMs: number): Promise<number[]> {
+    this.#isOver = true;
     const left = await Promise.all([...this.#terminals.values()].map((each) => end(each, graceMs)));
     return left.flat();
   }
+}
+
+function sessionOver(): TuttiError {
+  return new TuttiError("canceled", "the session is over");
 }
 
 async function end({ held }: Terminal, graceMs = defaultGraceMs): Promise<readonly number[]> {
