@@ -37,8 +37,7 @@ export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk
   const attend = (started: StartedRun, agents: readonly AnyAgent[], options: StartRunOptions): void => {
     const { task } = started;
     const { signal } = options;
-    const ended = new AbortController();
-    const until = AbortSignal.any([ended.signal, closing.signal]);
+    const until = closing.signal;
     if (options.onAsk !== undefined) {
       answered.add(task);
       watch(answerAsks(source.client, { task, onAsk: options.onAsk, signal: until, onError }));

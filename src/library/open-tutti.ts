@@ -3,6 +3,7 @@
 import type { CrashPlan } from "../daemon/state/crash-plan.ts";
 import type { ModelsConfig } from "../model/models-config.ts";
 import type { Clock } from "../ports.ts";
+import { TuttiError } from "../protocol/error.ts";
 import type { ApprovalRules } from "../protocol/invocation/approval-policy.ts";
 import type { AgentModel, AnyAgent } from "./code-agent.ts";
 import type { CodeWorkflow } from "./code-workflow.ts";
@@ -53,6 +54,12 @@ export async function openTutti(options: OpenLocalOptions | OpenRemoteOptions): 
   if ("url" in options) {
     const { remoteSource } = await import("./remote-source.ts");
     return codeTutti(remoteSource(options), options);
+  }
+  if (process.getBuiltinModule?.("node:sqlite") === undefined) {
+    throw new TuttiError(
+      "refused",
+      `Tutti in process needs Node 24, and this is ${process.version}; update Node, or open a daemon with \`url\` and \`key\``,
+    );
   }
   const { localSource } = await import("./local-source.ts");
   return codeTutti(await localSource(options), options);

@@ -10,7 +10,13 @@ import { ModelsConfig } from "./models-config.ts";
 import type { Price } from "./prices.ts";
 import { type Fetch, providerFetch } from "./provider-fetch.ts";
 import { estimateUsage, modelCaller } from "./provider-model.ts";
-import { canonicalName, type Environment, type ModelSetup, type ResolvedModel, resolveModel } from "./resolve-model.ts";
+import {
+  canonicalName,
+  type Environment,
+  type ModelSetup,
+  type ResolvedModel,
+  resolveModel as resolveNow,
+} from "./resolve-model.ts";
 
 export interface ModelsOptions {
   /** As the user wrote it; it is checked here. */
@@ -41,6 +47,15 @@ export function models(options: ModelsOptions): Models {
     objects: options.objects,
     ...(options.prices === undefined ? {} : { prices: options.prices }),
   };
+  /** A model that the program has made itself does not change, and each of its calls looks it up three times. */
+  const objects = new Map<string, ResolvedModel>();
+  const resolve = (name: string): ResolvedModel => {
+    const known = objects.get(name);
+    if (known !== undefined) return known;
+    const model = resolveNow(setup, name);
+    if (model.language !== undefined) objects.set(name, model);
+    return model;
+  };
   const fetch = options.fetch ?? providerFetch(options.env);
   const call = modelCaller({ clock: options.clock, random: options.random ?? Math.random, fetch });
   /** Models whose server has refused tools in this process. Another process finds out by one refused request. */
@@ -49,18 +64,14 @@ export function models(options: ModelsOptions): Models {
   return {
     withRehearsal: (rehearsal) => ({
       estimate: (request) =>
-        isRehearsal(request.model)
-          ? rehearsal.estimate(request)
-          : estimateUsage(resolveModel(setup, request.model), request),
+        isRehearsal(request.model) ? rehearsal.estimate(request) : estimateUsage(resolve(request.model), request),
       call: async (request, callOptions) =>
         isRehearsal(request.model)
           ? rehearsal.call(request, callOptions)
-          : noticeNoTools(withoutTools, resolveModel(setup, request.model), (model) =>
-              call(model, request, callOptions),
-            ),
+          : noticeNoTools(withoutTools, resolve(request.model), (model) => call(model, request, callOptions)),
       facts(name) {
         if (isRehearsal(name)) return { format: "native", contextTokens: null, maxOutputTokens: 16_384 };
-        const model = resolveModel(setup, name);
+        const model = resolve(name);
         const { profile = "tolerant", contextTokens, maxOutputTokens, mostOutputTokens = maxOutputTokens } = model;
         const { formatMayChange = false, fallbacks = [] } = model;
         const format = formatMayChange && withoutTools.has(model.name) ? "fenced" : model.format;

@@ -15,6 +15,9 @@ export interface ProviderRequest {
   readonly signal: AbortSignal;
 }
 
+/** Made once: a controller without a reason makes an error with a stack for each call. */
+const over = new Error("the call has ended");
+
 /** Throws `deadline`, the reason of `signal` when it was aborted, or whatever the provider's package throws. */
 export async function requestReply(request: ProviderRequest): Promise<CollectedReply> {
   const { language, prompt, collect, pacing, clock, signal } = request;
@@ -50,6 +53,6 @@ export async function requestReply(request: ProviderRequest): Promise<CollectedR
     signal.removeEventListener("abort", onAbort);
     aborted.catch(() => undefined);
     replied.catch(() => undefined);
-    stop.abort();
+    stop.abort(over);
   }
 }
