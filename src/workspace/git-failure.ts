@@ -20,6 +20,11 @@ const known: readonly (readonly [RegExp, ErrorCode, string])[] = [
     "another git command is working on the repository; try again when it has ended",
   ],
   [
+    /out of memory|malloc failed|cannot allocate memory/i,
+    "too_large",
+    "git would need too much memory for this; look whether a commit has an absurd number of files",
+  ],
+  [
     /transport '.*' not allowed|promisor remote/i,
     "refused",
     "objects are missing in this repository, and Tutti's own git fetches nothing; run `git fetch` first",

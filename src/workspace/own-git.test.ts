@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { confine, skipUnconfined } from "../../test/support/confined-session.ts";
 import { repositoryAt, testRepository } from "../../test/support/git-kit.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
+import { failsWith } from "../../test/support/try-tool.ts";
 import { createWorkspace } from "./create-workspace.ts";
 import { gitFailure } from "./git-failure.ts";
 import { readSettings } from "./git-settings.ts";
@@ -139,6 +140,31 @@ test("output, time and cancellation end git, and it leaves no lock behind", asyn
   const signal = AbortSignal.timeout(100);
   await assert.rejects(git.run(waiting, { signal }), { code: "canceled" });
   await assert.rejects(git.run(["status"], { signal }), { code: "canceled" });
+});
+
+test("a few objects that stand for billions of files do not use up the memory", async (t) => {
+  const repository = testRepository(t);
+  const made = (line: (at: number) => string): string =>
+    execFileSync("git", ["mktree"], {
+      cwd: repository.folder,
+      input: Array.from({ length: 10 }, (_, at) => line(at)).join(""),
+      encoding: "utf8",
+    }).trim();
+  const blob = repository.git("rev-parse", "HEAD:a.txt");
+  let tree = made((at) => `100644 blob ${blob}\tf${at}\n`);
+  for (let depth = 0; depth < 9; depth += 1) {
+    const below = tree;
+    tree = made((at) => `040000 tree ${below}\td${at}\n`);
+  }
+  const git = await openGit(join(repository.folder, ".git"));
+  const began = Date.now();
+  for (const args of [
+    ["diff-index", "--cached", "--name-only", tree],
+    ["diff-tree", "-r", "HEAD", tree],
+  ]) {
+    await assert.rejects(git.run(args, { maxMemoryBytes: 64 * 1024 * 1024 }), failsWith("too_large", /memory/));
+  }
+  assert.ok(Date.now() - began < 60_000);
 });
 
 test("failures of git say what is wrong", async (t) => {

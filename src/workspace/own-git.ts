@@ -40,6 +40,8 @@ export interface GitRun {
   /** What to do with more output than that; `fail` when absent. */
   readonly overflow?: "fail" | "cut";
   readonly timeoutMs?: number;
+  /** How much memory git may take, as far as the system limits it. */
+  readonly maxMemoryBytes?: number;
   readonly signal?: AbortSignal | undefined;
   /** Runs git confined, with the filters that the person configured. */
   readonly confined?: { readonly confine: Confine; readonly writable: readonly string[] };
@@ -68,6 +70,10 @@ const mostBytes = 64 * 1024 * 1024;
 const mostErrorBytes = 16 * 1024;
 const defaultTimeoutMs = 10 * 60_000;
 const graceMs = 2_000;
+/** A few objects can stand for billions of files, of which git would keep a list. */
+const mostMemoryBytes = 2 * 1024 ** 3;
+/** Of computing. It ends a git whose Tutti was killed; any other one is ended by its deadline before. */
+const mostCpuSeconds = 30 * 60;
 
 /** Reads the configuration anew, because a filter may have been added since the last call. */
 export async function openGit(gitDir: string, signal?: AbortSignal): Promise<OwnGit> {
@@ -133,6 +139,7 @@ async function execute(argv: readonly string[], { cwd, options, args = argv, git
     const code = await closed(child, cwd);
     const stderr = Buffer.concat(output.stderr).toString("utf8");
     if (output.why !== undefined) throw output.why;
+    if (code === notFoundStatus && /not found/i.test(stderr)) throw gitNotStarted(notFound(stderr), cwd);
     if (!output.isCut && (code === null || (code !== 0 && options.expected?.includes(code) !== true))) {
       throw gitFailure({ args, code, stderr, cwd });
     }
@@ -144,12 +151,13 @@ async function execute(argv: readonly string[], { cwd, options, args = argv, git
 }
 
 function started(argv: readonly string[], { cwd, options, gitDir }: Execution): ChildProcess {
-  const { confined, objects, index } = options;
+  const { confined, objects, index, maxMemoryBytes = mostMemoryBytes } = options;
   const plain: readonly [string, ...string[]] = ["git", "--no-pager", ...argv];
   const readable =
     confined === undefined ? [] : readableFor({ cwd, options, ...(gitDir === undefined ? {} : { gitDir }) });
   const [program, ...rest] = confined?.confine({ argv: plain, cwd, writable: confined.writable, readable }) ?? plain;
-  return spawn(program, rest, {
+  const limits = `ulimit -d ${Math.ceil(maxMemoryBytes / 1024)}; ulimit -t ${mostCpuSeconds}`;
+  return spawn("/bin/sh", ["-c", `{ ${limits}; } 2>/dev/null; exec "$@"`, "sh", program, ...rest], {
     cwd,
     env: {
       ...environment(),
@@ -166,6 +174,13 @@ function started(argv: readonly string[], { cwd, options, gitDir }: Execution): 
     detached: true,
     stdio: [options.stdin ?? "pipe", options.stdout ?? "pipe", "pipe"],
   });
+}
+
+/** What a shell ends with when there is no such program. */
+const notFoundStatus = 127;
+
+function notFound(message: string): Error {
+  return Object.assign(new Error(message.trim()), { code: "ENOENT" });
 }
 
 function readableFor({ cwd, options, gitDir }: Execution): string[] {
