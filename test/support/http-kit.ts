@@ -177,6 +177,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     onShutdown() {},
     openapi: () => ({ openapi: "3.1.0" }),
     project: () => Promise.reject(new Error("there is no project")),
+    policy: () => Promise.reject(new Error("there is no project")),
     models: async () => [],
     runners: [],
     from: folder,

@@ -25,7 +25,9 @@ describe("up and down", () => {
     const b = bench(t);
     const serving = b.start("up", "--port", "0");
     const [, url = ""] = await serving.said(/tutti up at (http:\/\/127\.0\.0\.1:\d+) \(process \d+, .*\)/);
-    const [said] = await serving.said(/ {2}state .*\n {2}key .*admin\.key.*\n {2}work .*\n {2}stop .*Ctrl-C.*\n/);
+    const [said] = await serving.said(
+      / {2}state .*\n {2}key .*admin\.key.*\n {2}page .*tutti open.*\n {2}work .*\n {2}stop .*Ctrl-C.*\n/,
+    );
     assert.ok(said.includes(b.state));
     assert.equal((await fetch(`${url}/healthz`)).status, 200);
     assert.equal(statSync(join(b.state, "admin.key")).mode & 0o077, 0);

@@ -1,7 +1,7 @@
 // What all handlers share: the opened state folder, and facts about this process.
 
 import type { Project } from "../../host/project.ts";
-import type { ModelView } from "../../protocol/api/catalog.ts";
+import type { ModelView, PolicyInForce } from "../../protocol/api/catalog.ts";
 import type { RouteResult } from "../../protocol/api/route-shape.ts";
 import type { RouteName, Routes } from "../../protocol/api/routes.ts";
 import type { TuttiError } from "../../protocol/error.ts";
@@ -15,6 +15,8 @@ export interface HttpContext {
   readonly project: (folder: string) => Promise<Pick<Project, "agents" | "models" | "runners">>;
   /** The models of the user's own config and the built-in ones. */
   readonly models: (options: { readonly probe: boolean }) => Promise<readonly ModelView[]>;
+  /** The routing policy of the project that contains the folder. */
+  readonly policy: (folder: string) => Promise<PolicyInForce>;
   /** Where relative paths begin when a request names no folder. */
   readonly from: string;
   /** Aborted when the service stops. */

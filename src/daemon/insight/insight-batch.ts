@@ -70,6 +70,7 @@ export interface InsightBatch {
   readonly errors: readonly ErrorRow[];
   readonly goals: readonly GoalChange[];
   readonly asks: readonly AskChange[];
+  readonly evidence: readonly { readonly id: string; readonly seq: number }[];
 }
 
 const minuteMs = 60_000;
@@ -83,6 +84,7 @@ export function batchOf(salt: string, upTo: number, events: readonly TaskEvent[]
     errors: [] as ErrorRow[],
     goals: [] as GoalChange[],
     asks: [] as AskChange[],
+    evidence: [] as { id: string; seq: number }[],
   };
   for (const event of events) {
     const [task, root] = [idInName(salt, event.task), idInName(salt, event.root)];
@@ -102,6 +104,7 @@ export function batchOf(salt: string, upTo: number, events: readonly TaskEvent[]
         message: error.message.slice(0, shownError),
       });
     }
+    if (event.type === "evidence.added") batch.evidence.push({ id: event.data.evidence.id, seq: event.seq });
     const ask = askOf(event);
     if (ask !== undefined) batch.asks.push({ ...ask, root });
     for (const goal of goalChanges(salt, event)) batch.goals.push({ root, at: event.at, ...goal });

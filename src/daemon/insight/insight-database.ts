@@ -8,7 +8,7 @@ import { ownFile } from "../../store/sqlite/own-file.ts";
 import type { GoalChange, InsightBatch } from "./insight-batch.ts";
 
 /** Changes whenever the tables, or what is read from events, change. */
-const version = 1;
+const version = 2;
 
 const tables = `
 CREATE TABLE about (salt TEXT NOT NULL, position INTEGER NOT NULL);
@@ -26,6 +26,7 @@ CREATE TABLE minutes (
 );
 CREATE TABLE errors (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, task INTEGER NOT NULL, code TEXT NOT NULL, message TEXT NOT NULL);
 CREATE INDEX errors_at ON errors (at, code);
+CREATE TABLE evidence (id TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE asks (ask TEXT PRIMARY KEY, root INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX asks_root ON asks (root);
 CREATE TABLE goals (
@@ -50,6 +51,7 @@ const writes = {
     canceled = canceled + excluded.canceled, asks = asks + excluded.asks, tokens = tokens + excluded.tokens,
     money = money + excluded.money`,
   addError: `INSERT INTO errors VALUES (?, ?, ?, ?, ?)`,
+  addEvidence: `INSERT OR IGNORE INTO evidence VALUES (?, ?)`,
   openAsk: `INSERT OR REPLACE INTO asks VALUES (?, ?)`,
   closeAsk: `DELETE FROM asks WHERE ask = ?`,
   addGoal: `INSERT INTO goals VALUES (?1, ?2, ?3, ?4, '', 0, 0, 0, ?5, ?5, NULL)
@@ -144,6 +146,7 @@ function insightOver(database: DatabaseSync): InsightDatabase {
           else run("closeAsk", ask);
         }
         for (const { seq, at, task, code, message } of batch.errors) run("addError", seq, at, task, code, message);
+        for (const { id, seq } of batch.evidence) run("addEvidence", id, seq);
         for (const { seq, at, kind, task, root, text } of batch.texts) {
           const tags = `k${kind} r${root}`;
           run("addText", seq, at, kind, task, text, tags);

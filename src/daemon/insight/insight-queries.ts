@@ -217,6 +217,11 @@ const slowest = `SELECT * FROM tasks WHERE ended_at >= ?1 ORDER BY ended_at DESC
 const quietest = `SELECT * FROM tasks WHERE ended_at IS NULL AND last_at >= ?1 AND runner <> 'schedule' AND NOT EXISTS
   (SELECT 1 FROM tasks AS below WHERE below.parent = tasks.id AND below.ended_at IS NULL) ORDER BY last_at LIMIT ?2`;
 
+/** The event that holds the evidence; undefined when there is none. */
+export function evidenceAt(database: DatabaseSync, id: string): number | undefined {
+  return rows(database, "SELECT seq FROM evidence WHERE id = ?", [id], (row) => integer(row, "seq"))[0];
+}
+
 export function errorsSince(database: DatabaseSync, from: number): ErrorCount[] {
   const sql = `SELECT counted.*, errors.at, errors.task, errors.message, IFNULL(tasks.agent, '') AS agent
     FROM (SELECT code, COUNT(*) AS count, MAX(seq) AS seq FROM errors WHERE at >= ? GROUP BY code ORDER BY 2 DESC LIMIT ?)

@@ -19,6 +19,7 @@ export type InsightCall =
   | { readonly kind: "board"; readonly question: queries.BoardQuestion }
   | { readonly kind: "series"; readonly question: queries.SeriesQuestion }
   | { readonly kind: "tasks"; readonly question: queries.TasksQuestion }
+  | { readonly kind: "evidence"; readonly id: string }
   | { readonly kind: "errors"; readonly from: number };
 
 export type InsightAnswer =
@@ -27,6 +28,7 @@ export type InsightAnswer =
   | { readonly kind: "board"; readonly board: ReturnType<typeof queries.boardOf> }
   | { readonly kind: "series"; readonly points: queries.SeriesRow[] }
   | { readonly kind: "tasks"; readonly tasks: queries.TaskRow[] }
+  | { readonly kind: "evidence"; readonly at: number | undefined }
   | { readonly kind: "errors"; readonly errors: queries.ErrorCount[] }
   | { readonly kind: "failed"; readonly message: string };
 
@@ -47,6 +49,8 @@ function answer(index: InsightDatabase, call: InsightCall): InsightAnswer {
       return { kind: "series", points: queries.seriesOf(database, call.question) };
     case "tasks":
       return { kind: "tasks", tasks: queries.tasksBy(database, call.question) };
+    case "evidence":
+      return { kind: "evidence", at: queries.evidenceAt(database, call.id) };
     case "errors":
       return { kind: "errors", errors: queries.errorsSince(database, call.from) };
   }

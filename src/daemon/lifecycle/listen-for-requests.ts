@@ -68,6 +68,13 @@ export async function listenForRequests(at: ListenAt, service: Service): Promise
       // Loaded only when it is needed: running tasks does not take a reader of agent definitions.
       project: async (folder) =>
         (await import("../project/open-project.ts")).openProject(folder, { state: state.folder }),
+      policy: async (folder) => {
+        const [{ openProject }, { policyInForce }] = await Promise.all([
+          import("../project/open-project.ts"),
+          import("../project/policy-in-force.ts"),
+        ]);
+        return policyInForce(openProject(folder, { state: state.folder }));
+      },
       models: async (options) => (await import("../project/open-project.ts")).userModels(state.folder, options),
       starting: () =>
         state.isStarting() ? new TuttiError("busy", "the service is starting; ask again soon") : undefined,

@@ -46,6 +46,16 @@ export const catalogRoutes = {
     reply: jsonReply(catalog.ModelList),
     refuses: [404],
   }),
+  policy: route({
+    method: "GET",
+    path: "/v1/policy",
+    tag: "catalog",
+    about: "The routing policy of a project, as a goal that starts now would keep it",
+    access: "viewer",
+    query: catalog.FolderQuery,
+    reply: jsonReply(catalog.PolicyInForce),
+    refuses: [404],
+  }),
   route: route({
     method: "POST",
     path: "/v1/policy/route",

@@ -86,6 +86,23 @@ export const ModelsQuery = FolderQuery.extend(listQuery).extend({
 export const ModelList = z.strictObject({ models: z.array(ModelView), next: nextItem });
 export type ModelList = z.infer<typeof ModelList>;
 
+/** The routing policy that a goal which starts now would keep to its end. */
+export const PolicyInForce = z.strictObject({
+  /** `default`: nobody wrote it; it is made from the models that can be called. */
+  source: z.enum(["project", "default"]),
+  /** The file of the project's policy; null for a default. */
+  file: z.string().nullable(),
+  /** SHA-256 of the text. */
+  hash: z.string(),
+  /** Whether goals can start with it. A file that nobody agreed to, or that cannot be used, stops them. */
+  usable: z.boolean(),
+  /** In TOON or JSON; null when it cannot be used. */
+  text: z.string().nullable(),
+  /** Why it cannot be used, and what its author may not expect; at most 200. */
+  problems: z.array(z.string()),
+});
+export type PolicyInForce = z.infer<typeof PolicyInForce>;
+
 /** TOON or JSON text, or the object itself. */
 export const PolicyQuestion = z.strictObject({
   handoff: z.union([z.string(), z.record(z.string(), z.unknown())]),

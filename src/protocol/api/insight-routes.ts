@@ -1,5 +1,8 @@
 // The routes that look over everything: search, the board of goals, and how the fleet does. All are answered from an index.
 
+import { z } from "zod";
+import { EvidenceId } from "../ids.ts";
+import { Evidence } from "../task/evidence.ts";
 import * as shapes from "./insight-shapes.ts";
 import { jsonReply, route } from "./route-shape.ts";
 
@@ -22,6 +25,16 @@ export const insightRoutes = {
     access: "viewer",
     query: shapes.BoardQuery,
     reply: jsonReply(shapes.Board),
+  }),
+  evidence: route({
+    method: "GET",
+    path: "/v1/evidence/{evidence}",
+    tag: "insight",
+    about: "One fact that supports or contradicts a claim, whole, with the output that was kept",
+    access: "viewer",
+    params: z.strictObject({ evidence: EvidenceId }),
+    reply: jsonReply(Evidence),
+    refuses: [404],
   }),
   fleetSeries: route({
     method: "GET",

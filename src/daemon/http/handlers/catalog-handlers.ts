@@ -10,7 +10,7 @@ import type { Handlers } from "../handler.ts";
 import { listPage } from "../list-page.ts";
 
 type CatalogProject = Pick<Project, "agents" | "models" | "runners">;
-type CatalogRoute = "agents" | "agent" | "runners" | "models" | "route" | "review";
+type CatalogRoute = "agents" | "agent" | "runners" | "models" | "policy" | "route" | "review";
 
 const mostProblems = 200;
 const descriptionLength = 400;
@@ -63,6 +63,10 @@ export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRou
           : await trustedModels(await projectAt(query.folder, caller), probe);
       const { items, next } = listPage(models, query, ({ model }) => model);
       return { value: { models: items.map((model) => ({ ...model, aliases: [...model.aliases] })), next } };
+    },
+    async policy({ query, caller }) {
+      mayChooseFolder(query.folder, caller);
+      return { value: await context.policy(query.folder ?? context.from) };
     },
     route: async ({ body }) => ({ value: await context.state.client.route(body) }),
     review: async ({ body }) => ({ value: await context.state.client.review(body) }),

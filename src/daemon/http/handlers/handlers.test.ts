@@ -61,6 +61,10 @@ before(async () => {
         { kind: "local", runtime: "local", description: "here".repeat(1_000), of: "builtin" },
         { kind: "command", runtime: "command", description: "there", of: "builtin" },
       ],
+      policy: async (folder) => {
+        projects.push(folder);
+        return { source: "default", file: null, hash: "h", usable: true, text: "policy", problems: [] };
+      },
       project: async (folder) => {
         projects.push(folder);
         return {
@@ -404,6 +408,17 @@ test("a worker's secret is passed on unchanged; an API key or no secret at all i
   assert.deepEqual(seen, [["tt1.a.b", "raw {text}\n", { ok: false }]]);
   const both = await kit.call("/v1/worker/submit?ok=true&verdict=blocked", { method: "POST", body: "x", headers });
   assert.equal(both.status, 422);
+});
+
+test("everybody with a key reads the policy where the service was started, and only operators choose a folder", async () => {
+  const { key } = await kit.keys.add({ name: "looks", role: "viewer" });
+  const asViewer = { headers: { authorization: `Bearer ${key}` } };
+  projects.length = 0;
+  await good("policy", "/v1/policy", asViewer);
+  await good("policy", "/v1/policy?folder=/p");
+  assert.equal((await kit.call("/v1/policy?folder=/p", asViewer)).status, 403);
+  assert.equal((await kit.call("/v1/policy?folder=p")).status, 422);
+  assert.deepEqual(projects, [kit.folder, "/p"]);
 });
 
 test("no route answers an arbitrary request with a server error", async () => {

@@ -11,6 +11,7 @@ import { Board, FleetErrors, FleetSeries, FleetTasks, SearchPage } from "../../.
 import { TuttiError } from "../../../protocol/error.ts";
 import type { TaskId } from "../../../protocol/ids.ts";
 import { Answer } from "../../../protocol/task/ask.ts";
+import { Evidence } from "../../../protocol/task/evidence.ts";
 import { defaultBudget } from "../../../protocol/task/budget.ts";
 
 const said = "The <b>turbine</b> of Ångström\u0001 spins\u0002 quickly; \u001b[31mred\u001b[0m café";
@@ -65,6 +66,20 @@ before(async () => {
           data: { id: "c1", state: "met", evidence: [], reason: "seen" },
         });
         await durable.join([child]);
+        const evidence = {
+          id: `evd_${task.slice(4)}`,
+          task: child,
+          attempt: 1,
+          source: "tutti",
+          commit: null,
+          tree: null,
+          verdict: "supports" as const,
+          excerpt: "the keystone holds",
+          criteria: ["c1"],
+          fact: { kind: "person" as const, by: "ann", text: "seen by me" },
+          observed_at: 1,
+        };
+        durable.tell("e1", { type: "evidence.added", data: { evidence } });
         const verified = { task: child, state: "verified" as const, superseded_by: null, evidence: [], reason: "" };
         durable.tell("g4", { type: "goal.link_changed", data: verified });
         durable.tell("g5", { type: "goal.changed", data: { status: "done", reason: "all proven" } });
@@ -202,6 +217,19 @@ test("the board has every goal with its progress, its criteria, its cost and wha
   assert.deepEqual((await read(Board, "/v1/board?status=blocked")).goals, []);
   assert.ok((await read(Board, "/v1/board?status=done&folder=/projects/rome")).goals.length > 0);
   assert.deepEqual((await read(Board, "/v1/board?folder=/elsewhere")).goals, []);
+});
+
+test("a fact is read whole by its id, and an unknown one is not found", async () => {
+  const task = await goal();
+  const id = `evd_${task.slice(4)}`;
+  const fact = await read(Evidence, `/v1/evidence/${id}`);
+  assert.partialDeepStrictEqual(fact, {
+    id,
+    excerpt: "the keystone holds",
+    fact: { kind: "person", text: "seen by me" },
+  });
+  assert.equal((await search("q=keystone&kind=evidence")).hits[0]?.root, task);
+  assert.equal((await kit.call("/v1/evidence/evd_none_1")).status, 404);
 });
 
 test("the charts count what began, ended and failed, over every stretch of the window", async () => {

@@ -11,7 +11,7 @@ import { searchExpression } from "../../insight/search-expression.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 
-type InsightRoute = "search" | "board" | "fleetSeries" | "fleetTasks" | "fleetErrors";
+type InsightRoute = "search" | "board" | "evidence" | "fleetSeries" | "fleetTasks" | "fleetErrors";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -27,7 +27,7 @@ const windows: Readonly<Record<(typeof FleetWindow)["options"][number], { ms: nu
 
 const newest = Number.MAX_SAFE_INTEGER;
 
-export function insightHandlers({ state: { insight, view } }: HttpContext): Pick<Handlers, InsightRoute> {
+export function insightHandlers({ state: { insight, view, feed } }: HttpContext): Pick<Handlers, InsightRoute> {
   const { salt } = view;
   return {
     async search({ query: { q, kind, goal, limit, cursor } }) {
@@ -52,6 +52,15 @@ export function insightHandlers({ state: { insight, view } }: HttpContext): Pick
       const rows = board.goals.slice(0, limit);
       const next = board.goals.length > limit ? String(rows.at(-1)?.root) : null;
       return { value: { goals: rows.map((row) => boardGoal(salt, row)), folders: board.folders, next, seq, behind } };
+    },
+    async evidence({ params: { evidence } }) {
+      const { answer } = await insight.ask({ kind: "evidence", id: evidence });
+      const { events } = answer.at === undefined ? { events: [] } : await feed.read({ after: answer.at - 1, limit: 1 });
+      const event = events[0]?.event;
+      if (event?.type !== "evidence.added" || event.data.evidence.id !== evidence) {
+        throw new TuttiError("not_found", `there is no evidence ${evidence}`);
+      }
+      return { value: event.data.evidence };
     },
     async fleetSeries({ query: { window } }) {
       const { ms, bucketMs } = windows[window];
