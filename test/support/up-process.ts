@@ -5,11 +5,11 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { type FoundDaemon, probeDaemon } from "../../src/daemon/lifecycle/find-daemon.ts";
 import { stopDaemon } from "../../src/daemon/lifecycle/stop-daemon.ts";
+import type { Cleanup } from "./temp-folder.ts";
 
 const bin = join(import.meta.dirname, "..", "..", "bin", "tutti.js");
 const patienceMs = 30_000;
@@ -34,7 +34,7 @@ export interface UpScene {
 }
 
 /** Whatever daemon is left on the state when the test ends is ended, detached ones too. */
-export function upScene(t: Pick<TestContext, "after">): UpScene {
+export function upScene(t: Cleanup): UpScene {
   const folder = mkdtempSync(join(tmpdir(), "tutti-up-"));
   const state = join(folder, "state");
   const started = new Set<ChildProcess>();

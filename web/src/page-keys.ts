@@ -4,6 +4,8 @@ import { useEffect, useRef } from "react";
 
 export const pageKeys = {
   h: { to: "/", title: "Home" },
+  b: { to: "/board", title: "Board" },
+  f: { to: "/fleet", title: "Fleet" },
   t: { to: "/threads", title: "Threads" },
   p: { to: "/policy", title: "Policy" },
   s: { to: "/settings", title: "Settings" },

@@ -60,10 +60,21 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }): R
       direct === null
         ? []
         : [{ id: "id", title: direct[0], note: "Open", run: go(`/${places[direct[1] ?? ""] ?? ""}/${direct[0]}`) }];
+    const search: readonly PaletteItem[] =
+      word === ""
+        ? []
+        : [
+            {
+              id: "search",
+              title: `Search for “${text.trim()}”`,
+              note: "Goals and transcripts",
+              run: () => void navigate({ to: "/search", search: { q: text.trim() } }),
+            },
+          ];
     const found = [...pages, ...commands, ...known].filter(
       ({ title, id }) => word === "" || title.toLowerCase().includes(word) || id.includes(word),
     );
-    return [...byId, ...found].slice(0, 12);
+    return [...byId, ...found.slice(0, 11), ...search];
   }, [text, goals.data, navigate, tutti, queries]);
   const at = Math.min(chosen, items.length - 1);
   return (

@@ -14,6 +14,22 @@ function textOf(value: unknown): string | undefined {
 export function makeRouter(onSignOut: () => void) {
   const root = createRootRoute({ component: () => <Shell onSignOut={onSignOut} />, notFoundComponent: NotFoundPage });
   const home = createRoute({ getParentRoute: () => root, path: "/", component: HomePage });
+  const board = createRoute({
+    getParentRoute: () => root,
+    path: "/board",
+    component: lazyRouteComponent(() => import("./pages/board-page.tsx"), "BoardPage"),
+  });
+  const fleet = createRoute({
+    getParentRoute: () => root,
+    path: "/fleet",
+    component: lazyRouteComponent(() => import("./pages/fleet/fleet-page.tsx"), "FleetPage"),
+  });
+  const search = createRoute({
+    getParentRoute: () => root,
+    path: "/search",
+    validateSearch: (given: Record<string, unknown>) => ({ q: textOf(given["q"]) ?? "" }),
+    component: lazyRouteComponent(() => import("./pages/search-page.tsx"), "SearchPage"),
+  });
   const threads = createRoute({
     getParentRoute: () => root,
     path: "/threads",
@@ -62,7 +78,20 @@ export function makeRouter(onSignOut: () => void) {
     path: "/shortcuts",
     component: lazyRouteComponent(() => import("./pages/shortcuts-page.tsx"), "ShortcutsPage"),
   });
-  const routeTree = root.addChildren([home, threads, thread, goal, task, ask, policy, settings, shortcuts]);
+  const routeTree = root.addChildren([
+    home,
+    board,
+    threads,
+    thread,
+    goal,
+    task,
+    ask,
+    fleet,
+    policy,
+    settings,
+    search,
+    shortcuts,
+  ]);
   return createRouter({
     routeTree,
     defaultErrorComponent: ({ error }) => (

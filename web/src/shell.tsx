@@ -14,7 +14,9 @@ import { pageKeys, usePageKeys } from "./page-keys.ts";
 const links: readonly { readonly to: string; readonly title: string; readonly icon: IconName; readonly wide?: true }[] =
   [
     { to: "/", title: "Home", icon: "home" },
+    { to: "/board", title: "Board", icon: "board" },
     { to: "/threads", title: "Threads", icon: "chat" },
+    { to: "/fleet", title: "Fleet", icon: "fleet" },
     { to: "/policy", title: "Policy", icon: "policy", wide: true },
     { to: "/settings", title: "Settings", icon: "settings", wide: true },
   ];
@@ -44,7 +46,7 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
       </a>
       <Side onPalette={() => setPalette(true)} onSignOut={signOut} />
       <Banner />
-      <main className="main" id="main" tabIndex={-1} ref={main}>
+      <main className="main" id="main" tabIndex={0} ref={main}>
         <Outlet />
       </main>
       {palette ? <CommandPalette onClose={() => setPalette(false)} /> : null}

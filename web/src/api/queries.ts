@@ -2,7 +2,8 @@
 
 import { queryOptions, useQuery } from "@tanstack/react-query";
 
-import type { GoalView, ListedAsk, TaskEvent, TaskId } from "../../../src/client/index.ts";
+import type { Board, GoalView, ListedAsk, TaskEvent, TaskId } from "../../../src/client/index.ts";
+import { foldBoard } from "../live/fold-board.ts";
 import { foldAsks, reopens } from "../live/fold-asks.ts";
 import { foldGoalView } from "../live/fold-goal-view.ts";
 import { foldTasks, type LiveTree, settleUncertain, treeFrom } from "../live/fold-tasks.ts";
@@ -31,6 +32,15 @@ export function useAsks() {
 export function useAsk(id: string) {
   const { tutti } = useConnection();
   return useQuery({ queryKey: ["ask", id], queryFn: () => tutti.ask(id), staleTime: Infinity, retry: false });
+}
+
+/** The newest goals with their numbers. The index behind them is asked again now and then, since it knows more than events tell. */
+export function useBoard() {
+  const { live, call } = useConnection();
+  return useQuery({
+    ...live.options<Board>({ key: ["board"], read: () => call("board", { query: {} }), fold: foldBoard }),
+    refetchInterval: 30_000,
+  });
 }
 
 export function useGoal(goal: string) {

@@ -78,6 +78,13 @@ test("a task that was replaced does not count, and an ended goal stays ended", (
   assert.deepEqual([after.progress, after.status, after.rounds], [50, "failed", 2]);
 });
 
+test("a goal ends with the task of its manager", () => {
+  const canceled: TaskEvent = { seq: 6, ...of, type: "task.canceled", data: { reason: "no longer wanted" } };
+  const after = foldGoalView(goal, [...events, canceled]);
+  assert.deepEqual([after.status, after.reason], ["abandoned", "no longer wanted"]);
+  assert.equal(foldGoalView(goal, [{ ...canceled, task: "tsk_a_2" }]), goal);
+});
+
 test("events of another goal change nothing", () => {
   assert.equal(
     foldGoalView(goal, [{ seq: 9, at: 1, task: "tsk_b", root: "tsk_b", type: "goal.noted", data: { text: "x" } }]),

@@ -2,10 +2,11 @@
 
 import type { GoalView, TaskEvent } from "../../../src/client/index.ts";
 
-type GoalEvent = Extract<TaskEvent, { type: `goal.${string}` }>;
+type GoalEvent = Extract<TaskEvent, { type: `goal.${string}` | "task.failed" | "task.canceled" }>;
 
+/** A goal also ends with the task of its manager. */
 function isGoalEvent(event: TaskEvent): event is GoalEvent {
-  return event.type.startsWith("goal.");
+  return event.type.startsWith("goal.") || event.type === "task.failed" || event.type === "task.canceled";
 }
 
 /** Telling an event twice changes nothing: each sets something, or adds what is not there yet. */
@@ -70,6 +71,12 @@ export function foldGoalView(before: GoalView, events: readonly TaskEvent[]): Go
         if (!goal.notes.some(({ at, text }) => at === event.at && text === event.data.text)) {
           goal.notes.push({ at: event.at, text: event.data.text });
         }
+        break;
+      case "task.failed":
+        if (!isEnded(goal.status)) [goal.status, goal.reason] = ["failed", event.data.error.message];
+        break;
+      case "task.canceled":
+        if (!isEnded(goal.status)) [goal.status, goal.reason] = ["abandoned", event.data.reason];
         break;
       case "goal.changed":
         if (!isEnded(goal.status)) [goal.status, goal.reason] = [event.data.status, event.data.reason];

@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 import { useState } from "react";
 
-import { useAsks, useStatus } from "../../api/queries.ts";
+import { useAsks, useBoard, useStatus } from "../../api/queries.ts";
 import { plural } from "../../format/show-time.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { GoalList } from "./goal-list.tsx";
@@ -14,6 +14,7 @@ export function HomePage(): ReactNode {
   const [isNew, setNew] = useState(false);
   const asks = useAsks();
   const status = useStatus().data;
+  const board = useBoard().data;
   const open = asks.data ?? [];
   return (
     <div className="page">
@@ -37,7 +38,7 @@ export function HomePage(): ReactNode {
       </header>
       {open.length > 0 ? <Inbox asks={open} /> : null}
       <GoalList onNew={() => setNew(true)} />
-      {isNew ? <NewGoalDialog onClose={() => setNew(false)} /> : null}
+      {isNew ? <NewGoalDialog folders={board?.folders ?? []} onClose={() => setNew(false)} /> : null}
     </div>
   );
 }

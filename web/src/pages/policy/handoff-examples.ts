@@ -15,6 +15,9 @@ function example(
     acceptance_criteria: ["the tests pass"],
     risks: ["none"],
     fallback_triggers: ["none"],
+    assumptions_made: ["none"],
+    open_questions: ["none"],
+    failed_checks: ["none"],
   };
   return { title, text: JSON.stringify({ ...rest, ...handoff }, null, 2) };
 }

@@ -62,7 +62,7 @@ function Head({ entry, title }: { readonly entry: TranscriptEntry; readonly titl
       <span className="entry-title clip">
         <Words text={title} />
       </span>
-      <a href={`#e${entry.seq}`} className="tiny faint" aria-label={`Link to event ${entry.seq}`}>
+      <a href={`#e${entry.seq}`} className="tiny faint">
         <TimeAgo at={entry.at} />
       </a>
     </div>

@@ -1,0 +1,346 @@
+// The dashboard in a real Chromium, served by a real daemon: from signing in to a verified report. Only the models are played.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import type { Browser, BrowserContext, Page } from "playwright-core";
+
+import { httpClient, service, type Tutti } from "../../src/client/index.ts";
+import { skipUnconfined as skip } from "../support/assignment-kit.ts";
+import { buildDashboard } from "../support/build-dashboard.ts";
+import { launchChromium } from "../support/chromium.ts";
+import { testRepository, type TestRepository } from "../support/git-kit.ts";
+import { delegate } from "../support/manager-kit.ts";
+import type { Cleanup } from "../support/temp-folder.ts";
+import { type UpProcess, type UpScene, upScene } from "../support/up-process.ts";
+
+const patienceMs = 30_000;
+const person = { kind: "person", name: "Ada" } as const;
+
+let scene: UpScene;
+let daemon: UpProcess;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let repository: TestRepository;
+let key: string;
+let url: string;
+let tutti: Tutti;
+/** What the browser complained about: a script that was refused, or an error of the page. */
+const complaints: string[] = [];
+
+const cleanups: (() => unknown)[] = [];
+const all: Cleanup = { after: (clean) => void cleanups.push(clean) };
+
+before(async () => {
+  buildDashboard();
+  scene = upScene(all);
+  daemon = await scene.up();
+  key = readFileSync(join(scene.state, "admin.key"), "utf8").trim();
+  ({ url } = daemon.found.daemon);
+  tutti = httpClient({ url, key });
+  repository = testRepository(all, { "total.txt": "3\n", "check.sh": 'test "$(cat total.txt)" = 4\n' });
+  browser = await launchChromium();
+  context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  page = await newPage(context);
+});
+
+after(async () => {
+  await browser?.close();
+  await tutti?.close();
+  for (const clean of cleanups.toReversed()) await clean();
+});
+
+async function newPage(inContext: BrowserContext): Promise<Page> {
+  const made = await inContext.newPage();
+  made.setDefaultTimeout(patienceMs);
+  made.on("pageerror", (error) => complaints.push(error.message));
+  made.on("console", (message) => {
+    if (/Content Security Policy|Trusted Types/i.test(message.text())) complaints.push(message.text());
+  });
+  return made;
+}
+
+async function freshCode(): Promise<string> {
+  const { call } = service({ url, bearer: () => key });
+  return (await call("makeSignInCode", {})).code;
+}
+
+const script = {
+  rules: [
+    {
+      agent: "manager",
+      raw: delegate([{ id: "total", prompt: "Write the total.", kind: "code_change", workdir: "." }]),
+    },
+    { agent: "worker", turn: 0, say: "I look first.", ask: { question: "Which total is right?", choices: ["4", "5"] } },
+    { agent: "worker", turn: 1, call: [{ tool: "run", args: { argv: ["sh", "-c", "rm -rf everything"] } }] },
+    { agent: "worker", turn: 2, call: [{ tool: "write", args: { path: "total.txt", content: "4\n" } }] },
+    { agent: "worker", final: "The total is 4." },
+  ],
+};
+const approvals = { execute: "ask" };
+
+test("a link with a code signs in once, leaves no code behind, and keeps its token in the tab alone", async () => {
+  const code = await freshCode();
+  await page.goto(`${url}/#code=${code}`);
+  await page.getByRole("heading", { level: 1, name: "Nothing waits for you" }).waitFor();
+  assert.equal(new URL(page.url()).hash, "");
+  assert.match((await page.evaluate(() => sessionStorage.getItem("tutti.token"))) ?? "", /^tw_/);
+  assert.deepEqual(await context.cookies(), []);
+  const stranger = await newPage(await browser.newContext());
+  await stranger.goto(`${url}/#code=${code}`);
+  await stranger.getByText("This link was used already").waitFor();
+  await stranger.context().close();
+});
+
+test(
+  "a goal goes from the page to its verified report, with its plan approved, a question answered and a call denied",
+  { skip },
+  async () => {
+    // The request is the page's own; only the models are played.
+    await page.route("**/v1/goals", async (route) => {
+      if (route.request().method() !== "POST") return route.continue();
+      const body: object = JSON.parse(route.request().postData() ?? "{}");
+      await route.continue({ postData: JSON.stringify({ ...body, script, approvals }) });
+    });
+    await page.goto(url);
+    await page.getByRole("button", { name: "New goal" }).click();
+    await page.getByLabel("What should be reached?").fill("The total is 4.");
+    await page.getByLabel("Folder").fill(repository.folder);
+    await page.getByLabel("What must be true in the end").fill("`sh check.sh` succeeds");
+    await page.getByLabel("Checks that Tutti runs").fill("sh check.sh");
+    await page.getByRole("button", { name: "Make a plan" }).click();
+    await page.waitForURL("**/goals/gol_*");
+    const plan = page.getByRole("article", { name: /Approval/ });
+    await plan.getByText("Write the total.").first().waitFor();
+    await plan.getByRole("button", { name: "Approve" }).click();
+
+    // The question comes to the page by itself.
+    await page.getByText("Which total is right?").waitFor();
+    await page.getByRole("button", { name: "4 1" }).click();
+
+    // The rest is done with the keys, in the inbox.
+    await page.keyboard.press("g");
+    await page.keyboard.press("h");
+    const approval = page.getByRole("article", { name: /Approval of worker/ });
+    await approval.getByText("rm -rf everything").first().waitFor();
+    await approval.getByRole("button", { name: "Deny" }).waitFor();
+    await page.keyboard.press("n");
+    await approval.waitFor({ state: "detached" });
+
+    await page.getByRole("link", { name: /The total is 4\./ }).click();
+    await page.locator(".box").getByText("Verified").waitFor();
+    await page.getByRole("tab", { name: "Report" }).click();
+    const report = page.getByRole("region", { name: "Report" }).first();
+    await report.getByText("every criterion is met").waitFor();
+    await page.getByText("1 of 1").waitFor();
+    await page
+      .getByRole("button", { name: /sh check\.sh.*passed/ })
+      .first()
+      .click();
+    const evidence = page.getByRole("dialog", { name: "Evidence" });
+    await evidence.getByText("Supports").waitFor();
+    await page.keyboard.press("Escape");
+
+    await report.getByRole("link", { name: "total" }).click();
+    await page.getByRole("log", { name: "Transcript" }).getByText("I look first.").waitFor();
+    await page.getByRole("tab", { name: "Changes" }).click();
+    await page.getByRole("region", { name: "Changes of total.txt" }).getByText("4").last().waitFor();
+    const asked = (await tutti.events({ after: 0, limit: 1_000 })).filter(({ type }) => type === "ask.answered");
+    assert.deepEqual(
+      asked.map(
+        (event) => event.type === "ask.answered" && event.data.answer.kind === "approval" && event.data.answer.approved,
+      ),
+      [true, false, false],
+    );
+  },
+);
+
+test(
+  "after the daemon was killed, the page says that it is offline, goes on by itself and counts nothing twice",
+  { skip },
+  async () => {
+    const rules = [
+      {
+        agent: "manager",
+        raw: delegate([{ id: "slow", prompt: "Take your time.", kind: "code_change", workdir: "." }]),
+      },
+      { agent: "worker", turn: 0, ask: { question: "Shall I go on?", choices: ["yes", "no"] } },
+      { agent: "worker", turn: 1, delay_ms: 60_000, final: "Done." },
+    ];
+    const started = await tutti.startGoal({ text: "Wait for me.", folder: repository.folder, script: { rules } });
+    await page.goto(`${url}/goals/${started.goal}`);
+    await page.getByText("Shall I go on?").waitFor();
+
+    process.kill(daemon.found.daemon.pid, "SIGKILL");
+    await daemon.ended;
+    await page.getByText("Offline.").waitFor();
+    daemon = await scene.up({ args: ["--port", new URL(url).port] });
+    await page.getByText("Offline.").waitFor({ state: "detached" });
+
+    const [ask] = await tutti.asks(started.task);
+    assert.ok(ask !== undefined);
+    await tutti.answer(ask.id, { kind: "question", value: "yes" }, person);
+    await page.getByText("Shall I go on?").waitFor({ state: "detached" });
+    await page.locator(".box").getByText("Running").waitFor();
+    const { tokens } = await treeUse(started.task);
+    await page.getByRole("tab", { name: "Tasks" }).click();
+    const child = (await tutti.tree(started.task))[1];
+    await page.getByText(`· ${shortCount(child?.tokens ?? -1)} tokens ·`).waitFor();
+    await page.getByRole("progressbar", { name: `Tokens: ${shortCount(tokens)} of` }).waitFor();
+
+    // A goal is canceled only after a second yes.
+    await page.getByRole("button", { name: "Cancel goal" }).click();
+    await page.getByRole("button", { name: "Keep it" }).click();
+    assert.equal((await tutti.goal(started.goal)).status, "in_progress");
+    await page.getByRole("button", { name: "Cancel goal" }).click();
+    await page.getByRole("button", { name: "Cancel the goal" }).click();
+    await page.getByText("Abandoned").first().waitFor();
+    assert.equal((await tutti.task(started.task)).status, "canceled");
+  },
+);
+
+async function treeUse(task: string): Promise<{ tokens: number }> {
+  const tree = await tutti.tree(task);
+  return { tokens: tree.reduce((sum, each) => sum + each.tokens, 0) };
+}
+
+function shortCount(number: number): string {
+  return number < 1_000 ? String(number) : `${(number / 1_000).toFixed(1).replace(/\.0$/, "")}k`;
+}
+
+const attack = [
+  "<script>globalThis.hacked = 1</script><img src=x onerror='globalThis.hacked = 1'>",
+  "<a href='javascript:globalThis.hacked=1'>click</a> <style>body { display: none }</style>",
+  "\u001b[31mred\u001b[0m \u001b]8;;https://evil.example\u0007link\u001b]8;;\u0007 \u001b[2J",
+  "invoice\u202egnp.exe \u2066hidden\u2069 \u200b",
+  "x".repeat(400_000),
+  "<b>the end</b>",
+].join("\n");
+
+test("what a session writes is text: no script runs, nothing is loaded, and what cannot be seen is shown", async () => {
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  const file = {
+    invocation: {
+      targets: [
+        {
+          agent: { type: "named", agent_id: "mallory" },
+          message: { role: "user", parts: [{ part_type: "text", data: attack }] },
+        },
+      ],
+    },
+    agents: { mallory: { instructions: "You attack." } },
+    script: { rules: [{ turn: 0, say: attack, call: [{ tool: "final", args: { content: attack } }] }] },
+  };
+  const { task } = await tutti.invoke(JSON.stringify(file), { folder: repository.folder });
+  await tutti.settled(task);
+  const child = (await tutti.tree(task))[1]?.id ?? "";
+  await page.goto(`${url}/tasks/${child}`);
+  const log = page.getByRole("log", { name: "Transcript" });
+  await log.getByText("<script>globalThis.hacked", { exact: false }).first().waitFor();
+  await log.getByText("U+202E").first().waitFor();
+  assert.ok((await log.locator(".fg-1", { hasText: "red" }).count()) > 0);
+  await log
+    .getByRole("button", { name: /Show more \(\d/ })
+    .first()
+    .waitFor();
+  for (const view of ["Raw events", "Steps"]) await page.getByRole("tab", { name: view }).click();
+  assert.equal(await page.evaluate(() => Reflect.get(globalThis, "hacked")), undefined);
+  assert.equal(await page.locator("main img, main script, main style, main a[href^='javascript']").count(), 0);
+  assert.deepEqual(
+    requests.filter((each) => !each.startsWith(url)),
+    [],
+  );
+});
+
+test("a key that is typed in signs in, and when it is revoked, the page signs out at once", async () => {
+  const made = await tutti.addKey({ name: "phone", role: "viewer" });
+  const guest = await newPage(await browser.newContext());
+  await guest.goto(`${url}/settings`);
+  await guest.getByLabel("Or paste an access key").fill("tk_wrong");
+  await guest.getByRole("button", { name: "Sign in" }).click();
+  await guest.getByRole("alert").waitFor();
+  await guest.getByLabel("Or paste an access key").fill(made.key);
+  await guest.getByRole("button", { name: "Sign in" }).click();
+  await guest.getByRole("heading", { name: "Settings" }).waitFor();
+  await tutti.revokeKey(made.id);
+  await guest.getByText("This sign-in is no longer good").waitFor();
+  assert.equal(await guest.evaluate(() => sessionStorage.getItem("tutti.token")), null);
+  await guest.context().close();
+});
+
+const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+/** All rules in one theme. In the other one, and on the phone, those that depend on colours and places. */
+const axeOptions = {
+  light: { resultTypes: ["violations"], preload: false },
+  dark: {
+    resultTypes: ["violations"],
+    preload: false,
+    runOnly: ["color-contrast", "scrollable-region-focusable", "link-in-text-block", "target-size"],
+  },
+};
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly impact: string;
+    readonly help: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+}
+
+test("every page, in both themes and on a phone, fits its width and has no serious fault of accessibility", async () => {
+  const [goal] = (await tutti.goals()).goals.toReversed();
+  const task = (await tutti.tree(goal?.task ?? ""))[1]?.id ?? "";
+  const conversation = await tutti.startConversation({ script: { rules: [{ raw: "Two goals ended." }] } });
+  await tutti.converse(conversation, "What is running?", person);
+  const paths = [
+    "/",
+    `/goals/${goal?.goal ?? ""}`,
+    `/goals/${goal?.goal ?? ""}?view=report`,
+    ...["transcript", "changes", "steps", "routing", "family", "events"].map((view) => `/tasks/${task}?view=${view}`),
+    "/board",
+    "/fleet",
+    "/search?q=total",
+    "/threads",
+    `/threads/${conversation}`,
+    "/policy",
+    "/settings",
+    "/shortcuts",
+    "/asks/ask_none",
+    "/nowhere",
+  ];
+  const faults: string[] = [];
+  for (const [scheme, width] of [
+    ["light", 1280],
+    ["dark", 390],
+  ] as const) {
+    const own = await browser.newContext({ colorScheme: scheme, viewport: { width, height: 840 } });
+    const tab = await newPage(own);
+    await tab.goto(`${url}/#code=${await freshCode()}`);
+    await tab.getByRole("navigation", { name: "Pages" }).waitFor();
+    for (const path of paths) {
+      await tab.goto(`${url}${path}`);
+      await tab.locator(".page").waitFor();
+      await tab.locator("[aria-busy]").first().waitFor({ state: "detached" });
+      const overflow = Number(await tab.evaluate("document.documentElement.scrollWidth - innerWidth"));
+      if (overflow > 0) faults.push(`${path} at ${width}: ${overflow} pixels too wide`);
+      await tab.evaluate(readFileSync(axeFile, "utf8"));
+      const result: AxeResult = await tab.evaluate(`axe.run(document, ${JSON.stringify(axeOptions[scheme])})`);
+      for (const { id, impact, help, nodes } of result.violations) {
+        if (impact !== "serious" && impact !== "critical") continue;
+        faults.push(`${path} ${scheme}: ${id} (${help}) ${nodes[0]?.html.slice(0, 200) ?? ""}`);
+      }
+    }
+    await own.close();
+  }
+  assert.deepEqual(faults, []);
+});
+
+test("the browser refused nothing of the page, and no page had an error", () => {
+  assert.deepEqual(complaints, []);
+});
