@@ -7,6 +7,7 @@ import {
   createContext,
   memo,
   type ReactNode,
+  useCallback,
   useContext,
   useEffect,
   useMemo,
@@ -70,37 +71,55 @@ export function GoalGraph({ goal, tree }: { readonly goal: GoalView; readonly tr
     };
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the shape says when boxes were added
   }, [goal.id, shape]);
+  const open = useCallback((task: TaskId) => void navigate({ to: "/tasks/$task", params: { task } }), [navigate]);
   return (
     <StatesContext value={states}>
-      <ReactFlow
-        key={`${goal.id} ${nodes.length === 0 ? 0 : 1}`}
-        nodes={nodes}
-        edges={edges}
-        nodeTypes={nodeTypes}
-        fitView
-        fitViewOptions={{ padding: 0.15, maxZoom: 1, minZoom: 0.35 }}
-        minZoom={0.1}
-        maxZoom={1.5}
-        onlyRenderVisibleElements
-        nodesDraggable={false}
-        nodesConnectable={false}
-        edgesFocusable={false}
-        elementsSelectable={false}
-        zoomOnScroll={false}
-        preventScrolling={false}
-        proOptions={{ hideAttribution: true }}
-        aria-label="Graph of the tasks"
-        onNodeClick={(_, node) => {
-          const { task } = node.data.box;
-          if (task !== undefined) void navigate({ to: "/tasks/$task", params: { task } });
-        }}
-      >
-        <Background gap={24} size={1} />
-        <Controls showInteractive={false} />
-      </ReactFlow>
+      <Canvas key={`${goal.id} ${nodes.length === 0 ? 0 : 1}`} nodes={nodes} edges={edges} onOpen={open} />
     </StatesContext>
   );
 }
+
+const fit = { padding: 0.15, maxZoom: 1, minZoom: 0.35 } as const;
+const withoutName = { hideAttribution: true } as const;
+
+/** Drawn again only when there are other boxes: what a box shows changes inside of the box. */
+const Canvas = memo(function Canvas({
+  nodes,
+  edges,
+  onOpen,
+}: {
+  readonly nodes: BoxNode[];
+  readonly edges: Edge[];
+  readonly onOpen: (task: TaskId) => void;
+}): ReactNode {
+  return (
+    <ReactFlow
+      nodes={nodes}
+      edges={edges}
+      nodeTypes={nodeTypes}
+      fitView
+      fitViewOptions={fit}
+      minZoom={0.1}
+      maxZoom={1.5}
+      onlyRenderVisibleElements
+      nodesDraggable={false}
+      nodesConnectable={false}
+      edgesFocusable={false}
+      elementsSelectable={false}
+      zoomOnScroll={false}
+      preventScrolling={false}
+      proOptions={withoutName}
+      aria-label="Graph of the tasks"
+      onNodeClick={(_, node) => {
+        const { task } = node.data.box;
+        if (task !== undefined) onOpen(task);
+      }}
+    >
+      <Background gap={24} size={1} />
+      <Controls showInteractive={false} />
+    </ReactFlow>
+  );
+});
 
 const fixedSize = { ...nodeSize, initialWidth: nodeSize.width, initialHeight: nodeSize.height, measured: nodeSize };
 
