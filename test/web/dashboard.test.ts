@@ -1,10 +1,10 @@
 // The dashboard in a real Chromium, served by a real daemon: from signing in to a verified report. Only the models are played.
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
+import axe from "axe-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 
 import { httpClient, service, type Tutti } from "../../src/client/index.ts";
@@ -272,8 +272,6 @@ test("a key that is typed in signs in, and when it is revoked, the page signs ou
   await guest.context().close();
 });
 
-const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-
 /** All rules in one theme. In the other one, and on the phone, those that depend on colours and places. */
 const axeOptions = {
   light: { resultTypes: ["violations"], preload: false },
@@ -329,7 +327,7 @@ test("every page, in both themes and on a phone, fits its width and has no serio
       await tab.locator("[aria-busy]").first().waitFor({ state: "detached" });
       const overflow = Number(await tab.evaluate("document.documentElement.scrollWidth - innerWidth"));
       if (overflow > 0) faults.push(`${path} at ${width}: ${overflow} pixels too wide`);
-      await tab.evaluate(readFileSync(axeFile, "utf8"));
+      await tab.evaluate(axe.source);
       const result: AxeResult = await tab.evaluate(`axe.run(document, ${JSON.stringify(axeOptions[scheme])})`);
       for (const { id, impact, help, nodes } of result.violations) {
         if (impact !== "serious" && impact !== "critical") continue;
