@@ -347,6 +347,21 @@ export const examples: readonly Example[] = [
     run: 'tutti chat "What is going on?" --script examples/chat-script.json --state state',
   },
   {
+    command: "threads",
+    about: "List the conversations that go on after their tasks",
+    run: "tutti threads --state state",
+  },
+  {
+    command: "threads show",
+    about: "Print what was said last, in a thread that an agent or the manager answers in",
+    run: "tutti threads show last --state state",
+  },
+  {
+    command: "threads fork",
+    about: "Copy a thread, so that two conversations go on from there",
+    run: "tutti threads fork last --name second-try --state state",
+  },
+  {
     command: "down",
     about: "Stop the daemon; unfinished tasks go on at the next start",
     run: "tutti down --state state",

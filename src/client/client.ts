@@ -40,6 +40,7 @@ import type {
 import type {
   BeginThread,
   ForkThread,
+  LatestThread,
   ThreadListQuery,
   ThreadMessagePage,
   ThreadMessagesQuery,
@@ -213,6 +214,8 @@ export interface Tutti extends Reader {
    * if there is one. Something is said into a thread by an invocation with its name or id as `thread`.
    */
   beginThread(task: TaskId, options?: Omit<BeginThread, "task">): Promise<ThreadView>;
+  /** The thread of what the agent was asked last in the project of the folder. A task that is in none begins one. */
+  latestThread(of: LatestThread): Promise<ThreadView>;
   /** A copy of the thread, up to a message if one is named. Both go on by themselves. */
   forkThread(thread: ThreadId, options?: ForkThread): Promise<ThreadView>;
   /** All workspaces, oldest first, also those of tasks that are gone, and what lies among them and belongs to none. */

@@ -172,6 +172,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
     thread: (thread) => call("thread", { params: { thread } }),
     threadMessages: (thread, query = {}) => call("threadMessages", { params: { thread }, query }),
     beginThread: (task, options = {}) => call("beginThread", { body: { task, ...options } }),
+    latestThread: (body) => call("latestThread", { body }),
     forkThread: (thread, body = {}) => call("forkThread", { params: { thread }, body }),
     ...workspaceCalls(call),
     schedules: () =>

@@ -37,6 +37,7 @@ export type {
 export type {
   BeginThread,
   ForkThread,
+  LatestThread,
   ThreadListQuery,
   ThreadMessagePage,
   ThreadMessagesQuery,

@@ -1,7 +1,7 @@
 // The engine: what the outside may do to tasks, and how all of them are paused and stopped.
 
 import { TuttiError } from "../protocol/error.ts";
-import type { AskId, TaskId, ThreadId } from "../protocol/ids.ts";
+import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import { type Answerer, NoAnswer } from "../protocol/task/ask.ts";
 import type { LiveDelta } from "../protocol/task/event.ts";
@@ -221,10 +221,7 @@ export class Engine implements Tasks {
 
   // ---- what the outside does to tasks
 
-  async start(
-    task: NewTask,
-    options: StartOptions = {},
-  ): Promise<{ task: TaskId; existed: boolean; thread?: ThreadId }> {
+  async start(task: NewTask, options: StartOptions = {}): ReturnType<Tasks["start"]> {
     this.#checkStalled();
     const { store } = this.#parts;
     const { once } = options;

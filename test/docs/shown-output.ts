@@ -8,7 +8,7 @@ interface Places {
   readonly clone: string;
 }
 
-const idPattern = /\b(?:tsk|ask|gol|ntc)_[a-z0-9_]+\b|\bkey_[a-f0-9-]+\b|\bop-[a-f0-9-]+\b/g;
+const idPattern = /\b(?:tsk|ask|gol|thr|ntc)_[a-z0-9_]+\b|\bkey_[a-f0-9-]+\b|\bop-[a-f0-9-]+\b/g;
 
 /** Parts of a line that differ between runs, each with a pattern for what this run may have instead. */
 const varying: readonly (readonly [RegExp, string])[] = [

@@ -7,8 +7,9 @@ import { TuttiError } from "../../protocol/error.ts";
 import { parseRunnerRef } from "../../protocol/invocation/runner-ref.ts";
 import { readPolicy } from "../../protocol/routing/read-policy.ts";
 import type { Effort } from "../../protocol/invocation/call-settings.ts";
-import type { TaskId } from "../../protocol/ids.ts";
+import { TaskId, type ThreadId } from "../../protocol/ids.ts";
 import { withDaemon, withTutti } from "../connect.ts";
+import { findThread } from "../find-thread.ts";
 import type { AnsweringOptions } from "../follow-run.ts";
 import { givenFolder } from "../given-folder.ts";
 import { checkKeyFor, warnOfMissingKey } from "../missing-keys.ts";
@@ -36,6 +37,10 @@ export interface AgentsRunOptions extends AnsweringOptions {
   readonly after?: readonly string[];
   readonly effort?: Effort;
   readonly script?: string;
+  /** The name of the thread that the prompt is said into. */
+  readonly thread?: string;
+  /** The thread to go on with; true for that of what the agent was asked last. */
+  readonly continue?: string | true;
   readonly state?: string;
   readonly new?: boolean;
   readonly quiet?: boolean;
@@ -68,7 +73,7 @@ export async function agentsRunCommand(
   if (options.detach === true) {
     return withDaemon(host, options, async (tutti) => {
       await checkKey(tutti);
-      const { task, existed, warnings } = await tutti.invoke(run.text, start);
+      const { task, existed, warnings } = await tutti.invoke(await said(tutti, run, name, options), start);
       for (const warning of warnings) warn(warning);
       await printStarted({ task, existed, url: tutti.url }, options);
       if (await tutti.paused()) warn(pauseText(options.state));
@@ -76,7 +81,7 @@ export async function agentsRunCommand(
   }
   await withTutti(host, { state: options.state, new: options.new }, async ({ tutti, isLocal, setTask }) => {
     if (!isLocal) await checkKey(tutti);
-    const { task, existed, warnings } = await tutti.invoke(run.text, start);
+    const { task, existed, warnings } = await tutti.invoke(await said(tutti, run, name, options), start);
     setTask(task);
     for (const warning of warnings) warn(warning);
     if (options.json !== true) {
@@ -95,6 +100,36 @@ export async function agentsRunCommand(
       await warnOfMissingKey(tutti, JSON.stringify(result), options.state);
     }
   });
+}
+
+/** The text of the run, with the thread that it is said into. */
+async function said(
+  tutti: Tutti,
+  { text, folder }: ReadyRun,
+  agent: string,
+  { thread: name, continue: given }: AgentsRunOptions,
+): Promise<string> {
+  if (name !== undefined && given !== undefined) {
+    throw new TuttiError("usage", "--thread and --continue both name a thread; leave one of them out");
+  }
+  if (given === true && folder === undefined) {
+    throw new TuttiError("usage", "name the thread to go on with: --continue THREAD, or the folder with --cwd");
+  }
+  if (name === undefined && given === undefined) return text;
+  const thread = name ?? (given === true ? await latest(tutti, agent, folder ?? "") : await named(tutti, given ?? ""));
+  return JSON.stringify({ ...Object(JSON.parse(text)), thread });
+}
+
+async function latest(tutti: Tutti, agent: string, folder: string): Promise<ThreadId> {
+  const { id, name, about } = await tutti.latestThread({ agent, folder });
+  note(dim(`going on with ${name ?? id}: ${about}`));
+  return id;
+}
+
+/** A thread that must be there; the name of one in this project goes before the same name elsewhere. */
+async function named(tutti: Tutti, given: string): Promise<ThreadId> {
+  if (TaskId.safeParse(given).success) return (await tutti.beginThread(given)).id;
+  return (await findThread(tutti, given)).id;
 }
 
 interface ReadyRun extends PreparedRun {

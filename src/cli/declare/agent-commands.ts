@@ -103,6 +103,11 @@ function declareRun(agents: Command, host: () => Promise<Host>): void {
       ).choices(effortLevels),
     )
     .option("--script <file>", "a rehearsal script in JSON, for the model rehearsal/script")
+    .option("--thread <name>", "say it into the thread with this name, which is made if there is none")
+    .option(
+      "-c, --continue [thread]",
+      "go on with a thread, by its name or id, or with what the agent was asked last in this project",
+    )
     .addOption(stateOption())
     .option("--new", "start a new run even if the same run is unfinished")
     .option("--detach", "print the id of the task and return; the daemon does the work, and is started if need be")

@@ -190,6 +190,26 @@ describe("a thread", () => {
     await assert.rejects(there.beginThread("tsk_0_1"), failsWith("not_found", /there is no task/));
   });
 
+  test("of what an agent was asked last in a project is found, and a task that was in none begins it", async () => {
+    const folder = join(kit.folder, "latest");
+    mkdirSync(join(folder, ".git"), { recursive: true });
+    const wanted = { agent: "guide", folder };
+    await assert.rejects(
+      there.latestThread(wanted),
+      failsWith("not_found", /guide was not asked anything in .*latest/),
+    );
+    const { task } = await there.invoke(file("here", undefined), { folder });
+    await there.result(task);
+    await say("elsewhere", "later, in another project");
+    const found = await there.latestThread(wanted);
+    assert.deepEqual([found.about, found.tasks, found.project], ["here", 1, folder]);
+    assert.deepEqual(await here.latestThread(wanted), found);
+    await assert.rejects(
+      there.latestThread({ agent: "nobody", folder }),
+      failsWith("not_found", /nobody was not asked/),
+    );
+  });
+
   test("is said into once for each idempotency key, and a retry says the same again", async () => {
     const options = { folder: kit.folder, key: "say-1" };
     const first = await there.invoke(file("once", "keyed"), options);
@@ -248,6 +268,7 @@ describe("a thread", () => {
       await assert.rejects(start(viewer, "watched", "let me in"), refused);
       await assert.rejects(viewer.forkThread(idOf(started)), refused);
       await assert.rejects(viewer.beginThread(started.task), refused);
+      await assert.rejects(viewer.latestThread({ agent: "guide", folder: kit.folder }), refused);
       const whole = (await viewer.threads({ limit: 200 })).threads.map(({ id }) => id);
       const paged: string[] = [];
       for (let cursor: string | null | undefined; cursor !== null && paged.length < 1_000;) {

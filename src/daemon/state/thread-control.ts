@@ -1,16 +1,19 @@
 // Makes threads of tasks that are there already, and forks threads.
 
+import { homedir } from "node:os";
+
 import type { Tutti } from "../../client/client.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { taskBodyIn } from "../../engine/task-body.ts";
-import { BeginThread, ForkThread, type ThreadView } from "../../protocol/api/thread-shapes.ts";
+import { BeginThread, ForkThread, LatestThread, type ThreadView } from "../../protocol/api/thread-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId, ThreadId } from "../../protocol/ids.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { idInName, taskName, threadName } from "../../store/names.ts";
 import type { Store } from "../../store/store.ts";
-import type { StoreView } from "../../store/view.ts";
+import type { StoreView, TaskListing } from "../../store/view.ts";
+import { projectFolder } from "../project/project-folder.ts";
 import { threadRow, threadView } from "./read-threads.ts";
 import { findMessage } from "./thread-messages.ts";
 
@@ -20,7 +23,7 @@ interface ThreadDeps {
   readonly engine: Pick<Engine, "threads" | "refusesWork">;
 }
 
-export function threadControl(deps: ThreadDeps): Pick<Tutti, "beginThread" | "forkThread"> {
+export function threadControl(deps: ThreadDeps): Pick<Tutti, "beginThread" | "forkThread" | "latestThread"> {
   const { store, view, engine } = deps;
   const made = async (thread: ThreadId): Promise<ThreadView> => {
     await store.committed();
@@ -29,7 +32,7 @@ export function threadControl(deps: ThreadDeps): Pick<Tutti, "beginThread" | "fo
   const checkRoom = (): void => {
     if (engine.refusesWork !== undefined) throw engine.refusesWork;
   };
-  return {
+  const control: ReturnType<typeof threadControl> = {
     async beginThread(task, options = {}) {
       const { name } = checked(BeginThread, { task, ...options });
       const { root, project } = await invocationOf(view, task);
@@ -37,6 +40,18 @@ export function threadControl(deps: ThreadDeps): Pick<Tutti, "beginThread" | "fo
       if (known !== undefined) return made(threadName(view.salt, known.thread));
       checkRoom();
       return made(engine.threads.begin(root, { project, name: name ?? null }));
+    },
+    async latestThread(of) {
+      const { agent, folder } = checked(LatestThread, of);
+      const project = projectFolder(folder, homedir());
+      for await (const row of latestInvocations(view)) {
+        const { agents, targets } = await view.request(row.id);
+        if (targets !== 1 || agents[0] !== agent) continue;
+        const task = taskName(view.salt, row.id);
+        if ((await invocationOf(view, task)).project === project) return control.beginThread(task);
+      }
+      const message = `${agent} was not asked anything in ${project} lately, so there is nothing to go on with`;
+      throw new TuttiError("not_found", message);
     },
     async forkThread(thread, options = {}) {
       const { message, name } = checked(ForkThread, options);
@@ -49,6 +64,22 @@ export function threadControl(deps: ThreadDeps): Pick<Tutti, "beginThread" | "fo
       return made(engine.threads.fork(row, name ?? null, point));
     },
   };
+  return control;
+}
+
+/** How many of the latest tasks are looked at. */
+const mostLooked = 1_000;
+
+async function* latestInvocations(view: StoreView): AsyncGenerator<TaskListing> {
+  let after: number | undefined;
+  for (let looked = 0; looked < mostLooked;) {
+    const filter = { roots: true, runner: "invocation", limit: 100, ...(after === undefined ? {} : { after }) };
+    const { rows, more } = await view.tasks(filter);
+    yield* rows;
+    looked += rows.length;
+    after = rows.at(-1)?.id;
+    if (!more) return;
+  }
 }
 
 function checked<T>(

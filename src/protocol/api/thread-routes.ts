@@ -23,6 +23,16 @@ export const threadRoutes = {
     reply: { type: "json", status: 201, schema: shapes.ThreadView },
     refuses: [404, 409],
   }),
+  latestThread: route({
+    method: "POST",
+    path: "/v1/threads/latest",
+    tag: "threads",
+    about: "Find the thread of what an agent was asked last in a project; a task that is in none begins one",
+    access: "operator",
+    body: jsonBody(shapes.LatestThread),
+    reply: jsonReply(shapes.ThreadView),
+    refuses: [404],
+  }),
   thread: route({
     method: "GET",
     path: "/v1/threads/{thread}",

@@ -61,6 +61,13 @@ export const BeginThread = z.strictObject({
 });
 export type BeginThread = z.input<typeof BeginThread>;
 
+export const LatestThread = z.strictObject({
+  agent: z.string().min(1).max(256),
+  /** An absolute path in the project. */
+  folder: z.string().min(1).max(4096),
+});
+export type LatestThread = z.input<typeof LatestThread>;
+
 export const ForkThread = z.strictObject({
   /** The id of the last message that the fork has; all messages when absent. */
   message: z.string().min(1).max(500).optional(),
