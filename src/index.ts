@@ -45,6 +45,7 @@ export type {
   LocalTutti,
   OnAsk,
   OpenTutti,
+  Thread,
   ParkedTask,
   Run,
   RunAsk,

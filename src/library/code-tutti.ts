@@ -4,9 +4,10 @@ import { errorOf } from "./run-outcome.ts";
 import { answerAsks, openAsks } from "./run-asks.ts";
 import type { AgentTool, AnyAgent } from "./code-agent.ts";
 import { codeRun, outcomeOf, outputReader } from "./code-run.ts";
-import type { FanOutRun, LocalTutti, OnAsk, Run, RunPart, StartRunOptions } from "./opened-tutti.ts";
+import { codeThread } from "./code-thread.ts";
+import type { FanOutRun, LocalTutti, OnAsk, Run, RunPart, StartRunOptions, Thread } from "./opened-tutti.ts";
 import type { RunOutcome } from "./run-outcome.ts";
-import type { RunSource, StartedRun } from "./run-source.ts";
+import type { RunSource, StartedRun, StartSettings } from "./run-source.ts";
 import type { AnyTarget } from "./run-target.ts";
 import { plainParts } from "./code-run.ts";
 import { runAsk } from "./run-asks.ts";
@@ -57,13 +58,25 @@ export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk
       read: outputReader(agent.output, agent.name),
     });
 
+  const runAgent = async (
+    agent: AnyAgent,
+    prompt: string,
+    options: StartRunOptions & Pick<StartSettings, "thread"> = {},
+  ): Promise<Run<unknown, readonly AgentTool[]>> => {
+    options.signal?.throwIfAborted();
+    const started = await source.startAgent(agent, prompt, options);
+    attend(started, [agent], options);
+    return runOf(agent, started);
+  };
+  const say =
+    (thread: string): UntypedSay =>
+    (agent, prompt, options = {}) =>
+      runAgent(agent, prompt, { ...options, thread });
+
   const tutti: Untyped = {
-    async run(agent, prompt, options = {}) {
-      options.signal?.throwIfAborted();
-      const started = await source.startAgent(agent, prompt, options);
-      attend(started, [agent], options);
-      return runOf(agent, started);
-    },
+    run: (agent, prompt, options = {}) => runAgent(agent, prompt, options),
+    thread: (name) => codeThread(name, { client: source.client, say: (thread) => typedSay(say(thread)) }),
+    threads: (query) => source.client.threads(query),
     async fanOut(targets, options = {}) {
       options.signal?.throwIfAborted();
       const started = await source.startFanOut(targets, options);
@@ -167,7 +180,17 @@ function reasonOf({ reason }: AbortSignal): string {
 }
 
 /** The operations whose types depend on the program: their results were read by its own schemas. */
-type Untyped = Pick<LocalTutti, "asks" | "runs" | "parked" | "crashed" | "close" | typeof Symbol.asyncDispose> & {
+type UntypedSay = (agent: AnyAgent, prompt: string, options?: StartRunOptions) => Promise<unknown>;
+
+function typedSay(say: UntypedSay): Thread["say"];
+function typedSay(say: unknown): unknown {
+  return say;
+}
+
+type Untyped = Pick<
+  LocalTutti,
+  "thread" | "threads" | "asks" | "runs" | "parked" | "crashed" | "close" | typeof Symbol.asyncDispose
+> & {
   run(agent: AnyAgent, prompt: string, options?: StartRunOptions): Promise<unknown>;
   find(agent: AnyAgent, task: string): Promise<unknown>;
   fanOut(targets: readonly AnyTarget[], options?: StartRunOptions): Promise<unknown>;

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 
 import { builtinTools } from "../agent/agent-environment.ts";
 import { type OpenedProgram, openProgram } from "../daemon/state/open-program.ts";
-import type { NewTask } from "../ports.ts";
+import type { NewTask, StartOptions } from "../ports.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import { InvocationFile } from "../protocol/invocation/invocation-file.ts";
@@ -78,7 +78,8 @@ class LocalSource implements RunSource {
   startAgent(agent: AnyAgent, prompt: string, settings: StartSettings): Promise<StartedRun> {
     knownAgent(this.#opened.program, agent.name);
     const target = { agent: agent.name, message: userMessage(prompt) };
-    const task = agentTask(this.#opened.program, target, this.#options(settings, 1));
+    const thread = settings.thread !== undefined;
+    const task = agentTask(this.#opened.program, target, { ...this.#options(settings, 1), thread });
     return this.#start(task, settings, ["agent", agent.name, prompt]);
   }
 
@@ -121,10 +122,13 @@ class LocalSource implements RunSource {
     };
   }
 
-  #start(task: NewTask, { key, budget, roots = [] }: StartSettings, content: readonly string[]): Promise<StartedRun> {
-    if (key === undefined) return this.#opened.tasks.start(task);
-    const all = JSON.stringify([...content, budget ?? {}, roots]);
+  #start(task: NewTask, settings: StartSettings, content: readonly string[]): Promise<StartedRun> {
+    const { key, budget, roots = [], thread } = settings;
+    const place: StartOptions = thread === undefined ? {} : { thread: { project: "", thread, kind: "agent" } };
+    if (key === undefined) return this.#opened.tasks.start(task, place);
+    const all = JSON.stringify([...content, budget ?? {}, roots, ...(thread === undefined ? [] : [thread])]);
     return this.#opened.tasks.start(task, {
+      ...place,
       once: { key: `program ${key}`, content: createHash("sha256").update(all).digest("hex") },
     });
   }

@@ -1,5 +1,12 @@
 // What a program can do with an opened Tutti: the same in process and over HTTP.
 
+import type {
+  ForkThread,
+  ThreadListQuery,
+  ThreadMessagePage,
+  ThreadMessagesQuery,
+  ThreadPage,
+} from "../protocol/api/thread-shapes.ts";
 import type { Budget } from "../protocol/task/budget.ts";
 import type { Answer } from "../protocol/task/ask.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
@@ -111,6 +118,25 @@ export interface Run<Output = unknown, Tools extends readonly AgentTool[] = read
   toResponse(init?: ResponseInit): Response;
 }
 
+/** A conversation that goes on after its runs have ended. Each thing that is said in it is a run of its own. */
+export interface Thread {
+  /** Its name, or the id of a thread without one. */
+  readonly name: string;
+  /**
+   * Starts a run of the agent that begins with what was said in the thread before. Throws `conflict` while the last run of
+   * the thread has not ended.
+   */
+  say<Output, Tools extends readonly AgentTool[], Name extends string>(
+    agent: CodeAgent<Output, Tools, Name>,
+    prompt: string,
+    options?: StartRunOptions,
+  ): Promise<Run<Output, Tools>>;
+  /** What was said, oldest first, in pages. Nothing when the thread was not begun. */
+  messages(query?: ThreadMessagesQuery): Promise<ThreadMessagePage>;
+  /** A copy that goes on by itself, up to a message if one is named by its id. */
+  fork(options?: ForkThread): Promise<Thread>;
+}
+
 export interface FanOutRun<Targets extends readonly AnyTarget[]> {
   readonly task: string;
   readonly existed: boolean;
@@ -148,6 +174,10 @@ export interface OpenTutti extends AsyncDisposable {
     agent: CodeAgent<Output, Tools, Name>,
     task: string,
   ): Promise<Run<Output, Tools>>;
+  /** The thread with this name or id. It is made when something is said in it first. */
+  thread(name: string): Thread;
+  /** The thread in which something was said last comes first. */
+  threads(query?: ThreadListQuery): Promise<ThreadPage>;
   /** All questions that are open. */
   asks(): Promise<readonly RunAsk[]>;
   /** Runs, newest first. */

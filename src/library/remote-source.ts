@@ -73,7 +73,11 @@ function checked(program: CompiledProgram): CompiledProgram {
   return program;
 }
 
-function invocationFile(program: CompiledProgram, invocation: Invocation, { budget, roots = [] }: StartSettings) {
+function invocationFile(
+  program: CompiledProgram,
+  invocation: Invocation,
+  { budget, roots = [], thread }: StartSettings,
+) {
   const scripted = new Map(
     [...program.models].flatMap(([name, model]) => (isModelObject(model) ? [] : [[name, model]])),
   );
@@ -87,6 +91,7 @@ function invocationFile(program: CompiledProgram, invocation: Invocation, { budg
     ]),
   );
   return {
+    ...(thread === undefined ? {} : { thread }),
     invocation,
     agents,
     ...(scripted.size === 0 ? {} : { script: { rules } }),

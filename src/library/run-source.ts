@@ -12,12 +12,28 @@ export interface StartedRun {
   readonly existed: boolean;
 }
 
-export type StartSettings = Pick<StartRunOptions, "key" | "budget" | "roots">;
+export interface StartSettings extends Pick<StartRunOptions, "key" | "budget" | "roots"> {
+  /** The name or the id of the thread that it is said into. */
+  readonly thread?: string | undefined;
+}
 
 export interface RunSource {
   readonly client: Pick<
     Tutti,
-    "follow" | "result" | "asks" | "ask" | "answer" | "cancel" | "sendMessage" | "tasks" | "task" | "tree"
+    | "follow"
+    | "result"
+    | "asks"
+    | "ask"
+    | "answer"
+    | "cancel"
+    | "sendMessage"
+    | "tasks"
+    | "task"
+    | "tree"
+    | "threads"
+    | "thread"
+    | "threadMessages"
+    | "forkThread"
   >;
   startAgent(agent: AnyAgent, prompt: string, settings: StartSettings): Promise<StartedRun>;
   startFanOut(targets: readonly AnyTarget[], settings: StartSettings): Promise<StartedRun>;

@@ -21,6 +21,8 @@ import { hasName, programRunner } from "../../runner/program/runner.ts";
 import { makeFolder, openDatabase, openInMemory } from "../../store/sqlite/database.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { storeOver } from "../../store/sqlite/sqlite-store.ts";
+import type { Store } from "../../store/store.ts";
+import type { StoreView } from "../../store/view.ts";
 import { viewOver } from "../../store/sqlite/sqlite-view.ts";
 import { programModel } from "../project/program-model.ts";
 import { SecretKeeper } from "../secrets/secret-keeper.ts";
@@ -53,7 +55,21 @@ export interface OpenProgramOptions extends ProgramParts {
 /** The part of a front's interface that a program in its own process has. */
 type ProgramClient = Pick<
   Tutti,
-  "follow" | "result" | "asks" | "ask" | "answer" | "cancel" | "sendMessage" | "task" | "tasks" | "tree" | "messages"
+  | "follow"
+  | "result"
+  | "asks"
+  | "ask"
+  | "answer"
+  | "cancel"
+  | "sendMessage"
+  | "task"
+  | "tasks"
+  | "tree"
+  | "messages"
+  | "threads"
+  | "thread"
+  | "threadMessages"
+  | "forkThread"
 >;
 
 export interface OpenedProgram {
@@ -111,6 +127,7 @@ export async function openProgram(options: OpenProgramOptions): Promise<OpenedPr
       onParked: (task, kind, name) => parked.push({ task, name, reason: whyParked(kind, name) }),
       onLeft: (task, error) => parked.push({ task, name: "", reason: error.message }),
       onLive: live.tell,
+      history: async (task) => (await import("./thread-messages.ts")).historyBefore(view, task),
       ...(folder === undefined ? {} : { refusesWork: watchDiskSpace(folder) }),
     });
     let reads: Promise<StoreReads> | undefined;
@@ -124,7 +141,14 @@ export async function openProgram(options: OpenProgramOptions): Promise<OpenedPr
       clock,
       parked,
       crashed: crashed.promise,
-      client: clientOver({ engine, reading, onCommit: (listener) => store.onCommit(listener), onLive: live.on }),
+      client: clientOver({
+        store,
+        view,
+        engine,
+        reading,
+        onCommit: (listener) => store.onCommit(listener),
+        onLive: live.on,
+      }),
       async close() {
         if (isDead) return;
         isDead = true;
@@ -148,13 +172,15 @@ function whyParked(kind: string, name: string): string {
 }
 
 interface ClientParts {
+  readonly store: Store;
+  readonly view: StoreView;
   readonly engine: Engine;
   readonly reading: () => Promise<StoreReads>;
   readonly onCommit: (listener: () => void) => () => void;
   readonly onLive: NonNullable<FollowSource["onLive"]>;
 }
 
-function clientOver({ engine, reading, onCommit, onLive }: ClientParts): ProgramClient {
+function clientOver({ store, view, engine, reading, onCommit, onLive }: ClientParts): ProgramClient {
   const source: FollowSource = {
     read: async (page) => (await reading()).eventPage(page),
     subtree: async (task) => (await reading()).subtree(task),
@@ -171,6 +197,13 @@ function clientOver({ engine, reading, onCommit, onLive }: ClientParts): Program
     tasks: async (query) => (await reading()).tasks(query),
     tree: async (task) => (await reading()).tree(task),
     messages: async (task, page) => (await reading()).messages(task, page),
+    threads: async (query) => (await reading()).threads(query),
+    thread: async (thread) => (await reading()).thread(thread),
+    threadMessages: async (thread, query) => (await reading()).threadMessages(thread, query),
+    async forkThread(thread, options) {
+      const { threadControl } = await import("./thread-control.ts");
+      return threadControl({ store, view, engine }).forkThread(thread, options);
+    },
     async answer(ask, answer, by) {
       const delivery = await engine.deliver(ask, answer, by);
       return delivery.outcome === "accepted"

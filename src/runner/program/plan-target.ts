@@ -21,6 +21,7 @@ export function agentTask(program: Program, { agent, message }: ProgramTarget, o
     message: message.created_at === undefined ? { ...message, created_at: now } : message,
     tools: toolsOf(program, agent),
     context: "independent",
+    ...(options.thread === true ? { thread: true } : {}),
   };
   const own = program.file.agents[agent]?.budget;
   const limits = own === undefined ? budget : { ...definedOf(own), ...budget };

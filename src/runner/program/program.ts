@@ -34,4 +34,6 @@ export interface TargetOptions {
   readonly rights: Rights;
   readonly now: number;
   readonly budget?: NewTask["budget"];
+  /** It is said into a thread, so it begins with what was said there before. */
+  readonly thread?: boolean;
 }
