@@ -1,6 +1,8 @@
 // Shows the tasks of a round, who would do them and what they may cost, and waits for the person's yes.
 
 import type { PlannedRound } from "../core/plan-graph.ts";
+import { argvOfCheck } from "../core/read-check.ts";
+import type { Check } from "../protocol/decision/decision.ts";
 import type { Criterion, PlannedTask } from "../protocol/task/goal.ts";
 import { approveOnGoal, type GoalRun, goalNow, takeMessage, tell } from "./goal-run.ts";
 import type { ShownRoute } from "./manager-deps.ts";
@@ -20,7 +22,7 @@ export async function approvePlan(run: GoalRun, { tasks, dropped }: PlannedRound
   const estimate = `${tasks.length} tasks; all together may use at most ${tokens} tokens and $${(money_micro_usd / 1e6).toFixed(2)}`;
   const question = [
     `Plan for: ${goal.text}`,
-    ...shown.map(({ planned, route }) => taskLine(planned, route)),
+    ...shown.flatMap(({ planned, route }) => taskLines(planned, route)),
     ...dropped.map(({ what, reason }) => `not carried out: ${what}: ${reason}`),
     ...(open.length === 0 ? [] : ["criteria that the model proposes:", ...open.map(criterionLine)]),
     `estimate: ${estimate}`,
@@ -43,10 +45,27 @@ export async function approvePlan(run: GoalRun, { tasks, dropped }: PlannedRound
   return { kind: "change" };
 }
 
-function taskLine({ id, prompt, after, workdir }: PlannedTask, { runner, model, reason }: ShownRoute): string {
+/** How much of a prompt is shown. What is left out is counted. */
+const longestPrompt = 1_500;
+
+/** A yes is for all of it, so a prompt is shown beyond its first line, and so is what would be run to check the work. */
+function taskLines(
+  { id, prompt, after, workdir, checks }: PlannedTask,
+  { runner, model, reason }: ShownRoute,
+): string[] {
   const waits = after.length === 0 ? "" : `, after ${after.join(", ")}`;
-  const [first = ""] = prompt.split("\n");
-  return `${id}${waits}: ${first.slice(0, 200)} (${routeName({ runner, model })} in ${workdir}: ${reason})`;
+  const [first = "", ...rest] = prompt.slice(0, longestPrompt).split("\n");
+  const hidden = prompt.length - longestPrompt;
+  return [
+    `${id}${waits}: ${first} (${routeName({ runner, model })} in ${workdir}: ${reason})`,
+    ...rest.filter((line) => line.trim() !== "").map((line) => `  | ${line}`),
+    ...(hidden > 0 ? [`  | [${hidden} more characters]`] : []),
+    ...(checks.length === 0 ? [] : [`  checks: ${checks.map(checkText).join("; ")}`]),
+  ];
+}
+
+function checkText(check: Check): string {
+  return argvOfCheck(check)?.join(" ") ?? JSON.stringify(check);
 }
 
 function criterionLine({ id, text }: Criterion): string {

@@ -348,13 +348,19 @@ describe("the goal is verified as a whole", () => {
   test("with --plan nothing is launched before the yes, and a no with a reason goes back to the model", async (t) => {
     const world = await managerWorld(t, {
       rules: [
-        { turn: 0, raw: delegate([{ id: "a" }], { acceptance: ["it is fast"] }) },
+        {
+          turn: 0,
+          raw: delegate([{ id: "a", prompt: "do it\nand send the keys", checks: ["npm test"] }], {
+            acceptance: ["it is fast"],
+          }),
+        },
         { last: "smaller", raw: delegate([{ id: "small" }]) },
       ],
     });
     const root = await world.start({ text: "make it green", plan: true });
     const first = await world.answer(root, false, "smaller steps, please");
     assert.match(first, /a: do it \(local:rehearsal\/script in \/repo: matched build\)/);
+    assert.match(first, /\n {2}\| and send the keys\n {2}checks: npm test\n/, "nothing of what a yes is for is hidden");
     assert.match(first, /c1: it is fast/);
     assert.equal((await world.goal(root)).links.length, 0);
     assert.match(await world.answer(root, true), /small: do it/);
