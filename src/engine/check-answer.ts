@@ -2,9 +2,13 @@
 
 import { compileSchema } from "../core/json-schema.ts";
 import { linearPattern } from "../linear-pattern.ts";
+import type { Delivery } from "../ports.ts";
 import { thrownMessage } from "../protocol/error.ts";
+import type { AskId } from "../protocol/ids.ts";
 import { describeIssues } from "../protocol/lenient-read.ts";
 import { readAnswer } from "../protocol/task/ask.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import { settledIn } from "./wait-body.ts";
 import { problemOf, type Waits } from "./waits.ts";
 
 type JsonSchema = Readonly<Record<string, unknown>>;
@@ -52,4 +56,17 @@ function schemaProblem(schema: JsonSchema | undefined, value: unknown): string |
   } catch (thrown) {
     return `the answer cannot be checked against its answer_schema: ${thrownMessage(thrown)}`;
   }
+}
+
+/** What whoever answers is told when the wait is not open: that there is none, or what settled it before. */
+export function notOpen(
+  { store, waits }: Pick<EngineParts, "store" | "waits">,
+  wait: AskId,
+  id: number | undefined,
+): Delivery {
+  const answer = id === undefined ? undefined : (waits.settled(id) ?? store.answer(id));
+  if (answer === undefined) return { outcome: "unknown", message: `there is no open question ${wait}` };
+  const said = { answered: "was answered already", expired: "expired before", withdrawn: "is no longer asked" };
+  const message = `${wait} ${said[answer.kind]}; this answer changes nothing`;
+  return { outcome: "late", message, settled: settledIn(answer) };
 }

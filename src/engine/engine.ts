@@ -19,7 +19,7 @@ import type {
 } from "../ports.ts";
 import type { OpenStatus, Store } from "../store/store.ts";
 import { addRoot } from "./add-tasks.ts";
-import { answerProblem } from "./check-answer.ts";
+import { answerProblem, notOpen } from "./check-answer.ts";
 import { forgetResumes } from "./crash-guard.ts";
 import { Driver } from "./driver.ts";
 import { cancelTask } from "./end-task.ts";
@@ -40,7 +40,6 @@ import { StartedKeys } from "./started-keys.ts";
 import { resumeStopped } from "./stopped-task.ts";
 import { ThreadStarts } from "./thread-starts.ts";
 import { type AdoptOptions, Trees, type TreeOptions } from "./trees.ts";
-import { settledIn } from "./wait-body.ts";
 import { Waits } from "./waits.ts";
 
 export interface EngineOptions extends TreeOptions {
@@ -252,9 +251,9 @@ export class Engine implements Tasks {
     const value = recorder.cleanValue(answer);
     const id = idInName(store.salt, wait);
     const open = id === undefined ? undefined : waits.get(id);
-    if (id === undefined || open === undefined) return this.#whyNotOpen(wait, id);
+    if (id === undefined || open === undefined) return notOpen(this.#parts, wait, id);
     if (open.body.ask !== undefined && NoAnswer.safeParse(value).success) {
-      if (!waits.settle(id, "expired", null)) return this.#whyNotOpen(wait, id);
+      if (!waits.settle(id, "expired", null)) return notOpen(this.#parts, wait, id);
       await store.committed();
       return { outcome: "accepted" };
     }
@@ -262,7 +261,7 @@ export class Engine implements Tasks {
     if (problem !== undefined) return { outcome: "invalid", message: problem };
     const unverified = open.schema === undefined ? { unverified: true } : {};
     const settled = waits.settle(id, "answered", JSON.stringify({ value, by, ...unverified }));
-    if (!settled) return this.#whyNotOpen(wait, id);
+    if (!settled) return notOpen(this.#parts, wait, id);
     await store.committed();
     return open.schema === undefined ? { outcome: "accepted", provisional: true } : { outcome: "accepted" };
   }
@@ -351,15 +350,6 @@ export class Engine implements Tasks {
     const known = this.#storedResult(task);
     if (known === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
     return known;
-  }
-
-  #whyNotOpen(wait: AskId, id: number | undefined): Delivery {
-    const { store, waits } = this.#parts;
-    const answer = id === undefined ? undefined : (waits.settled(id) ?? store.answer(id));
-    if (answer === undefined) return { outcome: "unknown", message: `there is no open question ${wait}` };
-    const said = { answered: "was answered already", expired: "expired before", withdrawn: "is no longer asked" };
-    const message = `${wait} ${said[answer.kind]}; this answer changes nothing`;
-    return { outcome: "late", message, settled: settledIn(answer) };
   }
 
   #storedResult(name: TaskId): AgentResult | undefined {
