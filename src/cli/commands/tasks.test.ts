@@ -1,6 +1,6 @@
 // The commands that read and prune a state folder, as real processes.
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
@@ -135,7 +135,9 @@ describe("prune", () => {
     assert.equal(roots(b).length, 3);
     const kept = b.run("prune", "--older", "1d");
     assert.match(kept.out, /^removed 0 finished trees \(0 tasks\)/);
+    writeFileSync(join(b.state, "insight.db"), "an index that still knows what is removed", { mode: 0o600 });
     const pruned = b.run("prune", "--json", "--older", "0s");
+    assert.ok(!existsSync(join(b.state, "insight.db")), "what is gone is not found any more");
     const report = z
       .object({ trees: z.number(), tasks: z.number(), bytes_after: z.number() })
       .parse(JSON.parse(pruned.out));
