@@ -136,6 +136,11 @@ describe("a thread", () => {
       "wait",
       "[The work on this ended here: it was canceled. Do not go on with it unless you are asked to.]",
     ]);
+    assert.deepEqual(
+      await historyBefore(kit.state.view, started.task),
+      [],
+      "only the task that answers sees the thread",
+    );
     assert.equal((await there.thread(idOf(first))).last?.status, "completed");
   });
 

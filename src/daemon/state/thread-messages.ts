@@ -37,7 +37,11 @@ export async function historyBefore(view: StoreView, task: TaskId): Promise<Comp
   const id = idInName(view.salt, task);
   const place = id === undefined ? undefined : await view.place(id);
   const entry = place === undefined ? undefined : await view.threadOfTask(place.root);
-  return entry === undefined || entry.position === 1 ? [] : threadHistory(saidBefore(view, entry));
+  if (entry === undefined || entry.position === 1) return [];
+  const { thread, position } = entry;
+  // What the agent of the thread calls are tasks of their own, which see nothing of it.
+  const [own] = await view.threadEntriesBefore(thread, { before: position + 1, limit: 1 });
+  return own?.speaker === id ? threadHistory(saidBefore(view, entry)) : [];
 }
 
 async function* saidBefore(
