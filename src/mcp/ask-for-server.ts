@@ -1,5 +1,7 @@
 // Puts what a server wants from a person to a person, as an ask of the task whose call is running.
 
+import { z } from "zod";
+
 import { outputCheck } from "../agent/loop/output-schema.ts";
 import { escapeInvisible } from "../core/escape-invisible.ts";
 import type { RunningStep, StepContext } from "../ports.ts";
@@ -9,6 +11,8 @@ import type { Elicitation, Elicited } from "./mcp-connection.ts";
 const longestMessage = 8_000;
 /** How often each step has asked: a step that is repeated finds its answers under the same keys. */
 const asked = new WeakMap<object, number>();
+
+const Form = z.object({ properties: z.record(z.string(), z.looseObject({ default: z.unknown() })) });
 
 type AskingStep = StepContext & Partial<Pick<RunningStep, "during">>;
 
@@ -33,8 +37,19 @@ export async function askPerson(server: string, wanted: Elicitation, step: Askin
   const waited = await during.ask(key, { ask, schema: Answer, signal });
   if ("expired" in waited) return { action: "cancel" };
   const given = waited.value.kind === "question" ? waited.value.value : null;
-  const content = typeof given === "string" ? jsonOf(given) : given;
-  return isContent(content) && fits(schema, content) ? { action: "accept", content } : { action: "decline" };
+  const answered = typeof given === "string" ? jsonOf(given) : given;
+  if (!isContent(answered)) return { action: "decline" };
+  // What the person leaves out is as the form proposes it.
+  const content = { ...defaultsIn(schema), ...answered };
+  return fits(schema, content) ? { action: "accept", content } : { action: "decline" };
+}
+
+/** @internal Exported for its tests only. */
+export function defaultsIn(schema: Readonly<Record<string, unknown>>): Content {
+  const { properties } = Form.safeParse(schema).data ?? { properties: {} };
+  const proposed = Object.entries(properties).map(([name, field]) => [name, field.default]);
+  const defaults: unknown = Object.fromEntries(proposed.filter(([, value]) => isPlain(value)));
+  return isContent(defaults) ? defaults : {};
 }
 
 function jsonOf(text: string): unknown {

@@ -179,7 +179,9 @@ export class McpConnection {
       signal.throwIfAborted();
       if (deadline.signal.aborted) throw deadline.signal.reason;
       if (thrown instanceof TuttiError) throw thrown;
-      const why = this.#problem()?.message ?? thrownMessage(thrown);
+      const problem = this.#problem();
+      if (problem?.code === "unauthorized") throw problem;
+      const why = problem?.message ?? thrownMessage(thrown);
       const retry = this.isClosed ? "unknown" : "never";
       throw new TuttiError("step_failed", `${what} failed: ${why.slice(0, 4_000)}`, { retry });
     } finally {

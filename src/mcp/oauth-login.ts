@@ -3,7 +3,13 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 
-import { auth, type OAuthClientMetadata, type OAuthClientProvider } from "@modelcontextprotocol/client";
+import {
+  auth,
+  extractWWWAuthenticateParams,
+  type OAuthClientMetadata,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+} from "@modelcontextprotocol/client";
 import { z } from "zod";
 
 import { TuttiError } from "../protocol/error.ts";
@@ -16,7 +22,8 @@ import { forgetLogin, keepLogin, readLogin } from "./kept-logins.ts";
 const Kept = z.object({
   client: z.looseObject({ client_id: z.string() }).optional(),
   tokens: z.looseObject({ access_token: z.string(), token_type: z.string() }).optional(),
-  discovery: z.looseObject({ authorizationServerUrl: z.string() }).optional(),
+  /** The scope that the server asked for when it last wanted a login. */
+  wanted_scope: z.string().optional(),
 });
 type Kept = z.infer<typeof Kept>;
 
@@ -31,8 +38,10 @@ export interface LoginPlace {
 }
 
 export interface KeptLogin extends OAuthClientProvider {
-  /** The server asked for a login that only a person can do. */
-  readonly needsLogin: boolean;
+  /** Whether the server has asked, since this was last called, for a login that only a person can do. */
+  readonly wantsLogin: () => boolean;
+  /** The scope that the server asked for when it last wanted a login. */
+  readonly wantedScope: () => string | undefined;
   /** Where the person logs in, once that is known. */
   readonly loginUrl: URL | undefined;
   /** The person must come back with this. */
@@ -45,6 +54,7 @@ export function oauthProvider({ state, server, settings, redirect }: LoginPlace)
   const byItself = settings?.grant === "client_credentials";
   const expectedState = randomBytes(16).toString("hex");
   let verifier = "";
+  let discovery: OAuthDiscoveryState | undefined;
   let loginUrl: URL | undefined;
   let needsLogin = false;
   const metadata: OAuthClientMetadata = {
@@ -64,9 +74,12 @@ export function oauthProvider({ state, server, settings, redirect }: LoginPlace)
       return byItself ? undefined : (redirect ?? "http://127.0.0.1/callback");
     },
     clientMetadata: metadata,
-    get needsLogin() {
-      return needsLogin;
+    wantsLogin() {
+      const wants = needsLogin;
+      needsLogin = false;
+      return wants;
     },
+    wantedScope: () => read().wanted_scope,
     get loginUrl() {
       return loginUrl;
     },
@@ -76,10 +89,16 @@ export function oauthProvider({ state, server, settings, redirect }: LoginPlace)
     ...(registered === undefined ? { saveClientInformation: (client) => keep({ client }) } : {}),
     tokens: () => read().tokens,
     saveTokens: (tokens) => keep({ tokens }),
-    saveDiscoveryState: (discovery) => keep({ discovery: { ...discovery } }),
+    // A login begins and ends in one process, so this need not outlive it.
+    saveDiscoveryState(found) {
+      discovery = found;
+    },
+    discoveryState: () => discovery,
     redirectToAuthorization(target) {
       needsLogin = true;
       loginUrl = target;
+      const scope = target.searchParams.get("scope");
+      if (scope !== null && redirect === undefined) keep({ wanted_scope: scope });
     },
     saveCodeVerifier(text) {
       verifier = text;
@@ -107,7 +126,15 @@ export async function logIn(
   try {
     const provider = oauthProvider({ ...place, redirect: back.url });
     const fetchFn = boundedFetch();
-    if ((await auth(provider, { serverUrl: place.url, fetchFn })) === "AUTHORIZED") return;
+    const { resourceMetadataUrl, scope: challenged } = await challengeOf(place.url, { fetchFn, signal });
+    const scope = provider.wantedScope() ?? challenged;
+    const about = {
+      serverUrl: place.url,
+      fetchFn,
+      ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+      ...(scope === undefined ? {} : { scope }),
+    };
+    if ((await auth(provider, { ...about, forceReauthorization: true })) === "AUTHORIZED") return;
     if (provider.loginUrl === undefined) throw new TuttiError("unreachable", "the server says nothing of a login");
     await onUrl(provider.loginUrl.href);
     const returned = await back.returned;
@@ -117,11 +144,23 @@ export async function logIn(
     const code = returned.get("code");
     if (code === null) throw new TuttiError("refused", "the login was not given; try again");
     const iss = returned.get("iss") ?? undefined;
-    const options = { serverUrl: place.url, authorizationCode: code, fetchFn, ...(iss === undefined ? {} : { iss }) };
+    const options = { ...about, authorizationCode: code, ...(iss === undefined ? {} : { iss }) };
     if ((await auth(provider, options)) !== "AUTHORIZED") throw new TuttiError("refused", "the login was not accepted");
   } finally {
     back.close();
   }
+}
+
+/** What the server says to somebody whom it does not know: where its rules are, and what it asks for. */
+async function challengeOf(
+  url: string,
+  { fetchFn, signal }: { readonly fetchFn: typeof fetch; readonly signal: AbortSignal },
+): Promise<Partial<ReturnType<typeof extractWWWAuthenticateParams>>> {
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+  const response = await fetchFn(url, { method: "POST", headers, body, signal });
+  await response.body?.cancel();
+  return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
 }
 
 async function listenForReturn(signal: AbortSignal): Promise<{

@@ -69,7 +69,8 @@ export function openServerPool(
       running.started = started;
       return started;
     } catch (thrown) {
-      failed(running);
+      // Nothing is wrong with a server that only wants to know who calls.
+      if (toTuttiError(thrown).code !== "unauthorized") failed(running);
       throw thrown;
     } finally {
       running.starting = undefined;

@@ -140,19 +140,20 @@ async function startHttp({ name, state, hash }: StartOptions, entry: HttpServer)
     },
   });
   try {
-    const connection = await McpConnection.open({ name, transport, legacy: false });
+    const problem = (): TuttiError | undefined => (provider.wantsLogin() ? loginWanted(name) : undefined);
+    const connection = await McpConnection.open({ name, transport, legacy: false, problem });
     return { connection, kill: () => void connection.close() };
   } catch (thrown) {
     await transport.close().catch(() => undefined);
     if (thrown instanceof TuttiError) throw thrown;
-    if (provider.needsLogin) {
-      const how = `log in with \`tutti mcp login ${name}\``;
-      throw new TuttiError("unauthorized", `the MCP server ${name} wants to know who you are; ${how}`, {
-        cause: thrown,
-      });
-    }
+    if (provider.wantsLogin()) throw loginWanted(name);
     throw new TuttiError("unreachable", `the MCP server ${name} cannot be reached: ${thrownMessage(thrown)}`, {
       cause: thrown,
     });
   }
+}
+
+function loginWanted(name: string): TuttiError {
+  const how = `log in with \`tutti mcp login ${name}\``;
+  return new TuttiError("unauthorized", `the MCP server ${name} wants to know who you are; ${how}`);
 }
