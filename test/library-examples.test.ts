@@ -17,6 +17,7 @@ const printed: Readonly<Record<string, RegExp>> = {
     /^looks up what is owed\nsends: Dear customer …\nthe first process ended with SIGKILL\nbooks 120 EUR\nAnn was billed 120 EUR\n$/,
   "thread-in-a-web-server.ts":
     /dead\. -> Is it plugged in\?\n.*too\. -> Is it plugged in\?\n.*No\. -> Then plug it in\.\n4 messages with ann\n$/,
+  "mcp.ts": /^mcp__clock__time: .*It is noon in Lima\..*\nNoon\.\n$/,
   "own-model.ts": /^The tool says 42\n32 tokens in 3 steps\n$/,
   "test-an-agent.ts": /pass 2\b[\s\S]*fail 0\b/,
 };

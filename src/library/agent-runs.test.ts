@@ -250,6 +250,8 @@ test("what is wrong with a program is told at once, all of it", async () => {
       assert.match(thrown.message, part);
     return true;
   });
+  const servers = openTutti({ memory: true, mcpServers: { clock: { command: "clock" } } });
+  await assert.rejects(servers, failsWith("invalid_input", /mcpServers need a state folder/));
   await assert.rejects(openTutti({}), failsWith("invalid_input", /`state`, a folder, or `memory: true`/));
   await using tutti = await openTutti({ memory: true, agents: [poet] });
   await assert.rejects(tutti.run(guide, "go"), failsWith("invalid_input", /list it in `agents`/));

@@ -19,7 +19,9 @@ export type BuiltinTool =
   | "read_result"
   | "ask"
   | "sleep"
-  | "invoke_agent";
+  | "invoke_agent"
+  /** A tool of an MCP server. */
+  | `mcp__${string}__${string}`;
 
 export type AgentTool = CodeTool | BuiltinTool;
 

@@ -44,6 +44,7 @@ export async function localSource(options: OpenLocalOptions): Promise<RunSource>
     workflows: (program) => compiled.workflows.map((each) => programWorkflow(each, program)),
     models: compiled.models,
     modelsConfig: models,
+    mcpServers: options.mcpServers,
     clock: testing?.clock,
     crash: testing?.crash,
   });

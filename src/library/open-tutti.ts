@@ -1,9 +1,12 @@
 // Opens Tutti for a program: in this process over a state folder or in memory, or over HTTP with a daemon that runs elsewhere.
 
+import type { z } from "zod";
+
 import type { CrashPlan } from "../daemon/state/crash-plan.ts";
 import type { ModelsConfig } from "../model/models-config.ts";
 import type { Clock } from "../ports.ts";
 import { TuttiError } from "../protocol/error.ts";
+import type { McpServerEntry } from "../protocol/invocation/mcp-servers.ts";
 import type { ApprovalRules } from "../protocol/invocation/approval-policy.ts";
 import type { AgentModel, AnyAgent } from "./code-agent.ts";
 import type { CodeWorkflow } from "./code-workflow.ts";
@@ -21,6 +24,11 @@ export interface OpenLocalOptions {
   readonly model?: AgentModel | undefined;
   /** Providers, aliases and prices, as in the `models` of a config. */
   readonly models?: Partial<ModelsConfig> | undefined;
+  /**
+   * MCP servers, as in `.mcp.json`; only with `state`. Agents have a tool of one by its name, `mcp__SERVER__TOOL`. Its calls follow
+   * the rules for their effects, so a person may be asked.
+   */
+  readonly mcpServers?: Readonly<Record<string, z.input<typeof McpServerEntry>>> | undefined;
   /** Which effects of the program's tools a person is asked about. Without rules its tools run at once. */
   readonly approvals?: ApprovalRules | undefined;
   /** Called with each question of a run that has no function of its own, also of runs that go on after a restart. */

@@ -25,6 +25,7 @@ import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
 import { viewOver } from "../../store/sqlite/sqlite-view.ts";
 import { programModel } from "../project/program-model.ts";
+import type { ProgramServers } from "../project/program-servers.ts";
 import { SecretKeeper } from "../secrets/secret-keeper.ts";
 import { type CrashPlan, crashing } from "./crash-plan.ts";
 import { watchDiskSpace } from "./disk-space.ts";
@@ -50,6 +51,8 @@ export interface OpenProgramOptions extends ProgramParts {
   readonly slots: number;
   readonly clock?: Clock | undefined;
   readonly crash?: CrashPlan | undefined;
+  /** MCP servers, as in a config; undefined when there are none. */
+  readonly mcpServers?: unknown;
 }
 
 /** The part of a front's interface that a program in its own process has. */
@@ -93,13 +96,16 @@ export async function openProgram(options: OpenProgramOptions): Promise<OpenedPr
     makeFolder(folder);
   }
   const lock = folder === undefined ? undefined : takeLock(folder);
+  let servers: ProgramServers | undefined;
   try {
+    servers = await serversOf(options.mcpServers, folder);
     const opened = folder === undefined ? openInMemory() : openDatabase(folder);
     const store = storeOver(opened);
     const view = viewOver(opened);
     const live = liveRelay(secrets);
     const environment = agentEnvironment({
       ...options.environment,
+      tools: [...(options.environment.tools ?? []), ...(servers?.tools ?? [])],
       ownRunner: programKind,
       runners: [{ kind: programKind, runtime: programKind }],
       offLimits: folder === undefined ? [] : [folder],
@@ -155,15 +161,26 @@ export async function openProgram(options: OpenProgramOptions): Promise<OpenedPr
         try {
           await engine.stop();
         } finally {
+          servers?.close();
           store.close();
           lock?.release();
         }
       },
     };
   } catch (thrown) {
+    servers?.close();
     lock?.release();
     throw thrown;
   }
+}
+
+async function serversOf(given: unknown, folder: string | undefined): Promise<ProgramServers | undefined> {
+  if (given === undefined) return undefined;
+  if (folder === undefined) {
+    throw new TuttiError("invalid_input", "mcpServers need a state folder, which keeps what they leave; give `state`");
+  }
+  const { openProgramServers } = await import("../project/program-servers.ts");
+  return openProgramServers(given, folder);
 }
 
 function whyParked(kind: string, name: string): string {
