@@ -47,6 +47,8 @@ function blame(parts: EngineParts, task: LiveTask): Promise<void> | undefined {
 
 /** It was suspected together with others, and has shown that it is not the one. */
 function forgive(parts: EngineParts, task: LiveTask): Promise<void> | undefined {
+  // After a halt nothing is recorded any more.
+  if (task.tree.halted !== undefined) return undefined;
   return setCount(parts, task, Math.min((task.resume?.count ?? 0) - 1, suspectFrom));
 }
 

@@ -177,7 +177,7 @@ test("invariant 3: what a step records while it runs is kept once, however often
     commits = Math.max(commits, count);
     await second.stop();
   }
-  assert.ok(commits > 3, `only ${commits} commits`);
+  assert.ok(commits > 2, `only ${commits} commits`);
 });
 
 test("invariant 7: usage is booked as it arrives, a limit that is passed is noticed, and the person decides", async (t) => {

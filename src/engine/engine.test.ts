@@ -21,7 +21,9 @@ import {
   world,
 } from "../../test/support/engine-kit.ts";
 import { settle, ticks } from "../../test/support/settle.ts";
+import { isOnPostgres } from "../../test/support/stores.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
+import { until } from "../../test/support/wait-until.ts";
 import { nextStatus } from "../core/task-state.ts";
 import { messageText, userMessage } from "../protocol/task/message.ts";
 import type { TaskStatus } from "../protocol/task/task-status.ts";
@@ -229,6 +231,7 @@ test("a retry of a task that still waits for its slot, and one after a restart, 
 });
 
 test("invariant 9: a reader that comes back with the last event it saw misses nothing and sees nothing twice", async (t) => {
+  if (isOnPostgres()) return t.skip("the one sequence of a shared store is read from its view");
   const loops: Loops = {
     root: async (d) => {
       for (let turn = 0; turn < 5; turn += 1) {
@@ -346,12 +349,8 @@ test("ten thousand children that sleep at once on two slots all wake and are joi
   );
   t.after(() => w.stop());
   const name = await started(w, "root", { budget: { tasks: 20_000, concurrency: 2 } });
-  for (
-    let turn = 0;
-    turn < 200 && events(w.store).filter((event) => event.type === "task.started").length < 10_001;
-    turn += 1
-  )
-    await ticks(5);
+  const begun = "SELECT COUNT(*) AS n FROM log WHERE type = 'task.started'";
+  await until(() => seen(w.folder, begun)[0]?.["n"] === 10_001, "all children sleep");
   w.clock.advance(1_000);
   assert.equal((await w.engine.result(name)).content, 10_000);
 });

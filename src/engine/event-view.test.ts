@@ -21,6 +21,7 @@ import {
   type World,
 } from "../../test/support/engine-kit.ts";
 import { leftByKill } from "../../test/support/kill-process.ts";
+import { fencedAfterKill } from "../../test/support/stores.ts";
 import { settle } from "../../test/support/settle.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { TaskEvent } from "../protocol/task/event.ts";
@@ -133,9 +134,9 @@ const loops: Loops = {
 /** As a start in which answers arrive before any loop has had its turn. */
 async function restarted(before: World, t: Parameters<typeof tempFolder>[0], early: [string, unknown]): Promise<World> {
   const folder = leftByKill(t, before);
-  await before.stop();
+  await fencedAfterKill(before.stop());
   const after = world(folder, loops, { clock: before.clock });
-  t.after(() => after.stop());
+  t.after(() => fencedAfterKill(after.stop()));
   const recovering = after.engine.recover();
   await Promise.all([recovering, after.engine.deliver(...early, person)]);
   return after;

@@ -11,6 +11,7 @@ import {
   never,
   openWaits,
   person,
+  seen,
   started,
   task,
   text,
@@ -19,6 +20,7 @@ import {
 import { settle } from "../../test/support/settle.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { messageText, userMessage } from "../protocol/task/message.ts";
+import { askName, idInName } from "../store/names.ts";
 
 const day = 24 * 60 * 60 * 1000;
 
@@ -83,7 +85,9 @@ test("a no cancels a stopped task, and so do thirty days without an answer; a re
   const [refused, forgotten, retried] = [await started(w, "root"), await started(w, "root"), await started(w, "root")];
   await settle();
   await w.engine.stopTask(refused, "no longer wanted");
-  await w.engine.deliver(openWaits(w).at(-1) ?? "", { kind: "approval", approved: false }, person);
+  const own = `settled = 0 AND task = ${idInName(w.store.salt, refused) ?? 0}`;
+  const stopped = Number(seen(w.folder, `SELECT MAX(id) AS id FROM waits WHERE ${own}`)[0]?.["id"]);
+  await w.engine.deliver(askName(w.store.salt, stopped), { kind: "approval", approved: false }, person);
   assert.equal((await w.engine.result(refused)).status, "canceled");
   await w.engine.stopTask(retried, "wrong way");
   await w.engine.retry(retried);

@@ -19,6 +19,7 @@ import {
 import { settle } from "../../test/support/settle.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { TuttiError } from "../protocol/error.ts";
+import { idInName } from "../store/names.ts";
 
 const usage = { input_tokens: 1, output_tokens: 1, money_micro_usd: 1 };
 
@@ -54,19 +55,20 @@ test("a tree that is released ends its loops, records no end, and goes on where 
 test("a tree whose events do not follow from each other is refused by name; the others are taken over", async (t) => {
   const loops: Loops = { one: (d) => d.wait("q", { ask, schema: anything }) };
   const first = world(tempFolder(t), loops);
-  for (const _ of [1, 2]) await started(first, "one");
+  const names = [await started(first, "one"), await started(first, "one")];
   await settle();
   first.store.addEvent({ run: 1, at: 1, type: "task.started", body: null });
   await first.store.committed();
   await first.stop();
   const second = world(first.folder, loops, { clock: first.clock });
   t.after(() => second.stop());
-  await assert.rejects(second.engine.adopt(1, { downSince: 0 }), (thrown) => {
+  const [broken = 0, whole = 0] = names.map((name) => idInName(second.store.salt, name));
+  await assert.rejects(second.engine.adopt(broken, { downSince: 0 }), (thrown) => {
     return (
       thrown instanceof TuttiError && thrown.code === "corrupt" && /task.started cannot happen/.test(thrown.message)
     );
   });
-  assert.equal(await second.engine.adopt(2, { downSince: 0 }), 1);
+  assert.equal(await second.engine.adopt(whole, { downSince: 0 }), 1);
 });
 
 test("a paid call does not begin while earlier records of its run are not on disk", async (t) => {

@@ -1,4 +1,4 @@
-// What tests of the engine share: an engine over real SQLite, loops given as functions, and a restart after a kill.
+// What tests of the engine share: an engine over a real store, loops given as functions, and a restart after a kill.
 
 import { z } from "zod";
 
@@ -8,10 +8,10 @@ import { askName } from "../../src/store/names.ts";
 import type { Answerer } from "../../src/protocol/task/ask.ts";
 import type { Clock, Durable, NewTask } from "../../src/ports.ts";
 import { openForReading } from "../../src/store/sqlite/database.ts";
-import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store, StoredEvent } from "../../src/store/store.ts";
 import { reopenAfterKill } from "./kill-process.ts";
 import { watchCommits } from "./settle.ts";
+import { fencedAfterKill, openStoreIn } from "./stores.ts";
 import type { Cleanup } from "./temp-folder.ts";
 
 export type Loop = (durable: Durable) => Promise<unknown>;
@@ -54,7 +54,7 @@ export function worldAt(
   loops: Loops,
   options: Partial<EngineOptions> & { readonly clock: Clock },
 ): World<Clock> {
-  const store = openStore(folder);
+  const store = openStoreIn(folder);
   watchCommits(store);
   const loop = (durable: Durable): Promise<unknown> => {
     const found = loops[durable.agent];
@@ -63,8 +63,11 @@ export function worldAt(
   };
   const engine = new Engine({ store, runners: { loop }, ...options });
   const stop = async (): Promise<void> => {
-    await engine.stop();
-    store.close();
+    try {
+      await engine.stop();
+    } finally {
+      store.close();
+    }
   };
   return { folder, store, engine, clock: options.clock, stop };
 }
@@ -100,7 +103,7 @@ export async function killed(
 ): Promise<World> {
   return reopenAfterKill(t, before, async (folder) => {
     const after = world(folder, loops, { ...options, clock: before.clock });
-    t.after(() => after.stop());
+    t.after(() => fencedAfterKill(after.stop()));
     await after.engine.recover({ launch });
     return after;
   });

@@ -6,6 +6,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { databaseFile } from "../../src/store/sqlite/database.ts";
+import { fencedAfterKill, fenceStoreIn, isOnPostgres } from "./stores.ts";
 import { type Cleanup, tempFolder } from "./temp-folder.ts";
 
 /** Resolves when the child has exited. */
@@ -18,6 +19,10 @@ export async function killChild(child: ChildProcess): Promise<void> {
 /** A copy of the files as they are now, without the writes that are still queued in this process. */
 export function leftByKill(t: Cleanup, { folder }: { readonly folder: string }): string {
   const copy = tempFolder(t);
+  if (isOnPostgres()) {
+    fenceStoreIn(folder, copy);
+    return copy;
+  }
   const database = databaseFile(folder);
   const files = [
     [database, databaseFile(copy)],
@@ -35,6 +40,6 @@ export async function reopenAfterKill<T extends { readonly folder: string; stop(
   open: (folder: string) => T | Promise<T>,
 ): Promise<T> {
   const folder = leftByKill(t, before);
-  await before.stop();
+  await fencedAfterKill(before.stop());
   return open(folder);
 }

@@ -8,10 +8,22 @@ import type { Store } from "../../src/store/store.ts";
 const quietTicks = 12;
 const patienceMs = 10_000;
 let commits = 0;
+const watched = new Set<Watched>();
+
+type Watched = Pick<Store, "onCommit" | "failure" | "batch" | "isDurable">;
 
 /** `settle` waits for what this store commits. The kits call it for every store they open. */
-export function watchCommits(store: Pick<Store, "onCommit">): void {
-  store.onCommit(() => (commits += 1));
+export function watchCommits(store: Watched): void {
+  watched.add(store);
+  store.onCommit(() => {
+    commits += 1;
+    if (store.failure !== undefined) watched.delete(store);
+  });
+}
+
+/** A commit is on its way to a store on another machine. */
+function isCommitting(): boolean {
+  return [...watched].some((store) => !store.isDurable(store.batch - 1));
 }
 
 /** Resolves when no watched store has committed anything for some ticks of the event loop. */
@@ -20,7 +32,7 @@ export async function settle(): Promise<void> {
   for (let quiet = 0; quiet < quietTicks; quiet += 1) {
     const before = commits;
     await nextTick();
-    if (commits !== before) quiet = 0;
+    if (commits !== before || isCommitting()) quiet = 0;
     if (Date.now() > end) throw new Error(`there were still commits after ${patienceMs} ms`);
   }
 }

@@ -60,12 +60,12 @@ export function openWaitsOver(database: DatabaseSync, path: string): OpenWaitRea
 }
 
 /** About how long it is as JSON, or how much had to be read for it. */
-function listingLength({ question, label, tool_name, input, bytes }: WaitListing): number {
+export function listingLength({ question, label, tool_name, input, bytes }: WaitListing): number {
   const shown = [question, label, tool_name, input].reduce((sum, text) => sum + (text?.length ?? 0), 300);
   return Math.max(shown, bytes * readShare);
 }
 
-const listingIn: row.RowReader<WaitListing> = (read) => ({
+export const listingIn: row.RowReader<WaitListing> = (read) => ({
   id: row.integer(read, "id"),
   task: row.integer(read, "task"),
   root: row.integer(read, "root"),

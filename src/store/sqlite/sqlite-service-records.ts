@@ -15,9 +15,9 @@ import type {
 } from "../service-records.ts";
 import { damaged, integer, integerOrNull, type RowReader, text, settingKey, textIn, textOrNull } from "./rows.ts";
 import { readsOver } from "./statements.ts";
-import type { Writer } from "./writer.ts";
+import type { WriteQueue } from "./writer.ts";
 
-export function serviceRecordsOver(database: DatabaseSync, path: string, writer: Writer): ServiceRecords {
+export function serviceRecordsOver(database: DatabaseSync, path: string, writer: WriteQueue): ServiceRecords {
   const { all, one } = readsOver(database, path);
   const setting = one("SELECT value FROM meta WHERE key = ?", textIn);
 

@@ -12,7 +12,7 @@ import { readsOver } from "./statements.ts";
 import { isLongRequest } from "./task-requests.ts";
 import { storageError } from "./storage-error.ts";
 import { threadRecordsOver } from "./thread-records.ts";
-import { Writer } from "./writer.ts";
+import { Writer, type WriteQueue } from "./writer.ts";
 
 /** Opens the folder's database for writing; the caller holds the lock. */
 export function openStore(folder: string): Store & { readonly records: ServiceRecords } {
@@ -26,19 +26,39 @@ export function openStore(folder: string): Store & { readonly records: ServiceRe
 }
 
 /** Over a database that is open already; whoever opened it may read it through the same connection. */
-export function storeOver({
-  database,
-  path,
-  salt,
-  close,
-}: OpenedDatabase): Store & { readonly records: ServiceRecords } {
-  const writer = new Writer(database, path);
-  const next = countersOf(database);
+export function storeOver(opened: OpenedDatabase): Store & { readonly records: ServiceRecords } {
+  const writer = new Writer(opened.database, opened.path);
+  const close = (): void => {
+    writer.flush();
+    writer.giveUpStalled();
+    opened.close();
+  };
+  return storeWith({ ...opened, close }, writer, countedIds(opened.database));
+}
+
+/** The ids of new rows. They are counted here, so that the id of a row is known before it is on disk. */
+export interface RowIds {
+  /** `root`: of the tree it belongs to; null for the root of a new tree. */
+  task(root: number | null): number;
+  run(task: number): number;
+  line(run: number): number;
+  wait(root: number): number;
+  mail(task: number): number;
+  thread(): number;
+  /** The task was made through this store, so all its mail came through it too. */
+  isMadeHere(task: number): boolean;
+}
+
+/** Reads come from the opened database; what is written goes to the queue, which brings it there when it is durable. */
+export function storeWith(
+  { database, path, salt, close }: OpenedDatabase,
+  writer: WriteQueue,
+  ids: RowIds,
+): Store & { readonly records: ServiceRecords } {
   const { all, one } = readsOver(database, path);
   const records = serviceRecordsOver(database, path, writer);
 
   // A task made since this store was opened has only the mail that came through it; most have none, and each looks every turn.
-  const tasksBefore = next.tasks;
   const mailed = new Set<number>();
   const mailAfter = one("SELECT * FROM mail WHERE task = ? AND id > ? ORDER BY id LIMIT 1", row.mailIn);
   const ofTask = "log.run IN (SELECT id FROM runs WHERE task = ?)";
@@ -52,7 +72,7 @@ export function storeOver({
   const lastAtOfAll = one("SELECT at AS value FROM log ORDER BY id DESC LIMIT 1", row.numberIn);
 
   return {
-    ...threadRecordsOver(database, path, { writer, nextId: () => (next.threads += 1) }),
+    ...threadRecordsOver(database, path, { writer, nextId: () => ids.thread() }),
     records,
     salt,
     get failure() {
@@ -68,14 +88,10 @@ export function storeOver({
     isDurable: (batch) => writer.isDurable(batch),
     committed: () => writer.committed(),
     onCommit: (listener) => writer.onCommit(listener),
-    close() {
-      writer.flush();
-      writer.giveUpStalled();
-      close();
-    },
+    close,
 
     addTask(task) {
-      const id = (next.tasks += 1);
+      const id = ids.task(task.root);
       const root = task.root ?? id;
       const { parent, depth, kind, agent, detached, created_at, deadline, shared, body } = task;
       writer.push("addTask", [
@@ -105,12 +121,12 @@ export function storeOver({
       mailed.delete(result.task);
     },
     addRun(run) {
-      const id = (next.runs += 1);
+      const id = ids.run(run.task);
       writer.push("addRun", [id, run.task, run.attempt, run.run, run.body]);
       return id;
     },
     addLog(line) {
-      const id = (next.log += 1);
+      const id = ids.line(line.run);
       const kind = row.stepKinds.indexOf(line.kind);
       const { run, key, at, type, input, tokens, money, body, state, mail } = line;
       if (mail === null) writer.push("addLog", [id, run, key, at, kind, type, input, tokens, money, body, state]);
@@ -121,7 +137,7 @@ export function storeOver({
     noteStepStart: (run, key, note) => writer.push("noteStepStart", [note, run, key]),
     addTimer: (run, key, due) => writer.push("addTimer", [run, key, due]),
     addWait(wait) {
-      const id = (next.waits += 1);
+      const id = ids.wait(wait.root);
       const { task, root, run, key, raised_at, due, ask, body } = wait;
       writer.push("addWait", [id, task, root, run, key, raised_at, due, ask, body]);
       return id;
@@ -135,13 +151,13 @@ export function storeOver({
       writer.push("setSettled", [0, wait]);
     },
     addMail(task, body) {
-      const id = (next.mail += 1);
+      const id = ids.mail(task);
       mailed.add(task);
       writer.push("addMail", [id, task, body]);
       return id;
     },
     addEvent({ run, at, type, body }) {
-      const id = (next.log += 1);
+      const id = ids.line(run);
       writer.push("addEvent", [id, run, `!${id.toString(36)}`, at, type, body]);
     },
 
@@ -188,7 +204,7 @@ export function storeOver({
     openWaitIds: all(openWaits("waits.id AS value"), row.idIn),
     waitsOf: all("SELECT * FROM waits WHERE root = ? ORDER BY id", row.waitIn),
     answer: one("SELECT * FROM answers WHERE wait = ?", row.answerIn),
-    nextMail: (task, after) => (task > tasksBefore && !mailed.has(task) ? undefined : mailAfter(task, after)),
+    nextMail: (task, after) => (!mailed.has(task) && ids.isMadeHere(task) ? undefined : mailAfter(task, after)),
     mailSent: (task, attempt, kind) => mailSent(task, attempt, kind) ?? { count: 0, bytes: 0 },
     lastMailTaken: one(`SELECT MAX(mail) AS value FROM log WHERE ${ofTask}`, row.numberIn),
     lifeEvents: all(
@@ -245,7 +261,21 @@ function unfinishedTrees(all: ReturnType<typeof readsOver>["all"]): () => number
 
 type Counter = "tasks" | "runs" | "log" | "waits" | "mail" | "threads";
 
-/** Ids are counted here, so that a row's id is known before it is on disk; pruning never lets one be used again. */
+function countedIds(database: OpenedDatabase["database"]): RowIds {
+  const next = countersOf(database);
+  const tasksBefore = next.tasks;
+  return {
+    task: () => (next.tasks += 1),
+    run: () => (next.runs += 1),
+    line: () => (next.log += 1),
+    wait: () => (next.waits += 1),
+    mail: () => (next.mail += 1),
+    thread: () => (next.threads += 1),
+    isMadeHere: (task) => task > tasksBefore,
+  };
+}
+
+/** Pruning never lets an id be used again. */
 function countersOf(database: OpenedDatabase["database"]): Record<Counter, number> {
   const last = (table: Counter): number => {
     const used = database.prepare(`SELECT MAX(id) AS value FROM ${table}`).get();

@@ -18,7 +18,7 @@ import { threadReadsOver } from "./thread-reads.ts";
 import { lastLine, stepKindList, totalsOver } from "./totals.ts";
 
 /** Attempt and run in one number. */
-const placeUnit = 2 ** 32;
+export const placeUnit = 2 ** 32;
 
 const listed = `tasks.id, tasks.parent, tasks.root, tasks.depth, tasks.kind, tasks.agent, tasks.detached, tasks.created_at,
   tasks.deadline, tasks.shared, IFNULL(results.status, open.status) AS status, results.at AS ended_at, ${listedResult},
@@ -172,7 +172,7 @@ export function viewOver({ database, path, salt, close }: OpenedDatabase): Store
 }
 
 /** About how long it is as JSON. */
-function listingLength({ kind, agent, result, preview }: TaskListing): number {
+export function listingLength({ kind, agent, result, preview }: TaskListing): number {
   return 400 + kind.length + agent.length + (result?.length ?? 0) + (preview?.length ?? 0);
 }
 

@@ -10,7 +10,7 @@ import { readsOver } from "./statements.ts";
 import { totalsOver } from "./totals.ts";
 
 /** In bytes. SQLite reads all of a text to take its beginning, so that of a longer record is stored beside it. */
-const longestWhole = 2_048;
+export const longestWhole = 2_048;
 
 export function isLongRequest(record: string): boolean {
   return Buffer.byteLength(record) > longestWhole;

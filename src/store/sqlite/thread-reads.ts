@@ -19,7 +19,7 @@ const listed = (condition: string): string => `SELECT rows.*, ${status} FROM (
       AND said.position = (SELECT MAX(position) FROM thread_entries WHERE thread = threads.id)
     LEFT JOIN tasks ON tasks.id = said.task WHERE ${condition}) AS rows ${withStatus}`;
 
-const listingIn: RowReader<ThreadListing> = (row) => ({
+export const threadListingIn: RowReader<ThreadListing> = (row) => ({
   ...threadIn(row),
   entries: integerOrNull(row, "entries") ?? 0,
   first_task: integerOrNull(row, "first_task"),
@@ -32,7 +32,7 @@ const entriesOf = (condition: string, order: string): string => `SELECT rows.*, 
   FROM (SELECT said.*, ${speaker} AS speaker FROM thread_entries AS said JOIN tasks ON tasks.id = said.task
     WHERE said.thread = ? AND ${condition} ORDER BY ${order} LIMIT ?) AS rows ${withStatus} ORDER BY rows.${order}`;
 
-const entryIn: RowReader<ThreadEntryListing> = (row) => ({
+export const entryListingIn: RowReader<ThreadEntryListing> = (row) => ({
   ...threadEntryIn(row),
   status: statusIn(row),
   speaker: integer(row, "speaker"),
@@ -41,15 +41,15 @@ const entryIn: RowReader<ThreadEntryListing> = (row) => ({
 
 export function threadReadsOver(database: DatabaseSync, path: string): ThreadReads {
   const { all, one } = readsOver(database, path);
-  const listing = one(listed("threads.id = ?"), listingIn);
+  const listing = one(listed("threads.id = ?"), threadListingIn);
   const ofRoot = one("SELECT * FROM thread_entries WHERE task = ? ORDER BY thread LIMIT 1", threadEntryIn);
-  const after = all(entriesOf("said.position > ?", "position"), entryIn);
-  const before = all(entriesOf("said.position < ?", "position DESC"), entryIn);
+  const after = all(entriesOf("said.position > ?", "position"), entryListingIn);
+  const before = all(entriesOf("said.position < ?", "position DESC"), entryListingIn);
   const lists = new Map<string, (...values: SQLInputValue[]) => ThreadListing[]>();
   const list = (filter: ThreadFilter): ThreadListing[] => {
     const { sql, values } = conditions(filter);
     let find = lists.get(sql);
-    if (find === undefined) lists.set(sql, (find = all(sql, listingIn)));
+    if (find === undefined) lists.set(sql, (find = all(sql, threadListingIn)));
     return find(...values, filter.limit + 1);
   };
   return {

@@ -5,7 +5,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { ThreadEntry, ThreadRecords, ThreadRow } from "../threads.ts";
 import { integer, integerOrNull, type RowReader, text, textOrNull } from "./rows.ts";
 import { readsOver } from "./statements.ts";
-import type { Writer } from "./writer.ts";
+import type { WriteQueue } from "./writer.ts";
 
 export const threadIn: RowReader<ThreadRow> = (row) => {
   const kind = text(row, "kind");
@@ -31,7 +31,7 @@ export const threadEntryIn: RowReader<ThreadEntry> = (row) => ({
 export function threadRecordsOver(
   database: DatabaseSync,
   path: string,
-  { writer, nextId }: { readonly writer: Writer; readonly nextId: () => number },
+  { writer, nextId }: { readonly writer: WriteQueue; readonly nextId: () => number },
 ): ThreadRecords {
   const { one } = readsOver(database, path);
   return {

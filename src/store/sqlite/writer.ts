@@ -10,6 +10,18 @@ const retryMs = 1_000;
 /** While the disk is full, at most about so much may be queued. New work is refused then, so only running steps add to it. */
 const maxStalledBytes = 256 * 1024 * 1024;
 
+/** Where the store puts what it writes; each kind of store commits it in its own way. */
+export interface WriteQueue {
+  readonly failure: TuttiError | undefined;
+  readonly stalled: TuttiError | undefined;
+  readonly batch: number;
+  isDurable(batch: number): boolean;
+  push(name: WriteName, values: SQLInputValue[]): void;
+  committed(): Promise<void>;
+  onCommit(listener: () => void): () => void;
+  giveUpStalled(): void;
+}
+
 /**
  * A batch is committed whole or not at all.
  *
@@ -19,7 +31,7 @@ const maxStalledBytes = 256 * 1024 * 1024;
  * After any other failed commit nothing more is accepted. After a failed fsync nobody knows what is on disk, and later
  * code already relies on the batch, so the process has to stop and recover from the disk.
  */
-export class Writer {
+export class Writer implements WriteQueue {
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #begin: StatementSync;

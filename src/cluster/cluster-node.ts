@@ -1,0 +1,200 @@
+// One node of a cluster: it joins, runs the trees that it owns, takes over those of dead nodes, and joins anew when it was declared dead.
+
+import type { Engine } from "../engine/engine.ts";
+import { type TuttiError, toTuttiError } from "../protocol/error.ts";
+import { taskName } from "../store/names.ts";
+import type { DatabaseAddress } from "../store/postgres/database-connection.ts";
+import {
+  joinDatabase,
+  type NodeIdentity,
+  type NodeStore,
+  openPostgresStore,
+} from "../store/postgres/postgres-store.ts";
+import { ClusterTasks } from "./cluster-tasks.ts";
+import { CommandDesk } from "./command-desk.ts";
+import { Membership } from "./membership.ts";
+
+export interface ClusterNodeOptions {
+  readonly address: DatabaseAddress;
+  readonly identity: NodeIdentity;
+  /** Holds a copy of the trees this node owns, and nothing else; it is made anew at every start. */
+  readonly cacheFolder: string;
+  /** The engine over the store; called again whenever the node joins anew. */
+  readonly engine: (store: NodeStore) => Engine;
+  /** The node was declared dead. Its loops have ended, and it joins anew. */
+  readonly onFenced?: (error: TuttiError) => void;
+  /** A tree that could not be taken up; it stays as it is in the database. */
+  readonly onLeft?: (root: number, error: TuttiError) => void;
+  readonly onProblem?: (error: TuttiError) => void;
+  readonly onRenewed?: (forMs: number) => void;
+}
+
+/** One life of the node, under one incarnation. */
+interface Life {
+  readonly node: NodeStore;
+  readonly engine: Engine;
+  readonly membership: Membership;
+  readonly desk: CommandDesk;
+  readonly isHere: (root: number) => boolean;
+  /** Roots of trees that were taken over and are in memory. */
+  readonly taken: Set<number>;
+}
+
+const rejoinMs = 250;
+
+export class ClusterNode {
+  /** What can be asked of any tree, from this node. */
+  readonly tasks = new ClusterTasks(() => this.#life);
+  readonly #options: ClusterNodeOptions;
+  #life: Life;
+  #rejoining: Promise<void> | undefined;
+  #closed = false;
+
+  private constructor(options: ClusterNodeOptions, life: Life) {
+    this.#options = options;
+    this.#life = life;
+    this.#watch(life);
+  }
+
+  static async open(options: ClusterNodeOptions): Promise<ClusterNode> {
+    let own: ClusterNode | undefined;
+    const life = await begin(options, (error) => own?.lose(error));
+    own = new ClusterNode(options, life);
+    await life.membership.start();
+    return own;
+  }
+
+  /** Of the present life: after the node was fenced there is another one. */
+  get engine(): Engine {
+    return this.#life.engine;
+  }
+
+  get node(): NodeStore {
+    return this.#life.node;
+  }
+
+  /** Renews and takes over now, and resolves when what was taken over is taken up. */
+  async beat(): Promise<void> {
+    const { membership } = this.#life;
+    await membership.beat();
+    await membership.takenUp();
+  }
+
+  /** Resolves when the node has joined anew after it was declared dead; at once when it was not. */
+  async rejoined(): Promise<void> {
+    await this.#rejoining;
+  }
+
+  /** Lets steps under way finish within `graceMs`, and hands the trees to the other nodes at once. */
+  async close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
+    this.#closed = true;
+    await this.#rejoining;
+    const { engine, membership, node } = this.#life;
+    try {
+      await (graceMs > 0 ? engine.drain(graceMs) : engine.stop());
+    } finally {
+      await membership.leave();
+      await node.close();
+    }
+  }
+
+  /** The node is dead for the others: nothing of it may go on. It joins anew with an empty memory. */
+  lose(error: TuttiError): void {
+    if (this.#closed || this.#rejoining !== undefined) return;
+    this.#options.onFenced?.(error);
+    this.#rejoining = this.#rejoin(error).finally(() => (this.#rejoining = undefined));
+  }
+
+  #watch({ node }: Life): void {
+    node.store.onCommit(() => {
+      const { failure } = node.store;
+      if (failure !== undefined && this.#life.node === node) this.lose(failure);
+    });
+  }
+
+  async #rejoin(error: TuttiError): Promise<void> {
+    const { onProblem } = this.#options;
+    const { engine, membership, node } = this.#life;
+    node.fail(error);
+    await membership.close();
+    await engine.stop({ failed: true }).catch(() => undefined);
+    await node.close();
+    while (!this.#closed) {
+      try {
+        const life = await begin(this.#options, (again) => this.lose(again));
+        this.#life = life;
+        this.#watch(life);
+        await life.membership.start();
+        return;
+      } catch (thrown) {
+        onProblem?.(toTuttiError(thrown));
+        await new Promise((resolve) => setTimeout(resolve, rejoinMs));
+      }
+    }
+  }
+}
+
+async function begin(options: ClusterNodeOptions, onLost: (error: TuttiError) => void): Promise<Life> {
+  const { address, identity, cacheFolder, onLeft, onProblem, onRenewed } = options;
+  const joined = await joinDatabase(address, identity);
+  const node = openPostgresStore(address, joined, cacheFolder);
+  const engine = options.engine(node);
+  const taken = new Set<number>();
+  const isHere = (root: number): boolean => taken.has(root) || node.isMadeHere(root);
+  const problem = (thrown: unknown): void => onProblem?.(toTuttiError(thrown));
+  const desk = new CommandDesk({ node, engine, isHere, onProblem: problem });
+  const lookForDue = (): void => {
+    const due = node.rows("SELECT DISTINCT root FROM commands WHERE outcome IS NULL");
+    due.then((rows) => rows.forEach((row) => desk.look(Number(row["root"]))), problem);
+  };
+  node.onCommand((payload) => {
+    // Nothing: the connection is back, and something may have been said meanwhile.
+    if (payload === "") lookForDue();
+    else if (!payload.startsWith("done ")) desk.look(Number(payload));
+  });
+  const membership = new Membership({
+    address,
+    incarnation: joined.incarnation,
+    leaseMs: identity.leaseMs,
+    takeUp: (roots) => takeUp({ node, engine, taken, onLeft, desk }, roots),
+    onLost,
+    ...(onProblem === undefined ? {} : { onProblem }),
+    onRenewed(forMs) {
+      lookForDue();
+      onRenewed?.(forMs);
+    },
+  });
+  return { node, engine, membership, desk, isHere, taken };
+}
+
+interface TakingUp {
+  readonly node: NodeStore;
+  readonly engine: Engine;
+  readonly taken: Set<number>;
+  readonly desk: CommandDesk;
+  readonly onLeft: ((root: number, error: TuttiError) => void) | undefined;
+}
+
+/** One tree that cannot be taken up must not stop the others. */
+async function takeUp({ node, engine, taken, desk, onLeft }: TakingUp, roots: readonly number[]): Promise<void> {
+  const { store } = node;
+  await node.load(roots);
+  const taking = roots.map(async (root) => {
+    try {
+      // Nobody worked on the tree since its last record.
+      await engine.adopt(root, { downSince: lastAtOf(store, root) });
+      taken.add(root);
+      desk.look(root);
+    } catch (thrown) {
+      if (engine.halted !== undefined) return;
+      await engine.release(taskName(store.salt, root));
+      onLeft?.(root, toTuttiError(thrown));
+    }
+  });
+  await Promise.all(taking);
+}
+
+function lastAtOf(store: NodeStore["store"], root: number): number {
+  const times = store.tree(root).map((task) => store.lastEventAt(task.id) ?? task.created_at);
+  return Math.max(...times);
+}

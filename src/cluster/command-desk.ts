@@ -1,0 +1,103 @@
+// The owner's side of commands: does what other nodes ask about trees that are here, each once, whoever dies in between.
+
+import { isDeepStrictEqual } from "node:util";
+
+import type { Engine } from "../engine/engine.ts";
+import type { Delivery } from "../ports.ts";
+import type { NodeStore } from "../store/postgres/postgres-store.ts";
+import { recordedFailure, recordedValue, TaskCommand } from "./task-command.ts";
+
+export interface CommandDeskOptions {
+  readonly node: NodeStore;
+  readonly engine: Engine;
+  /** The tree is in memory here. */
+  readonly isHere: (root: number) => boolean;
+  readonly onProblem: (thrown: unknown) => void;
+}
+
+interface DueCommand {
+  readonly id: number;
+  readonly body: string;
+  /** What it does was committed by an owner that died before it could answer. */
+  readonly taken: boolean;
+}
+
+export class CommandDesk {
+  readonly #options: CommandDeskOptions;
+  /** By root: commands of one tree are done one after the other. */
+  readonly #working = new Map<number, Promise<void>>();
+
+  constructor(options: CommandDeskOptions) {
+    this.#options = options;
+  }
+
+  /** There may be commands for the tree. */
+  look(root: number): void {
+    const { isHere, onProblem } = this.#options;
+    if (!isHere(root)) return;
+    const before = this.#working.get(root) ?? Promise.resolve();
+    const work = before
+      .then(() => this.#doDue(root))
+      .catch(onProblem)
+      .finally(() => {
+        if (this.#working.get(root) === work) this.#working.delete(root);
+      });
+    this.#working.set(root, work);
+  }
+
+  async #doDue(root: number): Promise<void> {
+    const { node, engine } = this.#options;
+    const sql = "SELECT id, body, taken FROM commands WHERE root = $1 AND outcome IS NULL ORDER BY id";
+    for (const row of await node.rows(sql, [root])) {
+      const due = { id: Number(row["id"]), body: String(row["body"]), taken: row["taken"] === 1 };
+      const outcome = await this.#outcomeOf(due);
+      // The node is being stopped or was fenced: the next owner sees to it.
+      if (engine.halted !== undefined) return;
+      node.endCommand(due.id, outcome);
+      await node.store.committed();
+    }
+  }
+
+  async #outcomeOf({ id, body, taken }: DueCommand): Promise<string> {
+    const { node, engine } = this.#options;
+    try {
+      const command = TaskCommand.parse(JSON.parse(body));
+      if (taken) return recordedValue(await doneBefore(engine, command));
+      const queued = node.queuedWrites;
+      const work = perform(engine, command);
+      // The engine queues what it writes before it first waits. So that it is done is recorded in the same commit.
+      if (node.queuedWrites > queued) node.takeCommand(id);
+      return recordedValue(await work);
+    } catch (thrown) {
+      return recordedFailure(thrown);
+    }
+  }
+}
+
+function perform(engine: Engine, command: TaskCommand): Promise<unknown> {
+  switch (command.do) {
+    case "deliver":
+      return engine.deliver(command.wait, command.value, command.by);
+    case "message":
+      return engine.message(command.task, command.message);
+    case "cancel":
+      return engine.cancel(command.task, command.reason);
+    case "retry":
+      return engine.retry(command.task);
+  }
+}
+
+/** Its commit was the only thing it still had to do, apart from answering. */
+async function doneBefore(engine: Engine, command: TaskCommand): Promise<unknown> {
+  if (command.do === "cancel") return [];
+  if (command.do !== "deliver") return null;
+  const { wait, value, by } = command;
+  const delivery = await engine.deliver(wait, value, by);
+  return isOwnAnswer(delivery, command) ? { outcome: "accepted" } : delivery;
+}
+
+function isOwnAnswer(delivery: Delivery, { value, by }: Extract<TaskCommand, { do: "deliver" }>): boolean {
+  if (delivery.outcome !== "late") return false;
+  const { settled } = delivery;
+  return settled.kind === "answered" && isDeepStrictEqual(settled.value, value) && isDeepStrictEqual(settled.by, by);
+}

@@ -1,0 +1,139 @@
+// Keeps this node among the living: renews its lease, buries nodes whose lease ended, and takes over trees that nobody owns.
+
+import type pg from "pg";
+
+import type { TuttiError } from "../protocol/error.ts";
+import { ask, connectTo, type DatabaseAddress } from "../store/postgres/database-connection.ts";
+import { fencedError, storageError } from "../store/postgres/storage-error.ts";
+
+export interface MembershipOptions {
+  readonly address: DatabaseAddress;
+  readonly incarnation: number;
+  readonly leaseMs: number;
+  /** Goes on with trees that this node has taken over. Resolves when requests about them can be answered here. */
+  readonly takeUp: (roots: readonly number[]) => Promise<void>;
+  /** The database says that the node is dead: it must do nothing more. Called once. */
+  readonly onLost: (error: TuttiError) => void;
+  /** What went wrong without ending anything; the next beat tries again. */
+  readonly onProblem?: (error: TuttiError) => void;
+  /**
+   * Told after every renewal for how long nobody can take the trees of this node. Processes that it started must not
+   * outlast that time. It is measured from before the renewal was sent, and by the database from when it arrived, so it
+   * ends early, whatever the clocks of the machines say.
+   */
+  readonly onRenewed?: (forMs: number) => void;
+}
+
+/** A lease is renewed so often in its time. */
+const beatsInLease = 5;
+/** Trees that are taken over at a time, so that the node renews its lease in between. */
+const treesAtOnce = 64;
+
+/**
+ * A node that cannot reach the database keeps its trees and tries on: it can commit nothing, so nothing that may not be
+ * repeated begins, and whether it still lives is for the database to say.
+ */
+export class Membership {
+  readonly #options: MembershipOptions;
+  #client: pg.Client | undefined;
+  #beating: Promise<void> | undefined;
+  #takingUp: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #ended = false;
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves after the first beat. */
+  async start(): Promise<void> {
+    const { leaseMs } = this.#options;
+    this.#timer = setInterval(() => void this.beat(), leaseMs / beatsInLease);
+    await this.beat();
+  }
+
+  /** Renews, buries and takes over, once. Never rejects. */
+  beat(): Promise<void> {
+    if (this.#ended) return Promise.resolve();
+    this.#beating ??= this.#beat().finally(() => (this.#beating = undefined));
+    return this.#beating;
+  }
+
+  /** Resolves when the trees that were taken over so far are taken up. */
+  takenUp(): Promise<void> {
+    return this.#takingUp;
+  }
+
+  /** The trees go to whoever is there, at once. Nothing of this node may run any more. */
+  async leave(): Promise<void> {
+    this.#end();
+    await this.#beating;
+    const { incarnation } = this.#options;
+    try {
+      await ask(await this.#connected(), "SELECT leave_cluster($1)", [incarnation], { timeoutMs: 2_000 });
+    } catch (thrown) {
+      // The lease ends by itself.
+      this.#options.onProblem?.(storageError(thrown));
+    } finally {
+      await this.#disconnect();
+    }
+  }
+
+  /** Stops renewing without saying so, as after the node was fenced. */
+  async close(): Promise<void> {
+    this.#end();
+    await this.#disconnect();
+    await this.#beating;
+  }
+
+  async #beat(): Promise<void> {
+    const { incarnation, leaseMs, onProblem, onRenewed } = this.#options;
+    const before = performance.now();
+    try {
+      const client = await this.#connected();
+      const limits = { timeoutMs: leaseMs / 2 };
+      const [renewed] = await ask(client, "SELECT renew_lease($1, $2) AS alive", [incarnation, leaseMs], limits);
+      if (this.#ended) return;
+      if (renewed?.["alive"] !== 1) return this.#lose(fencedError());
+      onRenewed?.(leaseMs - (performance.now() - before));
+      await ask(client, "SELECT bury_nodes()", [], limits);
+      await this.#take(client, limits);
+    } catch (thrown) {
+      await this.#disconnect();
+      if (!this.#ended) onProblem?.(storageError(thrown));
+    }
+  }
+
+  /** Trees are taken up one group after the other; renewing goes on meanwhile. */
+  async #take(client: pg.Client, limits: { readonly timeoutMs: number }): Promise<void> {
+    const { incarnation, takeUp, onProblem } = this.#options;
+    const rows = await ask(client, "SELECT root FROM take_trees($1, $2)", [incarnation, treesAtOnce], limits);
+    if (rows.length === 0 || this.#ended) return;
+    const roots = rows.map((row) => Number(row["root"]));
+    this.#takingUp = this.#takingUp
+      .then(() => takeUp(roots))
+      .catch((thrown: unknown) => onProblem?.(storageError(thrown)));
+    if (rows.length === treesAtOnce) setImmediate(() => void this.beat());
+  }
+
+  #lose(error: TuttiError): void {
+    if (this.#ended) return;
+    this.#end();
+    this.#options.onLost(error);
+  }
+
+  #end(): void {
+    this.#ended = true;
+    clearInterval(this.#timer);
+  }
+
+  async #connected(): Promise<pg.Client> {
+    return (this.#client ??= await connectTo(this.#options.address));
+  }
+
+  async #disconnect(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+}

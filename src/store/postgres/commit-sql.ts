@@ -1,0 +1,114 @@
+// The database function that is one commit of one node: the fence, the idempotence and all rows of a tick, in one transaction.
+
+import { batchColumns, type BatchTable, batchTables } from "./batch-columns.ts";
+
+/** Its errors: the node is not alive any more; the database has forgotten commits that it had acknowledged. */
+export const fencedCode = "TU001";
+export const forgottenCode = "TU002";
+
+const parameter = (table: BatchTable, column: string): string => `p_${table}_${column}`;
+
+const parameters = batchTables
+  .flatMap((table) => batchColumns[table].map(({ name, type }) => `${parameter(table, name)} ${type}[]`))
+  .join(", ");
+
+/** The rows of a table as the function was given them. */
+function given(table: BatchTable, extra = ""): string {
+  const names = batchColumns[table].map(({ name }) => name);
+  return `unnest(${names.map((name) => parameter(table, name)).join(", ")})${extra} AS u(${names.join(", ")}${extra === "" ? "" : ", place"})`;
+}
+
+function when(table: BatchTable, work: string): string {
+  const [first] = batchColumns[table];
+  return `IF cardinality(${parameter(table, first?.name ?? "")}) > 0 THEN ${work} END IF;`;
+}
+
+function insert(table: BatchTable, into: string = table): string {
+  const names = batchColumns[table].map(({ name }) => name).join(", ");
+  return when(table, `INSERT INTO ${into} (${names}) SELECT ${names} FROM ${given(table)};`);
+}
+
+const logColumns = batchColumns.log.map(({ name }) => name).join(", ");
+
+/**
+ * `last_batch` is both: a node that is not alive changes no row, and a batch whose answer was lost is there already when it
+ * is sent again. Lines that are events get their place in the batch; the batch gets its place in the sequence later.
+ * Returns the version of the shared rows after it.
+ */
+export const commitSql = `
+CREATE FUNCTION commit_batch(p_incarnation bigint, p_number bigint, p_shared jsonb, ${parameters})
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_last bigint;
+  v_batch bigint;
+  v_version bigint := 0;
+  v_op jsonb;
+  v_alive boolean;
+BEGIN
+  UPDATE nodes SET last_batch = p_number WHERE incarnation = p_incarnation AND alive AND last_batch = p_number - 1;
+  IF NOT FOUND THEN
+    SELECT last_batch, alive INTO v_last, v_alive FROM nodes WHERE incarnation = p_incarnation;
+    -- It was taken before, perhaps just before the node was declared dead.
+    IF v_last = p_number THEN RETURN (SELECT version FROM shared_version); END IF;
+    IF v_alive AND v_last < p_number THEN
+      RAISE EXCEPTION 'forgotten: the last batch of node % is %, and % was sent', p_incarnation, v_last, p_number
+        USING ERRCODE = '${forgottenCode}';
+    END IF;
+    RAISE EXCEPTION 'fenced: node % is not alive any more', p_incarnation USING ERRCODE = '${fencedCode}';
+  END IF;
+  ${when(
+    "tasks",
+    `INSERT INTO tasks SELECT * FROM ${given("tasks")};
+     INSERT INTO trees (root, owner) SELECT u.id, p_incarnation FROM ${given("tasks")} WHERE u.parent IS NULL;`,
+  )}
+  ${insert("request_previews")}
+  ${insert("runs")}
+  ${insert("step_starts")}
+  ${when("notes", `UPDATE step_starts s SET note = u.note FROM ${given("notes")} WHERE s.run = u.run AND s.key = u.key;`)}
+  ${insert("timers")}
+  ${insert("waits")}
+  ${when("unanswered", `DELETE FROM answers WHERE wait = ANY(p_unanswered_wait);`)}
+  ${insert("answers")}
+  ${when("settled", `UPDATE waits w SET settled = u.settled FROM ${given("settled")} WHERE w.id = u.wait;`)}
+  ${insert("mail")}
+  ${insert("results")}
+  ${insert("result_previews")}
+  ${insert("opened", "open")}
+  ${when("moved", `UPDATE open o SET status = u.status FROM ${given("moved")} WHERE o.task = u.task;`)}
+  ${when("ended", `DELETE FROM open WHERE task = ANY(p_ended_task);`)}
+  ${when(
+    "resumes",
+    `INSERT INTO resumes SELECT * FROM ${given("resumes")} ON CONFLICT (task) DO UPDATE SET count = excluded.count;`,
+  )}
+  ${when("not_resumed", `DELETE FROM resumes WHERE task = ANY(p_not_resumed_task);`)}
+  ${when(
+    "keys",
+    `INSERT INTO keys (key, task, content) SELECT * FROM ${given("keys")} ON CONFLICT (key)
+       DO UPDATE SET task = excluded.task, content = excluded.content, claimed_by = NULL, pruned_at = NULL;`,
+  )}
+  ${when("closed", `UPDATE trees SET open = false WHERE root = ANY(p_closed_root);`)}
+  ${when(
+    "log",
+    `SELECT count(*) INTO v_last FROM unnest(p_log_type) AS u(type) WHERE u.type IS NOT NULL;
+     IF v_last > 0 THEN
+       INSERT INTO batches (incarnation, events) VALUES (p_incarnation, v_last) RETURNING id INTO v_batch;
+     END IF;
+     INSERT INTO log (${logColumns}, batch, place) SELECT ${logColumns},
+         CASE WHEN type IS NOT NULL THEN v_batch END,
+         CASE WHEN type IS NOT NULL THEN count(type) OVER (ORDER BY place) - 1 END
+       FROM ${given("log", " WITH ORDINALITY")};`,
+  )}
+  IF jsonb_array_length(p_shared) > 0 THEN
+    -- Changes of shared rows are made one commit after the other, so that every node can follow them in order.
+    UPDATE shared_version SET version = version + 1 RETURNING version INTO v_version;
+    FOR v_op IN SELECT value FROM jsonb_array_elements(p_shared) WITH ORDINALITY ORDER BY ordinality LOOP
+      PERFORM apply_shared(v_op);
+    END LOOP;
+    PERFORM pg_notify('tutti_shared_' || current_schema(), v_version::text);
+  END IF;
+  RETURN v_version;
+END $$;
+`;
+
+const parameterCount = batchTables.reduce((sum, table) => sum + batchColumns[table].length, 3);
+export const commitCall = `SELECT commit_batch(${Array.from({ length: parameterCount }, (_, at) => `$${at + 1}`).join(", ")}) AS version`;

@@ -1,0 +1,81 @@
+// Connections to PostgreSQL: a pool for reads, single ones that come back by themselves, and rows in our own types.
+
+import type { SQLOutputValue } from "node:sqlite";
+
+import pg from "pg";
+
+import { readText } from "./stored-text.ts";
+
+export type Row = Record<string, SQLOutputValue>;
+
+export interface DatabaseAddress {
+  readonly url: string;
+  /** The schema that holds everything of this Tutti. */
+  readonly schema: string;
+}
+
+export interface QueryOptions {
+  /** Prepared once for each connection under this name. */
+  readonly name?: string;
+  /** After so long without an answer the connection counts as lost. */
+  readonly timeoutMs?: number;
+}
+
+const connectMs = 5_000;
+
+/** Whole numbers come as numbers: all that are stored are safe integers. Everything else stays text. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (type: number) => {
+    if (type === 20 || type === 21 || type === 23 || type === 1700 || type === 701)
+      return (value: string) => Number(value);
+    if (type === 16) return (value: string) => Number(value === "t");
+    return (value: string) => (typeof value === "string" ? readText(value) : value);
+  },
+};
+
+function configOf({ url, schema }: DatabaseAddress): pg.ClientConfig {
+  return {
+    connectionString: url,
+    options: `-c search_path=${schema} -c timezone=UTC`,
+    application_name: "tutti",
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+    types,
+  };
+}
+
+export async function connectTo(address: DatabaseAddress): Promise<pg.Client> {
+  const client = new pg.Client(configOf(address));
+  // A connection that is lost while nobody uses it is noticed at its next use.
+  client.on("error", () => undefined);
+  await client.connect();
+  return client;
+}
+
+export async function ask(
+  client: Pick<pg.ClientBase, "query">,
+  sql: string,
+  values: readonly unknown[] = [],
+  { name, timeoutMs }: QueryOptions = {},
+): Promise<Row[]> {
+  const config = { text: sql, values: [...values], ...(name === undefined ? {} : { name }) };
+  // The driver's own limit for one query; its types do not name it.
+  const limited = timeoutMs === undefined ? config : { ...config, query_timeout: timeoutMs };
+  const { rows } = await client.query<Row>(limited);
+  return rows;
+}
+
+/** Reads, each on a connection of its own. */
+export interface Reads {
+  rows(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  end(): Promise<void>;
+}
+
+export function readsFrom(address: DatabaseAddress, connections = 4): Reads {
+  const pool = new pg.Pool({ ...configOf(address), max: connections, idleTimeoutMillis: 10_000 });
+  pool.on("error", () => undefined);
+  return {
+    rows: (sql, values = []) => ask(pool, sql, values, { timeoutMs: 30_000 }),
+    end: () => pool.end(),
+  };
+}

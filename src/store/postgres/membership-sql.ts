@@ -1,0 +1,79 @@
+// Which nodes live and which trees each of them owns: joining, leases, burial and takeover, by the clock of the database alone.
+
+/** A lease is renewed in a table of its own, so that a renewal never waits for a commit of the same node. */
+export const membershipSql = `
+CREATE SEQUENCE incarnations;
+CREATE SEQUENCE tree_numbers MINVALUE 0 START 0;
+CREATE TABLE nodes (
+  incarnation bigint PRIMARY KEY DEFAULT nextval('incarnations'), name text NOT NULL, url text NOT NULL,
+  labels text[] NOT NULL, version text NOT NULL, alive boolean NOT NULL DEFAULT true, joined_at timestamptz NOT NULL DEFAULT now(),
+  last_batch bigint NOT NULL DEFAULT 0, seen_version bigint NOT NULL DEFAULT 0, lease_ms bigint NOT NULL
+);
+CREATE UNIQUE INDEX nodes_alive ON nodes (name) WHERE alive;
+CREATE TABLE node_leases (incarnation bigint PRIMARY KEY, until timestamptz NOT NULL);
+CREATE TABLE trees (
+  root bigint PRIMARY KEY, owner bigint, epoch int NOT NULL DEFAULT 1, open boolean NOT NULL DEFAULT true,
+  needs text[] NOT NULL DEFAULT '{}'
+);
+CREATE INDEX trees_open ON trees (owner) WHERE open;
+
+CREATE FUNCTION lease_of(p_ms bigint) RETURNS interval LANGUAGE sql IMMUTABLE AS $$
+  SELECT make_interval(secs => p_ms / 1000.0)
+$$;
+
+-- A node of the same name takes the place of the one before it, which can write nothing from now on.
+CREATE FUNCTION join_cluster(p_name text, p_url text, p_labels text[], p_version text, p_lease bigint)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE v_incarnation bigint;
+BEGIN
+  UPDATE nodes SET alive = false WHERE name = p_name AND alive;
+  INSERT INTO nodes (name, url, labels, version, lease_ms) VALUES (p_name, p_url, p_labels, p_version, p_lease)
+    RETURNING incarnation INTO v_incarnation;
+  INSERT INTO node_leases VALUES (v_incarnation, now() + lease_of(p_lease));
+  RETURN v_incarnation;
+END $$;
+
+-- False: the node was buried meanwhile.
+CREATE FUNCTION renew_lease(p_incarnation bigint, p_lease bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE node_leases l SET until = clock_timestamp() + lease_of(p_lease) FROM nodes n
+    WHERE l.incarnation = p_incarnation AND n.incarnation = l.incarnation AND n.alive;
+  RETURN FOUND;
+END $$;
+
+-- While the database was away nobody could renew a lease, so nobody is buried until it has been up for two leases.
+-- A node whose commit is under way is passed over until the next time.
+CREATE FUNCTION bury_nodes() RETURNS TABLE (buried bigint) LANGUAGE sql AS $$
+  UPDATE nodes SET alive = false WHERE incarnation IN (
+    SELECT n.incarnation FROM nodes n JOIN node_leases l USING (incarnation)
+    WHERE n.alive AND l.until < clock_timestamp() AND pg_postmaster_start_time() + 2 * lease_of(n.lease_ms) < clock_timestamp()
+    FOR UPDATE OF n SKIP LOCKED)
+  RETURNING incarnation
+$$;
+
+-- Trees without a living owner, for which the node has what they need; at most its share of them.
+CREATE FUNCTION take_trees(p_incarnation bigint, p_most int) RETURNS TABLE (root bigint, epoch int) LANGUAGE plpgsql AS $$
+DECLARE v_labels text[]; v_share bigint;
+BEGIN
+  SELECT labels INTO v_labels FROM nodes WHERE incarnation = p_incarnation AND alive FOR SHARE;
+  IF NOT FOUND THEN RETURN; END IF;
+  SELECT ceil(count(*)::numeric / (SELECT count(*) FROM nodes WHERE alive)) INTO v_share FROM trees t
+    WHERE t.open AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.incarnation = t.owner AND n.alive);
+  RETURN QUERY
+    WITH free AS (
+      SELECT t.root FROM trees t
+      WHERE t.open AND t.needs <@ v_labels
+        AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.incarnation = t.owner AND n.alive)
+      ORDER BY t.root LIMIT LEAST(v_share, p_most) FOR UPDATE SKIP LOCKED)
+    UPDATE trees t SET owner = p_incarnation, epoch = t.epoch + 1 FROM free WHERE t.root = free.root
+    RETURNING t.root, t.epoch;
+END $$;
+
+CREATE FUNCTION release_trees(p_incarnation bigint, p_roots bigint[]) RETURNS void LANGUAGE sql AS $$
+  UPDATE trees SET owner = NULL WHERE owner = p_incarnation AND root = ANY(p_roots)
+$$;
+
+CREATE FUNCTION leave_cluster(p_incarnation bigint) RETURNS void LANGUAGE sql AS $$
+  UPDATE nodes SET alive = false WHERE incarnation = p_incarnation;
+$$;
+`;

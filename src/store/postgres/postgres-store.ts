@@ -1,0 +1,225 @@
+// The store of one node of many: rows are durable in PostgreSQL through fenced commits, and read from the cache of the trees this node owns.
+
+import type pg from "pg";
+
+import { TuttiError } from "../../protocol/error.ts";
+import type { ServiceRecords } from "../service-records.ts";
+import { storeWith } from "../sqlite/sqlite-store.ts";
+import type { Store } from "../store.ts";
+import { ask, connectTo, type DatabaseAddress, readsFrom, type Row } from "./database-connection.ts";
+import { prepareDatabase } from "./database.ts";
+import { listenTo } from "./listener.ts";
+import { idsIn, type LoadedTrees, loadTrees } from "./load-trees.ts";
+import { stamper } from "./sequence.ts";
+import { allShared, type SharedRows } from "./shared-rows.ts";
+import { storageError } from "./storage-error.ts";
+import { storedText } from "./stored-text.ts";
+import { openTreeCache } from "./tree-cache.ts";
+import { rootOf, TreeIds, type TreeNumbers } from "./tree-ids.ts";
+import { BatchWriter } from "./writer.ts";
+
+/** How this node is known to the others. */
+export interface NodeIdentity {
+  readonly name: string;
+  /** Where the other nodes reach it. */
+  readonly url: string;
+  readonly labels: readonly string[];
+  readonly version: string;
+  readonly leaseMs: number;
+}
+
+/** A node that has joined: plain data, from which its store is opened. */
+export interface JoinedNode {
+  readonly salt: string;
+  readonly incarnation: number;
+  readonly numbers: TreeNumbers;
+  readonly shared: SharedRows;
+}
+
+/** The store of a node, and what only a store that several nodes share can do. */
+export interface NodeStore {
+  readonly store: Store & { readonly records: ServiceRecords };
+  readonly incarnation: number;
+  /** Of the last change of shared rows that is in. */
+  readonly sharedVersion: number;
+  /** How often a commit was sent again because its answer was lost. */
+  readonly resent: number;
+  /** Brings the rows of trees here that this node has taken over. */
+  load(roots: readonly number[]): Promise<void>;
+  /** The same with rows that were read before. */
+  loaded(trees: LoadedTrees): void;
+  /** The trees are with another node from now on. */
+  forget(roots: readonly number[]): void;
+  /** Called when any node has given events their place in the sequence. */
+  onStamp(listener: () => void): () => void;
+  /** Called when another node changed shared rows, after they are in. */
+  onShared(listener: () => void): () => void;
+  /** Called with what is said about commands: the root of a tree that has new ones, or `done` and the id of one. */
+  onCommand(listener: (payload: string) => void): () => void;
+  /** How much is queued for the next commit. */
+  readonly queuedWrites: number;
+  /** What the command does is in the commit that is being queued. */
+  takeCommand(id: number): void;
+  endCommand(id: number, outcome: string): void;
+  /** The tree was started by this node in its present life. */
+  isMadeHere(root: number): boolean;
+  /** Brings a tree here that is over, to be looked at. */
+  bringClosed(root: number): Promise<void>;
+  /** Brings here what is known of a key and of the task that it is bound to. */
+  bringKey(key: string): Promise<void>;
+  rows(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Nothing more is accepted: the node knows itself that it may be dead. */
+  fail(failure: TuttiError): void;
+  /** Ends the connections; nothing that is still queued is sent. */
+  close(): Promise<void>;
+}
+
+/** Numbers of new trees that a node fetches at a time. */
+const numbersAtOnce = 1_024;
+/** Trees that are over stay in the cache until so many more are, for whoever asks for a result at once. */
+const keptClosed = 500;
+
+/** Brings the database up to date and joins: from now on the node is expected to renew its lease. */
+export async function joinDatabase(address: DatabaseAddress, identity: NodeIdentity): Promise<JoinedNode> {
+  let client: pg.Client | undefined;
+  try {
+    client = await connectTo(address);
+    const salt = await prepareDatabase(client, address.schema);
+    const { name, url, labels, version, leaseMs } = identity;
+    const sql = "SELECT join_cluster($1, $2, $3, $4, $5) AS incarnation";
+    const [joined] = await ask(client, sql, [name, url, labels, version, leaseMs]);
+    const incarnation = Number(joined?.["incarnation"]);
+    const numbers = await nextNumbers(client);
+    return { salt, incarnation, numbers, shared: await allShared(client) };
+  } catch (thrown) {
+    throw storageError(thrown);
+  } finally {
+    await client?.end().catch(() => undefined);
+  }
+}
+
+/** A node takes a block of numbers at a time; those of a block that is not used up are left out. */
+async function nextNumbers(client: Pick<pg.ClientBase, "query">): Promise<TreeNumbers> {
+  const [row] = await ask(client, "SELECT nextval('tree_numbers') AS block");
+  return { first: Number(row?.["block"]) * numbersAtOnce, count: numbersAtOnce };
+}
+
+/** `cacheFolder` holds nothing else. */
+export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, cacheFolder: string): NodeStore {
+  const { salt, incarnation, shared } = node;
+  const cache = openTreeCache(cacheFolder, salt);
+  cache.apply([], shared.changes);
+  const onStamp = new Set<() => void>();
+  const onShared = new Set<() => void>();
+  const onCommand = new Set<(payload: string) => void>();
+  const reads = readsFrom(address);
+  const ids = new TreeIds(node.numbers, () => void fetchNumbers());
+  const fetchNumbers = async (): Promise<void> => {
+    while (closing === undefined && writer.failure === undefined) {
+      try {
+        ids.addNumbers(await nextNumbers(await listener.client()));
+        return;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+  };
+  const closed: number[] = [];
+  const writer = new BatchWriter({
+    incarnation,
+    cache,
+    version: shared.version,
+    connect: () => connectTo(address),
+    closes: ({ values: [task] }) => (ids.ended(Number(task)) ? rootOf(Number(task)) : undefined),
+    onClosed: (roots) => closed.push(...roots),
+  });
+  const stamping = stamper(() => listener.client());
+  const listener = listenTo(address, ["events", "shared", "commands"], (channel, payload) => {
+    if (channel === "events") for (const listen of onStamp) listen();
+    else if (channel === "commands") for (const listen of onCommand) listen(payload);
+    else
+      writer.catchUp().then(
+        () => {
+          for (const listen of onShared) listen();
+        },
+        () => undefined,
+      );
+  });
+  const forget = (roots: readonly number[]): void => {
+    cache.forget(roots);
+    for (const root of roots) ids.forget(root);
+  };
+  writer.onCommit(() => {
+    if (writer.failure !== undefined) return;
+    stamping.due();
+    if (closed.length > 2 * keptClosed) forget(closed.splice(0, closed.length - keptClosed));
+  });
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> =>
+    (closing ??= (async () => {
+      stamping.close();
+      await Promise.all([writer.close(), listener.close(), reads.end()]);
+      cache.opened.close();
+    })());
+  const loaded = (trees: LoadedTrees): void => {
+    cache.load(trees);
+    for (const { root, last, open } of idsIn(trees)) ids.adopt(root, last, open);
+  };
+  return {
+    store: storeWith({ ...cache.opened, close: () => void close() }, writer, ids),
+    incarnation,
+    get sharedVersion() {
+      return writer.version;
+    },
+    get resent() {
+      return writer.resent;
+    },
+    async load(roots) {
+      try {
+        loaded(await loadTrees(await listener.client(), roots));
+      } catch (thrown) {
+        throw storageError(thrown);
+      }
+    },
+    loaded,
+    forget,
+    onCommand(listen) {
+      onCommand.add(listen);
+      return () => onCommand.delete(listen);
+    },
+    get queuedWrites() {
+      return writer.queuedWrites;
+    },
+    takeCommand: (id) => writer.push("takeCommand", [id]),
+    endCommand: (id, outcome) => writer.push("endCommand", [id, outcome]),
+    isMadeHere: (root) => ids.isMadeHere(root),
+    async bringClosed(root) {
+      if (ids.has(root)) return;
+      loaded(await loadTrees(await listener.client(), [root]));
+      closed.push(root);
+    },
+    async bringKey(key) {
+      const [found] = await reads.rows("SELECT key, task, content FROM keys WHERE key = $1 AND task IS NOT NULL", [
+        storedText(key),
+      ]);
+      if (found === undefined) return;
+      const [task] = await reads.rows("SELECT * FROM tasks WHERE id = $1", [found["task"]]);
+      cache.putKey(found, task);
+    },
+    async rows(sql, values) {
+      if (closing !== undefined) throw new TuttiError("stopped", "this node is being stopped or joins anew");
+      return reads.rows(sql, values).catch((thrown: unknown) => Promise.reject(storageError(thrown)));
+    },
+    onStamp: subscribing(onStamp),
+    onShared: subscribing(onShared),
+    fail: (failure) => writer.fail(failure),
+    close,
+  };
+}
+
+function subscribing(to: Set<() => void>): (listen: () => void) => () => void {
+  return (listen) => {
+    to.add(listen);
+    return () => to.delete(listen);
+  };
+}

@@ -1,0 +1,50 @@
+// The one sequence of events: gives committed batches their places, and tells when any node has done so.
+
+import type pg from "pg";
+
+import { ask } from "./database-connection.ts";
+
+/** While another node gives places, it may not see our batch: look again after so long. */
+const lookAgainMs = 3;
+/** A batch whose node died before it was given its place is found by the others within this time. */
+const sweepMs = 500;
+
+export interface Stamper {
+  /** There is a new batch. */
+  due(): void;
+  close(): void;
+}
+
+/** `client`: a connection that comes back by itself; rejects while the database is away. */
+export function stamper(client: () => Promise<Pick<pg.ClientBase, "query">>): Stamper {
+  let [busy, again, closed] = [false, false, false];
+  const stampAll = async (): Promise<void> => {
+    for (again = true; again && !closed;) {
+      again = false;
+      const [row] = await ask(await client(), "SELECT stamp() AS stamped");
+      if (row?.["stamped"] !== null) continue;
+      again = true;
+      await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+    }
+  };
+  const due = (): void => {
+    again = true;
+    if (busy || closed) return;
+    busy = true;
+    stampAll()
+      // The database is away: the next commit or the next sweep tries again.
+      .catch(() => undefined)
+      .finally(() => {
+        busy = false;
+        if (again && !closed) setTimeout(due, lookAgainMs).unref();
+      });
+  };
+  const sweep = setInterval(due, sweepMs).unref();
+  return {
+    due,
+    close() {
+      closed = true;
+      clearInterval(sweep);
+    },
+  };
+}

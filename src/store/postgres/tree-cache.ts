@@ -1,0 +1,116 @@
+// The local copy of the trees that this node owns and of all shared rows: what the engine reads at once, never ahead of the database.
+
+import { rmSync } from "node:fs";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+
+import { writes as statements } from "../sqlite/writes.ts";
+import { databaseFile, makeFolder, openDatabase, type OpenedDatabase } from "../sqlite/database.ts";
+import { isTreeWrite, type TreeWrite, type Write } from "./batch-rows.ts";
+import type { Row } from "./database-connection.ts";
+import { sharedTables } from "./shared-sql.ts";
+import type { SharedChange } from "./shared-rows.ts";
+import { type LoadedTrees, treeTables } from "./load-trees.ts";
+import { treeUnit } from "./tree-ids.ts";
+
+export interface TreeCache {
+  readonly opened: OpenedDatabase;
+  /** Brings in what a batch wrote about trees, once it is durable, and shared rows that changed until then. */
+  apply(writes: readonly Write[], changes: readonly SharedChange[]): void;
+  /** Takes the place of whatever is there of these trees. */
+  load(trees: LoadedTrees): void;
+  forget(roots: readonly number[]): void;
+  /** A key that was found in the database, and the root task that it is bound to. */
+  putKey(key: Row, task: Row | undefined): void;
+}
+
+/** The folder holds nothing else. It is emptied first: what a process before this one left is not to be relied on. */
+export function openTreeCache(folder: string, salt: string): TreeCache {
+  makeFolder(folder);
+  for (const end of ["", "-wal", "-shm"]) rmSync(`${databaseFile(folder)}${end}`, { force: true });
+  const opened = openDatabase(folder);
+  const { database } = opened;
+  // It can be made anew at any time, so nothing waits for the disk.
+  database.exec("PRAGMA synchronous = OFF");
+  const shared = sharedStatements(database);
+  const perform = new Map(Object.entries(statements).map(([name, sql]) => [name, database.prepare(sql)]));
+  const loading = new Map(treeTables.map((table) => [table.name, insertInto(database, table.name, table.columns)]));
+  const dropping = treeTables.map(({ name, tree }) =>
+    database.prepare(`DELETE FROM ${name} WHERE ${tree} >= ? AND ${tree} < ?`),
+  );
+  const putKey = insertInto(database, "keys", ["key", "task", "content"]);
+  const putTask = insertInto(database, "tasks", treeTables.find(({ name }) => name === "tasks")?.columns ?? []);
+  const together = (work: () => void): void => {
+    database.exec("BEGIN");
+    try {
+      work();
+      database.exec("COMMIT");
+    } catch (thrown) {
+      database.exec("ROLLBACK");
+      throw thrown;
+    }
+  };
+  const drop = (roots: readonly number[]): void => {
+    for (const root of roots) for (const each of dropping) each.run(root - 1, root - 1 + treeUnit);
+  };
+  return {
+    opened: { ...opened, salt },
+    apply(writes, changes) {
+      together(() => {
+        for (const { name, values } of writes) if (isTreeWrite(name)) run(perform, name, values);
+        for (const change of changes) applyChange(shared, change);
+      });
+    },
+    load({ roots, rows }) {
+      together(() => {
+        drop(roots);
+        for (const { name, columns } of treeTables) {
+          const statement = loading.get(name);
+          for (const row of rows[name] ?? []) statement?.get(...columns.map((_, at) => row[at] ?? null));
+        }
+      });
+    },
+    forget: (roots) => together(() => drop(roots)),
+    putKey(key, task) {
+      together(() => {
+        putKey.get(...["key", "task", "content"].map((name) => key[name] ?? null));
+        const columns = treeTables.find(({ name }) => name === "tasks")?.columns ?? [];
+        if (task !== undefined) putTask.get(...columns.map((name) => task[name] ?? null));
+      });
+    },
+  };
+}
+
+function run(prepared: ReadonlyMap<string, StatementSync>, name: TreeWrite, values: readonly SQLInputValue[]): void {
+  prepared.get(name)?.get(...values);
+}
+
+function insertInto(database: DatabaseSync, table: string, columns: readonly string[]): StatementSync {
+  const marks = columns.map(() => "?").join(", ");
+  return database.prepare(`INSERT OR REPLACE INTO ${table} (${columns.join(", ")}) VALUES (${marks})`);
+}
+
+interface SharedStatements {
+  readonly columns: readonly string[];
+  readonly key: readonly string[];
+  readonly put: StatementSync;
+  readonly remove: StatementSync;
+}
+
+function sharedStatements(database: DatabaseSync): ReadonlyMap<string, SharedStatements> {
+  return new Map(
+    Object.entries(sharedTables).map(([name, { columns, key }]) => {
+      const found = key.map((column) => `${column} = ?`).join(" AND ");
+      const remove = database.prepare(`DELETE FROM ${name} WHERE ${found}`);
+      return [name, { columns, key, put: insertInto(database, name, columns), remove }];
+    }),
+  );
+}
+
+function applyChange(shared: ReadonlyMap<string, SharedStatements>, { name, row, gone }: SharedChange): void {
+  // A table of a newer version, which this one knows nothing of.
+  const table = shared.get(name);
+  if (table === undefined) return;
+  const values = (columns: readonly string[]): SQLInputValue[] => columns.map((column) => row[column] ?? null);
+  if (gone) table.remove.get(...values(table.key));
+  else table.put.get(...values(table.columns));
+}

@@ -1,0 +1,47 @@
+// What tests of a cluster share: nodes in this process over one database, and ways to lose one of them.
+
+import { ClusterNode } from "../../src/cluster/cluster-node.ts";
+import { systemClock } from "../../src/engine/clock.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import type { Durable } from "../../src/ports.ts";
+import type { TuttiError } from "../../src/protocol/error.ts";
+import type { DatabaseAddress } from "../../src/store/postgres/database-connection.ts";
+import type { Loops } from "./engine-kit.ts";
+import { type Cleanup, tempFolder } from "./temp-folder.ts";
+
+export interface TestNode {
+  readonly node: ClusterNode;
+  /** Why it was fenced, each time. */
+  readonly fenced: TuttiError[];
+  readonly problems: TuttiError[];
+}
+
+export interface NodeSettings {
+  readonly name: string;
+  readonly leaseMs?: number;
+  readonly labels?: readonly string[];
+}
+
+export async function openNode(
+  t: Cleanup,
+  address: DatabaseAddress,
+  loops: Loops,
+  { name, leaseMs = 1_000, labels = [] }: NodeSettings,
+): Promise<TestNode> {
+  const [fenced, problems]: [TuttiError[], TuttiError[]] = [[], []];
+  const loop = (durable: Durable): Promise<unknown> => {
+    const found = loops[durable.agent];
+    if (found === undefined) throw new Error(`no loop for ${durable.agent}`);
+    return found(durable);
+  };
+  const node = await ClusterNode.open({
+    address,
+    identity: { name, url: "", labels, version: "test", leaseMs },
+    cacheFolder: tempFolder(t, "tutti-cache-"),
+    engine: ({ store }) => new Engine({ store, clock: systemClock, runners: { loop }, slots: 400 }),
+    onFenced: (error) => fenced.push(error),
+    onProblem: (error) => problems.push(error),
+  });
+  t.after(() => node.close().catch(() => undefined));
+  return { node, fenced, problems };
+}

@@ -1,0 +1,90 @@
+// A PostgreSQL of the test's own: on a socket in a folder of its own, for the time of the process, without a port.
+
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface PostgresServer {
+  /** Without a schema: each test uses one of its own. */
+  readonly url: string;
+  readonly folder: string;
+  /** Ends it at once, as a crash does, and starts it again on what is left. */
+  crash(): void;
+  start(): void;
+  stop(): void;
+}
+
+/** The newest that is installed; undefined when there is none. */
+export function postgresPrograms(): string | undefined {
+  const root = "/usr/lib/postgresql";
+  if (!existsSync(root)) return undefined;
+  const versions = readdirSync(root).toSorted((a, b) => Number(b) - Number(a));
+  return versions.map((version) => join(root, version, "bin")).find((bin) => existsSync(join(bin, "postgres")));
+}
+
+/** It refuses to run as root, so root runs it as the user that the package made. */
+function ordinaryUser(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const idOf = (flag: string): number => Number(spawnSync("id", [flag, "postgres"], { encoding: "utf8" }).stdout);
+  return { uid: idOf("-u"), gid: idOf("-g") };
+}
+
+export function startPostgres({ fsync = false }: { readonly fsync?: boolean } = {}): PostgresServer {
+  const programs = postgresPrograms();
+  if (programs === undefined) throw new Error("PostgreSQL is not installed");
+  const user = ordinaryUser();
+  const folder = mkdtempSync(join(tmpdir(), "tutti-pg-"));
+  const data = join(folder, "data");
+  mkdirSync(data, { mode: 0o700 });
+  chmodSync(folder, 0o711);
+  if (user.uid !== undefined && user.gid !== undefined)
+    for (const each of [folder, data]) chownSync(each, user.uid, user.gid);
+  const run = (program: string, args: readonly string[]): void => {
+    const { status, stderr } = spawnSync(join(programs, program), args, { ...user, cwd: folder, encoding: "utf8" });
+    if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
+  };
+  run("initdb", ["-D", data, "-U", "tutti", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C"]);
+  const settings = ["-c", "listen_addresses=", "-c", `unix_socket_directories=${folder}`, "-c", "max_connections=400"];
+  const fast = fsync ? [] : ["-c", "fsync=off", "-c", "full_page_writes=off"];
+  let server: ReturnType<typeof spawn> | undefined;
+  const start = (): void => {
+    server = spawn(join(programs, "postgres"), ["-D", data, ...settings, ...fast, "-c", "shared_buffers=64MB"], {
+      ...user,
+      cwd: folder,
+      stdio: "ignore",
+    });
+    server.unref();
+    for (let tries = 0; tries < 600; tries += 1) {
+      if (spawnSync(join(programs, "pg_isready"), ["-q", "-h", folder, "-U", "tutti"]).status === 0) return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    }
+    throw new Error("PostgreSQL did not start");
+  };
+  const end = (signal: NodeJS.Signals): void => {
+    const { pid } = server ?? {};
+    if (pid === undefined) return;
+    server = undefined;
+    try {
+      process.kill(pid, signal);
+    } catch {
+      return;
+    }
+    for (let tries = 0; tries < 400 && existsSync(join(data, "postmaster.pid")); tries += 1) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 25);
+    }
+  };
+  const stop = (): void => {
+    end("SIGINT");
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  process.once("exit", stop);
+  start();
+  return {
+    url: `postgres://tutti@/postgres?host=${encodeURIComponent(folder)}`,
+    folder,
+    crash: () => end("SIGQUIT"),
+    start,
+    stop,
+  };
+}

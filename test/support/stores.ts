@@ -1,0 +1,75 @@
+// The store that tests of the engine run on: embedded, or PostgreSQL when `TUTTI_STORE=postgres` is set.
+
+import { fail } from "node:assert/strict";
+import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
+
+import { TuttiError } from "../../src/protocol/error.ts";
+import type { DatabaseAddress } from "../../src/store/postgres/database-connection.ts";
+import { type JoinedNode, openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import type { LoadedTrees } from "../../src/store/postgres/load-trees.ts";
+import type { ServiceRecords } from "../../src/store/service-records.ts";
+import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+
+export const isOnPostgres = (): boolean => process.env["TUTTI_STORE"] === "postgres";
+
+let server: PostgresServer | undefined;
+let worker: Worker | undefined;
+let schemas = 0;
+/** By the folder of a test. What is in the folder itself is the cache of its newest store. */
+const databases = new Map<string, DatabaseAddress>();
+
+/** A server for all tests of this process. */
+export function sharedServer(): PostgresServer {
+  return (server ??= startPostgres());
+}
+
+/** Of a test's own. */
+export function newDatabase(): DatabaseAddress {
+  schemas += 1;
+  return { url: sharedServer().url, schema: `test_${process.pid}_${schemas}` };
+}
+
+export function openStoreIn(folder: string): Store & { readonly records: ServiceRecords } {
+  if (!isOnPostgres()) return openStore(folder);
+  const address = databases.get(folder) ?? newDatabase();
+  databases.set(folder, address);
+  const { node, trees } = inThread(address, "join") as { node: JoinedNode; trees: LoadedTrees };
+  const made = openPostgresStore(address, node, folder);
+  made.loaded(trees);
+  return made.store;
+}
+
+/** The database that the store in `folder` keeps its rows in. */
+export function databaseOf(folder: string): DatabaseAddress {
+  return databases.get(folder) ?? fail(`there is no store in ${folder}`);
+}
+
+/** As a kill of the store in `folder`: nothing more of it is written. A store in `left` goes on with the same database. */
+export function fenceStoreIn(folder: string, left: string): void {
+  const address = databaseOf(folder);
+  databases.set(left, address);
+  inThread(address, "fence");
+}
+
+/** A store that was killed has nothing more to say; that it is refused is what a kill means here. */
+export async function fencedAfterKill(stopped: Promise<void>): Promise<void> {
+  await stopped.catch((thrown: unknown) => {
+    if (!(thrown instanceof TuttiError && thrown.code === "locked")) throw thrown;
+  });
+}
+
+function inThread(address: DatabaseAddress, what: "join" | "fence"): unknown {
+  worker ??= new Worker(new URL("postgres-worker.ts", import.meta.url));
+  worker.unref();
+  const signal = new SharedArrayBuffer(4);
+  const { port1, port2 } = new MessageChannel();
+  worker.postMessage({ address, what, signal, port: port2 }, [port2]);
+  if (Atomics.wait(new Int32Array(signal), 0, 0, 60_000) === "timed-out")
+    throw new Error("the database did not answer");
+  const got = receiveMessageOnPort(port1)?.message as { value?: unknown; error?: string } | undefined;
+  port1.close();
+  if (got?.value === undefined) throw new Error(got?.error ?? "no answer from the thread that joins");
+  return got.value;
+}
