@@ -48,6 +48,8 @@ export class ClusterNode {
   readonly #options: ClusterNodeOptions;
   #life: Life;
   #rejoining: Promise<void> | undefined;
+  /** The life that has just begun was lost before the node was there again. */
+  #lostAgain: TuttiError | undefined;
   #closed = false;
 
   private constructor(options: ClusterNodeOptions, life: Life) {
@@ -100,7 +102,11 @@ export class ClusterNode {
 
   /** The node is dead for the others: nothing of it may go on. It joins anew with an empty memory. */
   lose(error: TuttiError): void {
-    if (this.#closed || this.#rejoining !== undefined) return;
+    if (this.#closed) return;
+    if (this.#rejoining !== undefined) {
+      this.#lostAgain = error;
+      return;
+    }
     this.#options.onFenced?.(error);
     this.#rejoining = this.#rejoin(error).finally(() => (this.#rejoining = undefined));
   }
@@ -114,24 +120,30 @@ export class ClusterNode {
 
   async #rejoin(error: TuttiError): Promise<void> {
     const { onProblem } = this.#options;
-    const { engine, membership, node } = this.#life;
-    node.fail(error);
-    await membership.close();
-    await engine.stop({ failed: true }).catch(() => undefined);
-    await node.close();
+    await end(this.#life, error);
     while (!this.#closed) {
+      this.#lostAgain = undefined;
       try {
         const life = await begin(this.#options, (again) => this.lose(again));
         this.#life = life;
         this.#watch(life);
         await life.membership.start();
-        return;
+        if (this.#lostAgain === undefined) return;
+        await end(life, this.#lostAgain);
       } catch (thrown) {
         onProblem?.(toTuttiError(thrown));
         await new Promise((resolve) => setTimeout(resolve, rejoinMs));
       }
     }
   }
+}
+
+/** Nothing of this life goes on, and nothing of it is recorded any more. */
+async function end({ engine, membership, node }: Life, error: TuttiError): Promise<void> {
+  node.fail(error);
+  await membership.close();
+  await engine.stop({ failed: true }).catch(() => undefined);
+  await node.close();
 }
 
 async function begin(options: ClusterNodeOptions, onLost: (error: TuttiError) => void): Promise<Life> {

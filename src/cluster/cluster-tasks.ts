@@ -13,6 +13,7 @@ import type { Row } from "../store/postgres/database-connection.ts";
 import type { NodeStore } from "../store/postgres/postgres-store.ts";
 import { storedText } from "../store/postgres/stored-text.ts";
 import { rootOf } from "../store/postgres/tree-ids.ts";
+import { doneBefore } from "./command-desk.ts";
 import { type TaskCommand, valueIn } from "./task-command.ts";
 
 /** The present life of this node. */
@@ -32,6 +33,9 @@ const askAgainMs = 500;
 const GivenDelivery = z.looseObject({ outcome: z.enum(["accepted", "late", "unknown", "invalid"]) });
 const isDelivery = (value: unknown): value is Delivery => GivenDelivery.safeParse(value).success;
 const TaskIds = z.array(z.string());
+
+/** What a request does at the node that has its tree. */
+type Here = (engine: Engine) => Promise<unknown>;
 
 export class ClusterTasks {
   readonly #life: () => NodeLife;
@@ -111,7 +115,7 @@ export class ClusterTasks {
   }
 
   /** Never says that something is unknown because its tree is between two nodes. */
-  async #route(name: string, command: TaskCommand, here: (engine: Engine) => Promise<unknown>): Promise<unknown> {
+  async #route(name: string, command: TaskCommand, here: Here): Promise<unknown> {
     const sql = "SELECT owner, open FROM trees WHERE root = $1";
     for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(lookAgainMs)) {
       const { node, engine, isHere } = this.#life();
@@ -124,10 +128,10 @@ export class ClusterTasks {
       if (engine.halted !== undefined) continue;
       if (tree === undefined) return here(engine);
       if (tree["open"] !== 1) {
-        await node.bringClosed(root);
+        if (!(await this.#bring(node, root))) continue;
         return here(engine);
       }
-      if (tree["owner"] !== node.incarnation) return this.#send(node, root, command);
+      if (tree["owner"] !== node.incarnation) return this.#send(root, command, here);
       if (isHere(root)) return here(engine);
     }
     throw tooLate(name);
@@ -143,9 +147,22 @@ export class ClusterTasks {
     }
   }
 
-  async #send(node: NodeStore, root: number, command: TaskCommand): Promise<unknown> {
+  /** False when the node was fenced meanwhile. */
+  async #bring(node: NodeStore, root: number): Promise<boolean> {
+    try {
+      await node.bringClosed(root);
+      return true;
+    } catch (thrown) {
+      if (node.store.failure === undefined) throw thrown;
+      return false;
+    }
+  }
+
+  async #send(root: number, command: TaskCommand, here: Here): Promise<unknown> {
+    const { node } = this.#life();
     const [sent] = await node.rows("SELECT send_command($1, $2) AS id", [root, storedText(JSON.stringify(command))]);
     const id = Number(sent?.["id"]);
+    const sql = "SELECT outcome, taken, open FROM commands c JOIN trees t ON t.root = c.root WHERE c.id = $1";
     const done = Promise.withResolvers<void>();
     let told = done;
     const off = node.onCommand((payload) => {
@@ -153,11 +170,15 @@ export class ClusterTasks {
     });
     try {
       for (const end = Date.now() + patienceMs; Date.now() < end;) {
-        const [row] = await this.#life()
-          .node.rows("SELECT outcome FROM commands WHERE id = $1", [id])
-          .catch(() => []);
+        const { node: now, engine } = this.#life();
+        const [row] = await now.rows(sql, [id]).catch(() => []);
         const outcome = row?.["outcome"];
         if (typeof outcome === "string") return valueIn(outcome);
+        if (row?.["open"] === 0 && engine.halted === undefined) {
+          // The tree ended before its owner could answer, and may have no owner any more. Nothing about it changes now.
+          if (!(await this.#bring(now, root))) continue;
+          return row["taken"] === 1 ? doneBefore(engine, command) : here(engine);
+        }
         await Promise.race([told.promise, sleep(askAgainMs)]);
         told = Promise.withResolvers<void>();
       }

@@ -88,7 +88,7 @@ function perform(engine: Engine, command: TaskCommand): Promise<unknown> {
 }
 
 /** Its commit was the only thing it still had to do, apart from answering. */
-async function doneBefore(engine: Engine, command: TaskCommand): Promise<unknown> {
+export async function doneBefore(engine: Engine, command: TaskCommand): Promise<unknown> {
   if (command.do === "cancel") return [];
   if (command.do !== "deliver") return null;
   const { wait, value, by } = command;

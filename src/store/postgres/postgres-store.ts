@@ -165,6 +165,14 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     cache.load(trees);
     for (const { root, last, open } of idsIn(trees)) ids.adopt(root, last, open);
   };
+  const load = async (roots: readonly number[]): Promise<void> => {
+    try {
+      const trees = await loadTrees(await listener.client(), roots);
+      if (closing === undefined) loaded(trees);
+    } catch (thrown) {
+      throw storageError(thrown);
+    }
+  };
   return {
     store: storeWith({ ...cache.opened, close: () => void close() }, writer, ids),
     incarnation,
@@ -174,13 +182,7 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     get resent() {
       return writer.resent;
     },
-    async load(roots) {
-      try {
-        loaded(await loadTrees(await listener.client(), roots));
-      } catch (thrown) {
-        throw storageError(thrown);
-      }
-    },
+    load,
     loaded,
     forget,
     onCommand(listen) {
@@ -195,7 +197,7 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     isMadeHere: (root) => ids.isMadeHere(root),
     async bringClosed(root) {
       if (ids.has(root)) return;
-      loaded(await loadTrees(await listener.client(), [root]));
+      await load([root]);
       closed.push(root);
     },
     async bringKey(key) {
