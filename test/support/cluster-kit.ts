@@ -26,7 +26,7 @@ export async function openNode(
   t: Cleanup,
   address: DatabaseAddress,
   loops: Loops,
-  { name, leaseMs = 1_000, labels = [] }: NodeSettings,
+  { name, leaseMs = 5_000, labels = [] }: NodeSettings,
 ): Promise<TestNode> {
   const [fenced, problems]: [TuttiError[], TuttiError[]] = [[], []];
   const loop = (durable: Durable): Promise<unknown> => {

@@ -51,14 +51,15 @@ CREATE FUNCTION bury_nodes() RETURNS TABLE (buried bigint) LANGUAGE sql AS $$
   RETURNING incarnation
 $$;
 
--- Trees without a living owner, for which the node has what they need; at most its share of them.
+-- Trees without a living owner, for which the node has what they need: up to its share of all trees, and one more at a
+-- time of those that nobody else takes.
 CREATE FUNCTION take_trees(p_incarnation bigint, p_most int) RETURNS TABLE (root bigint, epoch int) LANGUAGE plpgsql AS $$
 DECLARE v_labels text[]; v_share bigint;
 BEGIN
   SELECT labels INTO v_labels FROM nodes WHERE incarnation = p_incarnation AND alive FOR SHARE;
   IF NOT FOUND THEN RETURN; END IF;
-  SELECT ceil(count(*)::numeric / (SELECT count(*) FROM nodes WHERE alive)) INTO v_share FROM trees t
-    WHERE t.open AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.incarnation = t.owner AND n.alive);
+  SELECT GREATEST(1, ceil(count(*)::numeric / (SELECT count(*) FROM nodes WHERE alive))
+      - count(*) FILTER (WHERE t.owner = p_incarnation)) INTO v_share FROM trees t WHERE t.open;
   RETURN QUERY
     WITH free AS (
       SELECT t.root FROM trees t
