@@ -151,15 +151,19 @@ class Follower {
   }
 
   async close(): Promise<void> {
+    const worker = this.#worker;
+    // From now on somebody waits for the thread, so it keeps the process alive until it has ended.
+    worker?.ref();
     this.#ending.abort();
     this.#hurry();
     await this.#following;
-    const worker = this.#worker;
-    if (worker === undefined) return;
-    const ended = once(worker, "exit", { signal: AbortSignal.timeout(closeMs) });
+    if (worker === undefined || worker.threadId === -1) return;
+    const ended = once(worker, "exit");
     worker.postMessage("close");
     // It may be in the middle of a long answer; what it has not written is read from the events again.
-    await ended.catch(() => worker.terminate());
+    const patience = setTimeout(() => void worker.terminate(), closeMs);
+    await ended;
+    clearTimeout(patience);
   }
 
   /** Reads from its own position, as fast as the thread takes it, and rests as long as it worked. */
@@ -183,9 +187,10 @@ class Follower {
         this.#moveTo(last);
       }
       if (!more) await woken;
+      if (signal.aborted) return;
       const rest = more ? Math.min(collectMs, Date.now() - began) : collectMs;
       this.#rest = new AbortController();
-      await delay(rest, undefined, { signal: this.#rest.signal, ref: false }).catch(() => undefined);
+      await delay(rest, undefined, { signal: this.#rest.signal }).catch(() => undefined);
     }
   }
 

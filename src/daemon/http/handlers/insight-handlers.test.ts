@@ -290,6 +290,19 @@ test("an index that is damaged, or ahead of the events, is made again from the e
   }
 });
 
+test("the service can be stopped at any moment of the index's work", async () => {
+  for (let round = 0; round < 8; round += 1) {
+    const own = await openKit({ runners: { loop: async () => "done" } });
+    const asked = round % 2 === 0 ? own.call("/v1/board") : undefined;
+    await own.state.engine.result(await own.start({ agent: "a" }));
+    const more = own.start({ agent: "b" });
+    await asked;
+    await more;
+    if (round > 3) await own.call("/v1/board");
+    await own.close();
+  }
+});
+
 test("a caller without a key finds nothing, and a viewer may look", async () => {
   for (const path of ["/v1/search?q=x", "/v1/board", "/v1/fleet/series", "/v1/fleet/tasks", "/v1/fleet/errors"]) {
     assert.equal((await kit.call(path, { headers: { authorization: "" } })).status, 401);
