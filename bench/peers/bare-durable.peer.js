@@ -7,7 +7,7 @@ import { answer, callAt, look } from "./work.js";
 export async function open({ folder }) {
   const database = new DatabaseSync(join(folder, "bare.db"));
   database.exec(
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE log (id INTEGER PRIMARY KEY, run INTEGER, body TEXT)",
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE IF NOT EXISTS log (id INTEGER PRIMARY KEY, run INTEGER, body TEXT)",
   );
   const insert = database.prepare("INSERT INTO log (run, body) VALUES (?, ?)");
   let runs = 0;
