@@ -272,6 +272,27 @@ test("a key that is typed in signs in, and when it is revoked, the page signs ou
   await guest.context().close();
 });
 
+test("a thread with an agent goes on from one message to the next", async () => {
+  await page.route("**/v1/invocations**", async (route) => {
+    const body: object = JSON.parse(route.request().postData() ?? "{}");
+    const heard = { rules: [{ final: "I heard: {{user}}" }] };
+    await route.continue({ postData: JSON.stringify({ ...body, script: heard }) });
+  });
+  repository.write(".tutti/agents/helper.md", "---\nname: helper\ndescription: helps\n---\nYou help.\n");
+  await page.goto(`${url}/threads`);
+  await page.getByLabel("Project").fill(repository.folder);
+  await page.getByLabel("With").selectOption("helper");
+  await page.getByLabel("First message").fill("Who are you?");
+  await page.getByRole("button", { name: "Begin" }).click();
+  const thread = page.getByRole("log", { name: "Thread" });
+  await thread.getByText("I heard: Who are you?").waitFor();
+  const box = page.getByLabel("Message to the agent");
+  await box.and(page.locator(":enabled")).waitFor();
+  await box.fill("And now?");
+  await page.getByRole("button", { name: "Send" }).click();
+  await thread.getByText("I heard: And now?").waitFor();
+});
+
 /** All rules in one theme. In the other one, and on the phone, those that depend on colours and places. */
 const axeOptions = {
   light: { resultTypes: ["violations"], preload: false },

@@ -33,12 +33,12 @@ export function makeRouter(onSignOut: () => void) {
   const threads = createRoute({
     getParentRoute: () => root,
     path: "/threads",
-    component: lazyRouteComponent(() => import("./pages/threads-page.tsx"), "ThreadsPage"),
+    component: lazyRouteComponent(() => import("./pages/threads/threads-page.tsx"), "ThreadsPage"),
   });
   const thread = createRoute({
     getParentRoute: () => root,
     path: "/threads/$thread",
-    component: lazyRouteComponent(() => import("./pages/threads-page.tsx"), "ThreadsPage"),
+    component: lazyRouteComponent(() => import("./pages/threads/threads-page.tsx"), "ThreadsPage"),
   });
   const goal = createRoute({
     getParentRoute: () => root,

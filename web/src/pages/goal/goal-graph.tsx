@@ -31,6 +31,7 @@ type BoxNode = Node<{ readonly box: GraphBox }, "task">;
 class BoxStates {
   tasks: ReadonlyMap<TaskId, LiveTask> = new Map();
   links: ReadonlyMap<TaskId, string> = new Map();
+  workers: ReadonlyMap<TaskId, string> = new Map();
   readonly #listeners = new Set<() => void>();
 
   readonly watch = (listener: () => void): (() => void) => {
@@ -38,20 +39,33 @@ class BoxStates {
     return () => this.#listeners.delete(listener);
   };
 
-  set(tasks: ReadonlyMap<TaskId, LiveTask>, links: ReadonlyMap<TaskId, string>): void {
+  set(
+    tasks: ReadonlyMap<TaskId, LiveTask>,
+    links: ReadonlyMap<TaskId, string>,
+    workers: ReadonlyMap<TaskId, string>,
+  ): void {
     this.tasks = tasks;
     this.links = links;
+    this.workers = workers;
     for (const listener of this.#listeners) listener();
   }
 }
 
 const StatesContext = createContext(new BoxStates());
 
-export function GoalGraph({ goal, tree }: { readonly goal: GoalView; readonly tree: LiveTree }): ReactNode {
+export function GoalGraph({
+  goal,
+  tree,
+  workers,
+}: {
+  readonly goal: GoalView;
+  readonly tree: LiveTree;
+  readonly workers: ReadonlyMap<TaskId, string>;
+}): ReactNode {
   const navigate = useNavigate();
   const [states] = useState(() => new BoxStates());
   const links = useMemo(() => new Map(goal.links.map(({ task, state }) => [task, state as string])), [goal.links]);
-  useEffect(() => states.set(tree.tasks, links), [states, tree, links]);
+  useEffect(() => states.set(tree.tasks, links, workers), [states, tree, links, workers]);
   // A changed state of a link replaces the links, and leaves the shape as it is.
   const shape = `${goal.plan.length} ${goal.links.length} ${tree.shape}`;
   const { nodes, edges } = useMemo(() => {
@@ -131,6 +145,9 @@ const TaskBox = memo(function TaskBox({ data: { box } }: NodeProps<BoxNode>): Re
   const link = useSyncExternalStore(states.watch, () =>
     box.task === undefined ? undefined : states.links.get(box.task),
   );
+  const worker = useSyncExternalStore(states.watch, () =>
+    box.task === undefined ? undefined : states.workers.get(box.task),
+  );
   const state = shownState(task, link);
   return (
     <div className={`box box-${state}`} title={visibleLine(box.title)}>
@@ -145,7 +162,7 @@ const TaskBox = memo(function TaskBox({ data: { box } }: NodeProps<BoxNode>): Re
         <Words text={box.planned === undefined ? (task?.prompt ?? box.task ?? "") : box.title} />
       </div>
       <div className="row spread tiny faint num">
-        <span className="clip">{task === undefined ? "not begun" : (task.worker ?? task.runner)}</span>
+        <span className="clip">{task === undefined ? "not begun" : (task.worker ?? worker ?? task.runner)}</span>
         {task === undefined ? null : (
           <span>
             <Elapsed task={task} /> ·{" "}

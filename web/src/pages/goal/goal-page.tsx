@@ -1,15 +1,15 @@
 // The page of a goal: its live graph, its criteria with their evidence, its report, and what can be said to it.
 
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 
-import type { GoalView } from "../../../../src/client/index.ts";
+import type { GoalReport, GoalView, TaskId } from "../../../../src/client/index.ts";
 import { useConnection } from "../../api/connection.tsx";
 import { useAsks, useGoal, useReport, useTree } from "../../api/queries.ts";
 import { attempt } from "../../api/toasts.tsx";
 import { count, duration, money, plural } from "../../format/show-time.ts";
 import { isEnded } from "../../live/fold-goal-view.ts";
-import type { LiveTree } from "../../live/fold-tasks.ts";
+import { type LiveTree, workerName } from "../../live/fold-tasks.ts";
 import { AskCard } from "../../ui/ask-card.tsx";
 import { Card, Dialog, Meter, Tabs, TimeAgo } from "../../ui/controls.tsx";
 import { Words } from "../../ui/outside-text.tsx";
@@ -37,6 +37,8 @@ export function GoalPage(): ReactNode {
   const goal = useGoal(id);
   const tree = useTree(goal.data?.task);
   const report = useReport(id, goal.data?.updated_at);
+  // Routes that were decided before this page was opened stand in the report.
+  const workers = useMemo(() => workersIn(report.data), [report.data]);
   if (goal.data === undefined) return <Pending error={goal.error} />;
   const view: View = views.find((each) => each.id === search.view)?.id ?? "graph";
   const choose = (next: View): void =>
@@ -57,7 +59,7 @@ export function GoalPage(): ReactNode {
               ) : goal.data.plan.length === 0 && tree.data.tasks.size <= 1 ? (
                 <p className="empty">The manager is making a plan. Its tasks appear here.</p>
               ) : (
-                <GoalGraph goal={goal.data} tree={tree.data} />
+                <GoalGraph goal={goal.data} tree={tree.data} workers={workers} />
               )}
             </div>
           ) : view === "tasks" ? (
@@ -93,6 +95,13 @@ export function GoalPage(): ReactNode {
         />
       )}
     </div>
+  );
+}
+
+function workersIn(report: GoalReport | undefined): ReadonlyMap<TaskId, string> {
+  const routed = report?.tasks ?? [];
+  return new Map(
+    routed.flatMap(({ task, route }) => (task === null || route === null ? [] : [[task, workerName(route)] as const])),
   );
 }
 

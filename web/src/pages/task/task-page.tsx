@@ -3,9 +3,10 @@
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
+import type { TaskEvent } from "../../../../src/client/index.ts";
 import { useAsks, useTranscript, useTree } from "../../api/queries.ts";
 import { count, duration, money } from "../../format/show-time.ts";
-import type { LiveTask } from "../../live/fold-tasks.ts";
+import { type LiveTask, workerName } from "../../live/fold-tasks.ts";
 import { AskCard } from "../../ui/ask-card.tsx";
 import { Card, Tabs, TimeAgo } from "../../ui/controls.tsx";
 import { Words } from "../../ui/outside-text.tsx";
@@ -42,7 +43,7 @@ export function TaskPage(): ReactNode {
   const prompt = promptOf(task, transcript.data?.entries);
   return (
     <div className="page">
-      <TaskHead task={task} prompt={prompt} />
+      <TaskHead task={task} prompt={prompt} worker={workerOf(transcript.data?.events)} />
       <TaskAsks task={id} />
       <div className="col loose">
         <Tabs
@@ -82,7 +83,21 @@ function promptOf(task: LiveTask, entries: readonly { readonly kind: string }[] 
   return first?.text ?? "";
 }
 
-function TaskHead({ task, prompt }: { readonly task: LiveTask; readonly prompt: string }): ReactNode {
+/** The newest route of the task. */
+function workerOf(events: readonly TaskEvent[] | undefined): string | undefined {
+  const route = events?.findLast((event) => event.type === "route.decided");
+  return route?.type === "route.decided" ? workerName(route.data) : undefined;
+}
+
+function TaskHead({
+  task,
+  prompt,
+  worker,
+}: {
+  readonly task: LiveTask;
+  readonly prompt: string;
+  readonly worker: string | undefined;
+}): ReactNode {
   return (
     <header className="page-head">
       <div className="row folding">
@@ -101,8 +116,8 @@ function TaskHead({ task, prompt }: { readonly task: LiveTask; readonly prompt: 
         <Words text={prompt === "" ? task.agent : prompt} />
       </h1>
       <p className="small soft num">
-        {task.agent} · {task.worker ?? task.runner} · attempt {task.attempt} · {task.steps} steps · {count(task.tokens)}{" "}
-        tokens · {money(task.money_micro_usd)} ·{" "}
+        {task.agent} · {worker ?? task.worker ?? task.runner} · attempt {task.attempt} · {task.steps} steps ·{" "}
+        {count(task.tokens)} tokens · {money(task.money_micro_usd)} ·{" "}
         {task.ended_at === null ? <Running since={task.created_at} /> : duration(task.ended_at - task.created_at)} ·
         began <TimeAgo at={task.created_at} />
       </p>
