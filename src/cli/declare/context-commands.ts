@@ -32,7 +32,7 @@ export function declareContextCommands(program: Command): void {
   context
     .command("use")
     .argument("<name>", "the name of the daemon; local for this machine")
-    .description("let commands that name no other work with this daemon from now on")
+    .description("use this daemon from now on, for every command that names no other")
     .addOption(jsonOption())
     .action(async (name: string, options: ContextUseOptions) => {
       const { contextUseCommand } = await import("../commands/context-use.ts");

@@ -92,7 +92,10 @@ function declarePolicy(program: Command, host: () => Promise<Host>): void {
     });
   policy
     .command("check")
-    .argument("[file]", "the policy (default: .tutti/policy.toon of the project, or what counts without one)")
+    .argument(
+      "[file]",
+      "the policy (default: .tutti/policy.toon of the project; without it, the policy made from your models)",
+    )
     .description("say what is wrong with a policy, and whether every model that it names can run here")
     .addOption(projectOption())
     .addOption(stateOption())
@@ -108,7 +111,10 @@ function declarePolicy(program: Command, host: () => Promise<Host>): void {
     .description("say which model a task goes to and why, and who has which role")
     .option("--handoff <file>", "a handoff instead of a task, in TOON or JSON; - for standard input")
     .option("--kind <class>", "the class of the work, such as code_change or information_gathering")
-    .option("--policy <file>", "the routing policy (default: that of the project, or what counts without one)")
+    .option(
+      "--policy <file>",
+      "the routing policy (default: that of the project; without one, the policy made from your models)",
+    )
     .addOption(projectOption())
     .addOption(stateOption())
     .addOption(jsonOption())

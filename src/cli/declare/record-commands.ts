@@ -63,8 +63,8 @@ export function declareRecordCommands(program: Command, host: () => Promise<Host
     .argument("[task]", `${taskArgument} (default: every task)`)
     .description("print the events of a task and all tasks below it, or of every task")
     .addOption(stateOption())
-    .option("-n, --lines <count>", "only the last so many recorded events", positiveInteger)
-    .option("--since <age>", "only events that are at most this old, such as 10m or 2h")
+    .option("-n, --lines <count>", "print only this many of the latest recorded events", positiveInteger)
+    .option("--since <age>", "print only events that are at most this old, such as 10m or 2h")
     .option(
       "-f, --follow",
       "keep printing new events, and what programs print, until the tree has ended; without a task, until Ctrl-C",

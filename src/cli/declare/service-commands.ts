@@ -67,7 +67,7 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
     )
     .option(
       "--cwd <folder>",
-      "where relative paths in requests begin that name no folder (default: the current folder)",
+      "where relative paths begin in requests that name no folder (default: the current folder)",
     )
     .option("--tour", "then play the tour: a goal from start to report, without a model (`npm start` does this)")
     .option("--no-tour", "do not play the tour")

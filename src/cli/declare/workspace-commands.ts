@@ -87,7 +87,7 @@ export function declareWorkspaceCommands(program: Command, host: () => Promise<H
     .command("integrate")
     .argument("<task...>", `${taskArgument}; several are merged in the order given`)
     .description(
-      "merge the work of a tree of tasks into one integration branch, in a worktree of its own; diff, merge and pr then take it",
+      "merge the work of a tree of tasks into one integration branch, in a worktree of its own; diff, merge and pr then work with that branch",
     )
     .addOption(stateOption())
     .addOption(jsonOption())
