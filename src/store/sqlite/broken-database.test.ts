@@ -31,8 +31,8 @@ function run(command: string, args: readonly string[], options: { readonly uid?:
 
 test("a full disk stops the work with a clear error; nothing acknowledged is lost, and it goes on when there is room", async (t) => {
   const folder = tempFolder(t);
-  // No file may grow past 400 kB: to SQLite that is a disk that is full.
-  const child = run("bash", ["-c", 'ulimit -f 400; exec "$0" "$@"', process.execPath, filler, folder, "fill"]);
+  // No file may grow past 500 kB: to SQLite that is a disk that is full.
+  const child = run("bash", ["-c", 'ulimit -f 500; exec "$0" "$@"', process.execPath, filler, folder, "fill"]);
   await child.ended;
   const said = child.lines();
   const [failed, code, message] = said.at(-1) ?? [];
