@@ -13,7 +13,7 @@ import { messageText } from "../../protocol/task/message.ts";
 import { idInName, taskName, threadName } from "../../store/names.ts";
 import type { ThreadListing } from "../../store/threads.ts";
 import type { StoreView } from "../../store/view.ts";
-import { messagesOfEntry } from "./thread-messages.ts";
+import { lengthOf, messagesOfEntry } from "./thread-messages.ts";
 
 /** In characters. The message that reaches it is the last of its page. */
 const pageLength = 1024 * 1024;
@@ -54,7 +54,7 @@ async function aboutOf(view: StoreView, { kind, first_task }: ThreadListing): Pr
 /** The first line of what was said first in a conversation. */
 async function firstMessages(view: StoreView, task: number): Promise<string[]> {
   const entry = { thread: 0, position: 1, task, until: null, status: "running", speaker: task, since: 1 } as const;
-  const found = await messagesOfEntry(view, entry, { after: 0, limit: 1 });
+  const found = await messagesOfEntry(view, entry, { after: 0, limit: 1, maxLength: 0 });
   return found.map(({ message }) => messageText(message).trim().split("\n", 1)[0]?.slice(0, 200) ?? "");
 }
 
@@ -101,11 +101,12 @@ async function page(
     for (const entry of entries) {
       const task = taskName(view.salt, entry.speaker);
       const wanted = limit - messages.length + 1;
-      for (const { seq, message } of await messagesOfEntry(view, entry, { after: from, limit: wanted })) {
+      const part = { after: from, limit: wanted, maxLength: pageLength - length };
+      for (const { seq, message } of await messagesOfEntry(view, entry, part)) {
         if (messages.length === limit || length >= pageLength)
           return { messages, next: `${entry.position}.${from + 1}` };
         messages.push({ task, message });
-        length += JSON.stringify(message).length;
+        length += lengthOf({ message });
         from = seq;
       }
       at = entry.position;

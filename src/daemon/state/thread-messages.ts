@@ -16,11 +16,11 @@ import type { StoreView } from "../../store/view.ts";
 
 /** How many entries are read at a time. */
 const entriesAtOnce = 20;
-/** Of the messages of one task, in rows. A task that said more is cut at its end. */
-const mostOfTask = 10_000;
 const rowsAtOnce = 500;
 /** In characters, for each read of rows. */
-const longestRead = 4 * 1024 * 1024;
+const longestRead = 1024 * 1024;
+/** In characters: more of one task is not kept for the next one, which would not be shown it either. */
+const longestHistory = 8 * 1024 * 1024;
 
 /** A message with its place in its task: 0 for the first one, which the task began with, otherwise its sequence. */
 export interface PlacedMessage {
@@ -56,7 +56,8 @@ async function* saidBefore(
 }
 
 async function saidIn(view: EntryReads, entry: ThreadEntryListing): Promise<SaidTask> {
-  const { opening, messages } = await entryMessages(view, entry);
+  const opening = await openingOf(view, entry.task);
+  const messages = await latestOf(view, entry);
   return {
     task: taskName(view.salt, entry.speaker),
     opening,
@@ -66,20 +67,66 @@ async function saidIn(view: EntryReads, entry: ThreadEntryListing): Promise<Said
   };
 }
 
+/** The latest messages of an entry, as many as may be in memory, with the last summary before them. */
+async function latestOf(view: EntryReads, entry: ThreadEntryListing): Promise<PlacedMessage[]> {
+  let summary: PlacedMessage | undefined;
+  let latest: PlacedMessage[] = [];
+  let from = 0;
+  let length = 0;
+  for await (const placed of placedIn(view, entry, { after: 0, atOnce: rowsAtOnce })) {
+    latest.push(placed);
+    for (length += lengthOf(placed); length > longestHistory && from < latest.length - 1; from += 1) {
+      const dropped = latest[from];
+      if (dropped === undefined) break;
+      length -= lengthOf(dropped);
+      if (isSummary(dropped.message.id)) summary = dropped;
+    }
+    if (from < rowsAtOnce) continue;
+    latest = latest.slice(from);
+    from = 0;
+  }
+  return [...(summary === undefined ? [] : [summary]), ...latest.slice(from)];
+}
+
 function endOf({ status }: ThreadEntryListing): SaidTask["ended"] {
   return status === "failed" || status === "canceled" ? status : undefined;
 }
 
-/** All messages of an entry that belong to its thread, after a sequence. */
+/** Which messages of an entry are read. */
+interface EntryPart {
+  /** Only messages after this sequence; -1 for all of them. */
+  readonly after: number;
+  readonly limit: number;
+  /** In characters. The message after the one that reaches it is the last one. */
+  readonly maxLength: number;
+}
+
+/** The messages of an entry that belong to its thread, in order. */
 export async function messagesOfEntry(
   view: EntryReads,
   entry: ThreadEntryListing,
-  { after, limit }: { readonly after: number; readonly limit: number },
+  { after, limit, maxLength }: EntryPart,
 ): Promise<PlacedMessage[]> {
-  const { opening, messages } = await entryMessages(view, entry, { after, limit });
-  if (opening === undefined || after >= 0) return messages;
-  const id = `${taskName(view.salt, entry.speaker)}.opening`;
-  return [{ seq: 0, message: completeMessage(opening.message, { id, now: opening.at }) }, ...messages];
+  const found: PlacedMessage[] = [];
+  const opening = after >= 0 ? undefined : await openingOf(view, entry.task);
+  if (opening !== undefined) {
+    const id = `${taskName(view.salt, entry.speaker)}.opening`;
+    found.push({ seq: 0, message: completeMessage(opening.message, { id, now: opening.at }) });
+  }
+  if (limit <= found.length) return found;
+  let length = found.reduce((sum, each) => sum + lengthOf(each), 0);
+  const atOnce = Math.min(rowsAtOnce, limit);
+  for await (const placed of placedIn(view, entry, { after: Math.max(after, 0), atOnce })) {
+    found.push(placed);
+    if (found.length >= limit || length >= maxLength) break;
+    length += lengthOf(placed);
+  }
+  return found;
+}
+
+/** The length that a message has in a reply. */
+export function lengthOf({ message }: Pick<PlacedMessage, "message">): number {
+  return JSON.stringify(message).length;
 }
 
 /** Finds the message by its id, from the end of the thread; undefined when there is none. */
@@ -87,38 +134,39 @@ export async function findMessage(view: StoreView, thread: number, message: stri
   for (let before = Number.MAX_SAFE_INTEGER; before > 1;) {
     const entries = await view.threadEntriesBefore(thread, { before, limit: entriesAtOnce });
     for (const entry of entries) {
-      const found = await messagesOfEntry(view, entry, { after: -1, limit: mostOfTask });
-      const at = found.findLast((each) => each.message.id === message);
-      if (at !== undefined) return { position: entry.position, until: at.seq };
+      const until = await lastWithId(view, entry, message);
+      if (until !== undefined) return { position: entry.position, until };
     }
     before = entries.at(-1)?.position ?? 1;
   }
   return undefined;
 }
 
-interface EntryMessages {
-  readonly opening: SaidTask["opening"];
-  readonly messages: PlacedMessage[];
+/** The sequence of the last message with the id in an entry. */
+async function lastWithId(view: EntryReads, entry: ThreadEntryListing, id: string): Promise<number | undefined> {
+  const [opening] = await messagesOfEntry(view, entry, { after: -1, limit: 1, maxLength: 0 });
+  let at = opening?.message.id === id ? opening.seq : undefined;
+  for await (const { seq, message } of placedIn(view, entry, { after: 0, atOnce: rowsAtOnce })) {
+    if (message.id === id) at = seq;
+  }
+  return at;
 }
 
-async function entryMessages(
+/** One message after the other, so that a long task is never in memory as a whole. */
+async function* placedIn(
   view: EntryReads,
-  { task, speaker, since, until }: ThreadEntryListing,
-  { after, limit } = { after: 0, limit: mostOfTask },
-): Promise<EntryMessages> {
-  const opening = await openingOf(view, task);
-  const messages: PlacedMessage[] = [];
-  for (let from = Math.max(after, 0); messages.length < limit;) {
-    const rows = Math.min(rowsAtOnce, limit - messages.length);
-    const page = await view.messages(speaker, { after: from, limit: rows, maxLength: longestRead });
+  { speaker, since, until }: ThreadEntryListing,
+  { after, atOnce }: { readonly after: number; readonly atOnce: number },
+): AsyncGenerator<PlacedMessage> {
+  for (let from = after; ;) {
+    const page = await view.messages(speaker, { after: from, limit: atOnce, maxLength: longestRead });
     for (const { seq, attempt, body } of page.rows) {
-      if (until !== null && seq > until) return { opening, messages };
-      if (attempt >= since) messages.push(placed(seq, body ?? "null"));
+      if (until !== null && seq > until) return;
+      if (attempt >= since) yield placed(seq, body ?? "null");
     }
     from = page.rows.at(-1)?.seq ?? from;
-    if (!page.more) break;
+    if (!page.more) return;
   }
-  return { opening, messages };
 }
 
 function placed(seq: number, body: string): PlacedMessage {
