@@ -87,6 +87,27 @@ test("a goal is on the board from the moment it is handed over, and its cost is 
   index.close();
 });
 
+test("what was used is counted, however much somebody says that it was", (t) => {
+  const index = openInsightDatabase(tempFolder(t), { salt, last: 9 });
+  const most = Number.MAX_SAFE_INTEGER;
+  const claimed = (seq: number): TaskEvent => ({
+    ...base,
+    seq,
+    at: seq * 60_000,
+    type: "step.finished",
+    data: { key: "k", outcome: "ok", tokens: most, money_micro_usd: most },
+  });
+  index.apply(batch({ ...created, data: { ...created.data, runner: "manager" } }, claimed(2), claimed(3)));
+  index.apply(batch(claimed(4), claimed(5)));
+  const [row] = tasksBy(index.database, { order: "quietest", from: 0, limit: 5 });
+  assert.equal(row?.tokens, most);
+  const { goals } = boardOf(index.database, { status: null, folder: null, before: 1e9, limit: 5, folders: false });
+  assert.equal(goals[0]?.money, most);
+  const [point] = seriesOf(index.database, { from: 0, to: 6e6, bucketMs: 6e6 });
+  assert.partialDeepStrictEqual(point, { tokens: most, money: most, created: 1 });
+  index.close();
+});
+
 test("texts are bounded, however long or deep they are", () => {
   let deep: unknown = "core";
   for (let level = 0; level < 5_000; level += 1) deep = [deep];

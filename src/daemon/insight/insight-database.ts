@@ -42,14 +42,17 @@ CREATE TABLE texts (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT 
 CREATE VIRTUAL TABLE words USING fts5(text, tags, content='texts', content_rowid='seq', tokenize='unicode61 remove_diacritics 2', prefix='3');
 `;
 
+/** The largest number that is exact. What models and workers say that they used may add up to more, and must still be read. */
+const largest = Number.MAX_SAFE_INTEGER;
+
 const writes = {
   addTask: `INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?, NULL, 0, 0) ON CONFLICT (id) DO NOTHING`,
   changeTask: `UPDATE tasks SET last_at = MAX(last_at, ?2), status = IFNULL(?3, status), ended_at = IFNULL(?4, ended_at),
-    tokens = tokens + ?5, money = money + ?6 WHERE id = ?1`,
+    tokens = MIN(tokens + ?5, ${largest}), money = MIN(money + ?6, ${largest}) WHERE id = ?1`,
   addMinute: `INSERT INTO minutes VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (minute) DO UPDATE SET
     created = created + excluded.created, completed = completed + excluded.completed, failed = failed + excluded.failed,
-    canceled = canceled + excluded.canceled, asks = asks + excluded.asks, tokens = tokens + excluded.tokens,
-    money = money + excluded.money`,
+    canceled = canceled + excluded.canceled, asks = asks + excluded.asks, tokens = MIN(tokens + excluded.tokens, ${largest}),
+    money = MIN(money + excluded.money, ${largest})`,
   addError: `INSERT INTO errors VALUES (?, ?, ?, ?, ?)`,
   addEvidence: `INSERT OR IGNORE INTO evidence VALUES (?, ?)`,
   openAsk: `INSERT OR REPLACE INTO asks VALUES (?, ?)`,
@@ -61,7 +64,7 @@ const writes = {
   setLink: `INSERT OR REPLACE INTO links VALUES (?, ?, ?)`,
   setGoal: `UPDATE goals SET status = ?2, reason = ?3, updated_at = MAX(updated_at, ?4) WHERE root = ?1`,
   endGoal: `UPDATE goals SET ended_at = ?2, updated_at = MAX(updated_at, ?2) WHERE root = ?1`,
-  addUse: `UPDATE goals SET tokens = tokens + ?2, money = money + ?3, updated_at = MAX(updated_at, ?4) WHERE root = ?1`,
+  addUse: `UPDATE goals SET tokens = MIN(tokens + ?2, ${largest}), money = MIN(money + ?3, ${largest}), updated_at = MAX(updated_at, ?4) WHERE root = ?1`,
   addText: `INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?)`,
   addWords: `INSERT INTO words (rowid, text, tags) VALUES (?, ?, ?)`,
   setPosition: `UPDATE about SET position = ?`,

@@ -32,7 +32,10 @@ const page = { limit: 500, maxLength: 512 * 1024 };
 const collectMs = 200;
 /** How long a question waits for the index to read what had happened before it was asked. */
 const catchUpMs = 2_000;
+/** A thread that takes longer for one answer counts as lost. */
 const answerMs = 20_000;
+/** Beyond so many open questions, further ones are refused instead of making everybody wait. */
+const mostOpen = 32;
 const closeMs = 500;
 
 interface OpenCall {
@@ -54,8 +57,7 @@ export class InsightIndex {
     call: InsightCall & { readonly kind: K },
   ): Promise<InsightReach & { readonly answer: Extract<InsightAnswer, { kind: K }> }> {
     if (this.#closed) throw new TuttiError("stopped", "the service is being stopped; ask again when it is back");
-    this.#started ??= this.#start();
-    const follower = await this.#started;
+    const follower = await this.#follower();
     const wanted = Math.max(this.#deps.feed.position, await this.#deps.view.lastEvent());
     await follower.reached(wanted, catchUpMs);
     const answer = await follower.call(call);
@@ -72,12 +74,28 @@ export class InsightIndex {
     await follower?.close();
   }
 
+  /** One that could not begin is forgotten; otherwise every later question would get its error, too. */
+  #follower(): Promise<Follower> {
+    if (this.#started !== undefined) return this.#started;
+    const started = this.#start();
+    this.#started = started;
+    started.catch(() => {
+      if (this.#started === started) this.#started = undefined;
+    });
+    return started;
+  }
+
   async #start(): Promise<Follower> {
     const follower = new Follower(this.#deps, (error) => {
       this.#started = undefined;
       if (!this.#closed) this.#deps.onError(error);
     });
-    await follower.begin();
+    try {
+      await follower.begin();
+    } catch (thrown) {
+      await follower.close();
+      throw thrown;
+    }
     return follower;
   }
 }
@@ -101,6 +119,7 @@ class Follower {
   #wake: () => void = () => undefined;
   #rest = new AbortController();
   #progress = Promise.withResolvers<void>();
+  #stuck: NodeJS.Timeout | undefined;
 
   constructor(deps: InsightDeps, onEnd: (error: unknown) => void) {
     this.#deps = deps;
@@ -137,17 +156,16 @@ class Follower {
 
   async call(call: InsightCall): Promise<InsightAnswer> {
     if (this.#ending.signal.aborted || this.#worker === undefined) throw unavailable();
+    if (this.#open.length >= mostOpen && call.kind !== "apply") {
+      throw new TuttiError("slow_down", "many searches and charts are being asked for at once; ask again in a moment");
+    }
     const { promise, resolve, reject } = Promise.withResolvers<InsightAnswer>();
     this.#open.push({ resolve, reject });
     this.#worker.postMessage(call);
-    const timer = setTimeout(() => this.#fail(new Error(`the index took too long for ${call.kind}`)), answerMs);
-    try {
-      const answer = await promise;
-      if (answer.kind === "failed") throw new TuttiError("internal", `the index could not answer: ${answer.message}`);
-      return answer;
-    } finally {
-      clearTimeout(timer);
-    }
+    if (this.#open.length === 1) this.#watch();
+    const answer = await promise;
+    if (answer.kind === "failed") throw new TuttiError("internal", `the index could not answer: ${answer.message}`);
+    return answer;
   }
 
   async close(): Promise<void> {
@@ -208,6 +226,14 @@ class Follower {
 
   #answered(answer: InsightAnswer): void {
     this.#open.shift()?.resolve(answer);
+    this.#watch();
+  }
+
+  /** Gives the oldest open call its time. Calls that wait behind it have theirs later. */
+  #watch(): void {
+    clearTimeout(this.#stuck);
+    if (this.#open.length === 0) return;
+    this.#stuck = setTimeout(() => this.#fail(new Error("the index took too long for an answer")), answerMs);
   }
 
   #fail(error: unknown): void {
@@ -215,6 +241,7 @@ class Follower {
     this.#ending.abort();
     this.#hurry();
     for (const { reject } of this.#open.splice(0)) reject(unavailable(error));
+    clearTimeout(this.#stuck);
     if (isFirst) {
       void this.#worker?.terminate();
       this.#onEnd(error);

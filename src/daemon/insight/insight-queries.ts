@@ -178,7 +178,7 @@ export function boardOf(
 
 export function seriesOf(database: DatabaseSync, { from, to, bucketMs }: SeriesQuestion): SeriesRow[] {
   const sums = ["created", "completed", "failed", "canceled", "asks", "tokens", "money"];
-  const sql = `SELECT ?1 + CAST((minute - ?1) / ?3 AS INTEGER) * ?3 AS at, ${sums.map((name) => `SUM(${name}) AS ${name}`).join(", ")}
+  const sql = `SELECT ?1 + CAST((minute - ?1) / ?3 AS INTEGER) * ?3 AS at, ${sums.map(summed).join(", ")}
     FROM minutes WHERE minute >= ?1 AND minute < ?2 GROUP BY 1 ORDER BY 1`;
   return rows(database, sql, [from, to, bucketMs], (row) => ({
     at: integer(row, "at"),
@@ -190,6 +190,11 @@ export function seriesOf(database: DatabaseSync, { from, to, bucketMs }: SeriesQ
     tokens: integer(row, "tokens"),
     money: integer(row, "money"),
   }));
+}
+
+/** Whole up to the largest number that is exact; a plain sum of large numbers would be an error. */
+function summed(name: string): string {
+  return `CAST(MIN(TOTAL(${name}), ${Number.MAX_SAFE_INTEGER}) AS INTEGER) AS ${name}`;
 }
 
 export function tasksBy(database: DatabaseSync, { order, from, limit }: TasksQuestion): TaskRow[] {
