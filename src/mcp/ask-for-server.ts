@@ -9,6 +9,10 @@ import { Answer } from "../protocol/task/ask.ts";
 import type { Elicitation, Elicited } from "./mcp-connection.ts";
 
 const longestMessage = 8_000;
+const longestUrl = 4_000;
+const longestSchema = 16_000;
+/** How often a server may ask during one call. Whatever it asks beyond is declined, and nobody sees it. */
+const mostAsks = 10;
 /** How often each step has asked: a step that is repeated finds its answers under the same keys. */
 const asked = new WeakMap<object, number>();
 
@@ -19,9 +23,10 @@ type AskingStep = StepContext & Partial<Pick<RunningStep, "during">>;
 /** The server's words are shown as the server's, and nothing but the answer goes back. */
 export async function askPerson(server: string, wanted: Elicitation, step: AskingStep): Promise<Elicited> {
   const { during, signal } = step;
-  if (during === undefined) return { action: "decline" };
+  if (during === undefined || !isBounded(wanted)) return { action: "decline" };
   const said = escapeInvisible(wanted.message.slice(0, longestMessage));
   const count = (asked.get(during) ?? 0) + 1;
+  if (count > mostAsks) return { action: "decline" };
   asked.set(during, count);
   const key = `mcp.${count}`;
   if (wanted.url !== undefined) {
@@ -50,6 +55,12 @@ export function defaultsIn(schema: Readonly<Record<string, unknown>>): Content {
   const proposed = Object.entries(properties).map(([name, field]) => [name, field.default]);
   const defaults: unknown = Object.fromEntries(proposed.filter(([, value]) => isPlain(value)));
   return isContent(defaults) ? defaults : {};
+}
+
+/** What is asked is recorded and shown, so a server must not make it as long as it likes; and only web pages are to be opened. */
+function isBounded({ url, schema }: Elicitation): boolean {
+  if (url !== undefined && (url.length > longestUrl || !/^https?:\/\//i.test(url))) return false;
+  return schema === undefined || JSON.stringify(schema).length <= longestSchema;
 }
 
 function jsonOf(text: string): unknown {

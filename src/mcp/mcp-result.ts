@@ -51,6 +51,12 @@ export function resourceText(contents: readonly unknown[]): string {
   return bounded(parts.map((part) => (part.success ? partText(part.data) : "[what cannot be read]")).join("\n"));
 }
 
+/** A list or a prompt as the server gave it; its text, cut, when it is too long to be kept whole. */
+export function boundedValue(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? "null";
+  return text.length <= longestText ? value : bounded(text);
+}
+
 function partText(part: z.infer<typeof Part>): string {
   if ("text" in part && typeof part.text === "string") return part.text;
   if ("data" in part && typeof part.data === "string") {

@@ -13,7 +13,7 @@ import type { McpServerEntry } from "../protocol/invocation/mcp-servers.ts";
 import { isJsonObject } from "../protocol/toolcalls/tool-call.ts";
 import { askPerson } from "./ask-for-server.ts";
 import type { CallContext, McpConnection } from "./mcp-connection.ts";
-import { resourceText, resultOf } from "./mcp-result.ts";
+import { boundedValue, resourceText, resultOf } from "./mcp-result.ts";
 import { type OfferedTool, toolHash, toolName } from "./server-identity.ts";
 import type { ServerPool } from "./server-pool.ts";
 
@@ -160,10 +160,12 @@ function readingTools(servers: readonly AgreedServer[], options: ServerToolsOpti
       ...about,
       run: ({ server }, context) => {
         const found = find(server);
-        return withServer(found, { pool, context }, async (connection, call) => ({
-          ...(found.resources ? Object(await connection.listResources(call)) : {}),
-          ...(found.prompts ? Object(await connection.listPrompts(call)) : {}),
-        }));
+        return withServer(found, { pool, context }, async (connection, call) =>
+          boundedValue({
+            ...(found.resources ? Object(await connection.listResources(call)) : {}),
+            ...(found.prompts ? Object(await connection.listPrompts(call)) : {}),
+          }),
+        );
       },
     }),
     stepTool({
@@ -186,7 +188,9 @@ function readingTools(servers: readonly AgreedServer[], options: ServerToolsOpti
       }),
       ...about,
       run: ({ server, name, arguments: given }, context) =>
-        withServer(find(server), { pool, context }, (connection, call) => connection.getPrompt(name, given, call)),
+        withServer(find(server), { pool, context }, async (connection, call) =>
+          boundedValue(await connection.getPrompt(name, given, call)),
+        ),
     }),
   ];
 }

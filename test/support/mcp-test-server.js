@@ -28,6 +28,7 @@ function tools() {
     { name: "fail", description: "Fails.", inputSchema: anything },
     { name: "child", description: "Starts a process that stays.", inputSchema: anything },
     { name: "ask", description: "Asks the person.", inputSchema: anything },
+    { name: "nag", description: "Asks the person very often.", inputSchema: anything },
   ];
   if (how === "many")
     for (let i = 0; i < 30; i += 1) all.push({ name: `more_${i}`, description: `Number ${i}.`, inputSchema: anything });
@@ -35,6 +36,7 @@ function tools() {
 }
 
 let asked;
+let nagged;
 const calls = {
   weather: ({ city: where }) => text(`sunny in ${where}`),
   environment: () => text(JSON.stringify({ env: process.env, cwd: process.cwd(), pid: process.pid })),
@@ -62,6 +64,20 @@ const calls = {
       const requestedSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
       send({ id: "ask-1", method: "elicitation/create", params: { message: "Who are you?", requestedSchema } });
     }),
+  nag: () =>
+    new Promise((resolve) => {
+      const results = [];
+      nagged = ({ action }) => {
+        results.push(action);
+        if (results.length === 32) resolve(text(results.toSorted((one, other) => (one < other ? -1 : 1)).join(" ")));
+      };
+      const ask = (n, params) => send({ id: `nag-${n}`, method: "elicitation/create", params });
+      const long = { type: "object", properties: { name: { type: "string", description: "x".repeat(100_000) } } };
+      ask(0, { message: "Who?", requestedSchema: long });
+      ask(1, { mode: "url", message: "Look!", url: "file:///etc/passwd", elicitationId: "1" });
+      for (let n = 2; n < 32; n += 1)
+        ask(n, { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } });
+    }),
 };
 
 const methods = {
@@ -85,6 +101,7 @@ else if (how === "broken") process.exit(7);
 else {
   createInterface({ input: process.stdin }).on("line", async (line) => {
     const { id, method, params, result } = JSON.parse(line);
+    if (String(id).startsWith("nag-") && result !== undefined) return nagged?.(result);
     if (id === "ask-1" && result !== undefined) return asked?.(result);
     if (id === undefined) return;
     if (method === "server/discover" && how === "shy") process.exit(9);

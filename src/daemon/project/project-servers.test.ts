@@ -179,4 +179,19 @@ describe("an agent", () => {
     assert.deepEqual(await tutti.answer(question.id, { kind: "question", value }, person), { accepted: true });
     assert.match(await heard(task), /accept.*Ada/);
   });
+
+  test("is spared a server that asks very often, very long, or to open what is no web page", async () => {
+    const task = await start([{ tool: "mcp__nags__nag" }], { mcp_servers: { nags: server("good") } });
+    await answer(await asked(task), true);
+    const questions = await until(async () => {
+      const open = (await tutti.asks(task)).filter(({ kind }) => kind === "question");
+      return open.length >= 10 ? open : undefined;
+    });
+    assert.equal(questions.length, 10);
+    for (const { id, question } of questions) {
+      assert.match(question, /The MCP server nags asks: Who\?/);
+      await tutti.answer(id, { kind: "question", value: { name: "Ada" } }, person);
+    }
+    assert.match(await heard(task), new RegExp(["accept ".repeat(10), "decline ".repeat(21), "decline"].join("")));
+  });
 });

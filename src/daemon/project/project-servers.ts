@@ -122,7 +122,8 @@ async function offerOf(
   if (changed === undefined || known.declined.includes(toolsHash(changed.tools))) return known.offer;
   const question = changeQuestion(name, known.offer.tools, changed.tools);
   const details = { mcp_server: name, project, hash: toolsHash(changed.tools), tools: changed.tools };
-  const waited = await durable.wait(`mcp.tools.${toolsHash(changed.tools)}`, {
+  // The key names the server, too: a yes to the tools of one is none to those of another.
+  const waited = await durable.wait(`mcp.tools.${server.hash}.${toolsHash(changed.tools)}`, {
     ask: { kind: "approval", question, details },
     schema: Answer,
   });
