@@ -25,7 +25,7 @@ export type AuthResult =
 
 export interface AuthDeps {
   readonly keys: Pick<Keys, "find" | "isRevoked" | "onRevoked">;
-  readonly pages: Pick<PageTokens, "find" | "isInForce">;
+  readonly pages: Pick<PageTokens, "find" | "isInForce" | "onEnded">;
   readonly operators: Pick<OperatorHub, "authenticates" | "keyOf">;
 }
 
@@ -137,12 +137,22 @@ export function revokedSince({ keys, pages }: AuthDeps, caller: Caller): HttpErr
   return lasts ? undefined : httpError("unauthorized", unknownBearer);
 }
 
-/** For requests that last: calls `end` when the key of the caller is revoked. Returns a function that stops listening. */
-export function onceRevoked({ keys }: AuthDeps, caller: Caller, end: (why: TuttiError) => void): () => void {
+/** For requests that last: calls `end` when the key of the caller is revoked, or its page signs out. Returns a function that stops listening. */
+export function onceRevoked({ keys, pages }: AuthDeps, caller: Caller, end: (why: TuttiError) => void): () => void {
   if (caller.kind !== "key") return () => undefined;
-  return keys.onRevoked((id) => {
-    if (id === caller.id) end(new TuttiError("unauthorized", unknownBearer));
+  const ended = (): void => end(new TuttiError("unauthorized", unknownBearer));
+  const offRevoked = keys.onRevoked((id) => {
+    if (id === caller.id) ended();
   });
+  const { page } = caller;
+  if (page === undefined) return offRevoked;
+  const offEnded = pages.onEnded((digest) => {
+    if (digest === page.digest) ended();
+  });
+  return () => {
+    offRevoked();
+    offEnded();
+  };
 }
 
 function workerWithoutBearer(): AuthResult {

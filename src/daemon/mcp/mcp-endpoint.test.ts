@@ -105,7 +105,7 @@ describe("the path /mcp", () => {
     assert.match(String(JSON.stringify(refused)), /not found|goal_start/);
   });
 
-  test("answers nobody without a key, with a wrong key, from another page, or under another name of the host", async () => {
+  test("answers nobody without a key, with a wrong key or from another page, and no many calls in one request", async () => {
     const { url } = daemon.found.daemon;
     const post = (headers: Record<string, string>): Promise<number> =>
       fetch(`${url}/mcp`, {
@@ -126,6 +126,12 @@ describe("the path /mcp", () => {
       body: deep,
     });
     assert.equal(response.status, 422);
+    const batch = await fetch(`${url}/mcp`, {
+      method: "POST",
+      headers: { authorization, "content-type": "application/json", accept: "application/json, text/event-stream" },
+      body: JSON.stringify([1, 2].map((id) => ({ jsonrpc: "2.0", id, method: "tools/list" }))),
+    });
+    assert.deepEqual([batch.status, /batch of messages/.test(await batch.text())], [422, true]);
   });
 
   test("lets a model be the operator and the worker of a task, and a worker's handle opens the tools of workers only", async () => {

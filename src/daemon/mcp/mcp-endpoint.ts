@@ -63,6 +63,10 @@ export function mcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       if (!json.ok && json.fault !== "bad_json") {
         return httpError("invalid_input", `the body cannot be read safely (${json.fault}); send a simpler one`);
       }
+      // Each request counts once against the limits of its key, so it is one call.
+      if (json.ok && Array.isArray(json.value)) {
+        return httpError("invalid_input", "this is a batch of messages; send each message in a request of its own");
+      }
       const input = { params: {}, query: {}, headers: {}, body: undefined, text: read.text, caller };
       const active = new ActiveRequest({ request, response, stopping: options.stopping, auth, input });
       const slowDown = async (error: TuttiError): Promise<TuttiError> =>
@@ -75,7 +79,8 @@ export function mcpEndpoint(options: McpEndpointOptions): McpEndpoint {
         ]);
         tools ??= allTools(state);
         const answer = await serveExchange({
-          request: webRequest(request, read.text, active.signal),
+          // What cannot be read here is not read by the server either.
+          request: webRequest(request, json.ok ? read.text : "", active.signal),
           body: json.ok ? json.value : undefined,
           facts: { caller: mcpCaller(state, request, caller), folder: header(request, "tutti-folder"), slowDown },
           tools,

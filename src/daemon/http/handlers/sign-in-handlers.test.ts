@@ -2,10 +2,16 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { type Kit, openKit, type Replied } from "../../../../test/support/http-kit.ts";
+import { until } from "../../../../test/support/wait-until.ts";
+import { Answer } from "../../../protocol/task/ask.ts";
 
 let kit: Kit;
 before(async () => {
-  kit = await openKit();
+  kit = await openKit({
+    runners: {
+      loop: (durable) => durable.wait("ask", { ask: { kind: "approval", question: "Go on?" }, schema: Answer }),
+    },
+  });
 });
 after(() => kit.close());
 
@@ -97,12 +103,18 @@ async function streamed(bearer: string): Promise<{ readonly end: Promise<string>
   return { end: response.text() };
 }
 
-test("a token and its streams end with the key, and streams with the token", async () => {
+test("a token, its streams and its waits end with the key, and streams and waits with the token", async () => {
   const ann = await kit.keys.add({ name: "ann", role: "operator" });
+  const task = await kit.start({ agent: "waits" });
   const [one, two] = [await tokenOf(ann.key), await tokenOf(ann.key)];
   const [first, second] = [await streamed(one), await streamed(two)];
+  const began = Date.now();
+  const waits = kit.call(`/v1/tasks/${task}/result?wait_ms=30000`, { headers: by(one) });
+  await until(async () => (await kit.state.client.asks(task))[0]);
   await kit.call("/v1/sign-in", { method: "DELETE", headers: by(one) });
   assert.match(await first.end, /"code":"unauthorized"/);
+  assert.equal((await waits).status, 401);
+  assert.ok(Date.now() - began < 20_000);
   assert.equal(await statusWith(two), 200);
   await kit.keys.revoke(ann.id);
   assert.match(await second.end, /"code":"unauthorized"/);
