@@ -61,12 +61,14 @@ function buildProgram(localHost: () => Promise<Host>): Command {
       ? localHost()
       : (await import("./remote/remote-host.ts")).remoteHost(await localHost(), target);
   const program = new Command("tutti")
-    .description("Runs trees of AI agents that delegate work to each other. A crash or a restart loses nothing.")
+    .description(
+      "Takes a goal in your words and has AI agents reach it, with evidence. A crash or a restart loses nothing.",
+    )
     .helpOption("-h, --help", "show help, with examples")
     // An option belongs to the command it follows: `models login` has options that `models` has, too.
     .enablePositionalOptions()
     .addHelpText("after", `\n${exitStatuses}`);
-  program.commandsGroup("Agents and models:");
+  program.commandsGroup("Goals, agents and models:");
   declareGoalCommands(program, host);
   declareAgentCommands(program, host);
   program.commandsGroup("Tasks:");

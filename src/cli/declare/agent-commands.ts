@@ -106,7 +106,7 @@ function declareRun(agents: Command, host: () => Promise<Host>): void {
     .option("--thread <name>", "say it into the thread with this name, which is made if there is none")
     .option(
       "-c, --continue [thread]",
-      "go on with a thread, by its name or id, or with what the agent was asked last in this project",
+      "go on with a thread, by its name or id, or with what the agent was asked last in this project; write it after the prompt",
     )
     .addOption(stateOption())
     .option("--new", "start a new run even if the same run is unfinished")
