@@ -9,7 +9,8 @@ import type { Tutti } from "../../client/client.ts";
 import { httpClient } from "../../client/http-client.ts";
 import type { OpenAsk } from "../../protocol/api/task-shapes.ts";
 
-const program = join(import.meta.dirname, "..", "..", "..", "test", "support", "mcp-test-server.js");
+const clone = join(import.meta.dirname, "..", "..", "..");
+const program = join(clone, "test", "support", "mcp-test-server.js");
 const person = { kind: "person", name: "you" } as const;
 
 let scene: UpScene;
@@ -22,6 +23,10 @@ before(async () => {
   scene = upScene({ after: (end) => void ends.push(() => Reflect.apply(end ?? (() => undefined), undefined, [])) });
   project = join(scene.folder, "project");
   mkdirSync(join(project, ".git"), { recursive: true });
+  // A clone in /tmp or in a home folder is hidden from confined programs, unless the person names it.
+  mkdirSync(join(scene.folder, ".tutti"), { mode: 0o700 });
+  const config = JSON.stringify({ acp: { toolchains: [clone] } });
+  writeFileSync(join(scene.folder, ".tutti", "tutti.config.json"), config, { mode: 0o600 });
   daemon = await scene.up();
   tutti = httpClient({ url: daemon.found.daemon.url, key: daemon.found.key });
 });
