@@ -22,7 +22,8 @@ const ownCode = join(import.meta.dirname, inSource ? "../.." : "..");
 const ownModule = (path: string): string => pathToFileURL(join(ownCode, `${path}${extname(import.meta.url)}`)).href;
 /** A config may import Tutti wherever it is: it means the Tutti that reads it. */
 const ownModules = new Map([
-  ["tutti", ownModule("index")],
+  ["tutti", ownModule(inSource ? "index" : "node/index")],
+  ["tutti/testing", ownModule(inSource ? "library/testing" : "node/testing")],
   ["tutti/client", ownModule("client/index")],
   ["tutti/protocol", ownModule("protocol/index")],
 ]);
