@@ -272,3 +272,32 @@ test("what only this process has is refused over HTTP, and says what to do", asy
   const owned = agent({ name: "owned", instructions: "x", model: object });
   await assert.rejects(tutti.run(owned, "go"), failsWith("invalid_input", /provider\/model/));
 });
+
+test("over HTTP, a program answers the questions of its own runs and none of anybody else", async (t) => {
+  const kit = await openKit();
+  t.after(() => kit.close());
+  const others = await openTutti({ url: kit.http.url, key: kit.key });
+  t.after(() => others.close());
+  const theirs = await others.run(asker, "go");
+  await until(async () => (await theirs.asks())[0]);
+  const asked: string[] = [];
+  const eager = await openTutti({
+    url: kit.http.url,
+    key: kit.key,
+    onAsk({ task, choices }) {
+      asked.push(task);
+      return choices[1];
+    },
+  });
+  t.after(() => eager.close());
+  const later = await others.run(asker, "go later");
+  await until(async () => (await later.asks())[0]);
+  const mine = await eager.run(asker, "go, too");
+  assert.match(await mine.result(), /y/);
+  assert.equal(asked.length, 1);
+  for (const run of [theirs, later]) {
+    const [ask] = await run.asks();
+    assert.equal(await ask?.answer("x"), true, "nobody has answered it");
+    assert.match(await run.result(), /x/);
+  }
+});

@@ -28,7 +28,7 @@ export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk
     const watched = work.catch(() => undefined).finally(() => watching.delete(watched));
     watching.add(watched);
   };
-  if (onAsk !== undefined) {
+  if (onAsk !== undefined && !source.isShared) {
     watch(
       answerAsks(source.client, { onAsk, signal: closing.signal, isOthers: (root) => answered.has(root), onError }),
     );
@@ -39,9 +39,10 @@ export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk
     const { task } = started;
     const { signal } = options;
     const until = closing.signal;
-    if (options.onAsk !== undefined) {
+    const own = options.onAsk ?? (source.isShared ? onAsk : undefined);
+    if (own !== undefined) {
       answered.add(task);
-      watch(answerAsks(source.client, { task, onAsk: options.onAsk, signal: until, onError }));
+      watch(answerAsks(source.client, { task, onAsk: own, signal: until, onError }));
     }
     if (source.attend !== undefined) watch(source.attend(task, agents, until));
     if (signal === undefined) return;

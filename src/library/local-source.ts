@@ -56,6 +56,7 @@ function fileOf({ agents }: CompiledProgram): InvocationFile {
 }
 
 class LocalSource implements RunSource {
+  readonly isShared = false;
   readonly #opened: OpenedProgram;
   readonly #limits: Partial<Budget>;
 

@@ -49,6 +49,7 @@ export interface OpenRemoteOptions {
   readonly url: string;
   /** An API key, `tk_…`. */
   readonly key: string;
+  /** Called with each question of the runs that this program starts or finds, if they have no function of their own; never with those of others. */
   readonly onAsk?: OnAsk | undefined;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;

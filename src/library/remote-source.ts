@@ -37,6 +37,7 @@ export function remoteSource({ url, key, fetch: send }: OpenRemoteOptions): RunS
     return { task, existed };
   };
   return {
+    isShared: true,
     client,
     startAgent: (agent, prompt, settings) => start([agent], single(named(agent.name, prompt)), settings),
     startFanOut: (targets, settings) =>

@@ -18,6 +18,8 @@ export interface StartSettings extends Pick<StartRunOptions, "key" | "budget" | 
 }
 
 export interface RunSource {
+  /** Others have tasks there, too: this program answers questions of its own runs and of no others. */
+  readonly isShared: boolean;
   readonly client: Pick<
     Tutti,
     | "follow"
