@@ -33,6 +33,9 @@ const remoteCommands: ReadonlySet<string> = new Set([
   "stop",
   "kill",
   "tasks",
+  "threads",
+  "threads show",
+  "threads fork",
   "show",
   "logs",
   "export",
@@ -72,7 +75,8 @@ const contextOption = (): Option =>
 
 /** `name` is the command without `tutti`, such as `keys list`. */
 export function declareTarget(command: Command, name: string): void {
-  if (command.commands.length > 0 && name !== "models" && name !== "workspaces" && name !== "schedules") return;
+  // The others of these only hold the commands below them.
+  if (command.commands.length > 0 && !remoteCommands.has(name)) return;
   if (name.startsWith("context")) return;
   if (!remoteCommands.has(name)) {
     command.addOption(urlOption().hideHelp()).addOption(contextOption().hideHelp());
