@@ -3,6 +3,9 @@
 import { TuttiError } from "../protocol/error.ts";
 
 const longestBody = 32 * 2 ** 20;
+/** A stream may bring so many events at once, and so many in each second after that. */
+const burst = 1_000;
+const perSecond = 200;
 
 /** Throws `refused` for an address that may not be called. */
 export function checkedUrl(text: string): URL {
@@ -24,15 +27,42 @@ export function boundedFetch(transport: typeof fetch = fetch): typeof fetch {
   };
 }
 
-/** In a stream of events each event has the limit, elsewhere the whole body. */
+/** In a stream of events each event has the limit, elsewhere the whole body. Events may also not come too fast. */
 function counted(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
+  let allowance = burst;
+  let countedAt = performance.now();
+  const countEvents = isStream ? eventCounter() : () => 0;
   return new TransformStream({
     transform(chunk, controller) {
       const end = isStream ? chunk.lastIndexOf(0x0a) : -1;
       size = end === -1 ? size + chunk.length : chunk.length - end;
-      if (size <= longestBody) controller.enqueue(chunk);
-      else controller.error(new TuttiError("too_large", `the server sent more than ${longestBody} bytes at once`));
+      const now = performance.now();
+      allowance = Math.min(burst, allowance + ((now - countedAt) / 1000) * perSecond) - countEvents(chunk);
+      countedAt = now;
+      if (size > longestBody) {
+        controller.error(new TuttiError("too_large", `the server sent more than ${longestBody} bytes at once`));
+      } else if (allowance < 0) {
+        controller.error(new TuttiError("slow_down", "the server sends more messages than anybody can read"));
+      } else controller.enqueue(chunk);
     },
   });
+}
+
+/** How many events end in each chunk: an event ends with an empty line, and a line with CR, LF or both. */
+function eventCounter(): (chunk: Uint8Array) => number {
+  let isLineEmpty = true;
+  let wasReturn = false;
+  return (chunk) => {
+    let events = 0;
+    for (const byte of chunk) {
+      const isSecondOfTwo = byte === 0x0a && wasReturn;
+      wasReturn = byte === 0x0d;
+      if (isSecondOfTwo) continue;
+      const isEnd = byte === 0x0a || byte === 0x0d;
+      if (isEnd && isLineEmpty) events += 1;
+      isLineEmpty = isEnd;
+    }
+    return events;
+  };
 }
