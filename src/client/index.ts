@@ -17,7 +17,14 @@ export { type WorkerClient, workerClient, type WorkerOptions } from "./worker-cl
 export { type ErrorCode, TuttiError } from "../protocol/error.ts";
 
 // The types that the signatures above speak of; their schemas are in `tutti/protocol`.
-export type { AgentSummary, ModelView, PolicyDecision, PolicyQuestion, RunnerView } from "../protocol/api/catalog.ts";
+export type {
+  AgentSummary,
+  ModelView,
+  PolicyDecision,
+  PolicyInForce,
+  PolicyQuestion,
+  RunnerView,
+} from "../protocol/api/catalog.ts";
 export type { GoalPage, GoalView, ListedGoal, StartedGoal, StartGoal } from "../protocol/api/goal-shapes.ts";
 export type { Board, FleetTasks, SearchPage } from "../protocol/api/insight-shapes.ts";
 export type { KeyRole, KeyView, MadeKey, NewKey, ServiceSetup, ServiceStatus } from "../protocol/api/service.ts";

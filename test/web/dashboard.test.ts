@@ -1,6 +1,6 @@
 // The dashboard in a real Chromium, served by a real daemon: from signing in to a verified report. Only the models are played.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
@@ -202,6 +202,35 @@ test(
   },
 );
 
+test(
+  "the page of a task shows the limits of its goal and the envelope of its review, with the reviewer's reasons",
+  { skip },
+  async () => {
+    const review = { task: "license", conf: 0.93, gate: "approve", findings: ["It names <b>MIT</b>."] };
+    const rules = [
+      {
+        agent: "manager",
+        raw: delegate([{ id: "license", prompt: "Name the license.", kind: "code_change", workdir: "." }]),
+      },
+      { agent: "worker", turn: 0, call: [{ tool: "write", args: { path: "LICENSE.txt", content: "MIT\n" } }] },
+      { agent: "worker", final: "It is MIT." },
+      { agent: "_reviewer", final: { review } },
+    ];
+    const started = await tutti.startGoal({ text: "Have a license.", folder: repository.folder, script: { rules } });
+    await page.goto(`${url}/goals/${started.goal}`);
+    await page.getByText("What becomes of the work of worker on license?").waitFor();
+    const [, worker, reviewer] = await tutti.tree(started.task);
+    for (const task of [worker, reviewer]) {
+      await page.goto(`${url}/tasks/${task?.id ?? ""}?view=routing`);
+      const envelope = page.getByRole("region", { name: "Review envelope" });
+      for (const part of ["Approve", "93 %", "It names <b>MIT</b>."]) await envelope.getByText(part).waitFor();
+      const budget = page.getByRole("region", { name: "Budget" });
+      await budget.getByRole("progressbar", { name: "Tasks: 3 of 100" }).waitFor();
+    }
+    await tutti.cancel(started.task, "seen");
+  },
+);
+
 async function treeUse(task: string): Promise<{ tokens: number }> {
   const tree = await tutti.tree(task);
   return { tokens: tree.reduce((sum, each) => sum + each.tokens, 0) };
@@ -291,6 +320,33 @@ test("a thread with an agent goes on from one message to the next", async () => 
   await box.fill("And now?");
   await page.getByRole("button", { name: "Send" }).click();
   await thread.getByText("I heard: And now?").waitFor();
+});
+
+test("the policy in force names its file, decides in the playground, and is reached on a phone", async () => {
+  const own = await newPage(await browser.newContext({ viewport: { width: 390, height: 840 } }));
+  await own.goto(`${url}/#code=${await freshCode()}`);
+  await own.getByRole("button", { name: "More" }).click();
+  await own.getByRole("dialog", { name: "More" }).getByRole("link", { name: "Policy" }).click();
+  const inForce = own.getByRole("region", { name: "Policy in force" });
+  await inForce.getByText("no file was written").waitFor();
+  await inForce.getByText("router: ").waitFor();
+  await own.getByText("By the policy in force.").waitFor();
+  await own.getByRole("button", { name: "Which model gets it?" }).click();
+  await own.getByRole("status").getByText("Goes to").waitFor();
+
+  // A policy that nobody agreed to is named, and neither shown nor used.
+  repository.write(".tutti/policy.toon", "policy:\n  router: evil/model\n");
+  await own.getByLabel("Project").selectOption(repository.folder);
+  await inForce.getByText("not in use").waitFor();
+  await inForce.getByText("was not trusted as it is now").waitFor();
+  await own.getByText("By the built-in policy.").waitFor();
+  assert.equal(await own.getByText("evil/model").count(), 0);
+  rmSync(join(repository.folder, ".tutti", "policy.toon"));
+
+  await own.getByRole("button", { name: "More" }).click();
+  await own.getByRole("button", { name: "Sign out" }).click();
+  await own.getByLabel("Or paste an access key").waitFor();
+  await own.context().close();
 });
 
 /** All rules in one theme. In the other one, and on the phone, those that depend on colours and places. */

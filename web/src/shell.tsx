@@ -8,7 +8,7 @@ import { useAsks, useStatus } from "./api/queries.ts";
 import { Toasts } from "./api/toasts.tsx";
 import { CommandPalette } from "./palette.tsx";
 import { Icon, type IconName, Logo } from "./ui/icons.tsx";
-import { TimeAgo } from "./ui/controls.tsx";
+import { Dialog, TimeAgo } from "./ui/controls.tsx";
 import { pageKeys, usePageKeys } from "./page-keys.ts";
 
 const links: readonly { readonly to: string; readonly title: string; readonly icon: IconName; readonly wide?: true }[] =
@@ -57,6 +57,7 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }): ReactN
 
 function Side({ onPalette, onSignOut }: { readonly onPalette: () => void; readonly onSignOut: () => void }): ReactNode {
   const { pathname } = useLocation();
+  const [more, setMore] = useState(false);
   const asks = useAsks().data?.length ?? 0;
   useEffect(() => {
     document.title = asks === 0 ? "Tutti" : `(${asks}) Tutti`;
@@ -87,6 +88,11 @@ function Side({ onPalette, onSignOut }: { readonly onPalette: () => void; readon
         <span>Search</span>
         <kbd className="end only-wide">Ctrl K</kbd>
       </button>
+      <button type="button" className="nav only-narrow" aria-haspopup="dialog" onClick={() => setMore(true)}>
+        <Icon name="more" />
+        <span>More</span>
+      </button>
+      {more ? <MoreSheet onClose={() => setMore(false)} onSignOut={onSignOut} /> : null}
       <span className="push" />
       <Link to="/shortcuts" className="nav only-wide">
         <Icon name="keys" />
@@ -97,6 +103,40 @@ function Side({ onPalette, onSignOut }: { readonly onPalette: () => void; readon
         <span>Sign out</span>
       </button>
     </nav>
+  );
+}
+
+/** On a phone: what has no room in the bar at the bottom. */
+function MoreSheet({
+  onClose,
+  onSignOut,
+}: {
+  readonly onClose: () => void;
+  readonly onSignOut: () => void;
+}): ReactNode {
+  const { pathname } = useLocation();
+  const pages = [...links.filter(({ wide }) => wide), { to: "/shortcuts", title: "Shortcuts", icon: "keys" } as const];
+  return (
+    <Dialog title="More" onClose={onClose}>
+      <div className="more">
+        {pages.map(({ to, title, icon }) => (
+          <Link
+            key={to}
+            to={to}
+            className="nav"
+            onClick={onClose}
+            {...(isAt(pathname, to) ? { "aria-current": "page" as const } : {})}
+          >
+            <Icon name={icon} />
+            <span>{title}</span>
+          </Link>
+        ))}
+        <button type="button" className="nav" onClick={onSignOut}>
+          <Icon name="out" />
+          <span>Sign out</span>
+        </button>
+      </div>
+    </Dialog>
   );
 }
 

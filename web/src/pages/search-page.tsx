@@ -82,7 +82,9 @@ function Hits({ q }: { readonly q: string }): ReactNode {
 function Hit({ hit }: { readonly hit: HitPage["hits"][number] }): ReactNode {
   const inner = (
     <>
-      <span className="tag">{hit.kind}</span>
+      <span className="hit-kind">
+        <span className="tag">{hit.kind}</span>
+      </span>
       <span className="col tightest grow">
         <span className="clip">
           <Words text={hit.title === "" ? hit.agent : hit.title} />

@@ -52,7 +52,7 @@ export function AskCard({ ask, selected = false, onSelect }: AskCardProps): Reac
         </Link>
         <span className="grow" />
         <span>
-          asked <TimeAgo at={ask.raised_at} />, waits until <TimeAgo at={ask.deadline} />
+          asked <TimeAgo at={ask.raised_at} />, an answer is due <TimeAgo at={ask.deadline} />
         </span>
       </div>
       {splitQuestion(question).map((part, index) =>

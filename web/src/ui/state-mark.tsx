@@ -71,6 +71,10 @@ const looks: Readonly<Record<string, Look>> = {
   supports: { drawing: "done", tone: "good", word: "Supports" },
   contradicts: { drawing: "failed", tone: "bad", word: "Contradicts" },
   nothing: { drawing: "ended", tone: "", word: "Proves nothing" },
+  // Reviews
+  approve: { drawing: "done", tone: "good", word: "Approve" },
+  revise: { drawing: "needs", tone: "warn", word: "Revise" },
+  escalate: { drawing: "needs", tone: "warn", word: "Escalate" },
   // Sessions
   queued: { drawing: "waiting", tone: "", word: "Queued" },
   working: { drawing: "busy", tone: "busy", word: "Working" },
@@ -78,6 +82,8 @@ const looks: Readonly<Record<string, Look>> = {
   stopped: { drawing: "ended", tone: "warn", word: "Stopped" },
   stalled: { drawing: "failed", tone: "bad", word: "Silent" },
   looping: { drawing: "failed", tone: "bad", word: "Going in circles" },
+  /** A conversation with the manager goes on until somebody ends it, so it is under way without being at work. */
+  conversing: { drawing: "waiting", tone: "busy", word: "Open" },
   idle: { drawing: "waiting", tone: "", word: "Idle" },
   ended: { drawing: "ended", tone: "", word: "Ended" },
   ok: { drawing: "done", tone: "good", word: "Ok" },

@@ -4,26 +4,30 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-import type { TaskId } from "../../../../src/client/index.ts";
+import { TuttiError } from "../../../../src/client/index.ts";
 import { useConnection } from "../../api/connection.tsx";
 import { duration } from "../../format/show-time.ts";
 import { Dialog, Facts, TimeAgo } from "../../ui/controls.tsx";
 import { OutputBlock, Words } from "../../ui/outside-text.tsx";
 import { StateMark } from "../../ui/state-mark.tsx";
 import { Pending } from "../problem-pages.tsx";
-import { findEvidence } from "./find-evidence.ts";
+import { ReviewEnvelope } from "../review-envelope.tsx";
 
 export function EvidenceDialog({
   evidence: id,
-  root,
   onClose,
 }: {
   readonly evidence: string;
-  readonly root: TaskId;
   readonly onClose: () => void;
 }): ReactNode {
-  const { tutti } = useConnection();
-  const read = useQuery({ queryKey: ["evidence", id, root], queryFn: () => findEvidence(tutti, root, id) });
+  const { call } = useConnection();
+  const read = useQuery({
+    queryKey: ["evidence", id],
+    queryFn: () => call("evidence", { params: { evidence: id } }),
+    staleTime: Infinity,
+    // The index that knows evidence follows the events within a second.
+    retry: (failures, error) => failures < 3 && error instanceof TuttiError && error.code === "not_found",
+  });
   const found = read.data;
   return (
     <Dialog title="Evidence" onClose={onClose}>
@@ -58,20 +62,7 @@ export function EvidenceDialog({
               <OutputBlock text={found.fact.output_tail || found.excerpt} label="Output of the check" />
             </>
           ) : found.fact.kind === "review" ? (
-            <Facts
-              rows={[
-                ["Verdict", found.fact.gate],
-                [
-                  "Reviewer",
-                  <Link key="r" to="/tasks/$task" params={{ task: found.fact.reviewer }}>
-                    {found.fact.reviewer}
-                  </Link>,
-                ],
-                ["Model", `${found.fact.model}${found.fact.same_model ? ", the same as the author's" : ""}`],
-                ["Confidence", found.fact.conf],
-                ["Findings", found.fact.findings.join("\n")],
-              ]}
-            />
+            <ReviewEnvelope fact={found.fact} />
           ) : (
             <OutputBlock text={found.excerpt || JSON.stringify(found.fact, null, 2)} />
           )}

@@ -17,6 +17,7 @@ import { StateMark } from "../../ui/state-mark.tsx";
 import { Pending } from "../problem-pages.tsx";
 import { Running } from "../running.tsx";
 import { Criteria } from "./criteria.tsx";
+import { UseBar } from "../../ui/use-bar.tsx";
 import { EvidenceDialog } from "./evidence-dialog.tsx";
 import { FollowUp } from "./follow-up.tsx";
 import { GoalGraph } from "./goal-graph.tsx";
@@ -74,14 +75,14 @@ export function GoalPage(): ReactNode {
           <Criteria goal={goal.data} report={report.data} onEvidence={show} />
           <Card title="Use">
             <div className="col">
-              <Use
+              <UseBar
                 label="Money"
                 value={tree.data?.money_micro_usd ?? 0}
                 of={goal.data.budget.money_micro_usd}
                 show={money}
               />
-              <Use label="Tokens" value={tree.data?.tokens ?? 0} of={goal.data.budget.tokens} show={count} />
-              <Use label="Tasks" value={tree.data?.tasks.size ?? 0} of={goal.data.budget.tasks} show={String} />
+              <UseBar label="Tokens" value={tree.data?.tokens ?? 0} of={goal.data.budget.tokens} show={count} />
+              <UseBar label="Tasks" value={tree.data?.tasks.size ?? 0} of={goal.data.budget.tasks} show={String} />
             </div>
           </Card>
           <FollowUp goal={goal.data} />
@@ -90,7 +91,6 @@ export function GoalPage(): ReactNode {
       {search.evidence === undefined ? null : (
         <EvidenceDialog
           evidence={search.evidence}
-          root={goal.data.task}
           onClose={() => void navigate({ to: "/goals/$goal", params: { goal: id }, search: { view } })}
         />
       )}
@@ -144,30 +144,6 @@ function GoalHead({
         )}
       </p>
     </header>
-  );
-}
-
-function Use({
-  label,
-  value,
-  of,
-  show,
-}: {
-  readonly label: string;
-  readonly value: number;
-  readonly of: number;
-  readonly show: (value: number) => string;
-}): ReactNode {
-  return (
-    <div className="col tightest">
-      <div className="row spread small">
-        <span className="soft">{label}</span>
-        <span className="num">
-          {show(value)} <span className="faint">of {show(of)}</span>
-        </span>
-      </div>
-      <Meter value={value} of={of} label={`${label}: ${show(value)} of ${show(of)}`} />
-    </div>
   );
 }
 

@@ -4,30 +4,49 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 
 import type { PolicyDecision } from "../../../../src/client/index.ts";
-import { defaultPolicy, encodePolicy } from "../../../../src/protocol/index.ts";
 import { useConnection } from "../../api/connection.tsx";
+import { useBoard } from "../../api/queries.ts";
 import { attempt } from "../../api/toasts.tsx";
 import { Card, Empty, Facts } from "../../ui/controls.tsx";
-import { OutputBlock, Words } from "../../ui/outside-text.tsx";
+import { Words } from "../../ui/outside-text.tsx";
 import { Pending } from "../problem-pages.tsx";
 import { examples } from "./handoff-examples.ts";
+import { PolicyText } from "./policy-in-force.tsx";
 
 export function PolicyPage(): ReactNode {
+  const { call } = useConnection();
   const [own, setOwn] = useState("");
+  const [folder, setFolder] = useState("");
+  const folders = useBoard().data?.folders ?? [];
+  const read = useQuery({
+    queryKey: ["policy", folder],
+    queryFn: () => call("policy", { query: folder === "" ? {} : { folder } }),
+  });
   return (
     <div className="page">
       <header className="page-head">
-        <h1>Policy</h1>
+        <div className="row folding">
+          <h1 className="grow">Policy</h1>
+          <label className="row small soft">
+            Project
+            <select className="input" value={folder} onChange={(event) => setFolder(event.target.value)}>
+              <option value="">the folder of the daemon</option>
+              {folders.map((each) => (
+                <option key={each} value={each}>
+                  {each}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
         <p className="soft">
           The policy decides which model gets a task, when somebody reviews it, and when a person is asked.
         </p>
       </header>
       <div className="two">
-        <Playground policy={own} />
+        <Playground policy={own.trim() === "" ? (read.data?.text ?? undefined) : own} isOwn={own.trim() !== ""} />
         <div className="col loose">
-          <Card title="Built-in policy">
-            <OutputBlock text={builtIn} lines={200} label="Policy" />
-          </Card>
+          {read.data === undefined ? <Pending error={read.error} /> : <PolicyText policy={read.data} />}
           <Card title="Try another policy">
             <textarea
               className="input mono"
@@ -44,15 +63,14 @@ export function PolicyPage(): ReactNode {
   );
 }
 
-const builtIn = encodePolicy(defaultPolicy);
-
-function Playground({ policy }: { readonly policy: string }): ReactNode {
+/** Without a policy, the built-in one decides. */
+function Playground({ policy, isOwn }: { readonly policy: string | undefined; readonly isOwn: boolean }): ReactNode {
   const { tutti } = useConnection();
   const [handoff, setHandoff] = useState(examples[0]?.text ?? "");
   const [decision, setDecision] = useState<PolicyDecision>();
   const recent = useRecentHandoffs();
   const ask = async (): Promise<void> => {
-    const given = policy.trim() === "" ? {} : { policy };
+    const given = policy === undefined ? {} : { policy };
     setDecision(await attempt(() => tutti.route({ handoff, ...given })));
   };
   const options = [...examples, ...(recent.data ?? [])];
@@ -89,7 +107,13 @@ function Playground({ policy }: { readonly policy: string }): ReactNode {
           />
         </label>
         <div className="row">
-          <span className="grow" />
+          <span className="grow tiny soft">
+            {isOwn
+              ? "By the policy that you pasted."
+              : policy === undefined
+                ? "By the built-in policy."
+                : "By the policy in force."}
+          </span>
           <button type="submit" className="button primary" disabled={handoff.trim() === ""}>
             Which model gets it?
           </button>

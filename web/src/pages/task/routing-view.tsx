@@ -3,25 +3,28 @@
 import { type ReactNode, useMemo } from "react";
 
 import type { TaskEvent } from "../../../../src/client/index.ts";
+import { Review } from "../../../../src/protocol/index.ts";
 import type { Transcript } from "../../live/fold-transcript.ts";
 import { workerName } from "../../live/fold-tasks.ts";
 import { Card, Empty, Facts, TimeAgo } from "../../ui/controls.tsx";
 import { OutputBlock, Words } from "../../ui/outside-text.tsx";
 import { StateMark } from "../../ui/state-mark.tsx";
+import { ReviewEnvelope, SentReview } from "../review-envelope.tsx";
 
 type Of<T extends TaskEvent["type"]> = Extract<TaskEvent, { type: T }>;
 
 export function RoutingView({ transcript }: { readonly transcript: Transcript }): ReactNode {
-  const { routes, moves, evidence } = useMemo(() => {
+  const { routes, moves, evidence, sent } = useMemo(() => {
     const { events } = transcript;
     return {
       routes: events.filter((event): event is Of<"route.decided"> => event.type === "route.decided"),
       moves: events.filter((event): event is Of<"handoff.moved"> => event.type === "handoff.moved"),
       evidence: events.filter((event): event is Of<"evidence.added"> => event.type === "evidence.added"),
+      sent: events.flatMap((event) => (event.type === "task.completed" ? reviewIn(event.data.content) : [])).at(0),
     };
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- events are added in place, and the version says so
   }, [transcript.version]);
-  if (routes.length + moves.length + evidence.length === 0) {
+  if (routes.length + moves.length + evidence.length === 0 && sent === undefined) {
     return (
       <Empty title="This task was not routed">
         Only tasks of a goal are routed by the policy, handed on and reviewed.
@@ -30,6 +33,11 @@ export function RoutingView({ transcript }: { readonly transcript: Transcript })
   }
   return (
     <div className="col loose">
+      {sent === undefined ? null : (
+        <Card title="Review envelope">
+          <SentReview review={sent} />
+        </Card>
+      )}
       {routes.map(({ seq, at, data }) => (
         <Card
           key={seq}
@@ -92,23 +100,14 @@ export function RoutingView({ transcript }: { readonly transcript: Transcript })
             each.fact.kind === "check"
               ? `Check: ${each.fact.argv.join(" ")}`
               : each.fact.kind === "review"
-                ? `Review: ${each.fact.gate}`
+                ? "Review envelope"
                 : `Fact: ${each.fact.kind}`
           }
           end={<StateMark state={each.verdict} />}
         >
           <div className="col">
             {each.fact.kind === "review" ? (
-              <>
-                <Facts
-                  rows={[
-                    ["Reviewer", each.fact.reviewer],
-                    ["Model", each.fact.model],
-                    ["Confidence", each.fact.conf],
-                  ]}
-                />
-                <OutputBlock text={each.fact.findings.join("\n") || "no findings"} label="Findings of the review" />
-              </>
+              <ReviewEnvelope fact={each.fact} />
             ) : each.fact.kind === "check" ? (
               <>
                 <p className="small soft">
@@ -124,4 +123,10 @@ export function RoutingView({ transcript }: { readonly transcript: Transcript })
       ))}
     </div>
   );
+}
+
+/** What a reviewer ended with, when it is a review; it came from a model, so its shape is looked at. */
+function reviewIn(content: unknown): readonly Review[] {
+  const read = Review.safeParse(content);
+  return read.success ? [read.data] : [];
 }

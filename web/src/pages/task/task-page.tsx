@@ -18,6 +18,7 @@ import { RawEvents } from "./raw-events.tsx";
 import { RoutingView } from "./routing-view.tsx";
 import { StepsView } from "./steps-view.tsx";
 import { TaskActions, TaskMessage } from "./task-actions.tsx";
+import { goalOf, TaskBudget } from "./task-budget.tsx";
 import { TaskFamily } from "./task-family.tsx";
 import { TranscriptView } from "./transcript-view.tsx";
 
@@ -44,6 +45,7 @@ export function TaskPage(): ReactNode {
   return (
     <div className="page">
       <TaskHead task={task} prompt={prompt} worker={workerOf(transcript.data?.events)} />
+      <TaskBudget task={task} />
       <TaskAsks task={id} />
       <div className="col loose">
         <Tabs
@@ -125,12 +127,11 @@ function TaskHead({
   );
 }
 
-/** The id of a goal is made from that of its root task. */
 function GoalOf({ root }: { readonly root: string }): ReactNode {
-  const tree = useTree(root).data;
-  if (tree?.tasks.get(root)?.runner !== "manager") return null;
+  const goal = goalOf(useTree(root).data);
+  if (goal === undefined) return null;
   return (
-    <Link to="/goals/$goal" params={{ goal: root.replace(/^tsk_/, "gol_") }} className="tiny">
+    <Link to="/goals/$goal" params={{ goal }} className="tiny">
       goal
     </Link>
   );

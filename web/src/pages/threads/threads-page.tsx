@@ -100,7 +100,7 @@ function useThreads() {
           title: asked.prompt === "" ? "Conversation with the manager" : asked.prompt,
           kind: "manager",
           at: created_at,
-          state: status,
+          state: conversationState(status),
         })),
       ].toSorted((a, b) => b.at - a.at);
     },
@@ -108,7 +108,14 @@ function useThreads() {
 }
 
 function shownThread({ id, name, about, kind, said_at, last }: Threads["threads"][number]): Shown {
-  return { id, title: name ?? about, kind, at: said_at, state: last?.status ?? "idle" };
+  const status = last?.status ?? "idle";
+  const state = kind === "manager" ? conversationState(status) : status;
+  return { id, title: name ?? about, kind, at: said_at, state };
+}
+
+/** A conversation with the manager is a task that runs also while nothing is said. */
+function conversationState(status: string): string {
+  return status === "running" ? "conversing" : status;
 }
 
 /** A thread of the manager is one task that goes on. */
