@@ -88,7 +88,9 @@ function BoardCard({ goal }: { readonly goal: BoardGoal }): ReactNode {
       <Meter value={goal.progress} of={100} label={`${goal.progress} % verified`} tone="good" />
       <span className="row spread tiny soft num">
         <span>
-          {goal.tasks.verified} of {plural(goal.tasks.planned, "task")}
+          {goal.tasks.planned === 0
+            ? "no tasks yet"
+            : `${goal.tasks.verified} of ${plural(goal.tasks.planned, "task")}`}
         </span>
         <span>{money(goal.money_micro_usd)}</span>
       </span>

@@ -120,8 +120,17 @@ export function Tabs<T extends string>({
   readonly onChoose: (tab: T) => void;
   readonly label: string;
 }): ReactNode {
+  const list = useRef<HTMLDivElement>(null);
+  // On a phone not all tabs fit: the chosen one is moved into sight, and the page itself stays where it is.
+  useEffect(() => {
+    const tab = list.current?.querySelector<HTMLElement>('[aria-selected="true"]');
+    if (!list.current || !tab) return;
+    const { left, right } = list.current.getBoundingClientRect();
+    const place = tab.getBoundingClientRect();
+    list.current.scrollLeft += Math.min(0, place.left - left) + Math.max(0, place.right - right);
+  }, [chosen]);
   return (
-    <div className="tabs" role="tablist" aria-label={label}>
+    <div className="tabs" role="tablist" aria-label={label} ref={list}>
       {tabs.map(({ id, title }, index) => (
         <button
           key={id}
