@@ -19,6 +19,12 @@ import type {
   TaskListQuery,
   TaskPage,
 } from "../protocol/api/task-shapes.ts";
+import type {
+  OpenedPullRequest,
+  OpenPullRequest,
+  PullRequestPlan,
+  PullRequestQuery,
+} from "../protocol/api/pull-request-shapes.ts";
 import type { MadeSchedule, NewSchedule, ScheduleView } from "../protocol/api/schedule-shapes.ts";
 import type { KilledTask, ObserveQuery } from "../protocol/api/session-shapes.ts";
 import type {
@@ -229,6 +235,13 @@ export interface Tutti extends Reader {
   workspaceDiff(task: TaskId, options?: DiffQuery): Promise<WorkspaceDiff>;
   /** Merges the branch of the task. A conflict changes nothing (`conflict`, with the files in its details). */
   mergeTask(task: TaskId, options: MergeTask): Promise<MergedTask>;
+  /** What would be pushed where and opened as a pull request, for a person to agree to. Changes nothing. */
+  pullRequestPlan(task: TaskId, options?: PullRequestQuery): Promise<PullRequestPlan>;
+  /**
+   * Pushes and opens what a person agreed to, with the git and the `gh` of the process that does the work, and looks the
+   * pull request up. If the plan is another one by now, nothing is pushed (`conflict`).
+   */
+  openPullRequest(task: TaskId, agreed: OpenPullRequest): Promise<OpenedPullRequest>;
   /**
    * Merges the work of tasks, in order, into the integration branch of their tree. A conflict changes nothing (`conflict`,
    * with what conflicts, what fits together and what is left in its details).

@@ -224,6 +224,8 @@ function workspaceCalls(
   | "taskWorkspace"
   | "workspaceDiff"
   | "mergeTask"
+  | "pullRequestPlan"
+  | "openPullRequest"
   | "integrateTasks"
   | "removeWorkspace"
   | "restoreWorkspace"
@@ -243,6 +245,8 @@ function workspaceCalls(
     workspaceDiff: (task, query = {}) => call("taskDiff", { params: { task }, query }, gitTimeout),
     integrateTasks: (body) => call("integrateTasks", { body }, gitTimeout),
     mergeTask: (task, body) => call("mergeTask", { params: { task }, body }, gitTimeout),
+    pullRequestPlan: (task, query = {}) => call("pullRequestPlan", { params: { task }, query }, gitTimeout),
+    openPullRequest: (task, body) => call("openPullRequest", { params: { task }, body }, gitTimeout),
     removeWorkspace: (workspace, query = {}) => call("removeWorkspace", { params: { workspace }, query }, gitTimeout),
     restoreWorkspace: (workspace) => call("restoreWorkspace", { params: { workspace } }, gitTimeout),
     pruneWorkspaces: (body = {}) => call("pruneWorkspaces", { body }, gitTimeout),

@@ -51,6 +51,7 @@ export type {
   ThreadPage,
   ThreadView,
 } from "../protocol/api/thread-shapes.ts";
+export type { OpenedPullRequest, OpenPullRequest, PullRequestPlan } from "../protocol/api/pull-request-shapes.ts";
 export type {
   DiffFile,
   MergedTask,

@@ -61,7 +61,8 @@ export interface EngineOptions extends TreeOptions {
   readonly refusesWork?: () => TuttiError | undefined;
 }
 
-const defaultSlots = 64;
+/** How many tasks run at the same time when the options do not say. */
+export const defaultSlots = 64;
 
 export class Engine implements Tasks {
   readonly #parts: EngineParts;

@@ -1,12 +1,12 @@
 // The commands of workspaces as real processes, over a real repository, with and without a daemon.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
 
 import { type Bench, bench } from "../../../test/support/cli-process.ts";
+import { fakeGh, honestGh } from "../../../test/support/fake-gh.ts";
 import { repositoryAt, testRepository, type TestRepository } from "../../../test/support/git-kit.ts";
-import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { createWorkspace } from "../../workspace/create-workspace.ts";
 import { openWorkspaces } from "../../workspace/record-store.ts";
 import type { Workspace } from "../../workspace/workspace-record.ts";
@@ -132,12 +132,7 @@ describe("tutti pr", () => {
   });
 
   test("pushes what the person agreed to, and looks the pull request up", async (t) => {
-    const script = `case "$1 $2" in
-"pr create") shift 2; printf '%s\\n' "$@" > "$GH_SAID"; echo https://example.invalid/false ;;
-"pr view") head=$(git ls-remote origin "refs/heads/$3" | cut -f 1)
-  echo "{\\"number\\":7,\\"url\\":\\"https://github.example/pull/7\\",\\"state\\":\\"OPEN\\",\\"headRefName\\":\\"$3\\",\\"headRefOid\\":\\"$head\\",\\"baseRefName\\":\\"main\\"}" ;;
-esac`;
-    const { tutti, repository, inside, workspace } = await withGh(t, script);
+    const { tutti, repository, inside, workspace } = await withGh(t, honestGh);
     const tip = inside.commit({ "b.txt": "b\n" }, "--title for @everybody `x`");
     const no = tutti.onTerminal("pr", "last", "--base", "main");
     await no.said(/push {2}tutti\/\S+ \(1 commit, up to [0-9a-f]{8}\) to\s[^]*has not\s+verified[^]*Agree\?/);
@@ -162,15 +157,10 @@ esac`;
 /** A `gh` that does what the script says, before any other on PATH, and a bare repository as `origin`. */
 async function withGh(t: TestContext, script: string): Promise<Desk & { readonly writeGh: (script: string) => void }> {
   const { PATH } = process.env;
-  const bin = tempFolder(t, "tutti-gh-");
-  const writeGh = (text: string): void => writeFileSync(join(bin, "gh"), `#!/bin/sh\n${text}\n`, { mode: 0o700 });
-  writeGh(script);
+  const gh = fakeGh(t, script);
   // The commands of the bench get the environment that it is made with.
-  process.env["PATH"] = `${bin}${delimiter}${PATH ?? ""}`;
-  process.env["GH_SAID"] = join(bin, "said");
-  t.after(() => delete process.env["GH_SAID"]);
+  process.env["PATH"] = gh.path;
   const made = await desk(t).finally(() => (process.env["PATH"] = PATH));
-  repositoryAt(bin).git("init", "-q", "--bare", "origin.git");
-  made.repository.git("remote", "add", "origin", join(bin, "origin.git"));
-  return { ...made, writeGh };
+  made.repository.git("remote", "add", "origin", gh.origin);
+  return { ...made, writeGh: gh.write };
 }

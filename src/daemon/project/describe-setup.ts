@@ -1,29 +1,38 @@
-// What the process that does the work has to work with: its version, its sandbox, and the keys of its providers.
+// What the process that does the work has to work with: its version, its sandbox, the keys of its providers, and its limits.
 
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 
+import { defaultSlots } from "../../engine/engine.ts";
 import { providerNames, resolveProvider } from "../../model/resolve-model.ts";
-import type { ProviderSetup, ServiceSetup } from "../../protocol/api/service.ts";
+import type { ProviderSetup, ServiceLimits, ServiceSetup } from "../../protocol/api/service.ts";
+import { defaultBudget } from "../../protocol/task/budget.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import { type KeySources, keySources } from "../secrets/provider-keys.ts";
+import { neededSpace } from "../state/disk-space.ts";
 import { version } from "../version.ts";
 import { effectiveConfig } from "./effective-config.ts";
 import { projectFolder } from "./project-folder.ts";
 import { modelNames } from "./project-models.ts";
-import { loadUserConfig } from "./user-config.ts";
+import { loadUserConfig, type UserConfig } from "./user-config.ts";
+import { setupCacheOf } from "./workspaces-config.ts";
 import type { ModelsConfig } from "../../model/models-config.ts";
 
 export interface SetupSubject {
   readonly state: string;
   /** A folder in a project; without one, only the user's own config counts. */
   readonly folder?: string | undefined;
+  /** How much of the disk the process wants to be free, when it was told. */
+  readonly minFreeBytes?: number | undefined;
 }
+
+const dayMs = 86_400_000;
 
 let probed: ReturnType<typeof probeSandbox> | undefined;
 
 export async function describeSetup(subject: SetupSubject): Promise<ServiceSetup> {
-  const [config, sandbox] = await Promise.all([modelsOf(subject), (probed ??= probeSandbox())]);
+  const [user, sandbox] = await Promise.all([loadUserConfig(homedir()), (probed ??= probeSandbox())]);
+  const config = await modelsOf(user, subject);
   const keys = keySources(subject.state);
   return {
     version,
@@ -34,13 +43,25 @@ export async function describeSetup(subject: SetupSubject): Promise<ServiceSetup
       : { confined: false, said: sandbox.reason },
     default_model: modelNames(config, keys).fallback,
     providers: describeProviders(config, keys),
+    limits: describeLimits(user, subject),
   };
 }
 
-async function modelsOf({ state, folder }: SetupSubject): Promise<ModelsConfig> {
-  const home = homedir();
-  if (folder === undefined) return (await loadUserConfig(home)).models;
-  return (await effectiveConfig(projectFolder(resolve(folder), home), state)).models;
+async function modelsOf(user: UserConfig, { state, folder }: SetupSubject): Promise<ModelsConfig> {
+  if (folder === undefined) return user.models;
+  return (await effectiveConfig(projectFolder(resolve(folder), homedir()), state)).models;
+}
+
+function describeLimits({ workspaces, sessions }: UserConfig, { state, minFreeBytes }: SetupSubject): ServiceLimits {
+  const cache = setupCacheOf(state, workspaces);
+  return {
+    budget: defaultBudget,
+    slots: defaultSlots,
+    min_free_bytes: neededSpace(state, minFreeBytes) ?? null,
+    workspaces: { max_bytes: workspaces.max_size ?? null, keep_days: workspaces.keep_days ?? null },
+    setup_cache: { max_bytes: cache.maxBytes, keep_days: cache.maxAgeMs / dayMs },
+    sessions: { idle_after_ms: sessions.idle_after ?? null, max_failures: sessions.max_failures },
+  };
 }
 
 /** Those that need a key. A provider that cannot be used is left out; whoever calls a model of it gets the error. */

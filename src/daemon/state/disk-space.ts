@@ -32,10 +32,20 @@ export function watchDiskSpace(folder: string, options: DiskSpaceOptions = {}): 
   };
 }
 
+/** How many bytes must be free for new work; undefined when the system does not tell how large the disk is. */
+export function neededSpace(folder: string, minFreeBytes: number | undefined): number | undefined {
+  const disk = spaceOf(folder);
+  return disk === undefined ? undefined : Math.ceil(minFreeBytes ?? defaultFor(disk.total));
+}
+
+function defaultFor(total: number): number {
+  return Math.min(defaultMinFreeBytes, total / 100);
+}
+
 function lookAt(folder: string, minFreeBytes: number | undefined): TuttiError | undefined {
   const disk = spaceOf(folder);
   if (disk === undefined) return undefined;
-  const min = minFreeBytes ?? Math.min(defaultMinFreeBytes, disk.total / 100);
+  const min = minFreeBytes ?? defaultFor(disk.total);
   if (disk.free >= min) return undefined;
   const [free, wanted] = [inMebibytes(disk.free), inMebibytes(min)];
   const message = `the disk of ${folder} is almost full: ${free} MiB are free, and new work needs ${wanted} MiB; free some space. Running tasks go on`;

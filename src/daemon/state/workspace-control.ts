@@ -1,7 +1,5 @@
 // What a person does with workspaces: lists them, looks at the work, merges it, and removes what is not needed any more.
 
-import type { z } from "zod";
-
 import type { StoreView } from "../../store/view.ts";
 import type { Tutti } from "../../client/client.ts";
 import {
@@ -19,7 +17,6 @@ import {
 import type { KilledTask } from "../../protocol/api/session-shapes.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
-import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { isProtectedPath } from "../../core/protected-path.ts";
 import {
@@ -39,6 +36,9 @@ import {
 import { refuseUnfinished, taskOf, workspaceOf } from "./find-workspace.ts";
 import { integrateTasks } from "./integrate-tasks.ts";
 import { mergeTask, mostProtected } from "./merge-task.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+import { type PullRequestControl, pullRequestControl } from "./pull-request-control.ts";
+import { readInput } from "./read-input.ts";
 import { verificationOf } from "./work-verification.ts";
 import { listPage } from "../http/list-page.ts";
 import type { WorkspacesConfig } from "../project/workspaces-config.ts";
@@ -55,7 +55,7 @@ export interface WorkspaceControlDeps {
   /** The settings that hold in a folder. */
   readonly settings?: (project: string) => Promise<Pick<WorkspacesConfig, "branch" | "signing">>;
   readonly now: () => number;
-  /** Ends pruning, which may take long, between two workspaces. */
+  /** Ends pruning, which may take long, between two workspaces, and the programs that make a pull request. */
   readonly stopping?: AbortSignal;
 }
 
@@ -69,11 +69,13 @@ export interface WorkspaceControl extends Pick<
   | "removeWorkspace"
   | "restoreWorkspace"
   | "pruneWorkspaces"
+  | "pullRequestPlan"
+  | "openPullRequest"
 > {
   workspacePage(query?: WorkspaceListQuery): Promise<WorkspacePage>;
   /** Removes all workspaces of tasks whose processes have ended. One whose work cannot be saved stays. */
   removeKilled(tasks: readonly TaskId[]): Promise<KilledTask["workspaces"]>;
-  /** Resolves when nothing is being merged or removed. */
+  /** Resolves when nothing is being merged, removed or pushed. */
   idle(): Promise<void>;
 }
 
@@ -109,7 +111,7 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
   };
 
   const workspacePage: WorkspaceControl["workspacePage"] = async (query = {}) => {
-    const { limit, cursor } = read(WorkspaceListQuery, query, "query");
+    const { limit, cursor } = readInput(WorkspaceListQuery, query, "query");
     const { workspaces, unreadable, unknown } = readRecords(store);
     const { items, next } = listPage(workspaces, { limit, cursor }, ({ id }) => id);
     const views: WorkspaceView[] = [];
@@ -146,9 +148,8 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
     }
   };
 
-  return {
+  const control: Omit<WorkspaceControl, keyof PullRequestControl> = {
     workspacePage,
-    idle,
     removeKilled: (tasks) =>
       exclusively(async () => {
         const outcomes: KilledTask["workspaces"] = [];
@@ -167,10 +168,10 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
     },
 
     taskWorkspace: async (task, query = {}) =>
-      view(await workspaceOf(deps, task, read(AttemptQuery, query, "query").attempt)),
+      view(await workspaceOf(deps, task, readInput(AttemptQuery, query, "query").attempt)),
 
     async workspaceDiff(given, query = {}) {
-      const { patch_bytes, attempt: wanted } = read(DiffQuery, query, "query");
+      const { patch_bytes, attempt: wanted } = readInput(DiffQuery, query, "query");
       const workspace = await workspaceOf(deps, given, wanted);
       const { id, kind, task, attempt, mode, branch } = workspace;
       const result = await sessionResult(workspace);
@@ -209,15 +210,15 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
 
     mergeTask: (given, options) =>
       exclusively(async () => {
-        const wanted = read(MergeTask, options, "body");
+        const wanted = readInput(MergeTask, options, "body");
         return mergeTask(deps, await workspaceOf(deps, given, wanted.attempt), wanted);
       }),
 
-    integrateTasks: (options) => exclusively(() => integrateTasks(deps, read(IntegrateTasks, options, "body").tasks)),
+    integrateTasks: (options) => exclusively(() => integrateTasks(deps, readInput(IntegrateTasks, options, "body").tasks)),
 
     removeWorkspace: (id, options = {}) =>
       exclusively(async () => {
-        const { uncommitted } = read(RemoveQuery, options, "query");
+        const { uncommitted } = readInput(RemoveQuery, options, "query");
         const found = readRecords(store).workspaces.find((each) => each.id === id);
         if (found === undefined) throw new TuttiError("not_found", `there is no workspace ${id}`);
         await refuseUnfinished(deps.view, found.task, "remove its workspace");
@@ -235,7 +236,7 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
 
     pruneWorkspaces: (options = {}) =>
       exclusively(async () => {
-        const { older_than_ms, max_bytes, dry_run } = read(PruneWorkspaces, options, "body");
+        const { older_than_ms, max_bytes, dry_run } = readInput(PruneWorkspaces, options, "body");
         const { keep_days, max_size } = await deps.limits();
         const maxAgeMs = older_than_ms ?? (keep_days === undefined ? undefined : keep_days * dayMs);
         const maxBytes = max_bytes ?? max_size;
@@ -271,6 +272,14 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
         return { dry_run, removed, failed, over_bytes: over.bytes + (maxBytes === undefined ? 0 : kept) };
       }),
   };
+  const { taskWorkspace, workspaceDiff } = control;
+  const { stopping = new AbortController().signal } = deps;
+  const pullRequests = pullRequestControl({ taskWorkspace, workspaceDiff, redact, stopping });
+  return {
+    ...control,
+    ...pullRequests,
+    idle: async () => void (await Promise.all([idle(), pullRequests.idle()])),
+  };
 }
 
 function noHistory({ id, mode, folder }: Workspace): string {
@@ -285,23 +294,4 @@ function textOf(
   const read = patch.toString("utf8");
   const text = redact(read);
   return { text, isChanged: text !== read || !Buffer.from(read, "utf8").equals(patch) };
-}
-
-/** The same error as over HTTP. */
-function read<S extends z.ZodType>(schema: S, value: unknown, part: "query" | "body"): z.output<S> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw new TuttiError("invalid_input", `the ${part} cannot be used: ${describeIssues(issuesOf(parsed.error))}`);
-}
-
-/** Two removals or merges at the same time would look at what the other one is changing. */
-function oneAtATime() {
-  let last: Promise<unknown> = Promise.resolve();
-  const exclusively = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = last.then(work);
-    last = next.catch(() => undefined);
-    return next;
-  };
-  const idle = async (): Promise<void> => void (await last);
-  return { exclusively, idle };
 }

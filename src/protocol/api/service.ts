@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { TaskId, Time } from "../ids.ts";
+import { Budget } from "../task/budget.ts";
 import { nextItem } from "./list-query.ts";
 
 export const Health = z.strictObject({ ok: z.literal(true) });
@@ -44,6 +45,27 @@ const ProviderSetup = z.strictObject({
 });
 export type ProviderSetup = z.infer<typeof ProviderSetup>;
 
+/** What the process allows where nobody says otherwise. Null where there is no limit. */
+export const ServiceLimits = z.strictObject({
+  /** What a tree of tasks may use when whoever started it set nothing. */
+  budget: Budget,
+  /** How many tasks of all trees run at the same time; one that waits does not count. */
+  slots: z.int().positive(),
+  /** How much of the disk of the state folder must be free for new work; null when the system does not tell. */
+  min_free_bytes: z.int().nonnegative().nullable(),
+  /** How much room all workspaces may take, and after how many days without use one is removed. */
+  workspaces: z.strictObject({ max_bytes: z.int().nonnegative().nullable(), keep_days: z.number().nullable() }),
+  /** The same for results of setup that are kept for other workspaces. */
+  setup_cache: z.strictObject({ max_bytes: z.int().nonnegative(), keep_days: z.number() }),
+  sessions: z.strictObject({
+    /** A session of a coding agent of which nothing was heard for so long is ended. */
+    idle_after_ms: z.number().nullable(),
+    /** A coding agent that failed so often in a row waits for a person; 0 means never. */
+    max_failures: z.int().nonnegative(),
+  }),
+});
+export type ServiceLimits = z.infer<typeof ServiceLimits>;
+
 export const ServiceSetup = z.strictObject({
   version: z.string(),
   /** The version of Node. */
@@ -54,6 +76,7 @@ export const ServiceSetup = z.strictObject({
   default_model: z.string(),
   /** The providers that need a key. */
   providers: z.array(ProviderSetup),
+  limits: ServiceLimits,
 });
 export type ServiceSetup = z.infer<typeof ServiceSetup>;
 

@@ -1,5 +1,6 @@
 // The routes of workspaces: the folders in which sessions work, and what came of the work.
 
+import * as pullRequests from "./pull-request-shapes.ts";
 import { jsonBody, jsonReply, route } from "./route-shape.ts";
 import { TaskParams } from "./task-shapes.ts";
 import * as shapes from "./workspace-shapes.ts";
@@ -86,6 +87,29 @@ export const workspaceRoutes = {
     params: TaskParams,
     body: jsonBody(shapes.MergeTask),
     reply: jsonReply(shapes.MergedTask),
+    refuses: [404, 409],
+  }),
+  pullRequestPlan: route({
+    method: "GET",
+    path: "/v1/tasks/{task}/pull-request",
+    tag: "workspaces",
+    about: "What would be pushed and opened as a pull request of the work of a task, for somebody to agree to",
+    access: "operator",
+    params: TaskParams,
+    query: pullRequests.PullRequestQuery,
+    reply: jsonReply(pullRequests.PullRequestPlan),
+    refuses: [404, 409],
+  }),
+  openPullRequest: route({
+    method: "POST",
+    path: "/v1/tasks/{task}/pull-request",
+    tag: "workspaces",
+    about:
+      "Push the commit of a plan that somebody agreed to, open the pull request with `gh`, and look it up; anything that the plan does not name is 409 and pushes nothing",
+    access: "operator",
+    params: TaskParams,
+    body: jsonBody(pullRequests.OpenPullRequest),
+    reply: jsonReply(pullRequests.OpenedPullRequest),
     refuses: [404, 409],
   }),
 };

@@ -11,6 +11,8 @@ type WorkspaceRoute =
   | "taskWorkspace"
   | "taskDiff"
   | "mergeTask"
+  | "pullRequestPlan"
+  | "openPullRequest"
   | "integrateTasks";
 
 export function workspaceHandlers({ state: { client } }: HttpContext): Pick<Handlers, WorkspaceRoute> {
@@ -23,5 +25,7 @@ export function workspaceHandlers({ state: { client } }: HttpContext): Pick<Hand
     taskDiff: async ({ params, query }) => ({ value: await client.workspaceDiff(params.task, query) }),
     integrateTasks: async ({ body }) => ({ value: await client.integrateTasks(body) }),
     mergeTask: async ({ params, body }) => ({ value: await client.mergeTask(params.task, body) }),
+    pullRequestPlan: async ({ params, query }) => ({ value: await client.pullRequestPlan(params.task, query) }),
+    openPullRequest: async ({ params, body }) => ({ value: await client.openPullRequest(params.task, body) }),
   };
 }
