@@ -163,7 +163,10 @@ describe("pull requests over HTTP", () => {
     inside.commit({ "b.txt": "b\n" });
     const none = await failure(() => there.pullRequestPlan(task));
     assert.equal(none.code, "not_found");
-    assert.match(none.message, /gh\) is not installed; install it from .*, or push the branch with `git -C .* push origin/);
+    assert.match(
+      none.message,
+      /gh\) is not installed; install it from .*, or push the branch with `git -C .* push origin/,
+    );
     gh.write(honestGh);
     const plan = agreedTo(await there.pullRequestPlan(task, { base: "main" }));
     gh.write(honestGh.replace('\\"baseRefName\\":\\"main\\"', '\\"baseRefName\\":\\"release\\"'));

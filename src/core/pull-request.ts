@@ -118,7 +118,9 @@ export function* openPullRequest(
     // Settings of the person that would push more than the plan names do not count here.
     argv: [
       ...(["git", "push", "--no-follow-tags", "--recurse-submodules=no"] as const),
-      ...["--", remote, `${tip}:refs/heads/${branch}`],
+      "--",
+      remote,
+      `${tip}:refs/heads/${branch}`,
     ],
   };
   if (pushed.code !== 0) throw new TuttiError("io", `git push failed: ${lastLine(pushed.err)}`);

@@ -2,10 +2,9 @@
 
 import { writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { TestContext } from "node:test";
 
 import { repositoryAt } from "./git-kit.ts";
-import { tempFolder } from "./temp-folder.ts";
+import { type Cleanup, tempFolder } from "./temp-folder.ts";
 
 export interface FakeGh {
   /** Replaces what it does. */
@@ -20,19 +19,17 @@ export interface FakeGh {
 
 /** Knows the pull request of each branch that `origin` has, and prints a false address when it creates one. */
 export const honestGh = `case "$1 $2" in
-"pr create") shift 2; printf '%s\\n' "$@" > "$GH_SAID"; echo https://example.invalid/false ;;
+"pr create") shift 2; printf '%s\\n' "$@" > "$said"; echo https://example.invalid/false ;;
 "pr view") head=$(git ls-remote origin "refs/heads/$3" | cut -f 1)
   echo "{\\"number\\":7,\\"url\\":\\"https://github.example/pull/7\\",\\"state\\":\\"OPEN\\",\\"headRefName\\":\\"$3\\",\\"headRefOid\\":\\"$head\\",\\"baseRefName\\":\\"main\\"}" ;;
 esac`;
 
-/** Sets `GH_SAID` for the time of the test. */
-export function fakeGh(t: TestContext, script: string): FakeGh {
+export function fakeGh(t: Cleanup, script: string): FakeGh {
   const bin = tempFolder(t, "tutti-gh-");
-  const write = (text: string): void => writeFileSync(join(bin, "gh"), `#!/bin/sh\n${text}\n`, { mode: 0o700 });
-  write(script);
   const said = join(bin, "said");
-  process.env["GH_SAID"] = said;
-  t.after(() => delete process.env["GH_SAID"]);
+  const write = (text: string): void =>
+    writeFileSync(join(bin, "gh"), `#!/bin/sh\nsaid='${said}'\n${text}\n`, { mode: 0o700 });
+  write(script);
   repositoryAt(bin).git("init", "-q", "--bare", "origin.git");
   return { write, origin: join(bin, "origin.git"), said, path: `${bin}${delimiter}${process.env["PATH"] ?? ""}` };
 }

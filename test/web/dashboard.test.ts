@@ -11,6 +11,7 @@ import { httpClient, service, type Tutti } from "../../src/client/index.ts";
 import { skipUnconfined as skip } from "../support/assignment-kit.ts";
 import { buildDashboard } from "../support/build-dashboard.ts";
 import { launchChromium } from "../support/chromium.ts";
+import { type FakeGh, fakeGh, honestGh } from "../support/fake-gh.ts";
 import { testRepository, type TestRepository } from "../support/git-kit.ts";
 import { delegate } from "../support/manager-kit.ts";
 import type { Cleanup } from "../support/temp-folder.ts";
@@ -25,6 +26,7 @@ let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 let repository: TestRepository;
+let gh: FakeGh;
 let key: string;
 let url: string;
 let tutti: Tutti;
@@ -37,11 +39,15 @@ const all: Cleanup = { after: (clean) => void cleanups.push(clean) };
 before(async () => {
   buildDashboard();
   scene = upScene(all);
+  // The daemon gets the PATH that it is started with.
+  gh = fakeGh(all, honestGh);
+  process.env["PATH"] = gh.path;
   daemon = await scene.up();
   key = readFileSync(join(scene.state, "admin.key"), "utf8").trim();
   ({ url } = daemon.found.daemon);
   tutti = httpClient({ url, key });
   repository = testRepository(all, { "total.txt": "3\n", "check.sh": 'test "$(cat total.txt)" = 4\n' });
+  repository.git("remote", "add", "origin", gh.origin);
   browser = await launchChromium();
   context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   page = await newPage(context);
@@ -148,6 +154,7 @@ test(
     await page.getByRole("log", { name: "Transcript" }).getByText("I look first.").waitFor();
     await page.getByRole("tab", { name: "Changes" }).click();
     await page.getByRole("region", { name: "Changes of total.txt" }).getByText("4").last().waitFor();
+    await makePullRequest();
     const asked = (await tutti.events({ after: 0, limit: 1_000 })).filter(({ type }) => type === "ask.answered");
     assert.deepEqual(
       asked.map(
@@ -157,6 +164,27 @@ test(
     );
   },
 );
+
+/** From the changes of a task: what leaves the machine is shown, and nothing leaves it before the person agrees. */
+async function makePullRequest(): Promise<void> {
+  await page.getByRole("button", { name: "Pull request" }).click();
+  const dialog = page.getByRole("dialog", { name: "Make a pull request" });
+  await dialog.getByLabel("Push to the remote").fill("upstream");
+  await dialog.getByRole("button", { name: "Show what would be pushed" }).click();
+  await dialog.getByRole("alert").getByText("has no remote upstream").waitFor();
+  await dialog.getByLabel("Push to the remote").fill("origin");
+  await dialog.getByLabel("Into the branch").fill("main");
+  await dialog.getByRole("button", { name: "Show what would be pushed" }).click();
+  await dialog.getByText(gh.origin).waitFor();
+  await dialog.getByText("1 commit up to").waitFor();
+  assert.equal(repository.git("ls-remote", "origin"), "");
+  await dialog.getByRole("button", { name: "Push it and open the pull request" }).click();
+  await dialog.getByRole("status").getByText("The pull request is open").waitFor();
+  assert.equal(await dialog.getByRole("link", { name: "#7" }).getAttribute("href"), "https://github.example/pull/7");
+  assert.match(repository.git("ls-remote", "origin"), /^[0-9a-f]{40}\trefs\/heads\/tutti\/\S+$/);
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+}
 
 test(
   "after the daemon was killed, the page says that it is offline, goes on by itself and counts nothing twice",
@@ -295,6 +323,8 @@ test("a key that is typed in signs in, and when it is revoked, the page signs ou
   await guest.getByLabel("Or paste an access key").fill(made.key);
   await guest.getByRole("button", { name: "Sign in" }).click();
   await guest.getByRole("heading", { name: "Settings" }).waitFor();
+  await guest.getByRole("heading", { name: "Limits" }).waitFor();
+  await guest.getByText("64 at the same time").waitFor();
   await tutti.revokeKey(made.id);
   await guest.getByText("This sign-in is no longer good").waitFor();
   assert.equal(await guest.evaluate(() => sessionStorage.getItem("tutti.token")), null);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
 
 import { type Bench, bench } from "../../../test/support/cli-process.ts";
-import { fakeGh, honestGh } from "../../../test/support/fake-gh.ts";
+import { type FakeGh, fakeGh, honestGh } from "../../../test/support/fake-gh.ts";
 import { repositoryAt, testRepository, type TestRepository } from "../../../test/support/git-kit.ts";
 import { createWorkspace } from "../../workspace/create-workspace.ts";
 import { openWorkspaces } from "../../workspace/record-store.ts";
@@ -119,12 +119,12 @@ describe("tutti workspaces, diff, open and merge", () => {
 
 describe("tutti pr", () => {
   test("without gh, and without a person at a terminal, nothing is pushed", async (t) => {
-    const { tutti, repository, inside, writeGh } = await withGh(t, "exit 1");
+    const { tutti, repository, inside, gh } = await withGh(t, "exit 1");
     inside.commit({ "b.txt": "b\n" });
     const none = tutti.run("pr", "last");
     assert.equal(none.status, 4);
     assert.match(none.err, /the GitHub CLI \(gh\) is not installed; .*`git -C .* push origin tutti\//);
-    writeGh("exit 0");
+    gh.write("exit 0");
     const silent = tutti.run("pr", "last");
     assert.equal(silent.status, 9);
     assert.match(silent.err, /a person has to agree/);
@@ -132,7 +132,7 @@ describe("tutti pr", () => {
   });
 
   test("pushes what the person agreed to, and looks the pull request up", async (t) => {
-    const { tutti, repository, inside, workspace } = await withGh(t, honestGh);
+    const { tutti, repository, inside, workspace, gh } = await withGh(t, honestGh);
     const tip = inside.commit({ "b.txt": "b\n" }, "--title for @everybody `x`");
     const no = tutti.onTerminal("pr", "last", "--base", "main");
     await no.said(/push {2}tutti\/\S+ \(1 commit, up to [0-9a-f]{8}\) to\s[^]*has not\s+verified[^]*Agree\?/);
@@ -148,19 +148,19 @@ describe("tutti pr", () => {
     assert.match(out, /https:\/\/github\.example\/pull\/7/);
     assert.ok(!out.includes("example.invalid"), "what creating it printed is not believed");
     assert.equal(repository.git("ls-remote", "origin", workspace.branch ?? "").split("\t")[0], tip);
-    const said = readFileSync(process.env["GH_SAID"] ?? "", "utf8");
+    const said = readFileSync(gh.said, "utf8");
     assert.match(said, /^--title=--title for @everybody `x`$/m);
     assert.match(said, /^- `--title for @everybody 'x'`$/m);
   });
 });
 
 /** A `gh` that does what the script says, before any other on PATH, and a bare repository as `origin`. */
-async function withGh(t: TestContext, script: string): Promise<Desk & { readonly writeGh: (script: string) => void }> {
+async function withGh(t: TestContext, script: string): Promise<Desk & { readonly gh: FakeGh }> {
   const { PATH } = process.env;
   const gh = fakeGh(t, script);
   // The commands of the bench get the environment that it is made with.
   process.env["PATH"] = gh.path;
   const made = await desk(t).finally(() => (process.env["PATH"] = PATH));
   made.repository.git("remote", "add", "origin", gh.origin);
-  return { ...made, writeGh: gh.write };
+  return { ...made, gh };
 }

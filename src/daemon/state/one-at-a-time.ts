@@ -1,9 +1,9 @@
 // Lets one piece of work wait for the one before: two that change the same things would look at what the other one is changing.
 
 export interface OneAtATime {
-  exclusively<T>(work: () => Promise<T>): Promise<T>;
+  readonly exclusively: <T>(work: () => Promise<T>) => Promise<T>;
   /** Resolves when all that was begun or waits so far has ended. */
-  idle(): Promise<void>;
+  readonly idle: () => Promise<void>;
 }
 
 export function oneAtATime(): OneAtATime {

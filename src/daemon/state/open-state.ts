@@ -239,7 +239,8 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       kept,
       workspaces: workspaces.control,
       onLive: live.on,
-      setup: async (at) => (await import("../project/describe-setup.ts")).describeSetup({ state: folder, minFreeBytes, ...at }),
+      setup: async (at) =>
+        (await import("../project/describe-setup.ts")).describeSetup({ state: folder, minFreeBytes, ...at }),
       facts: () => ({ ...facts, url, starting, resumed, parked }),
       close: () => close(0),
     });

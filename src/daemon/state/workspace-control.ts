@@ -214,7 +214,8 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
         return mergeTask(deps, await workspaceOf(deps, given, wanted.attempt), wanted);
       }),
 
-    integrateTasks: (options) => exclusively(() => integrateTasks(deps, readInput(IntegrateTasks, options, "body").tasks)),
+    integrateTasks: (options) =>
+      exclusively(() => integrateTasks(deps, readInput(IntegrateTasks, options, "body").tasks)),
 
     removeWorkspace: (id, options = {}) =>
       exclusively(async () => {

@@ -43,6 +43,9 @@ export const parameterNotes: Readonly<Record<string, string>> = {
   money_micro_usd: "What the work cost since the last report of usage, in millionths of a US dollar",
   recent: "How many of the latest events are returned",
   patch_bytes: "How many bytes of the patch are sent at most; 0 for none",
+  remote: "The name of the remote to push to",
+  base: "The branch that the pull request goes into; the one that the repository chooses when absent",
+  title: "The title of the pull request; that of the first commit when absent",
   uncommitted: "What happens to uncommitted work: `refuse`, `save` it in a ref, or `discard` it",
   ticket: "A one-time ticket, instead of the Authorization header",
   "idempotency-key":

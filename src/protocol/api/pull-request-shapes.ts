@@ -5,7 +5,7 @@ import { TaskId } from "../ids.ts";
 import { AttemptQuery, BranchName, WorkspaceDiff } from "./workspace-shapes.ts";
 
 /** The name of a remote, such as `origin`: never an address, and nothing that git takes for an option. */
-export const RemoteName = z
+const RemoteName = z
   .string()
   .max(200)
   .regex(/^[A-Za-z0-9][\w./-]*$/, "must be the name of a remote, such as origin");

@@ -11,6 +11,7 @@ import { Card, Empty, Facts, TimeAgo } from "../../ui/controls.tsx";
 import { Words } from "../../ui/outside-text.tsx";
 import { Pending } from "../problem-pages.tsx";
 import { AccessKeys } from "./access-keys.tsx";
+import { Limits } from "./limits-view.tsx";
 
 export function SettingsPage(): ReactNode {
   return (
@@ -20,6 +21,7 @@ export function SettingsPage(): ReactNode {
       <Models />
       <Agents />
       <Runners />
+      <Limits />
       <Approvals />
       <AccessKeys />
     </div>

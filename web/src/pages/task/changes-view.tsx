@@ -15,6 +15,7 @@ import { Words } from "../../ui/outside-text.tsx";
 import { Hunks } from "../../ui/patch-view.tsx";
 import { type LineComment, commentsMessage, placeOf } from "./line-comments.ts";
 import { MergeDialog } from "./merge-dialog.tsx";
+import { PullRequestDialog } from "./pull-request-dialog.tsx";
 
 export function ChangesView({ task }: { readonly task: LiveTask }): ReactNode {
   const connection = useConnection();
@@ -43,7 +44,7 @@ function Changes({
   const { tutti } = useConnection();
   const files = useMemo(() => readPatch(diff.patch), [diff.patch]);
   const [comments, setComments] = useState<readonly LineComment[]>([]);
-  const [merging, setMerging] = useState(false);
+  const [doing, setDoing] = useState<"merge" | "pull request">();
   const open = task.ended_at === null;
   const add = (file: PatchFile, line: PatchLine): void => {
     const place = placeOf(file.path, line);
@@ -68,9 +69,14 @@ function Changes({
               Read again
             </button>
             {diff.branch === null ? null : (
-              <button type="button" className="button primary tight" onClick={() => setMerging(true)}>
-                Merge
-              </button>
+              <>
+                <button type="button" className="button tight" onClick={() => setDoing("pull request")}>
+                  Pull request
+                </button>
+                <button type="button" className="button primary tight" onClick={() => setDoing("merge")}>
+                  Merge
+                </button>
+              </>
             )}
           </span>
         }
@@ -123,7 +129,8 @@ function Changes({
           </button>
         </div>
       )}
-      {merging ? <MergeDialog diff={diff} onClose={() => setMerging(false)} /> : null}
+      {doing === "merge" ? <MergeDialog diff={diff} onClose={() => setDoing(undefined)} /> : null}
+      {doing === "pull request" ? <PullRequestDialog diff={diff} onClose={() => setDoing(undefined)} /> : null}
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { useConnection } from "../../api/connection.tsx";
 import { attempt } from "../../api/toasts.tsx";
 import { Dialog } from "../../ui/controls.tsx";
 import { Words } from "../../ui/outside-text.tsx";
+import { attemptOf } from "./attempt-of.ts";
 
 export function MergeDialog({
   diff,
@@ -27,7 +28,7 @@ export function MergeDialog({
       () =>
         tutti.mergeTask(diff.task, {
           into: into.trim(),
-          attempt: diff.attempt,
+          attempt: attemptOf(diff),
           unverified,
           allow_checked_out: checkedOut,
           protected: approved ? diff.protected : [],
@@ -69,9 +70,6 @@ export function MergeDialog({
             </span>
           </label>
         )}
-        <p className="tiny faint">
-          For a pull request, type <code>tutti pr {diff.task}</code> in a terminal.
-        </p>
         <div className="dialog-end">
           <button type="button" className="button" onClick={onClose}>
             Close
