@@ -31,7 +31,8 @@ export class PolledOperator extends EventEmitter {
   #news: News[] = [];
   #hasMore = false;
   #lastAskedAt: number;
-  #wake: (() => void) | undefined;
+  /** Of everybody who waits for a request: an operator may ask again before it has given up its last question. */
+  readonly #waiting = new Set<() => void>();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -58,7 +59,7 @@ export class PolledOperator extends EventEmitter {
   terminate(): void {
     if (this.readyState === closed) return;
     this.readyState = closed;
-    this.#wake?.();
+    this.#wake();
     queueMicrotask(() => this.emit("close"));
   }
 
@@ -91,7 +92,11 @@ export class PolledOperator extends EventEmitter {
     if (frame.type === "hook_after") this.#news = [...this.#news, frame].slice(-mostNews);
     else if (this.#requests.size < mostRequests) this.#requests.set(frame.req_id, frame);
     else this.#hasMore = true;
-    this.#wake?.();
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const done of this.#waiting) done();
   }
 
   #dropExpired(): void {
@@ -104,10 +109,10 @@ export class PolledOperator extends EventEmitter {
     return new Promise((resolve) => {
       const done = (): void => {
         signal.removeEventListener("abort", done);
-        this.#wake = undefined;
+        this.#waiting.delete(done);
         resolve();
       };
-      this.#wake = done;
+      this.#waiting.add(done);
       signal.addEventListener("abort", done, { once: true });
       if (signal.aborted || this.readyState === closed) done();
     });
