@@ -76,7 +76,7 @@ export function BarChart({ title, parts, points, show }: BarChartProps): ReactNo
         <div className="chart-times row spread tiny faint num">
           <span>{shortTime(points[0]?.at)}</span>
           {parts.length < 2 ? null : (
-            <span className="row">
+            <span className="row legend">
               {parts.map(({ name, look }) => (
                 <span key={name} className="row swatch">
                   <svg viewBox="0 0 8 8" aria-hidden="true">
