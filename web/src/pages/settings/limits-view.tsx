@@ -16,41 +16,43 @@ export function Limits(): ReactNode {
   const { budget, slots, min_free_bytes, workspaces, setup_cache, sessions } = setup.data.limits;
   return (
     <Card title="Limits">
-      <Facts
-        rows={[
-          [
-            "A goal or invocation",
-            `${money(budget.money_micro_usd)}, ${count(budget.tokens)} tokens and ${duration(budget.time_ms)} of work, unless it sets its own budget`,
-          ],
-          [
-            "Its tasks",
-            `${plural(budget.tasks, "task")}, ${plural(budget.depth, "level")} deep, ${budget.concurrency} at the same time`,
-          ],
-          ["All tasks together", `${slots} at the same time`],
-          [
-            "Free disk",
-            min_free_bytes === null
-              ? "The system does not tell; a write that fails ends new work"
-              : `New work needs ${bytes(min_free_bytes)}; work that runs goes on`,
-          ],
-          ["Workspaces", room(workspaces.max_bytes, workspaces.keep_days)],
-          ["Results of setup", room(setup_cache.max_bytes, setup_cache.keep_days)],
-          [
-            "Idle sessions",
-            sessions.idle_after_ms === null ? "stay" : `are ended after ${duration(sessions.idle_after_ms)}`,
-          ],
-          [
-            "Coding agents that fail",
-            sessions.max_failures === 0
-              ? "are launched again each time"
-              : `wait for you after ${plural(sessions.max_failures, "failure")} in a row`,
-          ],
-        ]}
-      />
-      <p className="tiny faint">
-        The room on the disk and the sessions are set in your own config, <code>~/.tutti/tutti.config.ts</code>, and the
-        free disk with <code>tutti up --min-free</code>.
-      </p>
+      <div className="col loose">
+        <Facts
+          rows={[
+            [
+              "A goal or invocation",
+              `${money(budget.money_micro_usd)}, ${count(budget.tokens)} tokens and ${duration(budget.time_ms)} of work, unless it sets its own budget`,
+            ],
+            [
+              "Its tasks",
+              `${plural(budget.tasks, "task")}, ${plural(budget.depth, "level")} deep, ${budget.concurrency} at the same time`,
+            ],
+            ["All tasks together", `${slots} at the same time`],
+            [
+              "Free disk",
+              min_free_bytes === null
+                ? "The system does not tell; a write that fails ends new work"
+                : `New work needs ${bytes(min_free_bytes)}; work that runs goes on`,
+            ],
+            ["Workspaces", room(workspaces.max_bytes, workspaces.keep_days)],
+            ["Results of setup", room(setup_cache.max_bytes, setup_cache.keep_days)],
+            [
+              "Idle sessions",
+              sessions.idle_after_ms === null ? "stay" : `are ended after ${duration(sessions.idle_after_ms)}`,
+            ],
+            [
+              "Coding agents that fail",
+              sessions.max_failures === 0
+                ? "are launched again each time"
+                : `wait for you after ${plural(sessions.max_failures, "failure")} in a row`,
+            ],
+          ]}
+        />
+        <p className="tiny faint">
+          The room on the disk and the sessions are set in your own config, <code>~/.tutti/tutti.config.ts</code>, and
+          the free disk with <code>tutti up --min-free</code>.
+        </p>
+      </div>
     </Card>
   );
 }
