@@ -34,7 +34,7 @@ export class LatestTurns {
     const turn = foldMessage(this.#turns, message);
     if (turn === undefined) return;
     const { text, turns, characters } = this.#most;
-    const short = { ...turn, user: capText(turn.user, text), reply: turn.reply && capText(turn.reply, text) };
+    const short = { ...turn, user: shortened(turn.user, text), reply: turn.reply && shortened(turn.reply, text) };
     this.#turns.set(turn.message, short);
     // A turn that is answered was counted before with its question.
     this.#characters += short.reply?.length ?? short.user.length;
@@ -49,6 +49,12 @@ export class LatestTurns {
   list(): ConversationTurn[] {
     return [...this.#turns.values()];
   }
+}
+
+/** A part of a text keeps the whole text in memory, a copy of that part does not. */
+function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return new TextDecoder().decode(new TextEncoder().encode(capText(text, most)));
 }
 
 /** The turn that the message begins or ends; undefined when it does neither. */

@@ -36,6 +36,7 @@ test("every route that takes JSON refuses a body with a repeated key, and nothin
     const path = route.path
       .replace(/\{(task|conversation)\}/, task)
       .replace("{goal}", task.replace("tsk_", "gol_"))
+      .replace("{thread}", task.replace("tsk_", "thr_"))
       .replace(/\{(ask|wait)\}/, ask.id);
     const reply = await post(path, twice);
     assert.deepEqual([reply.status, /twice in one object/.test(reply.text)], [422, true], `${name}: ${reply.text}`);

@@ -1,5 +1,8 @@
 // The MCP servers that a program declares in its own code: started when it opens Tutti, their tools as they are offered then.
 
+import { statSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+
 import { expandVariables } from "../../mcp/expand-variables.ts";
 import { openServerPool } from "../../mcp/server-pool.ts";
 import { type AgreedServer, serverTools } from "../../mcp/server-tools.ts";
@@ -24,7 +27,8 @@ export async function openProgramServers(given: unknown, state: string): Promise
   }
   const sandbox = await probeSandbox();
   const { servers } = declaredServers({ user: read.data, variables: [], config: {}, project: undefined, agents: {} });
-  const pool = openServerPool({ state, sandbox, toolchains: [] });
+  const toolchains = servers.flatMap(({ entry }) => ("command" in entry ? entry.args.flatMap(packageOfFile) : []));
+  const pool = openServerPool({ state, sandbox, toolchains });
   try {
     const agreed = await Promise.all(
       servers.map(async (server): Promise<AgreedServer> => {
@@ -47,4 +51,15 @@ export async function openProgramServers(given: unknown, state: string): Promise
     pool.close();
     throw thrown;
   }
+}
+
+/** A server that is a file of the program's own package reads that package, also in a home folder, which is hidden otherwise. */
+function packageOfFile(argument: string): string[] {
+  const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  if (!isAbsolute(argument) || !isFile(argument)) return [];
+  const own = dirname(argument);
+  for (let folder = own; dirname(folder) !== folder; folder = dirname(folder)) {
+    if (isFile(join(folder, "package.json"))) return [folder];
+  }
+  return [own];
 }
