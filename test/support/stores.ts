@@ -14,6 +14,9 @@ import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 export const isOnPostgres = (): boolean => process.env["TUTTI_STORE"] === "postgres";
 
+/** How many commits a test must have seen: on PostgreSQL what is written while one commit is under way goes with the next. */
+export const fewestCommits = (embedded: number): number => (isOnPostgres() ? 2 : embedded);
+
 let server: PostgresServer | undefined;
 let worker: Worker | undefined;
 let schemas = 0;
