@@ -333,3 +333,32 @@ export interface Tasks {
   resumeTask(task: TaskId, by: Answerer): Promise<void>;
   result(task: TaskId, signal?: AbortSignal): Promise<AgentResult>;
 }
+
+/** What is known at once of a task that is not over and of its children. */
+export interface LiveSession {
+  readonly task: TaskId;
+  readonly agent: string;
+  readonly runner: string;
+  /** Its own children that are not over. */
+  readonly children: readonly Omit<LiveSession, "children">[];
+}
+
+/** Everything that a service does to tasks, of whichever tree, and wherever that tree is. */
+export interface TaskControl extends Tasks {
+  /** Resolves when the task and all below it are over and on disk; rejects when the engine cannot go on. */
+  settled(task: TaskId, signal?: AbortSignal): Promise<void>;
+  /** Undefined when the task is over, or there is none. */
+  session(task: TaskId): Promise<LiveSession | undefined>;
+  /** The task that was started or retried under a key that counts once. */
+  startedUnder(key: string): Promise<{ readonly task: TaskId; readonly content: string } | undefined>;
+  /** Tasks that are not over, by status. */
+  counts(): TaskCounts | Promise<TaskCounts>;
+  /**
+   * No new work begins from now on, over restarts too: no task is started and no step; what is under way finishes. Waits,
+   * answers, messages and cancels go on; new tasks are taken and stay pending. The time does not count against anybody.
+   */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+}
+
+type TaskCounts = Readonly<Record<"pending" | "running" | "input_required", number>>;

@@ -2,7 +2,6 @@
 
 import type { Engine } from "../engine/engine.ts";
 import { type TuttiError, toTuttiError } from "../protocol/error.ts";
-import { taskName } from "../store/names.ts";
 import type { DatabaseAddress } from "../store/postgres/database-connection.ts";
 import {
   joinDatabase,
@@ -11,8 +10,7 @@ import {
   openPostgresStore,
 } from "../store/postgres/postgres-store.ts";
 import { ClusterTasks } from "./cluster-tasks.ts";
-import { CommandDesk } from "./command-desk.ts";
-import { Membership } from "./membership.ts";
+import { beginLife, endLife, type Life } from "./node-life.ts";
 
 export interface ClusterNodeOptions {
   readonly address: DatabaseAddress;
@@ -27,17 +25,6 @@ export interface ClusterNodeOptions {
   readonly onLeft?: (root: number, error: TuttiError) => void;
   readonly onProblem?: (error: TuttiError) => void;
   readonly onRenewed?: (forMs: number) => void;
-}
-
-/** One life of the node, under one incarnation. */
-interface Life {
-  readonly node: NodeStore;
-  readonly engine: Engine;
-  readonly membership: Membership;
-  readonly desk: CommandDesk;
-  readonly isHere: (root: number) => boolean;
-  /** Roots of trees that were taken over and are in memory. */
-  readonly taken: Set<number>;
 }
 
 const rejoinMs = 250;
@@ -120,7 +107,7 @@ export class ClusterNode {
 
   async #rejoin(error: TuttiError): Promise<void> {
     const { onProblem } = this.#options;
-    await end(this.#life, error);
+    await endLife(this.#life, error);
     while (!this.#closed) {
       this.#lostAgain = undefined;
       try {
@@ -129,7 +116,7 @@ export class ClusterNode {
         this.#watch(life);
         await life.membership.start();
         if (this.#lostAgain === undefined) return;
-        await end(life, this.#lostAgain);
+        await endLife(life, this.#lostAgain);
       } catch (thrown) {
         onProblem?.(toTuttiError(thrown));
         await new Promise((resolve) => setTimeout(resolve, rejoinMs));
@@ -138,75 +125,9 @@ export class ClusterNode {
   }
 }
 
-/** Nothing of this life goes on, and nothing of it is recorded any more. */
-async function end({ engine, membership, node }: Life, error: TuttiError): Promise<void> {
-  node.fail(error);
-  await membership.close();
-  await engine.stop({ failed: true }).catch(() => undefined);
-  await node.close();
-}
-
 async function begin(options: ClusterNodeOptions, onLost: (error: TuttiError) => void): Promise<Life> {
   const { address, identity, cacheFolder, onLeft, onProblem, onRenewed } = options;
-  const joined = await joinDatabase(address, identity);
-  const node = openPostgresStore(address, joined, cacheFolder);
-  const engine = options.engine(node);
-  const taken = new Set<number>();
-  const isHere = (root: number): boolean => taken.has(root) || node.isMadeHere(root);
-  const problem = (thrown: unknown): void => onProblem?.(toTuttiError(thrown));
-  const desk = new CommandDesk({ node, engine, isHere, onProblem: problem });
-  const lookForDue = (): void => {
-    const due = node.rows("SELECT DISTINCT root FROM commands WHERE outcome IS NULL");
-    due.then((rows) => rows.forEach((row) => desk.look(Number(row["root"]))), problem);
-  };
-  node.onCommand((payload) => {
-    // Nothing: the connection is back, and something may have been said meanwhile.
-    if (payload === "") lookForDue();
-    else if (!payload.startsWith("done ")) desk.look(Number(payload));
-  });
-  const membership = new Membership({
-    address,
-    incarnation: joined.incarnation,
-    leaseMs: identity.leaseMs,
-    takeUp: (roots) => takeUp({ node, engine, taken, onLeft, desk }, roots),
-    onLost,
-    ...(onProblem === undefined ? {} : { onProblem }),
-    onRenewed(forMs) {
-      lookForDue();
-      onRenewed?.(forMs);
-    },
-  });
-  return { node, engine, membership, desk, isHere, taken };
-}
-
-interface TakingUp {
-  readonly node: NodeStore;
-  readonly engine: Engine;
-  readonly taken: Set<number>;
-  readonly desk: CommandDesk;
-  readonly onLeft: ((root: number, error: TuttiError) => void) | undefined;
-}
-
-/** One tree that cannot be taken up must not stop the others. */
-async function takeUp({ node, engine, taken, desk, onLeft }: TakingUp, roots: readonly number[]): Promise<void> {
-  const { store } = node;
-  await node.load(roots);
-  const taking = roots.map(async (root) => {
-    try {
-      // Nobody worked on the tree since its last record.
-      await engine.adopt(root, { downSince: lastAtOf(store, root) });
-      taken.add(root);
-      desk.look(root);
-    } catch (thrown) {
-      if (engine.halted !== undefined) return;
-      await engine.release(taskName(store.salt, root));
-      onLeft?.(root, toTuttiError(thrown));
-    }
-  });
-  await Promise.all(taking);
-}
-
-function lastAtOf(store: NodeStore["store"], root: number): number {
-  const times = store.tree(root).map((task) => store.lastEventAt(task.id) ?? task.created_at);
-  return Math.max(...times);
+  const node = openPostgresStore(address, await joinDatabase(address, identity), cacheFolder);
+  const { leaseMs } = identity;
+  return beginLife(node, options.engine(node), { address, leaseMs, onLeft, onProblem, onRenewed, onLost });
 }

@@ -3,9 +3,18 @@
 import { z } from "zod";
 
 import type { Engine } from "../engine/engine.ts";
-import type { Delivery, NewTask, StartOptions } from "../ports.ts";
+import type {
+  Delivery,
+  LiveSession,
+  MessageOptions,
+  NewTask,
+  StartOptions,
+  TaskControl,
+  ThreadPlace,
+} from "../ports.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
+import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { Answerer } from "../protocol/task/ask.ts";
 import type { Message } from "../protocol/task/message.ts";
 import { idInName, taskName } from "../store/names.ts";
@@ -13,7 +22,10 @@ import type { Row } from "../store/postgres/database-connection.ts";
 import type { NodeStore } from "../store/postgres/postgres-store.ts";
 import { storedText } from "../store/postgres/stored-text.ts";
 import { rootOf } from "../store/postgres/tree-ids.ts";
-import { doneBefore } from "./command-desk.ts";
+import { subtree } from "../store/postgres/subtree-sql.ts";
+import { doneBefore, wasRetried } from "./command-desk.ts";
+import type { EndWatch } from "./end-watch.ts";
+import { seenByAll } from "./seen-by-all.ts";
 import { type TaskCommand, valueIn } from "./task-command.ts";
 
 /** The present life of this node. */
@@ -22,6 +34,7 @@ export interface NodeLife {
   readonly engine: Engine;
   /** The tree is in memory here. */
   readonly isHere: (root: number) => boolean;
+  readonly ends: EndWatch;
 }
 
 /** A tree whose node died is with another one after a lease; the request waits longer than that. */
@@ -33,11 +46,13 @@ const askAgainMs = 500;
 const GivenDelivery = z.looseObject({ outcome: z.enum(["accepted", "late", "unknown", "invalid"]) });
 const isDelivery = (value: unknown): value is Delivery => GivenDelivery.safeParse(value).success;
 const TaskIds = z.array(z.string());
+const NamedSession = z.object({ task: z.string(), agent: z.string(), runner: z.string() });
+const GivenSession = NamedSession.extend({ children: z.array(NamedSession) });
 
 /** What a request does at the node that has its tree. */
 type Here = (engine: Engine) => Promise<unknown>;
 
-export class ClusterTasks {
+export class ClusterTasks implements TaskControl {
   readonly #life: () => NodeLife;
 
   constructor(life: () => NodeLife) {
@@ -45,8 +60,9 @@ export class ClusterTasks {
   }
 
   /** The same key at two nodes at once starts one tree. */
-  async start(task: NewTask, options: StartOptions = {}): Promise<{ task: TaskId; existed: boolean }> {
+  async start(task: NewTask, options: StartOptions = {}): ReturnType<TaskControl["start"]> {
     const key = options.once?.key ?? options.key;
+    if (options.thread !== undefined) await this.#bringThread(options.thread);
     if (key === undefined || options.anew === true) return this.#life().engine.start(task, options);
     const finished = options.once !== undefined;
     for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(lookAgainMs)) {
@@ -69,7 +85,11 @@ export class ClusterTasks {
         await node.bringKey(key);
         return engine.start(task, options);
       }
-      if (claim?.["open"] === 1) return { task: taskName(node.store.salt, bound), existed: true };
+      if (claim?.["open"] === 1) {
+        const found = taskName(node.store.salt, bound);
+        const thread = options.thread === undefined ? undefined : engine.threads.of(found);
+        return { task: found, existed: true, ...(thread === undefined ? {} : { thread }) };
+      }
     }
     throw new TuttiError("busy", "another node is starting the same work and has not finished in time; try again");
   }
@@ -79,7 +99,7 @@ export class ClusterTasks {
     task: NewTask,
     options: StartOptions,
     key: string,
-  ): Promise<{ task: TaskId; existed: boolean } | undefined> {
+  ): Promise<Awaited<ReturnType<TaskControl["start"]>> | undefined> {
     const { node, engine } = this.#life();
     try {
       await node.bringKey(key);
@@ -93,6 +113,18 @@ export class ClusterTasks {
     }
   }
 
+  /** The last task of a thread may be over, but in a tree that is not here: the engine has to see its result. */
+  async #bringThread({ project, thread }: ThreadPlace): Promise<void> {
+    if (thread === null) return;
+    const { node } = this.#life();
+    const { store } = node;
+    const named = thread.startsWith("thr_") ? idInName(store.salt, thread) : store.threadNamed(project, thread)?.id;
+    const last = named === undefined ? undefined : store.lastThreadEntry(named);
+    if (last === undefined) return;
+    const [tree] = await node.rows("SELECT open FROM trees WHERE root = $1", [rootOf(last.task)]);
+    if (tree?.["open"] === 0) await node.bringClosed(rootOf(last.task));
+  }
+
   async deliver(wait: AskId, value: unknown, by: Answerer): Promise<Delivery> {
     const given = await this.#route(wait, { do: "deliver", wait, value, by }, (engine) =>
       engine.deliver(wait, value, by),
@@ -101,8 +133,9 @@ export class ClusterTasks {
     throw new TuttiError("internal", "the owner of the tree gave an answer that this node does not understand");
   }
 
-  async message(task: TaskId, message: Message): Promise<void> {
-    await this.#route(task, { do: "message", task, message }, (engine) => engine.message(task, message));
+  async message(task: TaskId, message: Message, options: MessageOptions = {}): Promise<void> {
+    const command: TaskCommand = { do: "message", task, message, admitted: options.admitted === true };
+    await this.#route(task, command, (engine) => engine.message(task, message, options));
   }
 
   async cancel(task: TaskId, reason: string): Promise<TaskId[]> {
@@ -110,8 +143,82 @@ export class ClusterTasks {
     return TaskIds.parse(given);
   }
 
-  async retry(task: TaskId): Promise<void> {
-    await this.#route(task, { do: "retry", task }, (engine) => engine.retry(task));
+  async kill(task: TaskId, reason: string): Promise<TaskId[]> {
+    const given = await this.#route(task, { do: "kill", task, reason }, (engine) => engine.kill(task, reason));
+    return TaskIds.parse(given);
+  }
+
+  async retry(task: TaskId, options: Pick<StartOptions, "once"> = {}): Promise<void> {
+    const command: TaskCommand = { do: "retry", task, ...options };
+    await this.#route(task, command, async (engine) => {
+      if (!(await wasRetried(this.#life().node, command))) await engine.retry(task, options);
+    });
+  }
+
+  async stopTask(task: TaskId, reason: string): Promise<void> {
+    await this.#route(task, { do: "stop", task, reason }, (engine) => engine.stopTask(task, reason));
+  }
+
+  async interruptTask(task: TaskId, reason: string, by: Answerer): Promise<void> {
+    const command: TaskCommand = { do: "interrupt", task, reason, by };
+    await this.#route(task, command, (engine) => engine.interruptTask(task, reason, by));
+  }
+
+  async resumeTask(task: TaskId, by: Answerer): Promise<void> {
+    await this.#route(task, { do: "resume", task, by }, (engine) => engine.resumeTask(task, by));
+  }
+
+  async session(task: TaskId): Promise<LiveSession | undefined> {
+    const given = await this.#route(task, { do: "session", task }, (engine) => engine.session(task));
+    return GivenSession.nullish().parse(given) ?? undefined;
+  }
+
+  async startedUnder(key: string): ReturnType<TaskControl["startedUnder"]> {
+    const { node, engine } = this.#life();
+    await node.bringKey(key);
+    return engine.startedUnder(key);
+  }
+
+  /** Whichever node records it. */
+  async result(task: TaskId, signal?: AbortSignal): Promise<AgentResult> {
+    const { node, ends } = this.#life();
+    const id = idInName(node.store.salt, task);
+    const [found] = id === undefined ? [] : await node.rows("SELECT id FROM tasks WHERE id = $1", [id]);
+    if (id === undefined || found === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
+    return ends.result(id, signal);
+  }
+
+  async settled(task: TaskId, signal?: AbortSignal): Promise<void> {
+    const { node } = this.#life();
+    const id = idInName(node.store.salt, task) ?? 0;
+    for (;;) {
+      signal?.throwIfAborted();
+      const sql = `${subtree(1)} SELECT task FROM open WHERE task IN (SELECT id FROM below) LIMIT 1`;
+      const [open] = await node.rows(sql, [id]);
+      if (open === undefined) return;
+      // One after the other: the rest has mostly ended by then.
+      const last = open["task"];
+      await this.#life().ends.result(Number(last), signal);
+    }
+  }
+
+  async counts(): Promise<Readonly<Record<"pending" | "running" | "input_required", number>>> {
+    const counts = { pending: 0, running: 0, input_required: 0 };
+    const rows = await this.#life().node.rows("SELECT status, count(*) AS tasks FROM open GROUP BY status");
+    return { ...counts, ...Object.fromEntries(rows.map((row) => [String(row["status"]), Number(row["tasks"])])) };
+  }
+
+  /** Holds on every node when it returns. */
+  async pause(): Promise<void> {
+    const { node, engine } = this.#life();
+    await engine.pause();
+    await seenByAll(node);
+  }
+
+  async resume(): Promise<void> {
+    const { node, engine } = this.#life();
+    await engine.resume();
+    await seenByAll(node);
   }
 
   /** Never says that something is unknown because its tree is between two nodes. */

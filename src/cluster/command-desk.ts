@@ -63,6 +63,7 @@ export class CommandDesk {
     try {
       const command = TaskCommand.parse(JSON.parse(body));
       if (taken) return recordedValue(await doneBefore(engine, command));
+      if (await wasRetried(node, command)) return recordedValue(null);
       const queued = node.queuedWrites;
       const work = perform(engine, command);
       // The engine queues what it writes before it first waits. So that it is done is recorded in the same commit.
@@ -79,17 +80,34 @@ function perform(engine: Engine, command: TaskCommand): Promise<unknown> {
     case "deliver":
       return engine.deliver(command.wait, command.value, command.by);
     case "message":
-      return engine.message(command.task, command.message);
+      return engine.message(command.task, command.message, command.admitted ? { admitted: true } : {});
     case "cancel":
       return engine.cancel(command.task, command.reason);
+    case "kill":
+      return engine.kill(command.task, command.reason);
     case "retry":
-      return engine.retry(command.task);
+      return engine.retry(command.task, command.once === undefined ? {} : { once: command.once });
+    case "stop":
+      return engine.stopTask(command.task, command.reason);
+    case "interrupt":
+      return engine.interruptTask(command.task, command.reason, command.by);
+    case "resume":
+      return engine.resumeTask(command.task, command.by);
+    case "session":
+      return engine.session(command.task);
   }
+}
+
+/** All retries of a task are made by the owner of its tree, so the same key never begins two attempts. */
+export async function wasRetried(node: NodeStore, command: TaskCommand): Promise<boolean> {
+  if (command.do !== "retry" || command.once === undefined) return false;
+  await node.bringKey(command.once.key);
+  return node.store.boundKey(command.once.key) !== undefined;
 }
 
 /** Its commit was the only thing it still had to do, apart from answering. */
 export async function doneBefore(engine: Engine, command: TaskCommand): Promise<unknown> {
-  if (command.do === "cancel") return [];
+  if (command.do === "cancel" || command.do === "kill") return [];
   if (command.do !== "deliver") return null;
   const { wait, value, by } = command;
   const delivery = await engine.deliver(wait, value, by);

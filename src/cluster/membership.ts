@@ -14,6 +14,8 @@ export interface MembershipOptions {
   readonly takeUp: (roots: readonly number[]) => Promise<void>;
   /** The database says that the node is dead: it must do nothing more. Called once. */
   readonly onLost: (error: TuttiError) => void;
+  /** False while the node renews its lease but takes no trees yet; true when absent. */
+  readonly takesTrees?: () => boolean;
   /** What went wrong without ending anything; the next beat tries again. */
   readonly onProblem?: (error: TuttiError) => void;
   /**
@@ -97,7 +99,7 @@ export class Membership {
       if (renewed?.["alive"] !== 1) return this.#lose(fencedError());
       onRenewed?.(leaseMs - (performance.now() - before));
       await ask(client, "SELECT bury_nodes()", [], limits);
-      await this.#take(client, limits);
+      if (this.#options.takesTrees?.() !== false) await this.#take(client, limits);
     } catch (thrown) {
       await this.#disconnect();
       if (!this.#ended) onProblem?.(storageError(thrown));

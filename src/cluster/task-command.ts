@@ -7,11 +7,23 @@ import { Failure, toFailure } from "../protocol/failure.ts";
 import { Answerer } from "../protocol/task/ask.ts";
 import { Message } from "../protocol/task/message.ts";
 
+const ofTask = { task: z.string() };
+const withReason = { ...ofTask, reason: z.string() };
+
 export const TaskCommand = z.discriminatedUnion("do", [
   z.object({ do: z.literal("deliver"), wait: z.string(), value: z.unknown(), by: Answerer }),
-  z.object({ do: z.literal("message"), task: z.string(), message: Message }),
-  z.object({ do: z.literal("cancel"), task: z.string(), reason: z.string() }),
-  z.object({ do: z.literal("retry"), task: z.string() }),
+  z.object({ do: z.literal("message"), ...ofTask, message: Message, admitted: z.boolean() }),
+  z.object({ do: z.literal("cancel"), ...withReason }),
+  z.object({ do: z.literal("kill"), ...withReason }),
+  z.object({
+    do: z.literal("retry"),
+    ...ofTask,
+    once: z.object({ key: z.string(), content: z.string() }).optional(),
+  }),
+  z.object({ do: z.literal("stop"), ...withReason }),
+  z.object({ do: z.literal("interrupt"), ...withReason, by: Answerer }),
+  z.object({ do: z.literal("resume"), ...ofTask, by: Answerer }),
+  z.object({ do: z.literal("session"), ...ofTask }),
 ]);
 export type TaskCommand = z.infer<typeof TaskCommand>;
 

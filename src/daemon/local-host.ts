@@ -5,12 +5,20 @@ import { takeLock } from "../store/sqlite/lock.ts";
 import { pruneTrees } from "../store/sqlite/prune-trees.ts";
 import { openView } from "../store/sqlite/sqlite-view.ts";
 import { removeInsight } from "./insight/insight-database.ts";
+import { refuseNodeFolder } from "./state/node-settings.ts";
 import { openReader } from "./state/reader.ts";
 
 export const localHost: Host = {
-  openReader: (folder) => openReader(openView(folder), folder),
-  openLocal: async (folder) => (await import("./lifecycle/work-here.ts")).workHere(folder),
+  openReader(folder) {
+    refuseNodeFolder(folder);
+    return openReader(openView(folder), folder);
+  },
+  async openLocal(folder) {
+    refuseNodeFolder(folder);
+    return (await import("./lifecycle/work-here.ts")).workHere(folder);
+  },
   async cancel(folder, task, reason) {
+    refuseNodeFolder(folder);
     const { openState } = await import("./state/open-state.ts");
     const { client } = await openState(folder, { resume: "never" });
     try {
@@ -20,6 +28,7 @@ export const localHost: Host = {
     }
   },
   async openIdle(folder) {
+    refuseNodeFolder(folder);
     const { openState } = await import("./state/open-state.ts");
     return (await openState(folder, { resume: "never" })).client;
   },
@@ -31,6 +40,7 @@ export const localHost: Host = {
   runDaemon: async (options, onUp) => (await import("./lifecycle/serve-daemon.ts")).serveDaemon(options, onUp),
   stopDaemon: async (folder, options) => (await import("./lifecycle/stop-daemon.ts")).stopDaemon(folder, options),
   prune(folder, options) {
+    refuseNodeFolder(folder);
     const lock = takeLock(folder);
     try {
       // What is gone must not be found any more.

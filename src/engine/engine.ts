@@ -10,10 +10,12 @@ import { isTerminal } from "../protocol/task/task-status.ts";
 import type {
   Clock,
   Delivery,
+  LiveSession,
   MessageOptions,
   NewTask,
   RunnerRegistry,
   StartOptions,
+  TaskControl,
   Tasks,
   TreeRunners,
 } from "../ports.ts";
@@ -25,9 +27,9 @@ import { Driver } from "./driver.ts";
 import { cancelTask } from "./end-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
-import { type LiveSession, liveSession } from "./live-session.ts";
+import { liveSession } from "./live-session.ts";
 import { LiveTasks } from "./live-tasks.ts";
-import { idInName } from "../store/names.ts";
+import { idInName, taskName } from "../store/names.ts";
 import { countMessage } from "./message-quota.ts";
 import { resultIn } from "./outcome.ts";
 import { OutsideWaits } from "./outside-waits.ts";
@@ -49,6 +51,8 @@ export interface EngineOptions extends TreeOptions {
   readonly runners: RunnerRegistry;
   /** Runners that are resolved for each tree. */
   readonly treeRunners?: TreeRunners;
+  /** Other processes run other trees of the same store. */
+  readonly sharesStore?: boolean;
   /** Tasks that run at the same time, over all trees. */
   readonly slots?: number;
   /** Text that is being written: shown, not kept. */
@@ -64,7 +68,7 @@ export interface EngineOptions extends TreeOptions {
 /** How many tasks run at the same time when the options do not say. */
 export const defaultSlots = 64;
 
-export class Engine implements Tasks {
+export class Engine implements TaskControl {
   readonly #parts: EngineParts;
   readonly #driver: Driver;
   readonly #options: EngineOptions;
@@ -89,7 +93,13 @@ export class Engine implements Tasks {
       slots,
       tasks,
       waits: new Waits(recorder, slots),
-      pause: new PauseSwitch({ store, clock, slots, tasks: () => tasks.all() }),
+      pause: new PauseSwitch({
+        store,
+        clock,
+        slots,
+        tasks: () => tasks.all(),
+        sharesStore: options.sharesStore === true,
+      }),
       runners: new Runners(options.runners, options.treeRunners),
       trials: new ResumeTrials(clock),
       launch: (task) => this.#driver.launch(task),
@@ -171,7 +181,6 @@ export class Engine implements Tasks {
     return this.#waiting.until((resolve) => tasks.onceEmpty(resolve));
   }
 
-  /** Resolves when the task and all below it are over and on disk; rejects when the engine cannot go on. */
   settled(task: TaskId): Promise<void> {
     const { store, tasks } = this.#parts;
     const live = tasks.find(task);
@@ -182,10 +191,6 @@ export class Engine implements Tasks {
 
   // ---- pause
 
-  /**
-   * No new work begins from now on, over restarts too: no task is started and no step; what is under way finishes. Waits,
-   * answers, messages and cancels go on; new tasks are taken and stay pending. The time does not count against anybody.
-   */
   async pause(): Promise<void> {
     this.#check();
     await this.#parts.pause.begin();
@@ -194,6 +199,11 @@ export class Engine implements Tasks {
   async resume(): Promise<void> {
     this.#check();
     await this.#parts.pause.end();
+  }
+
+  /** Another process that shares the store may have begun or ended a pause. */
+  followPause(): void {
+    if (this.halted === undefined) this.#parts.pause.follow();
   }
 
   get paused(): boolean {
@@ -212,7 +222,6 @@ export class Engine implements Tasks {
     return drained;
   }
 
-  /** Tasks that are not over, by status. */
   counts(): Readonly<Record<OpenStatus, number>> {
     const counts = { pending: 0, running: 0, input_required: 0 };
     for (const { status } of this.#parts.tasks.all()) if (!isTerminal(status)) counts[status] += 1;
@@ -312,8 +321,14 @@ export class Engine implements Tasks {
     await store.committed();
   }
 
-  session(task: TaskId): LiveSession | undefined {
+  async session(task: TaskId): Promise<LiveSession | undefined> {
     return liveSession(this.#parts.tasks.find(task));
+  }
+
+  async startedUnder(key: string): ReturnType<TaskControl["startedUnder"]> {
+    const { store } = this.#parts;
+    const bound = store.boundKey(key);
+    return bound === undefined ? undefined : { task: taskName(store.salt, bound.task), content: bound.content };
   }
 
   async stopTask(task: TaskId, reason: string): Promise<void> {

@@ -1,16 +1,8 @@
 // What is known at once, without reading the store, of a task that is not over and of its children.
 
 import { isTerminal } from "../protocol/task/task-status.ts";
-import type { TaskId } from "../protocol/ids.ts";
+import type { LiveSession } from "../ports.ts";
 import type { LiveTask } from "./live-task.ts";
-
-export interface LiveSession {
-  readonly task: TaskId;
-  readonly agent: string;
-  readonly runner: string;
-  /** Its own children that are not over. */
-  readonly children: readonly Omit<LiveSession, "children">[];
-}
 
 /** Undefined when the task is over, or there is none. */
 export function liveSession(task: LiveTask | undefined): LiveSession | undefined {

@@ -44,12 +44,16 @@ interface PauseDeps {
   readonly clock: Clock;
   readonly slots: Slots;
   readonly tasks: () => Iterable<LiveTask>;
+  /** There are tasks in other processes. */
+  readonly sharesStore: boolean;
 }
 
 export class PauseSwitch {
   readonly #deps: PauseDeps;
   #pauses: Pauses;
   #draining = false;
+  /** The batch of the store in which this process last recorded a pause or its end. */
+  #recordedIn: number | undefined;
 
   /** Goes on with the pause the store knows of. */
   constructor(deps: PauseDeps) {
@@ -91,6 +95,24 @@ export class PauseSwitch {
     if (!this.isOn && !this.#draining) slots.resume();
   }
 
+  /** Does what another process that shares the store has recorded. */
+  follow(): void {
+    const { store, clock, slots, tasks } = this.#deps;
+    // What this process records itself is newer than what can be read.
+    if (this.#recordedIn !== undefined && !store.isDurable(this.#recordedIn)) return;
+    const recorded = pausesIn(store);
+    const before = this.#pauses.since;
+    this.#pauses = recorded;
+    if (recorded.since === before) return;
+    const ended = recorded.past.at(-1)?.[1] ?? clock.now();
+    for (const task of tasks()) {
+      if (before !== null) stopClock(task, -1, ended);
+      if (recorded.since !== null) stopClock(task, 1, Math.max(recorded.since, task.createdAt));
+    }
+    if (recorded.since !== null) slots.pause();
+    else if (!this.#draining) slots.resume();
+  }
+
   /** A task made meanwhile has its clock stopped from the first. */
   madeMeanwhile(task: LiveTask): void {
     if (this.isOn) stopClock(task, 1, task.createdAt);
@@ -105,13 +127,15 @@ export class PauseSwitch {
 
   #keep(pauses: Pauses): void {
     this.#pauses = pauses;
+    this.#recordedIn = this.#deps.store.batch;
     this.#deps.store.putSetting(pauseSetting, JSON.stringify(pauses));
   }
 
   /** Those that ended before the oldest task was made are of no use to anybody. */
   #stillAsked(): [number, number][] {
     let oldest = Number.POSITIVE_INFINITY;
-    for (const task of this.#deps.tasks()) oldest = Math.min(oldest, task.createdAt);
+    if (this.#deps.sharesStore) oldest = 0;
+    else for (const task of this.#deps.tasks()) oldest = Math.min(oldest, task.createdAt);
     const kept = this.#pauses.past.filter(([, to]) => to > oldest);
     const [first, second, ...rest] = kept;
     if (kept.length < remembered || first === undefined || second === undefined) return kept;

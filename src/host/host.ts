@@ -15,8 +15,20 @@ interface Pruned {
   readonly bytes_after: number;
 }
 
+/** How a daemon is a node of many. What is not given stays as it was at the last start. */
+export interface DatabaseOptions {
+  /** Of the PostgreSQL that the nodes share. */
+  readonly url?: string;
+  /** The schema that holds everything of this Tutti. */
+  readonly schema?: string;
+  readonly node?: string;
+  readonly labels?: readonly string[];
+  readonly leaseMs?: number;
+}
+
 export interface UpOptions {
   readonly state: string;
+  readonly database?: DatabaseOptions;
   /** Where relative paths of requests begin that name no folder. */
   readonly from: string;
   readonly host?: string;

@@ -1,7 +1,7 @@
 // `tutti up`: runs the daemon in this process, or starts it in a process of its own.
 import { join } from "node:path";
 
-import type { Host, RunningDaemon, UpOptions } from "../../host/host.ts";
+import type { DatabaseOptions, Host, RunningDaemon, UpOptions } from "../../host/host.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { errorTable, toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { warn } from "../terminal/output.ts";
@@ -27,6 +27,11 @@ export interface UpCommandOptions {
   readonly maxConnections?: number;
   readonly maxRequests?: number;
   readonly cwd?: string;
+  readonly database?: string;
+  readonly schema?: string;
+  readonly node?: string;
+  readonly label?: readonly string[];
+  readonly lease?: number;
   /** Plays the tour when the daemon is up. */
   readonly tour?: boolean;
   /** Ends after the tour. */
@@ -123,7 +128,22 @@ const startOnly = {
   minFree: "--min-free",
   maxConnections: "--max-connections",
   cwd: "--cwd",
+  database: "--database",
+  schema: "--schema",
+  node: "--node",
+  label: "--label",
+  lease: "--lease",
 };
+
+function databaseOptions({ database: url, schema, node, label: labels, lease }: UpCommandOptions): DatabaseOptions {
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...(schema === undefined ? {} : { schema }),
+    ...(node === undefined ? {} : { node }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(lease === undefined ? {} : { leaseMs: Math.round(lease * 1_000) }),
+  };
+}
 
 function upOptions(options: UpCommandOptions): UpOptions {
   const {
@@ -144,6 +164,7 @@ function upOptions(options: UpCommandOptions): UpOptions {
   }
   return {
     state: stateFolder(options.state),
+    database: databaseOptions(options),
     from: givenFolder(options.cwd),
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),

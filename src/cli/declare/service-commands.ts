@@ -66,6 +66,19 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
       ).argParser(positiveInteger),
     )
     .option(
+      "--database <url>",
+      "be a node of many that share this PostgreSQL (postgres://…); it is kept in the state folder for the next start",
+    )
+    .option("--schema <name>", "the schema of the database that holds everything of this Tutti (default: tutti)")
+    .option("--node <name>", "the name of this node, unique among the nodes (default: the host name and four digits)")
+    .option("--label <label...>", "what this node has, for work that asks for it")
+    .addOption(
+      new Option(
+        "--lease <seconds>",
+        "how long the others wait before they take over the work of this node when they do not hear of it (default: 15)",
+      ).argParser(graceSeconds),
+    )
+    .option(
       "--cwd <folder>",
       "where relative paths begin in requests that name no folder (default: the current folder)",
     )

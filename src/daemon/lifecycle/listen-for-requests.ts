@@ -35,8 +35,8 @@ export interface Service {
 /** The setting that holds the last port, so that operators, workers and commands that come back find the next process there. */
 const portSetting = "port";
 
-export function lastPortOf({ records }: State): number | undefined {
-  const port = Number(records.setting(portSetting) ?? 0);
+export function lastPortOf({ own }: State): number | undefined {
+  const port = Number(own.setting(portSetting) ?? 0);
   return port > 0 ? port : undefined;
 }
 
@@ -77,7 +77,7 @@ export async function listenForRequests(at: ListenAt, service: Service): Promise
       },
       models: async (options) => (await import("../project/open-project.ts")).userModels(state.folder, options),
       starting: () =>
-        state.isStarting() ? new TuttiError("busy", "the service is starting; ask again soon") : undefined,
+        state.isStarting() ? new TuttiError("busy", "the service is starting; ask again soon") : state.unavailable(),
       notReady,
       onShutdown,
       ...(onDone === undefined ? {} : { onDone }),
@@ -88,6 +88,6 @@ export async function listenForRequests(at: ListenAt, service: Service): Promise
     return listenForRequests({ ...at, ports: otherPorts }, service);
   }
   state.listening(publicUrl?.origin ?? http.url);
-  state.records.putSetting(portSetting, String(http.port));
+  state.own.putSetting(portSetting, String(http.port));
   return http;
 }

@@ -4,10 +4,10 @@ import type { State } from "../state/state.ts";
 
 const setting = "others_wait";
 
-export function othersWait({ records }: State): boolean {
-  return (records.setting(setting) ?? "") !== "";
+export function othersWait({ own }: State): boolean {
+  return (own.setting(setting) ?? "") !== "";
 }
 
 export function setOthersWait(state: State, wait: boolean): void {
-  if (othersWait(state) !== wait) state.records.putSetting(setting, wait ? "yes" : "");
+  if (othersWait(state) !== wait) state.own.putSetting(setting, wait ? "yes" : "");
 }

@@ -13,6 +13,7 @@ import { type Notifier, startNotifier } from "../notify/start-notifier.ts";
 import { type OpenOptions, openState } from "../state/open-state.ts";
 import { loadUserConfig } from "../project/user-config.ts";
 import { collectSecrets } from "../secrets/collect-secrets.ts";
+import { keepNodeSettings } from "../state/node-settings.ts";
 import type { State } from "../state/state.ts";
 import { removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
 import { daemonLogFile } from "./daemon-log.ts";
@@ -69,21 +70,22 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
   let removeMarker: (() => void) | undefined;
   try {
     const from = resolve(options.from);
+    const node = keepNodeSettings(folder, options.database ?? {});
     removeMarker = await writeStartupMarker(folder);
-    const state = await openUnused(folder, { log, minFreeBytes: options.minFreeBytes });
-    redact = state.redact;
-    try {
-      const listen = readListen(options, lastPortOf(state));
-      if (listen.warning !== undefined) log.warn({ host: listen.host }, listen.warning);
-      await serve(
-        { folder, from, state, log, stop, listenAt: { ...listen, tls, publicUrl, maxConnections, maxRequests } },
-        (daemon) => {
+    for (let life = 1, ended = false; !ended; life += 1) {
+      const state = await openUnused(folder, { log, minFreeBytes: options.minFreeBytes, node });
+      redact = state.redact;
+      try {
+        const listen = readListen(options, lastPortOf(state));
+        if (listen.warning !== undefined) log.warn({ host: listen.host }, listen.warning);
+        const listenAt = { ...listen, tls, publicUrl, maxConnections, maxRequests };
+        ended = await serve({ folder, from, state, log, stop, listenAt }, (daemon) => {
           removeMarker?.();
-          onUp(daemon);
-        },
-      );
-    } finally {
-      await state.close();
+          if (life === 1) onUp(daemon);
+        });
+      } finally {
+        await state.close();
+      }
     }
   } finally {
     clearTimeout(forcedExit);
@@ -106,11 +108,20 @@ async function openUnused(folder: string, options: OpenOptions): Promise<State> 
   }
 }
 
-async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => void): Promise<void> {
+/** False when the node was declared dead by the others: it has to forget everything and join anew. */
+async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => void): Promise<boolean> {
   const { folder, from, state, log, stop, listenAt } = context;
+  const lost = Promise.withResolvers<StopReason>();
+  let isLost = false;
   const unsubscribe = state.store.onCommit(() => {
     const error = state.store.failure;
-    if (error !== undefined) stop.stop({ why: "store", graceMs: 0, error });
+    if (error === undefined) return;
+    const reason = { why: "store", graceMs: 0, error };
+    if (state.shared === undefined) stop.stop(reason);
+    else {
+      isLost = true;
+      lost.resolve(reason);
+    }
   });
   const stopWatching = logRefusals(state, log);
   const stopLooking = watchStateFolder(folder, (error) => stop.stop({ why: "state folder", graceMs: 0, error }));
@@ -133,12 +144,14 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
     writeDaemonFile(folder, { pid, process_start: start, ...facts, ...certificate });
     log.info({ url: http.url, state: folder }, "listening");
     // Only now: a task that hangs or ends the process must not keep the daemon from being found, asked and stopped.
-    stopping = await Promise.race([stop.reason, state.resume()]);
+    await state.shared?.announce(listenAt.publicUrl?.origin ?? http.url);
+    const stopped = Promise.race([stop.reason, lost.promise]);
+    stopping = await Promise.race([stopped, state.resume()]);
     if (stopping === undefined) {
       setOthersWait(state, false);
       log.info({ url: http.url, state: folder }, "up");
       onUp({ url: http.url, pid, version, started_at, command: false });
-      stopping = await stop.reason;
+      stopping = await stopped;
     }
     await drain(context, stopping);
   } finally {
@@ -150,8 +163,13 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
     removeDaemonFile(folder, instance);
     await http.close();
   }
+  if (isLost && stopping?.why === "store") {
+    log.warn({}, "this node joins anew");
+    return false;
+  }
   log.info({}, "down");
   if (stopping?.error !== undefined) throw stopping.error;
+  return true;
 }
 
 /** Logs when new work begins to be refused, as on a full disk, and when it is taken again. */

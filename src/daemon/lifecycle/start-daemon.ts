@@ -9,6 +9,7 @@ import type { RunningDaemon, UpOptions } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { within } from "../../runner/shared/process/within.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
+import { keepNodeSettings } from "../state/node-settings.ts";
 import { type Lock, takeLock } from "../../store/sqlite/lock.ts";
 import { type DaemonLog, openDaemonLog, startupError } from "./daemon-log.ts";
 import { findDaemon } from "./find-daemon.ts";
@@ -62,6 +63,8 @@ async function takeStartLock(folder: string): Promise<Lock | StartedDaemon> {
 }
 
 async function launch(folder: string, options: UpOptions): Promise<StartedDaemon> {
+  // The daemon reads it there: the address of a database must not stand in the list of processes.
+  keepNodeSettings(folder, options.database ?? {});
   const log = openDaemonLog(folder);
   let exited = false;
   try {

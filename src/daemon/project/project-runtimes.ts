@@ -107,7 +107,7 @@ export interface ProjectRuntimesOptions {
   /** The keys that the person keeps for providers. */
   readonly providerKeys: ProviderKeys;
   /** Whether a task is over, or gone from the records. */
-  readonly isOver?: (task: TaskId) => boolean;
+  readonly isOver?: (task: TaskId) => Promise<boolean>;
   /** Runners that are the same for all trees; asked for when a tree runs. */
   readonly otherRunners?: () => RunnerRegistry;
 }

@@ -7,11 +7,16 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { ServiceRecords, KeyRow } from "../../store/service-records.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
 import { newAdminKey, readAdminKey } from "./admin-key.ts";
+import type { OwnSettings, SharedByNodes } from "./kept-records.ts";
 
 export interface KeysOptions {
   readonly records: Pick<ServiceRecords, "keys" | "addKey" | "revokeKey" | "setting" | "putSetting">;
+  /** Which key stands in the admin file; among the records when absent. */
+  readonly own?: OwnSettings;
   /** Resolves when what was queued is on disk. */
   readonly committed: () => Promise<void>;
+  /** Where several nodes share the keys. */
+  readonly shared?: Pick<SharedByNodes, "onShared" | "seenByAll"> | undefined;
   readonly now?: () => number;
 }
 
@@ -30,6 +35,7 @@ const fileKey = "admin_key";
 
 export class Keys {
   readonly #options: KeysOptions;
+  readonly #own: OwnSettings;
   readonly #rows = new Map<string, KeyRow>();
   /**
    * Live keys by the SHA-256 of the key. How long a look-up takes depends on the digest of what was presented and of what
@@ -40,7 +46,9 @@ export class Keys {
 
   constructor(options: KeysOptions) {
     this.#options = options;
-    for (const row of options.records.keys()) this.#keep(row);
+    this.#own = options.own ?? options.records;
+    this.#follow();
+    options.shared?.onShared(() => this.#follow());
   }
 
   /** The holder of a live key; undefined for anything else. */
@@ -56,15 +64,17 @@ export class Keys {
 
   /** The id of the key in the admin file, which is the owner's; undefined before a service was started on the folder. */
   ownerKey(): string | undefined {
-    return this.#options.records.setting(fileKey);
+    return this.#own.setting(fileKey);
   }
 
   /**
    * Who the holder of a key is as a caller. The key in the admin file is exchanged now and then, and the command line works
-   * without it when no daemon runs: both are the owner of the state folder.
+   * without it when no daemon runs: both are the owner of the state folder. Each node has a folder of its own, so there
+   * every admin key stands for the owner.
    */
   callerOf(id: string): string {
-    return id === this.ownerKey() ? owner : id;
+    const isAdmin = this.#options.shared !== undefined && this.#rows.get(id)?.role === "admin";
+    return isAdmin || id === this.ownerKey() ? owner : id;
   }
 
   /** False for an id that no key has. */
@@ -112,15 +122,15 @@ export class Keys {
   async ensureAdmin(file: string): Promise<string> {
     const found = readAdminKey(file);
     const row = found === undefined ? undefined : this.#rowOf(found);
-    const { records, committed } = this.#options;
-    const last = records.setting(fileKey);
+    const { committed } = this.#options;
+    const last = this.#own.setting(fileKey);
     if (found !== undefined && row?.revoked_at === null) {
-      if (last !== row.id) records.putSetting(fileKey, row.id);
+      if (last !== row.id) this.#own.putSetting(fileKey, row.id);
       return found;
     }
     const key = found !== undefined && row === undefined ? found : newAdminKey(file, newKey());
     const { id } = this.#make(key, { name: adminName, role: "admin" });
-    records.putSetting(fileKey, id);
+    this.#own.putSetting(fileKey, id);
     const before = last === undefined ? undefined : this.#rows.get(last);
     if (before?.revoked_at === null) await this.#revoke(before);
     await committed();
@@ -133,6 +143,19 @@ export class Keys {
     this.#options.records.revokeKey(row.id, at);
     const ended = [...this.#onRevoked].map((listener) => listener(row.id));
     await Promise.all([...ended, this.#options.committed()]);
+    await this.#options.shared?.seenByAll();
+  }
+
+  /** Takes in what is recorded. What came from a key that another node revoked ends here, too. */
+  #follow(): void {
+    for (const row of this.#options.records.keys()) {
+      const before = this.#rows.get(row.id);
+      const isNew = before === undefined || (before.revoked_at === null && row.revoked_at !== null);
+      if (!isNew) continue;
+      this.#keep(row);
+      if (before === undefined || row.revoked_at === null) continue;
+      for (const listener of this.#onRevoked) void Promise.resolve(listener(row.id)).catch(() => undefined);
+    }
   }
 
   #make(key: string, { name, role }: NewKey): KeyRow {

@@ -2,6 +2,7 @@
 
 import type { AnswerOutcome, Tutti } from "../../client/client.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { TaskControl } from "../../ports.ts";
 import { idInName } from "../../store/names.ts";
 import { waitBodyIn } from "../../engine/wait-body.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
@@ -41,7 +42,10 @@ export interface LocalTutti extends Tutti, PageReads, Pick<WorkspaceControl, "wo
 export interface LocalClientDeps {
   readonly store: Store;
   readonly view: StoreView;
+  /** Of the trees that are here. */
   readonly engine: Engine;
+  /** Of all trees. */
+  readonly tasks: TaskControl;
   readonly feed: EventFeed;
   readonly runtimes: ProjectRuntimes;
   readonly keys: Keys;
@@ -70,7 +74,7 @@ function checkGoal(goal: unknown): void {
 const mostParked = 100;
 
 export function localClient(deps: LocalClientDeps): LocalTutti {
-  const { store, view, engine, feed, keys, operators } = deps;
+  const { store, view, engine, tasks, feed, keys, operators } = deps;
   const { subtree, eventPage, ...reads } = readsOf(view, deps.facts().state);
   const source: FollowSource = {
     read: eventPage,
@@ -99,7 +103,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     return row.ask !== null;
   };
   const deliver = async (wait: AskId, value: unknown, by: Parameters<Tutti["answer"]>[2]): Promise<AnswerOutcome> => {
-    const delivery = await engine.deliver(wait, value, by);
+    const delivery = await tasks.deliver(wait, value, by);
     return delivery.outcome === "accepted"
       ? { accepted: true }
       : { accepted: false, code: delivery.outcome, message: delivery.message };
@@ -119,17 +123,17 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
         parked: facts.parked.slice(0, mostParked),
         paused: engine.paused,
         degraded: degradedBy(engine.refusesWork),
-        tasks: engine.counts(),
+        tasks: await tasks.counts(),
         asks: await view.openAsks(),
         operators: { joined: joined.length, connected: joined.filter(({ connected }) => connected).length },
         seq: feed.position,
       };
     },
-    invoke: invocationStarter(deps),
-    startGoal: goalStarter(deps),
-    tellGoal: goalTeller(engine, reads),
-    result: (task, signal) => engine.result(task, signal),
-    settled: (task, signal) => within(engine.settled(task), signal),
+    invoke: invocationStarter({ engine: tasks, runtimes: deps.runtimes }),
+    startGoal: goalStarter({ engine: tasks, runtimes: deps.runtimes }),
+    tellGoal: goalTeller(tasks, reads),
+    result: (task, signal) => tasks.result(task, signal),
+    settled: (task, signal) => within(tasks.settled(task, signal), signal),
     async answer(ask, answer, by) {
       if ((await wantsAnswer(ask)) === false) return unknown(ask, "is the result of a tool, not a question");
       return deliver(ask, answer, by);
@@ -140,13 +144,13 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     },
     ...standingApprovals({ ...deps, ask: (id) => reads.ask(id) }),
     ...deps.workspaces,
-    retry: taskRetrier(deps),
-    ...sessionControl({ view, engine, workspaces: deps.workspaces }),
-    ...scheduleControl({ view, engine, tasks: reads.tasks, clock: systemClock, checkGoal }),
-    ...conversationControl({ engine, runtimes: deps.runtimes, task: reads.task, said: saidIn(store) }),
+    retry: taskRetrier({ view, tasks, runtimes: deps.runtimes }),
+    ...sessionControl({ view, tasks, workspaces: deps.workspaces }),
+    ...scheduleControl({ view, engine: tasks, tasks: reads.tasks, clock: systemClock, checkGoal }),
+    ...conversationControl({ engine: tasks, runtimes: deps.runtimes, task: reads.task, said: saidIn(store) }),
     ...threadControl({ store, view, engine }),
-    pause: () => engine.pause(),
-    resume: () => engine.resume(),
+    pause: () => tasks.pause(),
+    resume: () => tasks.resume(),
     setup: deps.setup,
     route: async (question) => explainRoute(question),
     review: async (question) => reviewBy(question),

@@ -20,10 +20,13 @@ import { removeLeftCheckouts } from "../project/checks-folder.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
 import { idInName } from "../../store/names.ts";
 import type { TaskId } from "../../protocol/ids.ts";
+import type { TuttiError } from "../../protocol/error.ts";
+import { isTerminal } from "../../protocol/task/task-status.ts";
 import type { Store } from "../../store/store.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
-import { openStore } from "../../store/sqlite/sqlite-store.ts";
-import { openView } from "../../store/sqlite/sqlite-view.ts";
+import { openEmbeddedRecords } from "./embedded-records.ts";
+import type { KeptRecords } from "./kept-records.ts";
+import type { NodeSettings } from "./node-settings.ts";
 import { openEventFeed } from "./event-feed.ts";
 import { liveRelay } from "./live-relay.ts";
 import { watchDiskSpace } from "./disk-space.ts";
@@ -64,17 +67,19 @@ export interface OpenOptions {
    * are there to be canceled, and nothing of any project is loaded or run.
    */
   readonly resume?: "now" | "later" | "never";
+  /** Keeps the records in a database that several nodes share, as this node; absent when they are in the folder. */
+  readonly node?: NodeSettings | undefined;
 }
 
 const noLog: ServiceLog = { info: () => undefined, warn: () => undefined };
 
 export async function openState(folder: string, options: OpenOptions = {}): Promise<State> {
-  const { log = noLog, minFreeBytes, resume = "now" } = options;
+  const { log = noLog, minFreeBytes, resume = "now", node } = options;
   const clock = systemClock;
   const secrets = new SecretKeeper();
   const providerKeys = openProviderKeys(folder, (secret) => secrets.add([secret]));
   // No task runs before the store is open.
-  let isOver: (task: TaskId) => boolean = () => true;
+  let isOver: (task: TaskId) => Promise<boolean> = async () => true;
   // Made when the folder is open.
   let fixedRunners: RunnerRegistry = {};
   const runtimes = openProjectRuntimes({
@@ -98,38 +103,45 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
   refuseSharedFolder(folder);
   makeFolder(folder);
   const lock = takeLock(folder);
-  const opened: (() => void)[] = [() => runtimes.close(), () => lock.release()];
+  const opened: (() => void | Promise<void>)[] = [() => runtimes.close(), () => lock.release()];
   try {
     const keyFile = join(folder, "signing.key");
     const signingKey = await openSigningKey(keyFile);
     secrets.add([{ name: "signing key", value: readFileSync(keyFile, "utf8").trim() }]);
-    const store = openStore(folder);
-    opened.unshift(() => store.close());
-    isOver = (task) => {
-      const id = idInName(store.salt, task);
-      return id === undefined || store.task(id) === undefined || store.result(id) !== undefined;
+    const parked: ServiceStatus["parked"] = [];
+    const leave = (task: TaskId, error: TuttiError): void => {
+      parked.push({ task, runner: "", reason: error.message });
+      log.warn({ task, err: error }, "a tree of tasks could not be taken up and stays as it is");
     };
+    const kept = await openRecords(folder, node, { log, leave });
+    opened.unshift(() => kept.close());
+    const { store, view, own, shared } = kept;
     const { records } = store;
+    isOver = async (task) => {
+      const id = idInName(store.salt, task);
+      const place = id === undefined ? undefined : await view.place(id);
+      return place === undefined || isTerminal(place.status);
+    };
     const committed = (): Promise<void> => store.committed();
     const redact = (text: string): string => secrets.redact(text);
     const live = liveRelay(secrets);
-    const keys = new Keys({ records, committed });
+    const keys = new Keys({ records, own, committed, shared });
     const pages = new PageTokens({ records, committed, keys, clock });
     const leases = new Leases({ salt: store.salt, records, committed, clock, keys });
-    const parked: ServiceStatus["parked"] = [];
     fixedRunners = {
       command: gated(approved("command", commandRunner({ offLimits: [folder] }))),
       operator: gated(operatorRunner(leases)),
     };
     // A schedule starts work through the engine that runs the schedule.
     const startScheduled = scheduledStarter({
-      invoke: (text, options) => invocationStarter({ engine, runtimes })(text, options),
-      startGoal: (goal, options) => goalStarter({ engine, runtimes })(StartGoal.parse(goal), options),
+      invoke: (text, options) => invocationStarter({ engine: tasks, runtimes })(text, options),
+      startGoal: (goal, options) => goalStarter({ engine: tasks, runtimes })(StartGoal.parse(goal), options),
     });
     const engine = new Engine({
       store,
       clock,
       redact,
+      sharesStore: shared !== undefined,
       runners: {
         ...fixedRunners,
         schedule: scheduleRunner({
@@ -142,17 +154,13 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       treeRunners: runtimes.treeRunners,
       cleanUp,
       onParked: (task, runner) => parked.push({ task, runner }),
-      onLeft: (task, error) => {
-        parked.push({ task, runner: "", reason: error.message });
-        log.warn({ task, err: error }, "a tree of tasks could not be taken up and stays as it is");
-      },
+      onLeft: leave,
       onLive: live.tell,
       history: (task) => historyBefore(view, task),
       refusesWork: watchDiskSpace(folder, { minFreeBytes }),
     });
     opened.unshift(leasesOutlastStalls(store, leases));
-    const view = openView(folder);
-    opened.unshift(() => view.close());
+    const tasks = kept.control(engine);
     const workspaces = workspaceService({
       folder,
       view,
@@ -167,7 +175,13 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
         return (own ?? (await runtimes.userConfig())).workspaces;
       },
     });
-    const feed = await openEventFeed(store, view, (thrown) =>
+    const news = {
+      onCommit: (listener: () => void) => kept.onEvents(listener),
+      get failure() {
+        return store.failure;
+      },
+    };
+    const feed = await openEventFeed(news, view, (thrown) =>
       log.warn({ err: thrown }, "events could not be passed on"),
     );
     opened.unshift(() => feed.close());
@@ -185,7 +199,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     if (resume !== "later") {
       await holdLeftovers();
       await workspaces.recover();
-      resumed = await engine.recover({ launch: resume !== "never" });
+      resumed = await kept.recover({ launch: resume !== "never" });
     }
     let url: string | null = null;
     let idle: ReturnType<typeof watchIdleSessions> | undefined;
@@ -196,15 +210,17 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       log.warn({ err: thrown }, "what came from a revoked key could not be ended");
     // Before the tasks are taken up they cannot be told. Until then no operator and no worker is let in either.
     keys.onRevoked((id) => (starting ? undefined : operators.endRightsOfKey(id).catch(logged)));
-    keys.onRevoked((id) => (starting ? undefined : endSchedulesOfKey({ view, engine, client }, id).catch(logged)));
-    const kept = keptApprovals(folder);
-    const endApprovals = (): void => kept.endOfKeys((id) => keys.isRevoked(id));
+    keys.onRevoked((id) =>
+      starting ? undefined : endSchedulesOfKey({ view, engine: tasks, client }, id).catch(logged),
+    );
+    const approvals = keptApprovals(folder);
+    const endApprovals = (): void => approvals.endOfKeys((id) => keys.isRevoked(id));
     endApprovals();
     keys.onRevoked(endApprovals);
     const recover = async (): Promise<void> => {
       await holdLeftovers();
       await workspaces.recover();
-      resumed = await engine.recover();
+      resumed = await kept.recover({ launch: true });
       starting = false;
       workspaces.keepWithinLimits();
       idle = watchIdleSessions({
@@ -231,12 +247,13 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       store,
       view,
       engine,
+      tasks,
       feed,
       runtimes,
       keys,
       pages,
       operators,
-      kept,
+      kept: approvals,
       workspaces: workspaces.control,
       onLive: live.on,
       setup: async (at) =>
@@ -248,8 +265,11 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       folder,
       store,
       records,
+      own,
+      shared,
       view,
       engine,
+      tasks,
       feed,
       insight,
       operators,
@@ -261,13 +281,34 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       onLive: live.on,
       resume: recover,
       isStarting: () => starting,
+      unavailable: () => kept.unavailable(),
       listening: (at) => (url = at),
       close: ({ graceMs = 0 } = {}) => close(graceMs),
     };
   } catch (thrown) {
-    for (const shut of opened) shut();
+    for (const shut of opened) await shut();
     throw thrown;
   }
+}
+
+interface Opening {
+  readonly log: ServiceLog;
+  readonly leave: (task: TaskId, error: TuttiError) => void;
+}
+
+async function openRecords(
+  folder: string,
+  node: NodeSettings | undefined,
+  { log, leave }: Opening,
+): Promise<KeptRecords> {
+  if (node === undefined) return openEmbeddedRecords(folder);
+  // Loaded only when it is needed, with the driver of the database.
+  const { openSharedRecords } = await import("./shared-records.ts");
+  return openSharedRecords(folder, {
+    node,
+    onLeft: leave,
+    onProblem: (error) => log.warn({ err: error }, error.message),
+  });
 }
 
 /** A key that cannot be read is not used either; whoever needs it gets the error. */
@@ -295,7 +336,7 @@ interface Closing {
 async function closeAll(
   { engine, operators, workspaces, insight, idle }: Closing,
   graceMs: number,
-  opened: readonly (() => void)[],
+  opened: readonly (() => void | Promise<void>)[],
 ): Promise<void> {
   try {
     await idle?.close();
@@ -304,7 +345,7 @@ async function closeAll(
     await (graceMs > 0 ? engine.drain(graceMs) : engine.stop());
     await workspaces.close();
   } finally {
-    for (const shut of opened) shut();
+    for (const shut of opened) await shut();
   }
 }
 

@@ -2,9 +2,8 @@
 
 import { treeFile } from "../../agent/delegation/task-input.ts";
 import type { Tutti } from "../../client/client.ts";
-import type { Engine } from "../../engine/engine.ts";
 import { taskBodyIn } from "../../engine/task-body.ts";
-import type { NewTask, StartOptions } from "../../ports.ts";
+import type { NewTask, StartOptions, TaskControl } from "../../ports.ts";
 import type { Retried } from "../../protocol/api/task-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
@@ -12,31 +11,28 @@ import { isTerminal } from "../../protocol/task/task-status.ts";
 import { checkInvocation } from "../../runner/invocation/check-invocation.ts";
 import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { idInName, taskName } from "../../store/names.ts";
-import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 import { owner } from "./api-keys.ts";
 import { threadPlace } from "./start-invocation.ts";
 
 interface RetryDeps {
-  readonly store: Pick<Store, "salt" | "boundKey">;
-  readonly view: Pick<StoreView, "task" | "taskRow">;
-  readonly engine: Pick<Engine, "start" | "retry">;
+  readonly view: Pick<StoreView, "salt" | "task" | "taskRow">;
+  readonly tasks: Pick<TaskControl, "start" | "retry" | "startedUnder">;
   readonly runtimes: Pick<ProjectRuntimes, "runtimeOf">;
 }
 
 export function taskRetrier(deps: RetryDeps): Tutti["retry"] {
-  const { store } = deps;
   /** A second request with the same key waits for the first one, whose key is not on disk yet. */
   const underWay = new Map<string, { readonly task: TaskId; readonly retried: Promise<Retried> }>();
   return async (task, { key, caller = owner, giveUp = false } = {}) => {
     if (key === undefined) return retry(deps, task, { giveUp });
     // A key of a caller has no blanks in it, so this is no other key.
     const bound = `request ${caller} retry ${key}`;
+    const known = await deps.tasks.startedUnder(bound);
     const first = underWay.get(bound);
-    const known = store.boundKey(bound);
     if ((first?.task ?? known?.content ?? task) !== task) throw usedForOther();
-    if (known !== undefined) return { task: taskName(store.salt, known.task), existed: true };
+    if (known !== undefined) return { task: known.task, existed: true };
     if (first !== undefined) return { ...(await first.retried), existed: true };
     const retried = retry(deps, task, { giveUp, once: { key: bound, content: task } });
     underWay.set(bound, { task, retried });
@@ -58,9 +54,9 @@ interface RetryOptions {
 }
 
 async function retry(deps: RetryDeps, task: TaskId, { giveUp, once }: RetryOptions): Promise<Retried> {
-  const { store, view, engine } = deps;
+  const { view, tasks } = deps;
   const options = once === undefined ? {} : { once };
-  const id = idInName(store.salt, task);
+  const id = idInName(view.salt, task);
   const row = id === undefined ? undefined : await view.task(id);
   if (row === undefined) throw new TuttiError("not_found", `there is no task ${task}`);
   if (!isTerminal(row.status)) {
@@ -68,17 +64,17 @@ async function retry(deps: RetryDeps, task: TaskId, { giveUp, once }: RetryOptio
       const message = `${task} is not over: it is ${row.status}; to give up what it is doing and begin again, say so (\`give_up\`)`;
       throw new TuttiError("conflict", message);
     }
-    await engine.retry(task, options);
+    await tasks.retry(task, options);
     return { task, existed: false };
   }
   if (row.parent !== null) {
-    const root = taskName(store.salt, row.root);
+    const root = taskName(view.salt, row.root);
     const message = `${task} is over, and the task that started it has its result; retry the whole tree, ${root}`;
     throw new TuttiError("conflict", message);
   }
   // A task that is over never changes, so the work is done again by a new tree.
   const { thread, ...same } = await sameTask(deps, row.id);
-  const { task: made, existed } = await engine.start(same, { ...options, ...(thread === undefined ? {} : { thread }) });
+  const { task: made, existed } = await tasks.start(same, { ...options, ...(thread === undefined ? {} : { thread }) });
   return { task: made, existed };
 }
 

@@ -2,7 +2,7 @@
 
 import { checkVerb, type SessionVerb } from "../../core/session-verbs.ts";
 import type { Tutti } from "../../client/client.ts";
-import type { Engine } from "../../engine/engine.ts";
+import type { TaskControl } from "../../ports.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { userMessage } from "../../protocol/task/message.ts";
@@ -15,7 +15,7 @@ type Controls = Pick<Tutti, "sendMessage" | "stopTask" | "resumeTask" | "cancel"
 
 interface SessionControlDeps {
   readonly view: StoreView;
-  readonly engine: Engine;
+  readonly tasks: TaskControl;
   readonly workspaces: Pick<WorkspaceControl, "removeKilled">;
 }
 
@@ -23,10 +23,10 @@ interface SessionControlDeps {
 const mostNamed = 8;
 const interruptedBy: Answerer = { kind: "rule", name: "interrupt" };
 
-export function sessionControl({ view, engine, workspaces }: SessionControlDeps): Controls {
+export function sessionControl({ view, tasks, workspaces }: SessionControlDeps): Controls {
   /** The session that is meant: of the task itself, or of the only open task of an invocation. */
   const sessionOf = async (task: TaskId, verb: SessionVerb): Promise<TaskId> => {
-    const live = engine.session(task);
+    const live = await tasks.session(task);
     if (live === undefined) return overOrUnknown(task, verb);
     const [only, another] = live.runner === "invocation" ? live.children : [];
     if (another !== undefined) {
@@ -46,8 +46,8 @@ export function sessionControl({ view, engine, workspaces }: SessionControlDeps)
     return task;
   };
   /** Unlike the other verbs these are about the task itself and all below it, an invocation too. */
-  const checkEnding = (task: TaskId, verb: "cancel" | "kill"): void => {
-    const live = engine.session(task);
+  const checkEnding = async (task: TaskId, verb: "cancel" | "kill"): Promise<void> => {
+    const live = await tasks.session(task);
     if (live !== undefined) checkVerb(verb, live);
   };
   const namesFrom = async (task: TaskId): Promise<readonly TaskId[]> => {
@@ -57,30 +57,30 @@ export function sessionControl({ view, engine, workspaces }: SessionControlDeps)
   };
   return {
     async cancel(task, reason) {
-      checkEnding(task, "cancel");
-      return engine.cancel(task, reason);
+      await checkEnding(task, "cancel");
+      return tasks.cancel(task, reason);
     },
     async killTask(task, reason) {
-      checkEnding(task, "kill");
-      const canceled = await engine.kill(task, reason);
+      await checkEnding(task, "kill");
+      const canceled = await tasks.kill(task, reason);
       return { task, canceled, workspaces: await workspaces.removeKilled(await namesFrom(task)) };
     },
     async sendMessage(task, text, { interrupt = false } = {}) {
       const session = await sessionOf(task, interrupt ? "interrupt" : "send");
       // First the message: the attempt that goes on finds it, whatever happens in between.
-      await engine.message(session, userMessage(text));
+      await tasks.message(session, userMessage(text));
       if (!interrupt) return session;
-      await engine.interruptTask(session, "interrupted by a message", interruptedBy);
+      await tasks.interruptTask(session, "interrupted by a message", interruptedBy);
       return session;
     },
     async stopTask(task, reason) {
       const session = await sessionOf(task, "stop");
-      await engine.stopTask(session, reason);
+      await tasks.stopTask(session, reason);
       return session;
     },
     async resumeTask(task, by) {
       const session = await sessionOf(task, "resume");
-      await engine.resumeTask(session, by);
+      await tasks.resumeTask(session, by);
       return session;
     },
   };

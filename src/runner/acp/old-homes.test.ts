@@ -13,7 +13,7 @@ test("homes of tasks that are over are removed with the logins in them; those of
     mkdirSync(join(homes, name));
     writeFileSync(join(homes, name, "login.json"), "{}");
   }
-  await removeOldHomes(homes, (task) => task === "tsk_a_1");
+  await removeOldHomes(homes, async (task) => task === "tsk_a_1");
   assert.deepEqual(readdirSync(homes).toSorted(), ["notes", open]);
-  await removeOldHomes(join(homes, "none"), () => true);
+  await removeOldHomes(join(homes, "none"), async () => true);
 });

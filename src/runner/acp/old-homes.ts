@@ -14,10 +14,10 @@ export function homeName(task: string, attempt: number): string {
 }
 
 /** A task that was canceled while it was stopped, or whose process was killed at its end, leaves its home behind. */
-export async function removeOldHomes(homes: string, isOver: (task: string) => boolean): Promise<void> {
+export async function removeOldHomes(homes: string, isOver: (task: string) => Promise<boolean>): Promise<void> {
   const names = await readdir(homes).catch(() => []);
   for (const name of names) {
     const task = /^(.+)-\d+$/.exec(name)?.[1];
-    if (task !== undefined && isOver(task)) await rm(join(homes, name), { recursive: true, force: true });
+    if (task !== undefined && (await isOver(task))) await rm(join(homes, name), { recursive: true, force: true });
   }
 }

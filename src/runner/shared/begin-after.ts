@@ -22,7 +22,7 @@ import { conflictChoices, type WantedWorkspace } from "./wanted-workspace.ts";
 export interface Building {
   readonly store: WorkspaceStore;
   /** Whether a task is over; every task is when absent. */
-  readonly isOver?: ((task: TaskId) => boolean) | undefined;
+  readonly isOver?: ((task: TaskId) => Promise<boolean>) | undefined;
   /** Whether merges are signed where the person signs commits; yes when absent. */
   readonly signing?: boolean | undefined;
   /** The person's folder. */
@@ -108,7 +108,7 @@ async function findWorks(
   const { workspaces } = readRecords(store);
   const works: FinishedWork[] = [];
   for (const before of new Set(after)) {
-    if (isOver?.(before) === false) {
+    if ((await isOver?.(before)) === false) {
       throw new TuttiError("conflict", `this task builds on ${before}, which is not over; start it again after that`);
     }
     const newest = workspaceOfTask(workspaces, before);

@@ -53,7 +53,7 @@ export interface SessionWorkspaces {
   /** Whether Tutti's commits are signed where the person signs commits; yes when absent. */
   readonly signing?: boolean | undefined;
   /** Whether a task that another one builds on is over; every task is when absent. */
-  readonly isOver?: ((task: TaskId) => boolean) | undefined;
+  readonly isOver?: ((task: TaskId) => Promise<boolean>) | undefined;
 }
 
 export interface SessionFolder {

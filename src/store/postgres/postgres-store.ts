@@ -4,8 +4,9 @@ import type pg from "pg";
 
 import { TuttiError } from "../../protocol/error.ts";
 import type { ServiceRecords } from "../service-records.ts";
+import { resultIn } from "../sqlite/rows.ts";
 import { storeWith } from "../sqlite/sqlite-store.ts";
-import type { Store } from "../store.ts";
+import type { ResultRow, Store } from "../store.ts";
 import { ask, connectTo, type DatabaseAddress, readsFrom, type Row } from "./database-connection.ts";
 import { prepareDatabase } from "./database.ts";
 import { listenTo } from "./listener.ts";
@@ -54,6 +55,8 @@ export interface NodeStore {
   onStamp(listener: () => void): () => void;
   /** Called when another node changed shared rows, after they are in. */
   onShared(listener: () => void): () => void;
+  /** Asks every node to say that it has acted on the shared rows up to this version. */
+  askToAcknowledge(version: number): Promise<void>;
   /** Called with what is said about commands: the root of a tree that has new ones, or `done` and the id of one. */
   onCommand(listener: (payload: string) => void): () => void;
   /** How much is queued for the next commit. */
@@ -67,6 +70,8 @@ export interface NodeStore {
   bringClosed(root: number): Promise<void>;
   /** Brings here what is known of a key and of the task that it is bound to. */
   bringKey(key: string): Promise<void>;
+  /** Of those of the tasks that are over, of whichever tree. */
+  results(tasks: readonly number[]): Promise<ResultRow[]>;
   rows(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Nothing more is accepted: the node knows itself that it may be dead. */
   fail(failure: TuttiError): void;
@@ -134,16 +139,20 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     onClosed: (roots) => closed.push(...roots),
   });
   const stamping = stamper(() => listener.client());
-  const listener = listenTo(address, ["events", "shared", "commands"], (channel, payload) => {
+  const actOnShared = async (): Promise<void> => {
+    await writer.catchUp();
+    for (const listen of onShared) listen();
+  };
+  const acknowledge = async (): Promise<void> => {
+    await actOnShared();
+    const sql = "UPDATE nodes SET seen_version = GREATEST(seen_version, $2) WHERE incarnation = $1";
+    await reads.rows(sql, [incarnation, writer.version]);
+  };
+  const listener = listenTo(address, ["events", "shared", "commands", "acks"], (channel, payload) => {
     if (channel === "events") for (const listen of onStamp) listen();
     else if (channel === "commands") for (const listen of onCommand) listen(payload);
-    else
-      writer.catchUp().then(
-        () => {
-          for (const listen of onShared) listen();
-        },
-        () => undefined,
-      );
+    // What is missed because the connection is lost is seen to when it is back.
+    else (channel === "shared" ? actOnShared() : acknowledge()).catch(() => undefined);
   });
   const forget = (roots: readonly number[]): void => {
     cache.forget(roots);
@@ -211,6 +220,13 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     async rows(sql, values) {
       if (closing !== undefined) throw new TuttiError("stopped", "this node is being stopped or joins anew");
       return reads.rows(sql, values).catch((thrown: unknown) => Promise.reject(storageError(thrown)));
+    },
+    async results(tasks) {
+      const found = await reads.rows("SELECT * FROM results WHERE task = ANY($1)", [tasks]);
+      return found.map(resultIn);
+    },
+    async askToAcknowledge(version) {
+      await reads.rows("SELECT pg_notify('tutti_acks_' || current_schema(), $1)", [String(version)]);
     },
     onStamp: subscribing(onStamp),
     onShared: subscribing(onShared),

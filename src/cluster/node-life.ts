@@ -1,0 +1,103 @@
+// One life of a node, from joining until it leaves or is declared dead: its engine runs the trees that it owns, and takes up others.
+
+import type { Engine } from "../engine/engine.ts";
+import { type TuttiError, toTuttiError } from "../protocol/error.ts";
+import { taskName } from "../store/names.ts";
+import type { DatabaseAddress } from "../store/postgres/database-connection.ts";
+import type { NodeStore } from "../store/postgres/postgres-store.ts";
+import type { NodeLife } from "./cluster-tasks.ts";
+import { CommandDesk } from "./command-desk.ts";
+import { EndWatch } from "./end-watch.ts";
+import { Membership } from "./membership.ts";
+
+export interface LifeOptions {
+  readonly address: DatabaseAddress;
+  readonly leaseMs: number;
+  /** A tree that could not be taken up; it stays as it is in the database. */
+  readonly onLeft?: ((root: number, error: TuttiError) => void) | undefined;
+  readonly onProblem?: ((error: TuttiError) => void) | undefined;
+  /** Told after every renewal for how long nobody can take the trees of this node. */
+  readonly onRenewed?: ((forMs: number) => void) | undefined;
+  /** The node was declared dead. Called once. */
+  readonly onLost: (error: TuttiError) => void;
+  /** False while the node only renews its lease and takes no trees yet; true when absent. */
+  readonly takesTrees?: () => boolean;
+}
+
+export interface Life extends NodeLife {
+  readonly membership: Membership;
+}
+
+/** The node has joined already; it renews its lease from `membership.start` on. */
+export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions): Life {
+  const { address, leaseMs, onLeft, onProblem, onRenewed, onLost, takesTrees } = options;
+  /** Roots of trees that were taken over and are in memory. */
+  const taken = new Set<number>();
+  const isHere = (root: number): boolean => taken.has(root) || node.isMadeHere(root);
+  const problem = (thrown: unknown): void => onProblem?.(toTuttiError(thrown));
+  const desk = new CommandDesk({ node, engine, isHere, onProblem: problem });
+  const lookForDue = (): void => {
+    const due = node.rows("SELECT DISTINCT root FROM commands WHERE outcome IS NULL");
+    due.then((rows) => rows.forEach((row) => desk.look(Number(row["root"]))), problem);
+  };
+  node.onCommand((payload) => {
+    // Nothing: the connection is back, and something may have been said meanwhile.
+    if (payload === "") lookForDue();
+    else if (!payload.startsWith("done ")) desk.look(Number(payload));
+  });
+  node.onShared(() => engine.followPause());
+  const membership = new Membership({
+    address,
+    incarnation: node.incarnation,
+    leaseMs,
+    takeUp: (roots) => takeUp({ node, engine, taken, onLeft, desk }, roots),
+    onLost,
+    ...(takesTrees === undefined ? {} : { takesTrees }),
+    ...(onProblem === undefined ? {} : { onProblem }),
+    onRenewed(forMs) {
+      lookForDue();
+      onRenewed?.(forMs);
+    },
+  });
+  return { node, engine, membership, isHere, ends: new EndWatch(node) };
+}
+
+/** Nothing of this life goes on, and nothing of it is recorded any more. */
+export async function endLife({ engine, membership, node }: Life, error: TuttiError): Promise<void> {
+  node.fail(error);
+  await membership.close();
+  await engine.stop({ failed: true }).catch(() => undefined);
+  await node.close();
+}
+
+interface TakingUp {
+  readonly node: NodeStore;
+  readonly engine: Engine;
+  readonly taken: Set<number>;
+  readonly desk: CommandDesk;
+  readonly onLeft: ((root: number, error: TuttiError) => void) | undefined;
+}
+
+/** One tree that cannot be taken up must not stop the others. */
+async function takeUp({ node, engine, taken, desk, onLeft }: TakingUp, roots: readonly number[]): Promise<void> {
+  const { store } = node;
+  await node.load(roots);
+  const taking = roots.map(async (root) => {
+    try {
+      // Nobody worked on the tree since its last record.
+      await engine.adopt(root, { downSince: lastAtOf(store, root) });
+      taken.add(root);
+      desk.look(root);
+    } catch (thrown) {
+      if (engine.halted !== undefined) return;
+      await engine.release(taskName(store.salt, root));
+      onLeft?.(root, toTuttiError(thrown));
+    }
+  });
+  await Promise.all(taking);
+}
+
+function lastAtOf(store: NodeStore["store"], root: number): number {
+  const times = store.tree(root).map((task) => store.lastEventAt(task.id) ?? task.created_at);
+  return Math.max(...times);
+}

@@ -1,0 +1,26 @@
+// Waits until a change of shared rows holds on every living node: each says which version it has taken in and acted on.
+
+import { TuttiError } from "../protocol/error.ts";
+import type { NodeStore } from "../store/postgres/postgres-store.ts";
+
+const lookEveryMs = 10;
+const looksBetween = 25;
+/** A node that is cut off is buried when its lease has ended; then it can do nothing more. */
+const patienceMs = 120_000;
+
+/** Resolves when every living node has taken in what this node has: a pause, or a key that was revoked. */
+export async function seenByAll(node: NodeStore): Promise<void> {
+  const version = node.sharedVersion;
+  let missing: string[] = [];
+  const end = Date.now() + patienceMs;
+  for (let looks = 0; Date.now() < end; looks += 1) {
+    // Again now and then: a node may have joined meanwhile, or have lost its connection.
+    if (looks % looksBetween === 0) await node.askToAcknowledge(version);
+    const rows = await node.rows("SELECT name FROM nodes WHERE alive AND seen_version < $1", [version]);
+    if (rows.length === 0) return;
+    missing = rows.map((row) => String(row["name"]));
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
+  const message = `the change is recorded and holds here, but ${missing.join(", ")} did not say in time that it holds there; \`tutti nodes\` shows what is wrong with it`;
+  throw new TuttiError("busy", message, { retry: "unknown" });
+}

@@ -1,0 +1,120 @@
+// How a service is a node of many: the database that they share, and how the others know this one. Kept in a file of the state folder.
+
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { readPrivateFile, replacePrivateFile } from "../../files/private-file.ts";
+import type { DatabaseOptions } from "../../host/host.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { parseJson } from "../../protocol/json/parse-json.ts";
+import { makeFolder } from "../../store/sqlite/database.ts";
+
+const Name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/);
+const Label = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/=-]{0,100}$/);
+/** Shorter leases would be lost in a pause of the process; longer ones leave work alone for too long. */
+const LeaseMs = z.int().min(1_000).max(300_000);
+
+const NodeFile = z.strictObject({
+  database: z.string(),
+  schema: z.string().regex(/^[a-z_][a-z0-9_]{0,40}$/),
+  name: Name,
+  labels: z.array(Label).max(50),
+  lease_ms: LeaseMs,
+});
+type NodeFile = z.infer<typeof NodeFile>;
+
+export interface NodeSettings {
+  readonly address: { readonly url: string; readonly schema: string };
+  /** Unique among the nodes: one that joins takes the place of another of the same name. */
+  readonly name: string;
+  readonly labels: readonly string[];
+  /** How long the others wait before they take over the work of a node that they do not hear of. */
+  readonly leaseMs: number;
+}
+
+const defaultLeaseMs = 15_000;
+
+const nodeFile = (folder: string): string => join(folder, "node.json");
+
+/** Undefined when the folder keeps its own records. */
+function readNodeSettings(folder: string): NodeSettings | undefined {
+  const file = readNodeFile(folder);
+  if (file === undefined) return undefined;
+  const { database: url, schema, name, labels, lease_ms: leaseMs } = file;
+  return { address: { url, schema }, name, labels, leaseMs };
+}
+
+/** What is given takes the place of what is kept; what is not given stays as it was. */
+export function keepNodeSettings(folder: string, given: DatabaseOptions): NodeSettings | undefined {
+  const before = readNodeFile(folder);
+  const database = given.url ?? before?.database;
+  if (database === undefined) {
+    if (Object.keys(given).length === 0) return undefined;
+    throw new TuttiError("usage", "a node needs a database; give --database postgres://…");
+  }
+  if (before === undefined) refuseOwnRecords(folder);
+  checkUrl(database);
+  const read = NodeFile.safeParse({
+    database,
+    schema: given.schema ?? before?.schema ?? "tutti",
+    name: given.node ?? before?.name ?? newName(),
+    labels: given.labels ?? before?.labels ?? [],
+    lease_ms: given.leaseMs ?? before?.lease_ms ?? defaultLeaseMs,
+  });
+  if (!read.success) throw new TuttiError("usage", hintFor(String(read.error.issues[0]?.path[0] ?? "")));
+  const after = JSON.stringify(read.data);
+  makeFolder(folder);
+  if (after !== JSON.stringify(before)) replacePrivateFile(nodeFile(folder), `${after}\n`);
+  return readNodeSettings(folder);
+}
+
+/** For what works on the records of a folder itself, without its daemon. */
+export function refuseNodeFolder(folder: string): void {
+  if (readNodeFile(folder) === undefined) return;
+  throw new TuttiError(
+    "unreachable",
+    `the records of ${folder} are in a database, and its node does not run; start it with \`tutti up\``,
+  );
+}
+
+function readNodeFile(folder: string): NodeFile | undefined {
+  const file = nodeFile(folder);
+  const text = readPrivateFile(file);
+  if (text === undefined) return undefined;
+  const { data } = NodeFile.safeParse(parseJson(text));
+  // The text is not shown: it holds the address of the database with its password.
+  if (data === undefined) throw new TuttiError("corrupt", `${file} cannot be read; start with --database again`);
+  return data;
+}
+
+function refuseOwnRecords(folder: string): void {
+  if (!existsSync(join(folder, "tutti.db"))) return;
+  const message = `${folder} holds its own records; bring them over with \`tutti import\`, and start the node in another folder (--state)`;
+  throw new TuttiError("conflict", message);
+}
+
+function checkUrl(url: string): void {
+  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url.replace("@/", "@localhost/"))) return;
+  throw new TuttiError("usage", "the database must be given as postgres://user@host:port/name");
+}
+
+/** Two machines may have the same host name. */
+function newName(): string {
+  const host = hostname()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]/g, "-")
+    .replace(/^-+/, "")
+    .slice(0, 40);
+  return `${host === "" ? "node" : host}-${randomBytes(2).toString("hex")}`;
+}
+
+function hintFor(field: string): string {
+  if (field === "name") return "the name of a node has up to 63 of a-z, 0-9, dot, dash and underscore";
+  if (field === "labels") return "a label has up to 100 letters, digits and . _ : / = -, and a node up to 50 labels";
+  if (field === "lease_ms") return "a lease is between 1 and 300 seconds";
+  return "a schema has up to 41 of a-z, 0-9 and underscore";
+}
