@@ -10,8 +10,6 @@ import { Engine } from "../../src/engine/engine.ts";
 import type { NewTask, RunnerRegistry } from "../../src/ports.ts";
 import type { LiveDelta } from "../../src/protocol/task/event.ts";
 import type { TaskId } from "../../src/protocol/ids.ts";
-import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { openView } from "../../src/store/sqlite/sqlite-view.ts";
 import type { StoreView } from "../../src/store/view.ts";
 import { historyBefore } from "../../src/daemon/state/thread-messages.ts";
 import { openEventFeed } from "../../src/daemon/state/event-feed.ts";
@@ -21,6 +19,10 @@ import { PageTokens } from "../../src/daemon/state/page-tokens.ts";
 import { localClient } from "../../src/daemon/state/local-client.ts";
 import { OperatorHub } from "../../src/daemon/operators/operator-hub.ts";
 import { Leases } from "../../src/daemon/operators/leases.ts";
+import { openEmbeddedRecords } from "../../src/daemon/state/embedded-records.ts";
+import type { KeptRecords } from "../../src/daemon/state/kept-records.ts";
+import { openSharedRecords } from "../../src/daemon/state/shared-records.ts";
+import { isOnPostgres, newDatabase } from "./stores.ts";
 import { openSigningKey } from "../../src/daemon/operators/signing-key.ts";
 import { WorkerQuotas } from "../../src/daemon/operators/worker-quota.ts";
 import { workerService } from "../../src/daemon/operators/worker-service.ts";
@@ -79,14 +81,22 @@ export interface Replied {
 const quiet = { info() {}, warn() {}, error() {}, debug() {} };
 const facts = { instance: "here", version: "0.0.0", pid: process.pid, started_at: 0 };
 
+/** In the folder, or in a database that only this kit uses. */
+function openRecordsIn(folder: string): KeptRecords | Promise<KeptRecords> {
+  if (!isOnPostgres()) return openEmbeddedRecords(folder);
+  const node = { address: newDatabase(), name: "kit", labels: [], leaseMs: 300_000 };
+  return openSharedRecords(folder, { node, onLeft() {}, onProblem() {} });
+}
+
 export async function openKit(options: KitOptions = {}): Promise<Kit> {
   const folder = mkdtempSync(join(tmpdir(), "tutti-http-"));
-  const store = openStore(folder);
+  const kept = await openRecordsIn(folder);
+  const { store, own, shared } = kept;
   if (options.onCommit !== undefined) store.onCommit(options.onCommit);
-  const view = (options.wrapView ?? ((real) => real))(openView(folder));
+  const view = (options.wrapView ?? ((real) => real))(kept.view);
   const { records } = store;
   const committed = (): Promise<void> => store.committed();
-  const keys = new Keys({ records, committed });
+  const keys = new Keys({ records, own, committed, shared });
   const pages = new PageTokens({ records, committed, keys, clock: systemClock });
   const key = await keys.ensureAdmin(join(folder, "admin.key"));
   const runtimes = openProjectRuntimes({
@@ -109,9 +119,11 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     slots: options.slots ?? 64,
     onLive: live,
     history: (task) => historyBefore(view, task),
+    sharesStore: shared !== undefined,
   });
-  await engine.recover();
-  const feed = await openEventFeed(store, view);
+  const tasks = kept.control(engine);
+  await kept.recover({ launch: true });
+  const feed = await openEventFeed(kept.news, view);
   const insight = new InsightIndex({ folder, view, feed, onError: (error) => console.error(error) });
   const leases = new Leases({ salt: store.salt, records, committed, clock: systemClock, keys });
   const signingKey = await openSigningKey(join(folder, "signing.key"));
@@ -123,11 +135,11 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     folder,
     store,
     records,
-    own: records,
-    shared: undefined,
+    own,
+    shared,
     view,
     engine,
-    tasks: engine,
+    tasks,
     feed,
     insight,
     operators,
@@ -137,13 +149,13 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     redact: (text) => text,
     resume: async () => {},
     isStarting: () => false,
-    unavailable: () => undefined,
+    unavailable: () => kept.unavailable(),
     listening: (at) => (url = at),
     client: localClient({
       store,
       view,
       engine,
-      tasks: engine,
+      tasks,
       feed,
       runtimes,
       keys,
@@ -169,8 +181,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
       feed.close();
       await operators.close();
       await engine.stop();
-      view.close();
-      store.close();
+      await kept.close();
     },
     ...options.state,
   };

@@ -14,7 +14,7 @@ export function openEmbeddedRecords(folder: string): KeptRecords {
     view,
     own: store.records,
     shared: undefined,
-    onEvents: (listener) => store.onCommit(listener),
+    news: store,
     control: (made) => (engine = made),
     recover: async (options) => engine?.recover(options) ?? 0,
     unavailable: () => undefined,

@@ -29,8 +29,8 @@ export interface KeptRecords {
   readonly view: StoreView;
   readonly own: OwnSettings;
   readonly shared: SharedByNodes | undefined;
-  /** Called when there are new events to be read, and when nothing can be written any more. */
-  onEvents(listener: () => void): () => void;
+  /** Tells when there are new events to be read, and when nothing can be written any more. */
+  readonly news: Pick<Store, "onCommit" | "failure">;
   /** Makes the engine of the trees that are here one for all trees. To be called once. */
   control(engine: Engine): TaskControl;
   /** Goes on with what was left unfinished; returns how many tasks. */

@@ -175,13 +175,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
         return (own ?? (await runtimes.userConfig())).workspaces;
       },
     });
-    const news = {
-      onCommit: (listener: () => void) => kept.onEvents(listener),
-      get failure() {
-        return store.failure;
-      },
-    };
-    const feed = await openEventFeed(news, view, (thrown) =>
+    const feed = await openEventFeed(kept.news, view, (thrown) =>
       log.warn({ err: thrown }, "events could not be passed on"),
     );
     opened.unshift(() => feed.close());

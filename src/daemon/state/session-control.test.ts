@@ -81,6 +81,7 @@ test("a message that interrupts is read at once, by the attempt that goes on", a
   assert.equal(await answeredX(remote, root), "completed");
   const { messages } = await remote.messages(session, { after: 0, limit: 50 });
   assert.ok(messages.some(({ attempt, message }) => attempt === 2 && messageText(message) === "take x"));
+  await until(() => wasOpen.length > 0, "the ask is heard of");
   assert.deepEqual(wasOpen, [false], "whoever hears of the ask, as a notifier does, finds it answered");
 });
 

@@ -53,9 +53,14 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
       onShared: (listener) => node.onShared(listener),
       seenByAll: () => seenByAll(node),
     },
-    onEvents(listener) {
-      const offs = [node.onStamp(listener), store.onCommit(() => store.failure !== undefined && listener())];
-      return () => offs.forEach((off) => off());
+    news: {
+      get failure() {
+        return store.failure;
+      },
+      onCommit(listener) {
+        const offs = [node.onStamp(listener), store.onCommit(() => store.failure !== undefined && listener())];
+        return () => offs.forEach((off) => off());
+      },
     },
     control(engine) {
       const begunLife = beginLife(node, engine, {

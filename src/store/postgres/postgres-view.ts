@@ -11,6 +11,7 @@ import type { EventRecord, Page, Rows, StoreView, TaskFilter, TaskListing } from
 import { type DatabaseAddress, readsFrom, type Row } from "./database-connection.ts";
 import { eventReads, placed, recordPage } from "./event-records.ts";
 import { openWaitsOver } from "./open-waits.ts";
+import { stampAll } from "./sequence.ts";
 import { storageError } from "./storage-error.ts";
 import { subtree } from "./subtree-sql.ts";
 import { requestsOver } from "./task-requests.ts";
@@ -132,7 +133,9 @@ export function openPostgresView(address: DatabaseAddress, salt: string): StoreV
       const { rows } = recordPage(await events.withRows(found.rows), limits, false);
       return rows.toReversed();
     },
+    /** What was committed before counts, also if nobody has given it its place yet. */
     async lastEvent() {
+      await stampAll(reads);
       const [found] = await reads.rows("SELECT next - 1 AS value FROM counter");
       return row.numberIn(found ?? {}) ?? 0;
     },

@@ -2,7 +2,7 @@
 
 import type pg from "pg";
 
-import { ask } from "./database-connection.ts";
+import { ask, type Reads } from "./database-connection.ts";
 
 /** While another node gives places, it may not see our batch: look again after so long. */
 const lookAgainMs = 3;
@@ -13,6 +13,15 @@ export interface Stamper {
   /** There is a new batch. */
   due(): void;
   close(): void;
+}
+
+/** Resolves when everything that was committed before has its place. */
+export async function stampAll(reads: Pick<Reads, "rows">): Promise<void> {
+  for (;;) {
+    const [row] = await reads.rows("SELECT stamp() AS stamped");
+    if (row?.["stamped"] !== null) return;
+    await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+  }
 }
 
 /** `client`: a connection that comes back by itself; rejects while the database is away. */
