@@ -91,6 +91,8 @@ export class Keys {
     const key = newKey();
     const row = this.#make(key, { name, role });
     await this.#options.committed();
+    // So that whoever uses it at another node at once is let in. The key counts in any case.
+    await this.#options.shared?.seenByAll().catch(() => undefined);
     return { ...viewOf(row), key };
   }
 

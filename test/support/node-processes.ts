@@ -1,0 +1,77 @@
+// Nodes of a cluster as users start them: real processes of `tutti up --database` over a PostgreSQL of the test's own.
+
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+
+import type { Tutti } from "../../src/client/client.ts";
+import { clientOf } from "../../src/daemon/lifecycle/find-daemon.ts";
+import { httpClient } from "../../src/client/http-client.ts";
+import { newDatabase } from "./stores.ts";
+import type { Cleanup } from "./temp-folder.ts";
+import { type UpProcess, upScene } from "./up-process.ts";
+import { until } from "./wait-until.ts";
+
+export interface NodeProcess extends UpProcess {
+  readonly name: string;
+  readonly folder: string;
+  readonly state: string;
+  readonly tutti: Tutti;
+  readonly url: string;
+  readonly key: string;
+  /** As `kill -9`; resolves when it is gone. */
+  kill(): Promise<void>;
+  freeze(): void;
+  thaw(): void;
+  /** A client with another key. */
+  as(key: string): Tutti;
+}
+
+export interface NodeProcesses {
+  /** Starts a node; one of a name that was started before goes on in the same folder. */
+  start(name: string, ...args: readonly string[]): Promise<NodeProcess>;
+}
+
+export function nodeProcesses(
+  t: Cleanup,
+  { leaseSeconds = 2 }: { readonly leaseSeconds?: number } = {},
+): NodeProcesses {
+  const { url, schema } = newDatabase();
+  const scenes = new Map<string, ReturnType<typeof upScene>>();
+  return {
+    async start(name, ...args) {
+      const scene = scenes.get(name) ?? upScene(t);
+      scenes.set(name, scene);
+      const database = ["--database", url, "--schema", schema, "--node", name, "--lease", String(leaseSeconds)];
+      const up = await scene.up({ args: [...database, ...args] });
+      const { child, found } = up;
+      const tutti = clientOf(found);
+      t.after(() => tutti.close());
+      await until(async () => !(await tutti.status()).starting, "it takes work");
+      const signal = (name: NodeJS.Signals): void => void child.kill(name);
+      return {
+        ...up,
+        name,
+        folder: scene.folder,
+        state: scene.state,
+        tutti,
+        url: found.daemon.url,
+        key: found.key,
+        async kill() {
+          signal("SIGKILL");
+          await gone(child);
+        },
+        freeze: () => signal("SIGSTOP"),
+        thaw: () => signal("SIGCONT"),
+        as(key) {
+          const client = httpClient({ url: found.daemon.url, key });
+          t.after(() => client.close());
+          return client;
+        },
+      };
+    },
+  };
+}
+
+async function gone(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+}
