@@ -24,6 +24,8 @@ export interface DatabaseOptions {
   readonly node?: string;
   readonly labels?: readonly string[];
   readonly leaseMs?: number;
+  /** Where the other nodes reach this one, when it is not the address that it listens on. */
+  readonly advertise?: string;
 }
 
 export interface UpOptions {

@@ -32,6 +32,7 @@ export interface UpCommandOptions {
   readonly node?: string;
   readonly label?: readonly string[];
   readonly lease?: number;
+  readonly advertise?: string;
   /** Plays the tour when the daemon is up. */
   readonly tour?: boolean;
   /** Ends after the tour. */
@@ -133,15 +134,18 @@ const startOnly = {
   node: "--node",
   label: "--label",
   lease: "--lease",
+  advertise: "--advertise",
 };
 
-function databaseOptions({ database: url, schema, node, label: labels, lease }: UpCommandOptions): DatabaseOptions {
+function databaseOptions(options: UpCommandOptions): DatabaseOptions {
+  const { database: url, schema, node, label: labels, lease, advertise } = options;
   return {
     ...(url === undefined ? {} : { url }),
     ...(schema === undefined ? {} : { schema }),
     ...(node === undefined ? {} : { node }),
     ...(labels === undefined ? {} : { labels }),
     ...(lease === undefined ? {} : { leaseMs: Math.round(lease * 1_000) }),
+    ...(advertise === undefined ? {} : { advertise }),
   };
 }
 

@@ -71,6 +71,7 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
     )
     .option("--schema <name>", "the schema of the database that holds everything of this Tutti (default: tutti)")
     .option("--node <name>", "the name of this node, unique among the nodes (default: the host name and four digits)")
+    .option("--advertise <url>", "where the other nodes reach this one, if not where it listens")
     .option("--label <label...>", "what this node has, for work that asks for it")
     .addOption(
       new Option(

@@ -1,5 +1,7 @@
 // Opens the HTTP API of a state folder for whichever process works on it, a daemon or a command.
 
+import { networkInterfaces } from "node:os";
+
 import { openApiDocument } from "../../protocol/api/openapi-document.ts";
 import type { RouteName } from "../../protocol/api/routes.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -16,6 +18,8 @@ export interface ListenAt extends AcceptedListening {
   readonly tls: TlsFiles | undefined;
   /** The address at which others reach the service, when it is not the one it listens on. */
   readonly publicUrl: URL | undefined;
+  /** Where other nodes reach this one, when it is not the address it listens on. */
+  readonly advertise?: string | undefined;
   readonly maxConnections?: number | undefined;
   /** How many requests and streams one key may have in flight. */
   readonly maxRequests?: number | undefined;
@@ -40,6 +44,16 @@ export function lastPortOf({ own }: State): number | undefined {
   return port > 0 ? port : undefined;
 }
 
+/** A service that listens on every address is reached by the other nodes at the first that is no loopback. */
+function addressForNodes(host: string, url: string): string {
+  if (host !== "0.0.0.0" && host !== "::") return url;
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const own = addresses.find(({ internal, family }) => !internal && family === "IPv4")?.address;
+  const at = new URL(url);
+  if (own !== undefined) at.hostname = own;
+  return at.origin;
+}
+
 /** Listens on the first of the ports that is free. */
 export async function listenForRequests(at: ListenAt, service: Service): Promise<RunningHttp> {
   const { state, log, from, notReady, onShutdown, onDone } = service;
@@ -58,6 +72,7 @@ export async function listenForRequests(at: ListenAt, service: Service): Promise
       allowedHosts: [
         ...(loopback ? [] : reachableHosts(host, tls?.cert)),
         ...(publicUrl === undefined ? [] : [publicUrl.host]),
+        ...(at.advertise === undefined ? [] : [new URL(at.advertise).host]),
       ],
       // Behind a proxy, our own pages are served from the public URL.
       allowedOrigins: publicUrl === undefined ? [] : [publicUrl.origin],
@@ -89,5 +104,6 @@ export async function listenForRequests(at: ListenAt, service: Service): Promise
   }
   state.listening(publicUrl?.origin ?? http.url);
   state.own.putSetting(portSetting, String(http.port));
+  await state.shared?.announce(at.advertise ?? addressForNodes(at.host, http.url));
   return http;
 }

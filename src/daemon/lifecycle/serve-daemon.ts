@@ -78,7 +78,7 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
       try {
         const listen = readListen(options, lastPortOf(state));
         if (listen.warning !== undefined) log.warn({ host: listen.host }, listen.warning);
-        const listenAt = { ...listen, tls, publicUrl, maxConnections, maxRequests };
+        const listenAt = { ...listen, tls, publicUrl, maxConnections, maxRequests, advertise: node?.advertise };
         ended = await serve({ folder, from, state, log, stop, listenAt }, (daemon) => {
           removeMarker?.();
           if (life === 1) onUp(daemon);
@@ -144,7 +144,6 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
     writeDaemonFile(folder, { pid, process_start: start, ...facts, ...certificate });
     log.info({ url: http.url, state: folder }, "listening");
     // Only now: a task that hangs or ends the process must not keep the daemon from being found, asked and stopped.
-    await state.shared?.announce(listenAt.publicUrl?.origin ?? http.url);
     const stopped = Promise.race([stop.reason, lost.promise]);
     stopping = await Promise.race([stopped, state.resume()]);
     if (stopping === undefined) {

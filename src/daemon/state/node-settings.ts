@@ -24,6 +24,7 @@ const NodeFile = z.strictObject({
   name: Name,
   labels: z.array(Label).max(50),
   lease_ms: LeaseMs,
+  advertise: z.url({ protocol: /^https?$/ }).optional(),
 });
 type NodeFile = z.infer<typeof NodeFile>;
 
@@ -34,6 +35,8 @@ export interface NodeSettings {
   readonly labels: readonly string[];
   /** How long the others wait before they take over the work of a node that they do not hear of. */
   readonly leaseMs: number;
+  /** Where the other nodes reach this one, when it is not the address that it listens on. */
+  readonly advertise?: string | undefined;
 }
 
 const defaultLeaseMs = 15_000;
@@ -44,8 +47,8 @@ const nodeFile = (folder: string): string => join(folder, "node.json");
 function readNodeSettings(folder: string): NodeSettings | undefined {
   const file = readNodeFile(folder);
   if (file === undefined) return undefined;
-  const { database: url, schema, name, labels, lease_ms: leaseMs } = file;
-  return { address: { url, schema }, name, labels, leaseMs };
+  const { database: url, schema, name, labels, lease_ms: leaseMs, advertise } = file;
+  return { address: { url, schema }, name, labels, leaseMs, advertise };
 }
 
 /** What is given takes the place of what is kept; what is not given stays as it was. */
@@ -64,6 +67,7 @@ export function keepNodeSettings(folder: string, given: DatabaseOptions): NodeSe
     name: given.node ?? before?.name ?? newName(),
     labels: given.labels ?? before?.labels ?? [],
     lease_ms: given.leaseMs ?? before?.lease_ms ?? defaultLeaseMs,
+    advertise: given.advertise ?? before?.advertise,
   });
   if (!read.success) throw new TuttiError("usage", hintFor(String(read.error.issues[0]?.path[0] ?? "")));
   const after = JSON.stringify(read.data);
@@ -116,5 +120,6 @@ function hintFor(field: string): string {
   if (field === "name") return "the name of a node has up to 63 of a-z, 0-9, dot, dash and underscore";
   if (field === "labels") return "a label has up to 100 letters, digits and . _ : / = -, and a node up to 50 labels";
   if (field === "lease_ms") return "a lease is between 1 and 300 seconds";
+  if (field === "advertise") return "the address for other nodes must be like https://10.0.0.7:7878";
   return "a schema has up to 41 of a-z, 0-9 and underscore";
 }
