@@ -21,7 +21,9 @@ const { values } = parseArgs({
 });
 if (values.help) {
   say("npm run cluster -- [--folder FOLDER] [--nodes N] [--port PORT]");
-  say("Starts a private PostgreSQL, N nodes (3) and a balancer on 127.0.0.1:PORT (7878). Everything is kept in FOLDER.");
+  say(
+    "Starts a private PostgreSQL, N nodes (3) and a balancer on 127.0.0.1:PORT (7878). Everything is kept in FOLDER.",
+  );
   process.exit(0);
 }
 const folder = resolve(values.folder);
@@ -73,12 +75,16 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => vo
 async function startNode(name: string): Promise<NodeProcess> {
   const state = join(folder, name);
   const options = ["--state", state, "--node", name, "--port", String(nodes.get(name)?.port ?? 0), "--lease", "5"];
-  const child = spawn(process.execPath, [join(root, "bin", "tutti.js"), "up", "--json", ...options, "--public-url", url], {
-    // The address of the database must not stand in the list of processes.
-    env: { ...process.env, TUTTI_DATABASE: postgres.url },
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    [join(root, "bin", "tutti.js"), "up", "--json", ...options, "--public-url", url],
+    {
+      // The address of the database must not stand in the list of processes.
+      env: { ...process.env, TUTTI_DATABASE: postgres.url },
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   const { promise, resolve: up, reject } = Promise.withResolvers<number>();
   let said = "";
   child.stderr.on("data", (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-4_000)));

@@ -21,7 +21,10 @@ export async function postgresPrograms(packages: string, say: (text: string) => 
   if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
     say("PostgreSQL is not installed; installing Debian's package");
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    for (const args of [["update", "-qq"], ["install", "-y", "-qq", "postgresql"]]) {
+    for (const args of [
+      ["update", "-qq"],
+      ["install", "-y", "-qq", "postgresql"],
+    ]) {
       spawnSync("apt-get", args, { env, stdio: ["ignore", "ignore", "inherit"] });
     }
     const found = findInstalled();

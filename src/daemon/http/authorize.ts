@@ -27,11 +27,21 @@ export interface AuthDeps {
   readonly keys: Pick<Keys, "find" | "isRevoked" | "onRevoked">;
   readonly pages: Pick<PageTokens, "find" | "isInForce" | "onEnded">;
   readonly operators: Pick<OperatorHub, "authenticates" | "keyOf">;
+  /** Brings in what other nodes have recorded; absent when there are none. */
+  readonly catchUp?: (() => Promise<void>) | undefined;
 }
 
 const roleRanks = { viewer: 0, operator: 1, admin: 2 } as const;
 const anonymous: AuthResult = { ok: true, caller: { kind: "anonymous" } };
 const maxHeaderLength = 4_096;
+
+/** What is unknown here may have been made at another node a moment ago, so it is looked for once more. */
+export async function decideFresh(deps: Pick<AuthDeps, "catchUp">, decide: () => AuthResult): Promise<AuthResult> {
+  const decided = decide();
+  if (decided.ok || deps.catchUp === undefined) return decided;
+  await deps.catchUp();
+  return decide();
+}
 
 /** `sid` is the session in the path of the route; empty when the route has none. */
 export function authorize(deps: AuthDeps, request: IncomingMessage, access: Access, sid: string): AuthResult {

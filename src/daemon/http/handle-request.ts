@@ -8,7 +8,7 @@ import { type ErrorCode, type TuttiError, toTuttiError } from "../../protocol/er
 import { type McpEndpoint, mcpPath } from "../mcp/mcp-endpoint.ts";
 import type { WorkerService } from "../operators/worker-service.ts";
 import { ActiveRequest } from "./active-request.ts";
-import { type AuthDeps, authorize, type Caller, onceRevoked, revokedSince } from "./authorize.ts";
+import { type AuthDeps, authorize, decideFresh, type Caller, onceRevoked, revokedSince } from "./authorize.ts";
 import { allInUse, type Connections } from "./connection-limits.ts";
 import type { HttpLog } from "./context.ts";
 import type { EventStreams } from "./event-streams.ts";
@@ -114,7 +114,8 @@ async function respond(
   const search = readQuery(head.search);
   if (!search.ok) return search.error;
 
-  const auth = authorize(deps.auth, request, spec.access, pathParams?.["sid"] ?? "");
+  const sid = pathParams?.["sid"] ?? "";
+  const auth = await decideFresh(deps.auth, () => authorize(deps.auth, request, spec.access, sid));
   if (!auth.ok) return auth.unknownSecret ? deps.failedAttempts.delay(request, auth.error) : auth.error;
   const { caller } = auth;
   // Before its body is read: whoever has no rights at all is not listened to for long.

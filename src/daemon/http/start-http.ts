@@ -66,7 +66,12 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
     ...(options.streamLimits === undefined ? {} : { limits: options.streamLimits }),
   });
   const shared = {
-    auth: { keys: state.keys, pages: state.pages, operators: state.operators },
+    auth: {
+      keys: state.keys,
+      pages: state.pages,
+      operators: state.operators,
+      catchUp: state.shared === undefined ? undefined : () => state.shared?.catchUp() ?? Promise.resolve(),
+    },
     connections,
     router: createRouter(routes),
     checkOrigin: originCheck(

@@ -9,7 +9,7 @@ import { toTuttiError, type TuttiError } from "../../protocol/error.ts";
 import { operatorSubprotocol } from "../../protocol/operator/frames.ts";
 import { maxFrameLength } from "../../protocol/operator/read-client-frame.ts";
 import type { OperatorHub } from "../operators/operator-hub.ts";
-import { type AuthDeps, authorizeSession, bearerOf } from "./authorize.ts";
+import { type AuthDeps, authorizeSession, bearerOf, decideFresh } from "./authorize.ts";
 import { allInUse, type Connections } from "./connection-limits.ts";
 import type { HttpLog } from "./context.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
@@ -100,14 +100,14 @@ async function checkUpgrade(deps: UpgradeDeps, request: IncomingMessage): Promis
   }
   const bearer = bearerOf(request);
   if (bearer === undefined) return checkTicket(deps, request, { sid, ticket });
-  const auth = authorizeSession(deps.auth, { bearer, sid, use: "speak" });
+  const auth = await decideFresh(deps.auth, () => authorizeSession(deps.auth, { bearer, sid, use: "speak" }));
   if (auth.ok) return { sid };
   return { error: auth.unknownSecret ? await deps.failedAttempts.delay(request, auth.error) : auth.error };
 }
 
 /** Browsers cannot send a header with a WebSocket, so they send a ticket in the query. It works once. */
 async function checkTicket(
-  { operators, failedAttempts }: UpgradeDeps,
+  { auth, operators, failedAttempts }: UpgradeDeps,
   request: IncomingMessage,
   { sid, ticket }: { readonly sid: string; readonly ticket: string | undefined },
 ): Promise<UpgradeCheck> {
@@ -116,6 +116,7 @@ async function checkTicket(
       "send the header `Authorization: Bearer <session token>`, or `?ticket=` with one from the ticket route";
     return { error: httpError("unauthorized", message) };
   }
+  if (operators.info(sid) === undefined) await auth.catchUp?.();
   if (operators.info(sid) === undefined) {
     return { error: httpError("not_found", "there is no operator with this sid; join again") };
   }

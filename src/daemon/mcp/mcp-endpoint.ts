@@ -6,7 +6,7 @@ import type { TuttiError } from "../../protocol/error.ts";
 import { readStrictJson } from "../../protocol/json/strict-json.ts";
 import type { State } from "../state/state.ts";
 import { ActiveRequest } from "../http/active-request.ts";
-import { type AuthDeps, authorize, bearerOf, type Caller, revokedSince } from "../http/authorize.ts";
+import { type AuthDeps, authorize, bearerOf, type Caller, decideFresh, revokedSince } from "../http/authorize.ts";
 import type { FailedAttempts } from "../http/failed-attempts.ts";
 import { type HttpError, httpError } from "../http/http-error.ts";
 import { readBody } from "../http/read-body.ts";
@@ -49,7 +49,7 @@ export function mcpEndpoint(options: McpEndpointOptions): McpEndpoint {
         if (unknown === undefined) return { caller: { kind: "worker", bearer } };
         return { error: await failedAttempts.delay(request, httpError("unauthorized", unknown.message)) };
       }
-      const authorized = authorize(auth, request, "viewer", "");
+      const authorized = await decideFresh(auth, () => authorize(auth, request, "viewer", ""));
       if (authorized.ok) return { caller: authorized.caller };
       const { error } = authorized;
       return { error: authorized.unknownSecret ? await failedAttempts.delay(request, error) : error };

@@ -18,6 +18,8 @@ export interface SharedByNodes {
   announce(url: string): Promise<void>;
   /** Called when any node has changed service records, after they are here. */
   onShared(listener: () => void): () => void;
+  /** Brings in what other nodes have recorded so far, such as a key that was just made. */
+  catchUp(): Promise<void>;
   /** Resolves when every living node acts on what this node has recorded in service records. */
   seenByAll(): Promise<void>;
 }

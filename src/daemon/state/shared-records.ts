@@ -50,6 +50,7 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
       async announce(url) {
         await node.rows("UPDATE nodes SET url = $2 WHERE incarnation = $1", [node.incarnation, url]);
       },
+      catchUp: () => node.catchUp(),
       onShared: (listener) => node.onShared(listener),
       seenByAll: () => seenByAll(node),
     },

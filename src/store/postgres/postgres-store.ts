@@ -55,6 +55,8 @@ export interface NodeStore {
   onStamp(listener: () => void): () => void;
   /** Called when another node changed shared rows, after they are in. */
   onShared(listener: () => void): () => void;
+  /** Brings in what other nodes changed of the shared rows, and acts on it. */
+  catchUp(): Promise<void>;
   /** Asks every node to say that it has acted on the shared rows up to this version. */
   askToAcknowledge(version: number): Promise<void>;
   /** Called with what is said about commands: the root of a tree that has new ones, or `done` and the id of one. */
@@ -221,6 +223,7 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
       if (closing !== undefined) throw new TuttiError("stopped", "this node is being stopped or joins anew");
       return reads.rows(sql, values).catch((thrown: unknown) => Promise.reject(storageError(thrown)));
     },
+    catchUp: actOnShared,
     async results(tasks) {
       const found = await reads.rows("SELECT * FROM results WHERE task = ANY($1)", [tasks]);
       return found.map(resultIn);
