@@ -59,9 +59,9 @@ try {
   }
   say("");
   say("try, in another terminal:");
-  say(`  npx tutti nodes --state ${states[0]}`);
-  say(`  npx tutti open --state ${states[0]}`);
-  say(`  npx tutti invoke examples/invocations/ask.json --state ${states[0]}`);
+  say(`  bin/tutti.js nodes --state ${states[0]}`);
+  say(`  bin/tutti.js open --state ${states[0]}`);
+  say(`  bin/tutti.js invoke examples/invocations/ask.json --state ${states[0]}`);
   say(`  kill -9 ${nodes.get("a")?.child.pid}   # its work goes on at another node; it is started again after 5 s`);
   say("Ctrl-C stops everything; what is unfinished goes on at the next start.");
 } catch (thrown) {
