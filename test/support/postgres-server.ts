@@ -1,7 +1,7 @@
 // A PostgreSQL of the test's own: on a socket in a folder of its own, for the time of the process, without a port.
 
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -30,7 +30,13 @@ function ordinaryUser(): { uid?: number; gid?: number } {
   return { uid: idOf("-u"), gid: idOf("-g") };
 }
 
-export function startPostgres({ fsync = false }: { readonly fsync?: boolean } = {}): PostgresServer {
+export interface PostgresSettings {
+  readonly fsync?: boolean;
+  /** It also listens on this port of 127.0.0.1, with TLS. */
+  readonly tls?: { readonly port: number; readonly cert: string; readonly key: string };
+}
+
+export function startPostgres({ fsync = false, tls }: PostgresSettings = {}): PostgresServer {
   const programs = postgresPrograms();
   if (programs === undefined) throw new Error("PostgreSQL is not installed");
   const user = ordinaryUser();
@@ -45,7 +51,8 @@ export function startPostgres({ fsync = false }: { readonly fsync?: boolean } = 
     if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
   };
   run("initdb", ["-D", data, "-U", "tutti", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C"]);
-  const settings = ["-c", "listen_addresses=", "-c", `unix_socket_directories=${folder}`, "-c", "max_connections=400"];
+  const listening = tls === undefined ? ["-c", "listen_addresses="] : tlsSettings(tls, folder, user);
+  const settings = [...listening, "-c", `unix_socket_directories=${folder}`, "-c", "max_connections=400"];
   const fast = fsync ? [] : ["-c", "fsync=off", "-c", "full_page_writes=off"];
   let server: ReturnType<typeof spawn> | undefined;
   const start = (): void => {
@@ -56,7 +63,11 @@ export function startPostgres({ fsync = false }: { readonly fsync?: boolean } = 
     });
     server.unref();
     for (let tries = 0; tries < 600; tries += 1) {
-      if (spawnSync(join(programs, "pg_isready"), ["-q", "-h", folder, "-U", "tutti"]).status === 0) return;
+      if (
+        spawnSync(join(programs, "pg_isready"), ["-q", "-h", folder, "-p", String(tls?.port ?? 5432), "-U", "tutti"])
+          .status === 0
+      )
+        return;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }
     throw new Error("PostgreSQL did not start");
@@ -81,10 +92,28 @@ export function startPostgres({ fsync = false }: { readonly fsync?: boolean } = 
   process.once("exit", stop);
   start();
   return {
-    url: `postgres://tutti@/postgres?host=${encodeURIComponent(folder)}`,
+    url: `postgres://tutti@/postgres?host=${encodeURIComponent(folder)}${tls === undefined ? "" : `&port=${tls.port}`}`,
     folder,
     crash: () => end("SIGQUIT"),
     start,
     stop,
   };
+}
+
+/** The server reads its key only from a file of its own. */
+function tlsSettings(
+  { port, cert, key }: NonNullable<PostgresSettings["tls"]>,
+  folder: string,
+  { uid, gid }: { uid?: number; gid?: number },
+): string[] {
+  const files = { ssl_cert_file: join(folder, "server.pem"), ssl_key_file: join(folder, "server.key") };
+  for (const [path, content] of [
+    [files.ssl_cert_file, cert],
+    [files.ssl_key_file, key],
+  ] as const) {
+    writeFileSync(path, content, { mode: 0o600 });
+    if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
+  }
+  const all = { listen_addresses: "127.0.0.1", port: String(port), ssl: "on", ...files };
+  return Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }

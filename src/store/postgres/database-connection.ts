@@ -4,6 +4,7 @@ import type { SQLOutputValue } from "node:sqlite";
 
 import pg from "pg";
 
+import { readDatabaseUrl } from "./database-url.ts";
 import { readText } from "./stored-text.ts";
 
 export type Row = Record<string, SQLOutputValue>;
@@ -34,9 +35,12 @@ const types: pg.CustomTypesConfig = {
 };
 
 function configOf({ url, schema }: DatabaseAddress): pg.ClientConfig {
+  const { connectionString, ssl, options } = readDatabaseUrl(url);
   return {
-    connectionString: url,
-    options: `-c search_path=${schema} -c timezone=UTC`,
+    connectionString,
+    ...(ssl === undefined ? {} : { ssl }),
+    // Ours come last, and the last one counts.
+    options: `${options} -c search_path=${schema} -c timezone=UTC`.trim(),
     application_name: "tutti",
     connectionTimeoutMillis: connectMs,
     keepAlive: true,

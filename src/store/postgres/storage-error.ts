@@ -19,6 +19,11 @@ export function isLostConnection(thrown: unknown): boolean {
   return /^(?:08|57P0|53|40)/.test(code) || /^E[A-Z]+$/.test(code);
 }
 
+/** The certificate of the server was refused, or it has none. */
+function isTlsProblem(code: string, message: string): boolean {
+  return /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_VERIFY/.test(code) || message.includes("does not support SSL");
+}
+
 export function storageError(thrown: unknown): TuttiError {
   if (thrown instanceof TuttiError) return thrown;
   const code = codeOf(thrown);
@@ -36,6 +41,10 @@ export function storageError(thrown: unknown): TuttiError {
         cause: thrown,
       },
     );
+  }
+  if (isTlsProblem(code, message)) {
+    const told = `the database cannot be trusted: ${message}; check sslmode and sslrootcert in its URL, and the certificate of the server`;
+    return new TuttiError("unauthorized", told, { cause: thrown });
   }
   if (isLostConnection(thrown)) {
     return new TuttiError("unreachable", `the database cannot be reached (${code || message}); check its address`, {
