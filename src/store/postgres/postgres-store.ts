@@ -9,6 +9,7 @@ import { storeWith } from "../sqlite/sqlite-store.ts";
 import type { ResultRow, Store } from "../store.ts";
 import { ask, connectTo, type DatabaseAddress, readsFrom, type Row } from "./database-connection.ts";
 import { prepareDatabase } from "./database.ts";
+import { requireKeyCheck } from "./key-check.ts";
 import { listenTo } from "./listener.ts";
 import { idsIn, type LoadedTrees, loadTrees } from "./load-trees.ts";
 import { stamper } from "./sequence.ts";
@@ -27,6 +28,10 @@ export interface NodeIdentity {
   readonly labels: readonly string[];
   readonly version: string;
   readonly leaseMs: number;
+  /** The certificate (PEM) that the node shows at its URL. Other nodes talk to nobody else there. */
+  readonly certificate?: string | undefined;
+  /** Shows that the node has the key of the cluster. */
+  readonly keyCheck?: string | undefined;
 }
 
 /** A node that has joined: plain data, from which its store is opened. */
@@ -92,9 +97,10 @@ export async function joinDatabase(address: DatabaseAddress, identity: NodeIdent
   try {
     client = await connectTo(address);
     const salt = await prepareDatabase(client, address.schema);
-    const { name, url, labels, version, leaseMs } = identity;
-    const sql = "SELECT join_cluster($1, $2, $3, $4, $5) AS incarnation";
-    const [joined] = await ask(client, sql, [name, url, labels, version, leaseMs]);
+    const { name, url, labels, version, leaseMs, certificate, keyCheck } = identity;
+    await requireKeyCheck(client, keyCheck);
+    const sql = "SELECT join_cluster($1, $2, $3, $4, $5, $6) AS incarnation";
+    const [joined] = await ask(client, sql, [name, url, labels, version, leaseMs, certificate ?? null]);
     const incarnation = Number(joined?.["incarnation"]);
     const numbers = await nextNumbers(client);
     return { salt, incarnation, numbers, shared: await allShared(client) };
