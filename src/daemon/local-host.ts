@@ -56,7 +56,7 @@ export const localHost: Host = {
   openProject: async (from, options) => (await import("./project/open-project.ts")).openProject(from, options),
   async standingApprovals(folder) {
     const kept = (await import("./project/kept-approvals.ts")).keptApprovals(folder);
-    return { list: async () => kept.list(), revoke: async (id) => kept.revoke(id) };
+    return { list: async () => kept.list(), revoke: (id) => kept.revoke(id) };
   },
   trustedSettings: async (folder) => (await import("./project/trusted-settings.ts")).openTrustedSettings(folder).list(),
   async trustedServers(folder) {

@@ -33,7 +33,7 @@ export interface AgreedServer {
   /** The tools as they are agreed to now, which may be since the task began. */
   readonly agreedNow: () => readonly OfferedTool[];
   /** Told what the server offers now, when that is not what was agreed to. */
-  readonly onChanged: (tools: readonly OfferedTool[]) => void;
+  readonly onChanged: (tools: readonly OfferedTool[]) => Promise<void>;
 }
 
 export interface ServerToolsOptions {
@@ -108,7 +108,7 @@ async function refuseChanged(server: AgreedServer, tool: OfferedTool, connection
   const now = tools.find(({ name }) => name === tool.name);
   const agreed = server.agreedNow().find(({ name }) => name === tool.name);
   if (now !== undefined && agreed !== undefined && toolHash(now) === toolHash(agreed)) return;
-  server.onChanged(tools);
+  await server.onChanged(tools);
   const what = now === undefined ? "no longer offers" : "has changed";
   throw new TuttiError(
     "refused",

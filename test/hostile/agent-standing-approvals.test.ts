@@ -31,7 +31,7 @@ async function outcomeOf(t: TestContext, { status, rules = {}, allowed }: Settin
   writeFileSync(join(root, "tool"), "#!/bin/sh\necho hello\n");
   chmodSync(join(root, "tool"), 0o755);
   const kept = keptApprovals(state);
-  for (const calls of allowed) kept.add({ project: root, calls, by: "me" });
+  for (const calls of allowed) await kept.add({ project: root, calls, by: "me" });
   const w = await world(t, {
     environment: {
       tools: [...builtinTools, runTool(sandboxCommands(status, { aside: join(state, "aside") }))],
@@ -105,17 +105,18 @@ test("unconfined, only the very program that was allowed runs, and no code that 
   }
 });
 
-test("standing approvals are in a file that only its owner can read, belong to one project, and can be revoked", (t) => {
+test("standing approvals are in a file that only its owner can read, belong to one project, and can be revoked", async (t) => {
   const [state, one, other] = [tempFolder(t), tempFolder(t), tempFolder(t)];
   const kept = keptApprovals(state);
-  const { id } = kept.add({ project: one, calls: command("npm", "test"), by: "me" });
-  assert.equal(kept.add({ project: one, calls: command("npm", "test"), by: "me" }).id, id, "the same is kept once");
+  const { id } = await kept.add({ project: one, calls: command("npm", "test"), by: "me" });
+  const again = await kept.add({ project: one, calls: command("npm", "test"), by: "me" });
+  assert.equal(again.id, id, "the same is kept once");
   assert.equal(statSync(join(state, "approvals.json")).mode & 0o777, 0o600);
   assert.equal(keptApprovals(state).find(one, command("npm", "test"))?.id, id);
   assert.equal(kept.find(other, command("npm", "test")), undefined);
-  kept.revoke(id);
+  await kept.revoke(id);
   assert.equal(kept.find(one, command("npm", "test")), undefined);
-  assert.throws(() => kept.revoke(id), /there is no standing approval/);
+  await assert.rejects(kept.revoke(id), /there is no standing approval/);
   writeFileSync(join(state, "approvals.json"), "{");
   assert.equal(kept.find(one, command("npm", "test")), undefined, "a damaged file allows nothing");
 });

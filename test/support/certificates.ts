@@ -27,16 +27,10 @@ export function makeCertificate(
   const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
   const signed = authority === undefined ? [] : ["-CA", authority.files.cert, "-CAkey", authority.files.key];
   const kind = names.length === 0 ? ["basicConstraints=critical,CA:TRUE"] : [`subjectAltName=${names.join(",")}`];
-  execFileSync(
-    "openssl",
-    [
-      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-      ...["-keyout", files.key, "-out", files.cert, "-subj", `/CN=${name}`],
-      ...kind.flatMap((each) => ["-addext", each]),
-      ...signed,
-    ],
-    { stdio: "ignore" },
-  );
+  const made = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2".split(" ");
+  const named = ["-keyout", files.key, "-out", files.cert, "-subj", `/CN=${name}`];
+  const extensions = kind.flatMap((each) => ["-addext", each]);
+  execFileSync("openssl", [...made, ...named, ...extensions, ...signed], { stdio: "ignore" });
   return { cert: readFileSync(files.cert, "utf8"), key: readFileSync(files.key, "utf8"), files };
 }
 

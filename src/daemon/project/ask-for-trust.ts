@@ -27,7 +27,7 @@ export async function askForTrust(durable: Pick<Durable, "wait">, files: ConfigF
   const outcome = approvalOutcome(waited);
   if (!outcome.approved) throw untrusted(files, outcome.reason);
   if (trust.isRevoked(files)) throw untrusted(files, "the trust in it was revoked");
-  trust.record(files);
+  await trust.record(files);
 }
 
 /** Returns when the project may do without the config that was trusted. Throws `refused` like `askForTrust`. */
@@ -41,7 +41,7 @@ export async function askToMiss(durable: Pick<Durable, "wait">, project: string,
   const waited = await durable.wait("trust.none", { ask: { kind: "approval", question, details }, schema: Answer });
   const outcome = approvalOutcome(waited);
   if (!outcome.approved) throw new TuttiError("refused", `${missingProblem(content.folder)} (${outcome.reason})`);
-  trust.record(content);
+  await trust.record(content);
 }
 
 export function missingProblem(folder: string): string {

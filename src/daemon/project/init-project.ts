@@ -159,11 +159,11 @@ async function trustWritten({ project, state }: InitSubject, [config, policy]: r
     const files = readConfigFiles(project);
     if (files?.text === config.text) {
       await loadConfig(files);
-      openTrust(state).record(files);
+      await openTrust(state).record(files);
     }
   }
   if (policy !== undefined && policy.text !== null) {
     const found = findPolicyFile(project);
-    if (found?.text === policy.text) trustPolicy(project, state, found.hash);
+    if (found?.text === policy.text) await trustPolicy(project, state, found.hash);
   }
 }

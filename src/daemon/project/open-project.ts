@@ -75,7 +75,7 @@ export function openProject(from: string, { state }: { readonly state: string })
       const { file, hash, text } = found;
       return { file, hash, trusted: isPolicyTrusted(found, state), problems: readPolicyFile(text).problems };
     },
-    trustPolicy: async (hash) => trustPolicy(folder, state, hash),
+    trustPolicy: (hash) => trustPolicy(folder, state, hash),
     policy: () => policyFor(folder, state),
     defaultPolicy: () => defaultPolicyOf(folder, state),
     checkPolicy: async (given) =>
@@ -83,21 +83,21 @@ export function openProject(from: string, { state }: { readonly state: string })
         project: folder,
         state,
       }),
-    writePolicy: async (text) => writePolicyFile({ project: folder, state, text }),
+    writePolicy: (text) => writePolicyFile({ project: folder, state, text }),
     agentSettings: async () =>
       viewAgentSettings(from, { state, profiles: (await effectiveConfig(folder, state)).profiles }),
     async trustAgentSettings({ project, files }) {
       const whole = files.flatMap(({ path, hash }) => (hash === null ? [] : [{ path, hash }]));
-      openTrustedSettings(state).record(project, whole);
+      await openTrustedSettings(state).record(project, whole);
     },
     servers: () => viewServers(subject),
     trustServers: (shown) => trustServers(subject, shown),
     logInServer: (name, options) => logInServer(subject, name, options),
     logOutServer: (name) => logOutServer(subject, name),
     async revokeTrust() {
-      const ofSettings = openTrustedSettings(state).revoke(await settingsProject(from));
-      const ofServers = openAgreedServers(state).revoke(folder);
-      return openTrust(state).revoke(realpathSync(folder)) || ofSettings || ofServers;
+      const ofSettings = await openTrustedSettings(state).revoke(await settingsProject(from));
+      const ofServers = await openAgreedServers(state).revoke(folder);
+      return (await openTrust(state).revoke(realpathSync(folder))) || ofSettings || ofServers;
     },
     doctor: () => runDoctor({ project: folder, state, agents }),
   };

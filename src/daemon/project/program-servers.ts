@@ -42,7 +42,7 @@ export async function openProgramServers(given: unknown, state: string): Promise
           ...offer,
           expanded: () => expandVariables(entry, { env: process.env, allowed }),
           agreedNow: () => offer.tools,
-          onChanged: () => undefined,
+          onChanged: async () => undefined,
         };
       }),
     );

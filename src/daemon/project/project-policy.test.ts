@@ -31,7 +31,7 @@ test("a policy counts only with the content that was trusted, and neither it nor
     policyFor(project, state),
     failsWith("refused", /never trusted; look at it and run `tutti trust`/),
   );
-  trustPolicy(project, state, first);
+  await trustPolicy(project, state, first);
   const kept = await policyFor(project, state);
   assert.deepEqual(
     [kept.policy.policy.build, kept.source, kept.hash, kept.text],
@@ -40,15 +40,15 @@ test("a policy counts only with the content that was trusted, and neither it nor
 
   const second = write(text("a/two"));
   await assert.rejects(policyFor(project, state), failsWith("refused", /has changed since you trusted it/));
-  assert.throws(() => trustPolicy(project, state, first), failsWith("conflict", /has just changed/));
-  trustPolicy(project, state, second);
+  await assert.rejects(trustPolicy(project, state, first), failsWith("conflict", /has just changed/));
+  await trustPolicy(project, state, second);
   assert.equal((await policyFor(project, state)).policy.policy.build, "a/two");
   assert.equal(kept.policy.policy.build, "a/one", "what started before keeps its version");
 
   const trust = openTrust(state);
   assert.equal(trust.misses(project), false, "a trusted policy does not stand for a config that is gone");
   assert.equal(trust.isTrusted({ folder: project, hash: second }), false);
-  trust.revoke(project);
+  await trust.revoke(project);
   await assert.rejects(policyFor(project, state), failsWith("refused", /never trusted/));
 });
 
@@ -56,7 +56,7 @@ test("a policy that cannot be used is told with its line and is not trusted", as
   const { project, state, write } = makeProject(t);
   const hash = write("policy:\n  router: a/b\nreview: sometimes\n");
   const refusal = failsWith("invalid_input", /policy\.toon:3: review must be one of/);
-  assert.throws(() => trustPolicy(project, state, hash), refusal);
+  await assert.rejects(trustPolicy(project, state, hash), refusal);
 });
 
 test("a policy that somebody else could change, or that is a link, is refused", (t) => {
@@ -74,7 +74,7 @@ test("a policy that somebody else could change, or that is a link, is refused", 
 test("a policy that Tutti writes is trusted, and one that is there is not overwritten", async (t) => {
   const { project, state } = makeProject(t);
   const wanted = { project, state, text: text("a/b") };
-  writePolicyFile(wanted);
+  await writePolicyFile(wanted);
   assert.equal((await policyFor(project, state)).policy.policy.info, "a/b");
-  assert.throws(() => writePolicyFile({ ...wanted, text: text("x/y") }), failsWith("conflict", /was not changed/));
+  await assert.rejects(writePolicyFile({ ...wanted, text: text("x/y") }), failsWith("conflict", /was not changed/));
 });

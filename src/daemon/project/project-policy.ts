@@ -102,20 +102,20 @@ export async function defaultPolicyOf(project: string, state: string): Promise<P
 }
 
 /** Records that the policy may be used, if it is still the one that was shown (`conflict`) and can be used. */
-export function trustPolicy(project: string, state: string, hash: string): void {
+export async function trustPolicy(project: string, state: string, hash: string): Promise<void> {
   const found = findPolicyFile(project);
   if (found === undefined) throw new TuttiError("not_found", `${project} has no policy; there is nothing to trust`);
   if (found.hash !== hash) throw new TuttiError("conflict", `${found.file} has just changed; look at it again`);
   usablePolicy(found);
-  openTrust(state).record(policyContent(found.folder, hash));
+  await openTrust(state).record(policyContent(found.folder, hash));
 }
 
 /** Whoever has Tutti write a policy agrees to it. Never overwrites a file (`conflict`). */
-export function writePolicyFile(wanted: {
+export async function writePolicyFile(wanted: {
   readonly project: string;
   readonly state: string;
   readonly text: string;
-}): string {
+}): Promise<string> {
   const { project, state, text } = wanted;
   const file = join(project, policyPath);
   usablePolicy({ file, text });
@@ -126,7 +126,7 @@ export function writePolicyFile(wanted: {
     if (errno(thrown) === "EEXIST") throw new TuttiError("conflict", `${file} exists already; it was not changed`);
     throw new TuttiError("io", `could not write ${file}: ${thrownMessage(thrown)}`, { cause: thrown });
   }
-  trustPolicy(project, state, hashOf(text));
+  await trustPolicy(project, state, hashOf(text));
   return file;
 }
 

@@ -67,7 +67,7 @@ async function mayStart(
   const known = agreed.find(project, name);
   if (known?.hash === hash) return !known.refused;
   if (!server.needsYes) {
-    agreed.agree(project, name, hash);
+    await agreed.agree(project, name, hash);
     return true;
   }
   if (!isNamed && (known === undefined || known.refused)) return false;
@@ -77,8 +77,8 @@ async function mayStart(
     schema: Answer,
   });
   const yes = approvalOutcome(waited).approved;
-  if (yes) agreed.agree(project, name, hash);
-  else agreed.refuse(project, name, hash);
+  if (yes) await agreed.agree(project, name, hash);
+  else await agreed.refuse(project, name, hash);
   return yes;
 }
 
@@ -111,7 +111,7 @@ async function offerOf(
     try {
       const offer = await askServer(server, pool, roots);
       for (const problem of offer.problems) onWarning(`the MCP server ${name}: ${problem}`);
-      agreed.keepOffer(project, name, offer);
+      await agreed.keepOffer(project, name, offer);
       return offer;
     } catch (thrown) {
       onWarning(`the MCP server ${name} is left out: ${toTuttiError(thrown).message}`);
@@ -127,8 +127,8 @@ async function offerOf(
     ask: { kind: "approval", question, details },
     schema: Answer,
   });
-  if (approvalOutcome(waited).approved) agreed.keepOffer(project, name, changed);
-  else agreed.declineChange(project, name);
+  if (approvalOutcome(waited).approved) await agreed.keepOffer(project, name, changed);
+  else await agreed.declineChange(project, name);
   return agreed.find(project, name)?.offer;
 }
 

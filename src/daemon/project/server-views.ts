@@ -88,10 +88,10 @@ export async function trustServers(subject: ServerSubject, shown: ServersView): 
         const server = servers.find((each) => each.name === name && each.hash === hash);
         if (server === undefined)
           throw new TuttiError("conflict", `the server ${name} has just changed; look at it again`);
-        agreed.agree(server.project, name, hash);
+        await agreed.agree(server.project, name, hash);
         try {
           const { problems, ...offer } = await askServer(server, pool, [subject.project]);
-          agreed.keepOffer(server.project, name, offer);
+          await agreed.keepOffer(server.project, name, offer);
           return {
             name,
             tools: offer.tools.map((tool) => ({ name: tool.name, description: tool.description })),

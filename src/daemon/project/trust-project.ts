@@ -24,7 +24,7 @@ export async function trustConfig(project: string, state: string, hash: string):
   if (found.hash !== hash) throw new TuttiError("conflict", `${found.file} has just changed; look at it again`);
   const { config, tools, runners, process } = await loadConfig(found);
   process?.close();
-  openTrust(state).record(found);
+  await openTrust(state).record(found);
   return {
     tools: tools.map(({ name, effects }) => ({ name, effects })),
     runners: runners.map(({ kind }) => kind),

@@ -1,19 +1,15 @@
-// Remembers which configs and policies the person has agreed to, by project folder and content, in `trusted.json` of the state folder.
+// Remembers which configs and policies the person has agreed to, by project and content, in the document `trusted.json`.
 
 import { existsSync, realpathSync } from "node:fs";
-import { join } from "node:path";
-
 import { z } from "zod";
 
 import { parseJson } from "../../protocol/json/parse-json.ts";
-import { replacePrivateFile } from "../../files/private-file.ts";
-import { readOptionalFile } from "../../files/read-optional-file.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { makeFolder } from "../../store/sqlite/database.ts";
-import { withShortLock } from "../../store/sqlite/short-lock.ts";
+import { documentsOf } from "../documents/documents-of.ts";
 import type { ConfigFiles } from "./config-files.ts";
 
-const Agreed = z.strictObject({ hash: z.string(), at: z.number() });
+/** `by` says who agreed, where several people share the document. */
+const Agreed = z.strictObject({ hash: z.string(), at: z.number(), by: z.string().optional() });
 const ProjectTrust = z.strictObject({
   trusted: z.array(Agreed),
   /** Kept so that an earlier yes, which a task has recorded, does not count after the person took it back. */
@@ -50,39 +46,41 @@ export interface Trust {
   knows(folder: string): boolean;
   /** Whether some content of this project's policy is trusted. */
   knowsPolicy(folder: string): boolean;
-  record(content: ConfigContent): void;
+  record(content: ConfigContent): Promise<void>;
   /** Takes back every agreement about the folder; false when there was none. */
-  revoke(folder: string): boolean;
+  revoke(folder: string): Promise<boolean>;
   /** Whether the project has no config although one was trusted, and nobody agreed to go on without. */
   misses(project: string): boolean;
   list(): { readonly folder: string; readonly hash: string; readonly at: number }[];
 }
 
-/** Reads the file at every question, because a command may change it while a daemon runs. */
+const name = "trusted.json";
+
+/** Reads the document at every question, because a command or another node may change it while a daemon runs. */
 export function openTrust(state: string): Trust {
-  const path = join(state, "trusted.json");
-  const projectIn = ({ projects }: TrustFile, folder: string): ProjectTrust =>
-    (Object.hasOwn(projects, folder) ? projects[folder] : undefined) ?? { trusted: [], revoked: [] };
+  const nameOf = (folder: string): string => documentsOf(state).projectOf(folder);
+  const projectIn = ({ projects }: TrustFile, folder: string): ProjectTrust => {
+    const project = nameOf(folder);
+    return (Object.hasOwn(projects, project) ? projects[project] : undefined) ?? { trusted: [], revoked: [] };
+  };
   const configsOf = (folder: string): string[] =>
     projectIn(read(), folder).trusted.flatMap(({ hash }) => (policyHash(hash) === undefined ? [hash] : []));
-  const read = (): TrustFile => {
-    const text = readOptionalFile(path);
+  const parse = (text: string | undefined): TrustFile => {
     if (text === undefined) return { projects: {} };
     const parsed = TrustFile.safeParse(parseJson(text));
     if (parsed.success) return parsed.data;
-    throw new TuttiError("corrupt", `${path} cannot be read; remove it and trust your projects again`);
+    const place = documentsOf(state).placeOf(name);
+    throw new TuttiError("corrupt", `${place} cannot be read; remove it and trust your projects again`);
   };
-  /** Reads and writes under a lock: of two changes at once, neither may lose the other. */
-  const change = (folder: string, work: (before: ProjectTrust) => ProjectTrust | undefined): boolean => {
-    makeFolder(state);
-    return withShortLock(`${path}.lock`, () => {
-      const { projects } = read();
+  const read = (): TrustFile => parse(documentsOf(state).read(name));
+  const change = (folder: string, work: (before: ProjectTrust) => ProjectTrust | undefined): Promise<boolean> =>
+    documentsOf(state).change(name, (text) => {
+      const { projects } = parse(text);
       const changed = work(projectIn({ projects }, folder));
-      if (changed === undefined) return false;
-      replacePrivateFile(path, `${JSON.stringify({ projects: { ...projects, [folder]: changed } }, null, 2)}\n`);
-      return true;
+      if (changed === undefined) return { result: false };
+      const after = { projects: { ...projects, [nameOf(folder)]: changed } };
+      return { after: `${JSON.stringify(after, null, 2)}\n`, result: true };
     });
-  };
   return {
     isTrusted: ({ folder, hash }) => projectIn(read(), folder).trusted.some((each) => each.hash === hash),
     isRevoked: ({ folder, hash }) => projectIn(read(), folder).revoked.includes(hash),
@@ -93,11 +91,12 @@ export function openTrust(state: string): Trust {
       const trusted = configsOf(folder);
       return trusted.length > 0 && !trusted.includes(hash);
     },
-    record({ folder, hash }) {
-      change(folder, ({ trusted, revoked }) => {
+    async record({ folder, hash }) {
+      const { by } = documentsOf(state);
+      await change(folder, ({ trusted, revoked }) => {
         if (trusted.some((each) => each.hash === hash)) return undefined;
         return {
-          trusted: [...trusted, { hash, at: Date.now() }],
+          trusted: [...trusted, { hash, at: Date.now(), by }],
           revoked: revoked.filter((each) => each !== hash),
         };
       });

@@ -1,69 +1,72 @@
-// Remembers which settings for coding agents the person has agreed to, file by file, in `trusted-settings.json` of the state folder.
+// Remembers which settings for coding agents the person has agreed to, file by file, in the document `trusted-settings.json`.
 
 import { realpath } from "node:fs/promises";
-import { join } from "node:path";
 
 import { z } from "zod";
 
-import { replacePrivateFile } from "../../files/private-file.ts";
-import { readOptionalFile } from "../../files/read-optional-file.ts";
 import type { AgentSettingsView, TrustedSetting } from "../../host/project.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import type { Profiles } from "../../runner/acp/profile.ts";
 import { findSettings, type SettingsFile, type TrustedSettings } from "../../runner/acp/workspace-settings.ts";
-import { makeFolder } from "../../store/sqlite/database.ts";
-import { withShortLock } from "../../store/sqlite/short-lock.ts";
+import { documentsOf } from "../documents/documents-of.ts";
 import { repositoryTop } from "../../workspace/index.ts";
 
-const Agreed = z.strictObject({ path: z.string(), hash: z.string(), at: z.number() });
+/** `by` says who agreed, where several people share the document. */
+const Agreed = z.strictObject({ path: z.string(), hash: z.string(), at: z.number(), by: z.string().optional() });
 const SettingsFileSchema = z.strictObject({ projects: z.record(z.string(), z.array(Agreed)) });
 type Projects = z.infer<typeof SettingsFileSchema>["projects"];
 
 export interface KeptSettings extends TrustedSettings {
   list(): TrustedSetting[];
   /** Takes back every agreement about the project; false when there was none. */
-  revoke(project: string): boolean;
+  revoke(project: string): Promise<boolean>;
 }
 
-/** Reads the file at every question, because a command may change it while a daemon runs. */
+const name = "trusted-settings.json";
+
+/** Reads the document at every question, because a command or another node may change it while a daemon runs. */
 export function openTrustedSettings(state: string): KeptSettings {
-  const path = join(state, "trusted-settings.json");
-  const read = (): Projects => {
-    const text = readOptionalFile(path);
+  const parse = (text: string | undefined): Projects => {
     if (text === undefined) return {};
     const parsed = SettingsFileSchema.safeParse(parseJson(text));
     if (parsed.success) return parsed.data.projects;
-    throw new TuttiError("corrupt", `${path} cannot be read; remove it and trust your projects again`);
+    const place = documentsOf(state).placeOf(name);
+    throw new TuttiError("corrupt", `${place} cannot be read; remove it and trust your projects again`);
   };
-  const agreedIn = (projects: Projects, project: string): Projects[string] =>
-    (Object.hasOwn(projects, project) ? projects[project] : undefined) ?? [];
-  const change = (work: (before: Projects) => Projects): void => {
-    makeFolder(state);
-    withShortLock(`${path}.lock`, () => {
-      replacePrivateFile(path, `${JSON.stringify({ projects: work(read()) }, null, 2)}\n`);
+  const read = (): Projects => parse(documentsOf(state).read(name));
+  const nameOf = (project: string): string => documentsOf(state).projectOf(project);
+  const agreedIn = (projects: Projects, project: string): Projects[string] => {
+    const known = nameOf(project);
+    return (Object.hasOwn(projects, known) ? projects[known] : undefined) ?? [];
+  };
+  const change = (work: (before: Projects) => Projects): Promise<void> =>
+    documentsOf(state).change(name, (text) => {
+      const after = `${JSON.stringify({ projects: work(parse(text)) }, null, 2)}\n`;
+      return { after, result: undefined };
     });
-  };
   return {
     covers(project, files) {
       const agreed = agreedIn(read(), project);
       return files.every((file) => agreed.some(isSame(file)));
     },
     record(project, files) {
-      change((projects) => {
+      const { by } = documentsOf(state);
+      return change((projects) => {
         const agreed = agreedIn(projects, project);
         const added = files.filter((file) => !agreed.some(isSame(file)));
         const at = Date.now();
         return {
           ...projects,
-          [project]: [...agreed, ...added.map(({ path: name, hash }) => ({ path: name, hash, at }))],
+          [nameOf(project)]: [...agreed, ...added.map(({ path, hash }) => ({ path, hash, at, by }))],
         };
       });
     },
     list: () => Object.entries(read()).flatMap(([folder, agreed]) => agreed.map((each) => ({ folder, ...each }))),
-    revoke(project) {
+    async revoke(project) {
       if (agreedIn(read(), project).length === 0) return false;
-      change((projects) => Object.fromEntries(Object.entries(projects).filter(([name]) => name !== project)));
+      const gone = nameOf(project);
+      await change((projects) => Object.fromEntries(Object.entries(projects).filter(([known]) => known !== gone)));
       return true;
     },
   };

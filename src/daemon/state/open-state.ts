@@ -208,8 +208,8 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       starting ? undefined : endSchedulesOfKey({ view, engine: tasks, client }, id).catch(logged),
     );
     const approvals = keptApprovals(folder);
-    const endApprovals = (): void => approvals.endOfKeys((id) => keys.isRevoked(id));
-    endApprovals();
+    const endApprovals = (): Promise<void> => approvals.endOfKeys((id) => keys.isRevoked(id));
+    await endApprovals();
     keys.onRevoked(endApprovals);
     const recover = async (): Promise<void> => {
       await holdLeftovers();

@@ -44,9 +44,7 @@ export function standingApprovals({
       const calls = argv === undefined ? data.always : widened(data.always, argv);
       return kept.add({ project, calls, by: by.name, ...(caller === owner ? {} : { key: caller }) });
     },
-    async revokeApproval(id) {
-      kept.revoke(id);
-    },
+    revokeApproval: (id) => kept.revoke(id),
   };
 }
 

@@ -95,7 +95,7 @@ test("unconfined, settings of the repository for the agent are used only after a
   const keyOf = (project: string, { path, hash }: SettingsFile): string => `${project} ${path} ${hash}`;
   const trustedSettings: TrustedSettings = {
     covers: (project, files) => files.every((file) => trusted.has(keyOf(project, file))),
-    record: (project, files) => files.forEach((file) => trusted.add(keyOf(project, file))),
+    record: async (project, files) => files.forEach((file) => trusted.add(keyOf(project, file))),
   };
   const rules = { execute: "free", network: "free" } as const;
   const world = await acpWorld(t, {

@@ -27,7 +27,7 @@ export interface SettingsFile {
 /** What a person has agreed to before, file by file. */
 export interface TrustedSettings {
   covers(project: string, files: readonly SettingsFile[]): boolean;
-  record(project: string, files: readonly SettingsFile[]): void;
+  record(project: string, files: readonly SettingsFile[]): Promise<void>;
 }
 
 /** What the person has in place of a workspace: agreements are about that, and hold in every workspace that is made of it. */
@@ -110,7 +110,7 @@ export async function agreeToSettings(durable: Durable, launch: LaunchOptions, t
   });
   const outcome = approvalOutcome(waited);
   if (!outcome.approved) throw new TuttiError("refused", `${launch.name} was not started: ${outcome.reason}`);
-  if (files !== undefined) trusted?.record(origin.project, files);
+  if (files !== undefined) await trusted?.record(origin.project, files);
 }
 
 function placeOf({ folder: { cwd, roots }, profile, hidden }: LaunchOptions, { origin }: SettingsTrust): SettingsPlace {

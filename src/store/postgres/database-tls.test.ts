@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 
 import { type CertificatePair, freePort, makeCertificate, noOpenssl } from "../../../test/support/certificates.ts";
 import { startPostgres } from "../../../test/support/postgres-server.ts";
-import { TuttiError } from "../../protocol/error.ts";
+import type { TuttiError } from "../../protocol/error.ts";
 import { ask, connectTo } from "./database-connection.ts";
 import { storageError } from "./storage-error.ts";
 
@@ -26,7 +26,7 @@ before(async () => {
 });
 
 const urlWith = (host: string, parameters: Record<string, string>): string =>
-  `postgres://tutti:hunter2secret@${host}:${port}/postgres?${new URLSearchParams(parameters)}`;
+  `postgres://tutti:hunter2secret@${host}:${port}/postgres?${new URLSearchParams(parameters).toString()}`;
 
 async function isEncrypted(t: TestContext, url: string): Promise<boolean> {
   const client = await connectTo({ url, schema: "public" });

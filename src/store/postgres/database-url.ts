@@ -44,7 +44,7 @@ export function readDatabaseUrl(url: string): DatabaseUrl {
   const isNear = host === "" || host.startsWith("/") || isLoopbackHost(host);
   const ssl = tlsOf(parameters);
   const kept = [...parameters].filter(([name]) => !ours.has(name));
-  const driver = `${scheme}${rest}${kept.length === 0 ? "" : `?${new URLSearchParams(kept)}`}`;
+  const driver = `${scheme}${rest}${kept.length === 0 ? "" : `?${new URLSearchParams(kept).toString()}`}`;
   if (!isUsable(driver)) throw new TuttiError("invalid_input", `the URL of the database cannot be used; ${needed}`);
   return {
     connectionString: driver,

@@ -13,6 +13,7 @@ import { requireKeyCheck } from "./key-check.ts";
 import { listenTo } from "./listener.ts";
 import { idsIn, type LoadedTrees, loadTrees } from "./load-trees.ts";
 import { stamper } from "./sequence.ts";
+import { changeDocument, type DocumentRow, type NewDocument } from "./shared-documents.ts";
 import { allShared, type SharedRows } from "./shared-rows.ts";
 import { storageError } from "./storage-error.ts";
 import { storedText } from "./stored-text.ts";
@@ -80,6 +81,10 @@ export interface NodeStore {
   /** Of those of the tasks that are over, of whichever tree. */
   results(tasks: readonly number[]): Promise<ResultRow[]>;
   rows(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** As this node has seen it last. */
+  document(name: string): DocumentRow | undefined;
+  /** False when somebody else changed it first. Either way this node has then seen the document as it is now. */
+  changeDocument(changed: NewDocument): Promise<boolean>;
   /** Nothing more is accepted: the node knows itself that it may be dead. */
   fail(failure: TuttiError): void;
   /** Ends the connections; nothing that is still queued is sent. */
@@ -236,6 +241,16 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     },
     async askToAcknowledge(version) {
       await reads.rows("SELECT pg_notify('tutti_acks_' || current_schema(), $1)", [String(version)]);
+    },
+    document: (name) => cache.document(name),
+    async changeDocument(changed) {
+      try {
+        const made = await changeDocument((sql, values) => reads.rows(sql, values), changed);
+        await writer.catchUp();
+        return made !== undefined;
+      } catch (thrown) {
+        throw storageError(thrown);
+      }
     },
     onStamp: subscribing(onStamp),
     onShared: subscribing(onShared),

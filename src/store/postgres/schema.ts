@@ -2,6 +2,7 @@
 
 import { commandsSql } from "./commands-sql.ts";
 import { commitSql } from "./commit-sql.ts";
+import { documentsSql } from "./documents-sql.ts";
 import { membershipSql } from "./membership-sql.ts";
 import { sharedSql } from "./shared-sql.ts";
 
@@ -82,5 +83,5 @@ END $$;
 `;
 
 export const migrations: readonly string[] = [
-  [treeTables, sequenceTables, sharedSql, membershipSql, commandsSql, commitSql].join("\n"),
+  [treeTables, sequenceTables, sharedSql, documentsSql, membershipSql, commandsSql, commitSql].join("\n"),
 ];

@@ -1,6 +1,7 @@
 // Rows that all nodes share: each change is one conditional statement, and every changed row is noted for the other nodes.
 
 import type { NodeWrite, TreeWrite } from "./batch-rows.ts";
+import { documentsTable } from "./documents-sql.ts";
 
 /** The tables, their columns and their keys: the same in the database and in the cache of each node. */
 export const sharedTables = {
@@ -19,6 +20,7 @@ export const sharedTables = {
   threads: { columns: ["id", "name", "project", "kind", "created_at", "said_at", "forked_from"], key: ["id"] },
   thread_entries: { columns: ["thread", "position", "task", "until"], key: ["thread", "position"] },
   notices: { columns: ["id", "target", "body", "tries", "due", "created_at"], key: ["id"] },
+  documents: { columns: ["name", "version", "body", "changed_by", "changed_at"], key: ["name"] },
 } as const satisfies Readonly<Record<string, { readonly columns: readonly string[]; readonly key: readonly string[] }>>;
 
 const untaken = "leases.fetched_at IS NULL AND leases.posted_at IS NULL";
@@ -142,6 +144,7 @@ CREATE TABLE thread_entries (
   thread bigint NOT NULL, position bigint NOT NULL, task bigint NOT NULL, until bigint, PRIMARY KEY (thread, position)
 );
 CREATE INDEX thread_entries_task ON thread_entries (task, thread);
+${documentsTable}
 CREATE TABLE shared_version (one boolean PRIMARY KEY DEFAULT true CHECK (one), version bigint NOT NULL);
 INSERT INTO shared_version VALUES (true, 1);
 CREATE TABLE shared_changes (

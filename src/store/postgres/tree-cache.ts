@@ -7,6 +7,8 @@ import { writes as statements } from "../sqlite/writes.ts";
 import { databaseFile, makeFolder, openDatabase, type OpenedDatabase } from "../sqlite/database.ts";
 import { isTreeWrite, type TreeWrite, type Write } from "./batch-rows.ts";
 import type { Row } from "./database-connection.ts";
+import { documentsCacheSql } from "./documents-sql.ts";
+import { DocumentRow } from "./shared-documents.ts";
 import { sharedTables } from "./shared-sql.ts";
 import type { SharedChange } from "./shared-rows.ts";
 import { type LoadedTrees, treeTables } from "./load-trees.ts";
@@ -21,6 +23,7 @@ export interface TreeCache {
   forget(roots: readonly number[]): void;
   /** A key that was found in the database, and the root task that it is bound to. */
   putKey(key: Row, task: Row | undefined): void;
+  document(name: string): DocumentRow | undefined;
 }
 
 /** The folder holds nothing else. It is emptied first: what a process before this one left is not to be relied on. */
@@ -31,6 +34,7 @@ export function openTreeCache(folder: string, salt: string): TreeCache {
   const { database } = opened;
   // It can be made anew at any time, so nothing waits for the disk.
   database.exec("PRAGMA synchronous = OFF");
+  database.exec(documentsCacheSql);
   const shared = sharedStatements(database);
   const perform = new Map(Object.entries(statements).map(([name, sql]) => [name, database.prepare(sql)]));
   const loading = new Map(treeTables.map((table) => [table.name, insertInto(database, table.name, table.columns)]));
@@ -52,8 +56,13 @@ export function openTreeCache(folder: string, salt: string): TreeCache {
   const drop = (roots: readonly number[]): void => {
     for (const root of roots) for (const each of dropping) each.run(root - 1, root - 1 + treeUnit);
   };
+  const document = database.prepare("SELECT * FROM documents WHERE name = ?");
   return {
     opened: { ...opened, salt },
+    document(name) {
+      const row = document.get(name);
+      return row === undefined ? undefined : DocumentRow.parse(row);
+    },
     apply(writes, changes) {
       together(() => {
         for (const { name, values } of writes) if (isTreeWrite(name)) run(perform, name, values);

@@ -1,0 +1,96 @@
+// The documents of a cluster: rows in the database, of which every node and every command has a copy to read from.
+
+import { hostname, userInfo } from "node:os";
+
+import type pg from "pg";
+
+import { TuttiError } from "../../protocol/error.ts";
+import { ask, connectTo, type DatabaseAddress, type Row } from "../../store/postgres/database-connection.ts";
+import type { NodeStore } from "../../store/postgres/postgres-store.ts";
+import {
+  allDocuments,
+  changeDocument,
+  type DocumentRow,
+  type NewDocument,
+} from "../../store/postgres/shared-documents.ts";
+import { storageError } from "../../store/postgres/storage-error.ts";
+import type { Documents } from "./documents.ts";
+
+/** Where the rows are read and changed. */
+interface DocumentTable {
+  find(name: string): Pick<DocumentRow, "body" | "version"> | undefined;
+  /** False when somebody else was first. Then `find` gives what they left. */
+  put(changed: NewDocument): Promise<boolean>;
+}
+
+export interface ClusterDocumentsOptions {
+  /** Names that the person gave to projects on this machine, by folder, because they lie elsewhere on other machines. */
+  readonly projects?: ReadonlyMap<string, string>;
+  readonly by: string;
+}
+
+/** Somebody else changed it every time: nothing is that busy. */
+const mostTries = 50;
+
+/** Of a node that has joined. */
+export function nodeDocuments(
+  node: Pick<NodeStore, "document" | "changeDocument">,
+  options: ClusterDocumentsOptions,
+): Documents {
+  return documentsIn({ find: (name) => node.document(name), put: (changed) => node.changeDocument(changed) }, options);
+}
+
+/** Of a command: a copy as of now. Nothing stays connected. */
+export async function commandDocuments(address: DatabaseAddress, options: ClusterDocumentsOptions): Promise<Documents> {
+  let rows = await connected(address, allDocuments);
+  return documentsIn(
+    {
+      find: (name) => rows.find((row) => row.name === name),
+      put: (changed) =>
+        connected(address, async (query) => {
+          const made = await changeDocument(query, changed);
+          rows = await allDocuments(query);
+          return made !== undefined;
+        }),
+    },
+    options,
+  );
+}
+
+/** The person at this machine. */
+export function personHere(): string {
+  return `${userInfo().username} at ${hostname()}`;
+}
+
+function documentsIn(table: DocumentTable, { projects = new Map(), by }: ClusterDocumentsOptions): Documents {
+  return {
+    placeOf: (name) => `${name} in the database`,
+    read: (name) => table.find(name)?.body,
+    async change(name, work) {
+      for (let tries = 0; tries < mostTries; tries += 1) {
+        const found = table.find(name);
+        const { after, result } = work(found?.body);
+        if (after === undefined || after === found?.body) return result;
+        if (await table.put({ name, version: found?.version ?? 0, body: after, by })) return result;
+      }
+      throw new TuttiError("busy", `${name} is changed by others all the time; try again`);
+    },
+    // The person's own config lies on this machine and says nothing about that of another one.
+    projectOf: (folder) => (folder === "" ? `the own config at ${hostname()}` : (projects.get(folder) ?? folder)),
+    by,
+  };
+}
+
+type Query = (sql: string, values?: readonly unknown[]) => Promise<Row[]>;
+
+async function connected<T>(address: DatabaseAddress, work: (query: Query) => Promise<T>): Promise<T> {
+  let client: pg.Client | undefined;
+  try {
+    const open = (client = await connectTo(address));
+    return await work((sql, values) => ask(open, sql, values, { timeoutMs: 30_000 }));
+  } catch (thrown) {
+    throw storageError(thrown);
+  } finally {
+    await client?.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,44 @@
+// Which documents belong to a state folder: its files, or those of the cluster that the folder is a node of.
+
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+
+import { TuttiError } from "../../protocol/error.ts";
+import { databaseFileIn, keptDatabaseAddress } from "../cluster/database-address.ts";
+import type { Documents } from "./documents.ts";
+import { fileDocuments } from "./file-documents.ts";
+import { projectNames } from "./project-names.ts";
+
+/** By state folder: what this process has opened. */
+const opened = new Map<string, Documents>();
+
+/**
+ * What is agreed to in a cluster counts on every node, so the files of the folder of a node never count. Throws `conflict`
+ * rather than read or change a file that nobody else sees.
+ */
+export function documentsOf(state: string): Documents {
+  const shared = opened.get(resolve(state));
+  if (shared !== undefined) return shared;
+  if (!existsSync(databaseFileIn(state))) return fileDocuments(state);
+  const message = `${state} is the folder of a node of a cluster, and what is agreed to there is in the database; start the node with \`tutti up\``;
+  throw new TuttiError("conflict", message);
+}
+
+/** From now on these are the documents of the folder, in this process. Returns what ends that. */
+export function useDocuments(state: string, documents: Documents): () => void {
+  const folder = resolve(state);
+  opened.set(folder, documents);
+  return () => {
+    if (opened.get(folder) === documents) opened.delete(folder);
+  };
+}
+
+/** For a command, before it asks for anything that is agreed to. Does nothing for the folder of a single machine. */
+export async function openCommandDocuments(state: string): Promise<void> {
+  if (opened.has(resolve(state))) return;
+  const address = keptDatabaseAddress(state);
+  if (address === undefined) return;
+  // Loaded only for a node: the driver takes a while to load.
+  const { commandDocuments, personHere } = await import("./cluster-documents.ts");
+  useDocuments(state, await commandDocuments(address, { by: personHere(), projects: projectNames(state) }));
+}
