@@ -4,6 +4,7 @@ import type { Host } from "../host/host.ts";
 import { takeLock } from "../store/sqlite/lock.ts";
 import { pruneTrees } from "../store/sqlite/prune-trees.ts";
 import { openView } from "../store/sqlite/sqlite-view.ts";
+import { openCommandDocuments } from "./documents/documents-of.ts";
 import { removeInsight } from "./insight/insight-database.ts";
 import { refuseNodeFolder } from "./state/node-settings.ts";
 import { openReader } from "./state/reader.ts";
@@ -51,15 +52,29 @@ export const localHost: Host = {
     }
   },
   openBrowser: async (folder, url) => (await import("./lifecycle/open-browser.ts")).openBrowser(folder, url),
-  storedKeys: async (folder) => (await import("./secrets/provider-keys.ts")).openProviderKeys(folder),
-  setup: async (options) => (await import("./project/describe-setup.ts")).describeSetup(options),
-  openProject: async (from, options) => (await import("./project/open-project.ts")).openProject(from, options),
+  async storedKeys(folder) {
+    await openCommandDocuments(folder);
+    return (await import("./secrets/provider-keys.ts")).openProviderKeys(folder);
+  },
+  async setup(options) {
+    await openCommandDocuments(options.state);
+    return (await import("./project/describe-setup.ts")).describeSetup(options);
+  },
+  async openProject(from, options) {
+    await openCommandDocuments(options.state);
+    return (await import("./project/open-project.ts")).openProject(from, options);
+  },
   async standingApprovals(folder) {
+    await openCommandDocuments(folder);
     const kept = (await import("./project/kept-approvals.ts")).keptApprovals(folder);
     return { list: async () => kept.list(), revoke: (id) => kept.revoke(id) };
   },
-  trustedSettings: async (folder) => (await import("./project/trusted-settings.ts")).openTrustedSettings(folder).list(),
+  async trustedSettings(folder) {
+    await openCommandDocuments(folder);
+    return (await import("./project/trusted-settings.ts")).openTrustedSettings(folder).list();
+  },
   async trustedServers(folder) {
+    await openCommandDocuments(folder);
     const { openAgreedServers } = await import("./project/agreed-servers.ts");
     return openAgreedServers(folder)
       .list()
@@ -72,5 +87,8 @@ export const localHost: Host = {
         tools: offer?.tools.length ?? 0,
       }));
   },
-  trustedConfigs: async (folder) => (await import("./project/trusted-configs.ts")).openTrust(folder).list(),
+  async trustedConfigs(folder) {
+    await openCommandDocuments(folder);
+    return (await import("./project/trusted-configs.ts")).openTrust(folder).list();
+  },
 };

@@ -68,14 +68,14 @@ export interface LocalWork {
   close(): Promise<RunningDaemon | undefined>;
 }
 
-/** Keys of model providers that are kept in the state folder. They are never given back, only used. */
+/** Keys of model providers that are kept in the state folder, or in the database of a cluster. They are never given back, only used. */
 interface StoredKeys {
   /** The providers that have a key. */
   list(): string[];
   /** Replaces the key of the provider. */
-  put(provider: string, key: string): void;
+  put(provider: string, key: string): Promise<void>;
   /** False when there was none. */
-  remove(provider: string): boolean;
+  remove(provider: string): Promise<boolean>;
 }
 
 /** What a daemon elsewhere has to work with. `folder` is on its machine; where it was started when absent. */

@@ -168,6 +168,8 @@ export interface TrustedConfig {
   /** `none` for a project without a config, `policy:…` for a policy. */
   readonly hash: string;
   readonly at: number;
+  /** Who agreed; known in a cluster. */
+  readonly by?: string | undefined;
 }
 
 /** Files of the person's repository that tell coding agents what to run: hooks, servers, plugins. */

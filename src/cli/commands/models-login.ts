@@ -26,7 +26,7 @@ export async function modelsLoginCommand(host: Host, provider: string, options: 
   }
   const key = (await readKey(provider)).trim();
   if (key === "") throw new TuttiError("invalid_input", "the key is empty; nothing was kept");
-  (await host.storedKeys(state)).put(provider, key);
+  await (await host.storedKeys(state)).put(provider, key);
   if (options.json === true) return writeJson({ provider, kept: true });
   await writeLine(`the key of ${provider} is kept in ${state}, readable by you alone; a daemon uses it from now on`);
   const variable = known.key_env.find((name) => (process.env[name] ?? "").trim() !== "");

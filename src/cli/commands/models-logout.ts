@@ -11,7 +11,7 @@ export interface ModelsLogoutOptions {
 }
 
 export async function modelsLogoutCommand(host: Host, provider: string, options: ModelsLogoutOptions): Promise<void> {
-  const removed = (await host.storedKeys(stateFolder(options.state))).remove(provider);
+  const removed = await (await host.storedKeys(stateFolder(options.state))).remove(provider);
   if (options.json === true) return writeJson({ provider, removed });
   if (!removed) {
     const message = `no key of ${provider} is kept; see \`${commandLine(options.state, "models")}\``;

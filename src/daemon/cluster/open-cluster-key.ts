@@ -51,6 +51,14 @@ export function findClusterKey({ folder, file }: KeyPlace): FoundKey | undefined
   return text === undefined ? undefined : found(text, own);
 }
 
+/** For commands on the machine of a node. Throws `not_found` where there is none. */
+export function ownClusterKey(folder: string): ClusterKey {
+  const known = findClusterKey({ folder });
+  if (known !== undefined) return known.key;
+  const message = `the key of the cluster is neither in ${clusterKeyFile(folder)} nor in ${clusterKeyVariable}; set the variable as the node has it, or run \`tutti cluster-key set\``;
+  throw new TuttiError("not_found", message);
+}
+
 /** Throws `unauthorized` when the nodes of the database have another key, or have one and this node has none. */
 export async function openClusterKey(place: KeyPlace, address: DatabaseAddress): Promise<OpenedKey> {
   const known = findClusterKey(place);

@@ -14,6 +14,7 @@ import {
   type NewDocument,
 } from "../../store/postgres/shared-documents.ts";
 import { storageError } from "../../store/postgres/storage-error.ts";
+import type { ClusterKey } from "../cluster/cluster-key.ts";
 import type { Documents } from "./documents.ts";
 
 /** Where the rows are read and changed. */
@@ -27,6 +28,7 @@ export interface ClusterDocumentsOptions {
   /** Names that the person gave to projects on this machine, by folder, because they lie elsewhere on other machines. */
   readonly projects?: ReadonlyMap<string, string>;
   readonly by: string;
+  readonly key: () => ClusterKey;
 }
 
 /** Somebody else changed it every time: nothing is that busy. */
@@ -62,7 +64,7 @@ export function personHere(): string {
   return `${userInfo().username} at ${hostname()}`;
 }
 
-function documentsIn(table: DocumentTable, { projects = new Map(), by }: ClusterDocumentsOptions): Documents {
+function documentsIn(table: DocumentTable, { projects = new Map(), by, key }: ClusterDocumentsOptions): Documents {
   return {
     placeOf: (name) => `${name} in the database`,
     read: (name) => table.find(name)?.body,
@@ -77,6 +79,7 @@ function documentsIn(table: DocumentTable, { projects = new Map(), by }: Cluster
     },
     // The person's own config lies on this machine and says nothing about that of another one.
     projectOf: (folder) => (folder === "" ? `the own config at ${hostname()}` : (projects.get(folder) ?? folder)),
+    key,
     by,
   };
 }

@@ -39,6 +39,10 @@ export async function openCommandDocuments(state: string): Promise<void> {
   const address = keptDatabaseAddress(state);
   if (address === undefined) return;
   // Loaded only for a node: the driver takes a while to load.
-  const { commandDocuments, personHere } = await import("./cluster-documents.ts");
-  useDocuments(state, await commandDocuments(address, { by: personHere(), projects: projectNames(state) }));
+  const [{ commandDocuments, personHere }, { ownClusterKey }] = await Promise.all([
+    import("./cluster-documents.ts"),
+    import("../cluster/open-cluster-key.ts"),
+  ]);
+  const options = { by: personHere(), projects: projectNames(state), key: () => ownClusterKey(state) };
+  useDocuments(state, await commandDocuments(address, options));
 }

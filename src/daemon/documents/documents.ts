@@ -1,5 +1,7 @@
 // Documents of a state folder: each is read whole at every question, and changed from what it was to what it becomes, or not at all.
 
+import type { ClusterKey } from "../cluster/cluster-key.ts";
+
 export type DocumentName =
   | "trusted.json"
   | "trusted-settings.json"
@@ -26,6 +28,8 @@ export interface Documents {
   change<T>(name: DocumentName, work: (before: string | undefined) => Changed<T>): Promise<T>;
   /** The name under which agreements about the project in this folder are kept. Empty: the person's own config. */
   projectOf(folder: string): string;
+  /** The key that opens the secrets among them. Undefined where secrets have files of their own. */
+  readonly key: (() => ClusterKey) | undefined;
   /** Who changes documents here. Undefined where there is only one person. */
   readonly by: string | undefined;
 }

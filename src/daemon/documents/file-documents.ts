@@ -23,6 +23,7 @@ export function fileDocuments(state: string): Documents {
       });
     },
     projectOf: (folder) => folder,
+    key: undefined,
     by: undefined,
   };
 }

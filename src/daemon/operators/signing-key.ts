@@ -1,10 +1,12 @@
-// The key that signs workers' tokens and request ids, kept in a file of the state folder.
+// The key that signs workers' tokens and request ids: in a file of the state folder, or sealed in the database, the same for all nodes.
 
 import { createHmac } from "node:crypto";
 
 import { createKeyFile, readKeyFile } from "../../files/key-file.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { importKey, type TokenKey } from "../../protocol/operator/token-key.ts";
+import { generateKey, importKey, type TokenKey } from "../../protocol/operator/token-key.ts";
+import type { ClusterKey } from "../cluster/cluster-key.ts";
+import type { Documents } from "../documents/documents.ts";
 
 export interface SigningKey {
   readonly tokens: TokenKey;
@@ -20,6 +22,21 @@ export async function openSigningKey(path: string): Promise<SigningKey> {
   const created = await readKeyFile(path);
   if (created !== undefined) return signingKey(created);
   throw new TuttiError("io", `the signing key ${path} was removed as soon as it was written; find out what removes it`);
+}
+
+const document = "signing-key";
+
+/** The first node makes it. A token that one node gave is good at every other. */
+export async function openSharedSigningKey(
+  documents: Documents,
+  clusterKey: ClusterKey,
+): Promise<{ readonly signingKey: SigningKey; readonly text: string }> {
+  const made = clusterKey.seal(document, Buffer.from(generateKey()).toString("hex"));
+  const sealed = await documents.change(document, (before) =>
+    before === undefined ? { after: made, result: made } : { result: before },
+  );
+  const text = clusterKey.unseal(document, sealed);
+  return { signingKey: await signingKey(Uint8Array.from(Buffer.from(text, "hex"))), text };
 }
 
 async function signingKey(raw: Uint8Array<ArrayBuffer>): Promise<SigningKey> {

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { documentsOf } from "../documents/documents-of.ts";
+import type { TrustedConfig } from "../../host/project.ts";
 import type { ConfigFiles } from "./config-files.ts";
 
 /** `by` says who agreed, where several people share the document. */
@@ -51,7 +52,7 @@ export interface Trust {
   revoke(folder: string): Promise<boolean>;
   /** Whether the project has no config although one was trusted, and nobody agreed to go on without. */
   misses(project: string): boolean;
-  list(): { readonly folder: string; readonly hash: string; readonly at: number }[];
+  list(): TrustedConfig[];
 }
 
 const name = "trusted.json";

@@ -16,38 +16,38 @@ function scene(t: Pick<TestContext, "after">) {
   return { folder, told, keys: openProviderKeys(folder, (secret) => told.push(secret)) };
 }
 
-test("a key is kept in a file for its owner alone, replaced whole, told as a secret before it is used, and removed", (t) => {
+test("a key is kept in a file for its owner alone, replaced whole, told as a secret before it is used, and removed", async (t) => {
   const { folder, told, keys } = scene(t);
   assert.equal(keys.get("anthropic"), undefined);
-  keys.put("anthropic", "sk-first");
-  keys.put("anthropic", "sk-second");
+  await keys.put("anthropic", "sk-first");
+  await keys.put("anthropic", "sk-second");
   const file = join(folder, "provider-keys", "anthropic.key");
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.equal(statSync(join(folder, "provider-keys")).mode & 0o777, 0o700);
   assert.deepEqual([keys.get("anthropic"), keys.list()], ["sk-second", ["anthropic"]]);
   assert.deepEqual(told, [{ name: "anthropic key", value: "sk-second" }]);
-  assert.deepEqual([keys.remove("anthropic"), keys.remove("anthropic"), keys.list()], [true, false, []]);
+  assert.deepEqual([await keys.remove("anthropic"), await keys.remove("anthropic"), keys.list()], [true, false, []]);
 });
 
-test("names that lead elsewhere and texts that are no key are refused; a file that others can read is not used", (t) => {
+test("names that lead elsewhere and texts that are no key are refused; a file that others can read is not used", async (t) => {
   const { folder, keys } = scene(t);
   for (const name of ["../x", ".", "a/b", ""]) {
-    assert.throws(() => keys.put(name, "sk-1"), { code: "invalid_input" }, name);
+    await assert.rejects(keys.put(name, "sk-1"), { code: "invalid_input" }, name);
     assert.equal(keys.get(name), undefined);
-    assert.equal(keys.remove(name), false);
+    assert.equal(await keys.remove(name), false);
   }
   for (const key of ["", "two words", "line\nline", "x".repeat(5_000)]) {
-    assert.throws(() => keys.put("openai", key), { code: "invalid_input" });
+    await assert.rejects(keys.put("openai", key), { code: "invalid_input" });
   }
-  keys.put("openai", "sk-1");
+  await keys.put("openai", "sk-1");
   chmodSync(join(folder, "provider-keys", "openai.key"), 0o644);
   assert.throws(() => keys.get("openai"), { code: "refused" });
 });
 
-test("the environment goes before a key that is kept, and a provider without keys gets none", (t) => {
+test("the environment goes before a key that is kept, and a provider without keys gets none", async (t) => {
   const { keys } = scene(t);
-  keys.put("anthropic", "sk-kept");
-  keys.put("ollama", "sk-kept");
+  await keys.put("anthropic", "sk-kept");
+  await keys.put("ollama", "sk-kept");
   const config = ModelsConfig.parse({});
   const of = (provider: string, env: Record<string, string>) => {
     const { key, keyFrom } = resolveProvider({ config, env, storedKey: keys.get }, provider);

@@ -1,4 +1,4 @@
-// Keys of model providers that `tutti models login` keeps in the state folder: one private file for each provider.
+// Keys of model providers that `tutti models login` keeps: one private file for each in the state folder, or sealed in the database of a cluster.
 
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,15 +7,17 @@ import type { Secret } from "../../core/redaction/secret-matcher.ts";
 import { readPrivateFile, replacePrivateFile } from "../../files/private-file.ts";
 import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { documentsOf } from "../documents/documents-of.ts";
+import { sealedKeys } from "./sealed-keys.ts";
 
 export interface ProviderKeys {
-  /** Undefined when none is kept. Throws `refused` when others can read the file. */
+  /** Undefined when none is kept. Throws when others can read it, or when it cannot be opened. */
   readonly get: (provider: string) => string | undefined;
   /** The providers that have a key here. */
   list(): string[];
-  put(provider: string, key: string): void;
+  put(provider: string, key: string): Promise<void>;
   /** False when there was none. */
-  remove(provider: string): boolean;
+  remove(provider: string): Promise<boolean>;
 }
 
 /** The names that a config may give to providers; none of them leads out of the folder. */
@@ -25,22 +27,48 @@ const largestKey = 4_096;
 
 /** `onKey` is called with every key before it is returned for the first time, so that it can be redacted. */
 export function openProviderKeys(state: string, onKey?: (secret: Secret) => void): ProviderKeys {
-  const folder = join(state, "provider-keys");
   const told = new Set<string>();
-  const fileOf = (provider: string): string => join(folder, `${provider}${ending}`);
+  // Asked each time: a node has the documents of its cluster only when it has joined.
+  const kept = (): ProviderKeys => {
+    const documents = documentsOf(state);
+    return documents.key === undefined ? keyFiles(state) : sealedKeys(documents, documents.key);
+  };
   return {
     get(provider) {
       if (!providerName.test(provider)) return undefined;
-      const value = readPrivateFile(fileOf(provider))?.trim();
+      const value = kept().get(provider);
       if (value === undefined || value === "") return undefined;
       if (!told.has(value)) onKey?.({ name: `${provider} key`, value });
       told.add(value);
       return value;
     },
+    list: () =>
+      kept()
+        .list()
+        .filter((name) => providerName.test(name)),
+    async put(provider, key) {
+      if (!providerName.test(provider)) throw new TuttiError("invalid_input", `${provider} is no name of a provider`);
+      if (!/^[\x21-\x7e]+$/.test(key) || key.length > largestKey) {
+        throw new TuttiError(
+          "invalid_input",
+          "that is no key: a key is one line of visible characters, without spaces",
+        );
+      }
+      await kept().put(provider, key);
+    },
+    remove: async (provider) => providerName.test(provider) && kept().remove(provider),
+  };
+}
+
+function keyFiles(state: string): ProviderKeys {
+  const folder = join(state, "provider-keys");
+  const fileOf = (provider: string): string => join(folder, `${provider}${ending}`);
+  return {
+    get: (provider) => readPrivateFile(fileOf(provider))?.trim(),
     list() {
       try {
         const names = readdirSync(folder).filter((name) => name.endsWith(ending));
-        return names.map((name) => name.slice(0, -ending.length)).filter((name) => providerName.test(name));
+        return names.map((name) => name.slice(0, -ending.length));
       } catch (thrown) {
         const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
         if (code === "ENOENT" || code === "ENOTDIR") return [];
@@ -49,20 +77,13 @@ export function openProviderKeys(state: string, onKey?: (secret: Secret) => void
         });
       }
     },
-    put(provider, key) {
-      if (!providerName.test(provider)) throw new TuttiError("invalid_input", `${provider} is no name of a provider`);
-      if (!/^[\x21-\x7e]+$/.test(key) || key.length > largestKey) {
-        throw new TuttiError(
-          "invalid_input",
-          "that is no key: a key is one line of visible characters, without spaces",
-        );
-      }
+    async put(provider, key) {
       refuseSharedFolder(state);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       replacePrivateFile(fileOf(provider), `${key}\n`);
     },
-    remove(provider) {
-      if (!providerName.test(provider) || readPrivateFile(fileOf(provider)) === undefined) return false;
+    async remove(provider) {
+      if (readPrivateFile(fileOf(provider)) === undefined) return false;
       rmSync(fileOf(provider), { force: true });
       return true;
     },
