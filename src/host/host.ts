@@ -26,6 +26,8 @@ export interface DatabaseOptions {
   readonly leaseMs?: number;
   /** Where the other nodes reach this one, when it is not the address that it listens on. */
   readonly advertise?: string;
+  /** A file that holds the key of the cluster. */
+  readonly keyFile?: string;
 }
 
 export interface UpOptions {

@@ -1,12 +1,11 @@
 // Which documents belong to a state folder: its files, or those of the cluster that the folder is a node of.
 
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { TuttiError } from "../../protocol/error.ts";
-import { databaseFileIn, keptDatabaseAddress } from "../cluster/database-address.ts";
 import type { Documents } from "./documents.ts";
 import { fileDocuments } from "./file-documents.ts";
+import { isNodeFolder, readNodeSettings } from "../state/node-settings.ts";
 import { projectNames } from "./project-names.ts";
 
 /** By state folder: what this process has opened. */
@@ -19,7 +18,7 @@ const opened = new Map<string, Documents>();
 export function documentsOf(state: string): Documents {
   const shared = opened.get(resolve(state));
   if (shared !== undefined) return shared;
-  if (!existsSync(databaseFileIn(state))) return fileDocuments(state);
+  if (!isNodeFolder(state)) return fileDocuments(state);
   const message = `${state} is the folder of a node of a cluster, and what is agreed to there is in the database; start the node with \`tutti up\``;
   throw new TuttiError("conflict", message);
 }
@@ -36,13 +35,13 @@ export function useDocuments(state: string, documents: Documents): () => void {
 /** For a command, before it asks for anything that is agreed to. Does nothing for the folder of a single machine. */
 export async function openCommandDocuments(state: string): Promise<void> {
   if (opened.has(resolve(state))) return;
-  const address = keptDatabaseAddress(state);
-  if (address === undefined) return;
+  const node = readNodeSettings(state);
+  if (node === undefined) return;
   // Loaded only for a node: the driver takes a while to load.
   const [{ commandDocuments, personHere }, { ownClusterKey }] = await Promise.all([
     import("./cluster-documents.ts"),
     import("../cluster/open-cluster-key.ts"),
   ]);
   const options = { by: personHere(), projects: projectNames(state), key: () => ownClusterKey(state) };
-  useDocuments(state, await commandDocuments(address, options));
+  useDocuments(state, await commandDocuments(node.address, options));
 }

@@ -4,16 +4,23 @@ import { X509Certificate } from "node:crypto";
 import { request, type RequestOptions } from "node:https";
 import type { IncomingMessage } from "node:http";
 
-/** Supports what our client needs of fetch: text bodies, plain headers, no redirects. */
-export function pinnedFetch(certificate: string): typeof fetch {
+/** For a connection that is made only to whoever has the key of this certificate. */
+export function pinnedTrust(
+  certificate: string,
+): Pick<RequestOptions, "ca" | "allowPartialTrustChain" | "checkServerIdentity"> {
   const pinned = new X509Certificate(certificate).fingerprint256;
-  const trust: RequestOptions = {
+  return {
     ca: certificate,
     allowPartialTrustChain: true,
     // The request, with its key, is sent only after this check. A chain that leads to the certificate is not enough.
     checkServerIdentity: (_, shown) =>
       shown.fingerprint256 === pinned ? undefined : new Error("the service has another certificate than expected"),
   };
+}
+
+/** Supports what our client needs of fetch: text bodies, plain headers, no redirects. */
+export function pinnedFetch(certificate: string): typeof fetch {
+  const trust = pinnedTrust(certificate);
   return async (input, init) => {
     const wanted = new Request(input, init);
     const body = wanted.body === null ? undefined : Buffer.from(await wanted.arrayBuffer());

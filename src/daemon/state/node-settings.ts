@@ -11,7 +11,9 @@ import { readPrivateFile, replacePrivateFile } from "../../files/private-file.ts
 import type { DatabaseOptions } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
+import { readDatabaseUrl } from "../../store/postgres/database-url.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
+import { clusterEnvironment } from "../cluster/cluster-environment.ts";
 
 const Name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/);
 const Label = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/=-]{0,100}$/);
@@ -43,8 +45,13 @@ const defaultLeaseMs = 15_000;
 
 const nodeFile = (folder: string): string => join(folder, "node.json");
 
+/** For every question about what is agreed to, so the file is not read. */
+export function isNodeFolder(folder: string): boolean {
+  return existsSync(nodeFile(folder));
+}
+
 /** Undefined when the folder keeps its own records. */
-function readNodeSettings(folder: string): NodeSettings | undefined {
+export function readNodeSettings(folder: string): NodeSettings | undefined {
   const file = readNodeFile(folder);
   if (file === undefined) return undefined;
   const { database: url, schema, name, labels, lease_ms: leaseMs, advertise } = file;
@@ -54,13 +61,13 @@ function readNodeSettings(folder: string): NodeSettings | undefined {
 /** What is given takes the place of what is kept; what is not given stays as it was. */
 export function keepNodeSettings(folder: string, given: DatabaseOptions): NodeSettings | undefined {
   const before = readNodeFile(folder);
-  const database = given.url ?? before?.database;
+  const database = given.url ?? clusterEnvironment().databaseUrl ?? before?.database;
   if (database === undefined) {
     if (Object.keys(given).length === 0) return undefined;
     throw new TuttiError("usage", "a node needs a database; give --database postgres://…");
   }
   if (before === undefined) refuseOwnRecords(folder);
-  checkUrl(database);
+  readDatabaseUrl(database);
   const read = NodeFile.safeParse({
     database,
     schema: given.schema ?? before?.schema ?? "tutti",
@@ -99,11 +106,6 @@ function refuseOwnRecords(folder: string): void {
   if (!existsSync(join(folder, "tutti.db"))) return;
   const message = `${folder} holds its own records; bring them over with \`tutti import\`, and start the node in another folder (--state)`;
   throw new TuttiError("conflict", message);
-}
-
-function checkUrl(url: string): void {
-  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url.replace("@/", "@localhost/"))) return;
-  throw new TuttiError("usage", "the database must be given as postgres://user@host:port/name");
 }
 
 /** Two machines may have the same host name. */
