@@ -4,10 +4,14 @@ import type { Host } from "../host/host.ts";
 import { takeLock } from "../store/sqlite/lock.ts";
 import { pruneTrees } from "../store/sqlite/prune-trees.ts";
 import { openView } from "../store/sqlite/sqlite-view.ts";
+import { clusterEnvironment } from "./cluster/cluster-environment.ts";
 import { openCommandDocuments } from "./documents/documents-of.ts";
 import { removeInsight } from "./insight/insight-database.ts";
 import { refuseNodeFolder } from "./state/node-settings.ts";
 import { openReader } from "./state/reader.ts";
+
+// Before anything is started: no process that inherits the environment of this one has the secrets of a cluster.
+clusterEnvironment();
 
 export const localHost: Host = {
   openReader(folder) {
@@ -55,6 +59,14 @@ export const localHost: Host = {
   async storedKeys(folder) {
     await openCommandDocuments(folder);
     return (await import("./secrets/provider-keys.ts")).openProviderKeys(folder);
+  },
+  async clusterKey(folder) {
+    const { clusterKeyFile, findClusterKey, keepClusterKey } = await import("./cluster/find-cluster-key.ts");
+    return {
+      file: clusterKeyFile(folder),
+      read: () => findClusterKey({ folder })?.text,
+      keep: (text) => keepClusterKey(folder, text),
+    };
   },
   async setup(options) {
     await openCommandDocuments(options.state);

@@ -28,6 +28,8 @@ export interface DatabaseOptions {
   readonly advertise?: string;
   /** A file that holds the key of the cluster. */
   readonly keyFile?: string;
+  /** Projects that lie elsewhere on other machines, each as `NAME=FOLDER`. */
+  readonly projects?: readonly string[];
 }
 
 export interface UpOptions {
@@ -80,6 +82,16 @@ interface StoredKeys {
   remove(provider: string): Promise<boolean>;
 }
 
+/** The key of the cluster that a state folder is a node of. */
+interface StoredClusterKey {
+  /** Where it is kept. */
+  readonly file: string;
+  /** Undefined when there is none. It is shown only to a person who asks for it. */
+  read(): string | undefined;
+  /** Throws `conflict` when there is another one. */
+  keep(text: string): void;
+}
+
 /** What a daemon elsewhere has to work with. `folder` is on its machine; where it was started when absent. */
 export interface Catalog {
   agents(folder: string | undefined): Promise<ProjectAgents>;
@@ -116,6 +128,7 @@ export interface Host {
   /** Removes finished trees: those that ended before `endedBefore`, then the oldest until the database is small enough. */
   prune(folder: string, options: { readonly endedBefore?: number; readonly maxBytes?: number }): Pruned;
   storedKeys(folder: string): Promise<StoredKeys>;
+  clusterKey(folder: string): Promise<StoredClusterKey>;
   /**
    * Shows the address in the person's browser. Other users of the machine do not get to see it. False when there is no
    * browser to start.

@@ -30,6 +30,7 @@ import { describeSetup } from "../../src/daemon/project/describe-setup.ts";
 import { openProviderKeys } from "../../src/daemon/secrets/provider-keys.ts";
 import { workspaceControl } from "../../src/daemon/state/workspace-control.ts";
 import { openWorkspaces } from "../../src/workspace/record-store.ts";
+import { clusterKeyFrom, newClusterKey } from "../../src/daemon/cluster/cluster-key.ts";
 import { keptApprovals } from "../../src/daemon/project/kept-approvals.ts";
 import { openProjectRuntimes } from "../../src/daemon/project/project-runtimes.ts";
 import type { State } from "../../src/daemon/state/state.ts";
@@ -85,7 +86,8 @@ const facts = { instance: "here", version: "0.0.0", pid: process.pid, started_at
 function openRecordsIn(folder: string): KeptRecords | Promise<KeptRecords> {
   if (!isOnPostgres()) return openEmbeddedRecords(folder);
   const node = { address: newDatabase(), name: "kit", labels: [], leaseMs: 300_000 };
-  return openSharedRecords(folder, { node, onLeft() {}, onProblem() {} });
+  const key = clusterKeyFrom(newClusterKey(), "the kit");
+  return openSharedRecords(folder, { node, key, onLeft() {}, onProblem() {} });
 }
 
 export async function openKit(options: KitOptions = {}): Promise<Kit> {

@@ -33,6 +33,8 @@ export interface UpCommandOptions {
   readonly label?: readonly string[];
   readonly lease?: number;
   readonly advertise?: string;
+  readonly clusterKeyFile?: string;
+  readonly project?: readonly string[];
   /** Plays the tour when the daemon is up. */
   readonly tour?: boolean;
   /** Ends after the tour. */
@@ -135,10 +137,12 @@ const startOnly = {
   label: "--label",
   lease: "--lease",
   advertise: "--advertise",
+  clusterKeyFile: "--cluster-key-file",
+  project: "--project",
 };
 
 function databaseOptions(options: UpCommandOptions): DatabaseOptions {
-  const { database: url, schema, node, label: labels, lease, advertise } = options;
+  const { database: url, schema, node, label: labels, lease, advertise, clusterKeyFile: keyFile, project } = options;
   return {
     ...(url === undefined ? {} : { url }),
     ...(schema === undefined ? {} : { schema }),
@@ -146,6 +150,8 @@ function databaseOptions(options: UpCommandOptions): DatabaseOptions {
     ...(labels === undefined ? {} : { labels }),
     ...(lease === undefined ? {} : { leaseMs: Math.round(lease * 1_000) }),
     ...(advertise === undefined ? {} : { advertise }),
+    ...(keyFile === undefined ? {} : { keyFile }),
+    ...(project === undefined ? {} : { projects: project }),
   };
 }
 

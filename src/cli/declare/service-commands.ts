@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 
 import type { Host } from "../../host/host.ts";
 import type { KeyRole } from "../../protocol/api/service.ts";
+import type { ClusterKeyOptions } from "../commands/cluster-key.ts";
 import type { DownOptions } from "../commands/down.ts";
 import type { KeysAddOptions } from "../commands/keys-add.ts";
 import type { KeysListOptions } from "../commands/keys-list.ts";
@@ -67,8 +68,13 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
     )
     .option(
       "--database <url>",
-      "be a node of many that share this PostgreSQL (postgres://…); it is kept in the state folder for the next start",
+      "be a node of many that share this PostgreSQL (postgres://…, or $TUTTI_DATABASE); it is kept in the state folder for the next start",
     )
+    .option(
+      "--cluster-key-file <file>",
+      "the key that all nodes have; it is kept in the state folder (also: $TUTTI_CLUSTER_KEY, `tutti cluster-key set`)",
+    )
+    .option("--project <name=folder...>", "a project that lies in another folder on other nodes, by a name they share")
     .option("--schema <name>", "the schema of the database that holds everything of this Tutti (default: tutti)")
     .option("--node <name>", "the name of this node, unique among the nodes (default: the host name and four digits)")
     .option("--advertise <url>", "where the other nodes reach this one, if not where it listens")
@@ -112,6 +118,7 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
       const { statusCommand } = await import("../commands/status.ts");
       await statusCommand(await host(), options);
     });
+  declareClusterKey(program, host);
   declarePause(program, host);
   declareKeys(program, host);
   program
@@ -122,6 +129,31 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
     .action(async (options: OperatorsOptions) => {
       const { operatorsCommand } = await import("../commands/operators.ts");
       await operatorsCommand(await host(), options);
+    });
+}
+
+function declareClusterKey(program: Command, host: () => Promise<Host>): void {
+  const key = program
+    .command("cluster-key")
+    .description("give a node the key that all nodes of a database have: it opens the secrets there");
+  key
+    .command("show")
+    .description(
+      "print the key of this node, for `tutti cluster-key set` on another: pipe it there, keep it out of logs",
+    )
+    .addOption(stateOption())
+    .action(async (options: ClusterKeyOptions) => {
+      const { clusterKeyShowCommand } = await import("../commands/cluster-key.ts");
+      await clusterKeyShowCommand(await host(), options);
+    });
+  key
+    .command("set")
+    .description("keep the key that another node printed; it is read from the standard input, or asked for unseen")
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (options: ClusterKeyOptions) => {
+      const { clusterKeySetCommand } = await import("../commands/cluster-key.ts");
+      await clusterKeySetCommand(await host(), options);
     });
 }
 

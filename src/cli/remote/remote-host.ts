@@ -63,6 +63,7 @@ export function remoteHost(local: Host, { url, key }: Target): Host {
     runDaemon: onlyHere,
     prune: onlyHere,
     storedKeys: onlyHere,
+    clusterKey: onlyHere,
     openProject: onlyHere,
     standingApprovals: onlyHere,
     trustedConfigs: onlyHere,

@@ -20,6 +20,12 @@ export function clusterEnvironment(): ClusterEnvironment {
   return taken;
 }
 
+/** For the environment of our own daemon. Where its database is stands in its state folder. */
+export function clusterVariables(): Record<string, string> {
+  const { clusterKey } = clusterEnvironment();
+  return clusterKey === undefined ? {} : { [clusterKeyVariable]: clusterKey };
+}
+
 function take(name: string): string | undefined {
   const value = process.env[name]?.trim();
   delete process.env[name];

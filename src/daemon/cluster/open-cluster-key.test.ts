@@ -9,7 +9,8 @@ import { TuttiError } from "../../protocol/error.ts";
 import { joinDatabase } from "../../store/postgres/postgres-store.ts";
 import { clusterEnvironment } from "./cluster-environment.ts";
 import { newClusterKey } from "./cluster-key.ts";
-import { clusterKeyFile, findClusterKey, keepClusterKey, openClusterKey } from "./open-cluster-key.ts";
+import { clusterKeyFile, findClusterKey, keepClusterKey } from "./find-cluster-key.ts";
+import { openClusterKey } from "./open-cluster-key.ts";
 
 const identity = { name: "a", url: "", labels: [], version: "test", leaseMs: 5_000 };
 const withCode = (code: string, said: RegExp) => (thrown: unknown) => {

@@ -12,7 +12,7 @@ import { largestDocument } from "../../store/postgres/documents-sql.ts";
 import { joinDatabase, openPostgresStore } from "../../store/postgres/postgres-store.ts";
 import { clusterKeyFrom, newClusterKey } from "../cluster/cluster-key.ts";
 import { keepNodeSettings } from "../state/node-settings.ts";
-import { clusterKeyFile, keepClusterKey } from "../cluster/open-cluster-key.ts";
+import { clusterKeyFile, keepClusterKey } from "../cluster/find-cluster-key.ts";
 import { openSharedSigningKey } from "../operators/signing-key.ts";
 import { openAgreedServers } from "../project/agreed-servers.ts";
 import { keptApprovals } from "../project/kept-approvals.ts";

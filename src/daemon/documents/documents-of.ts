@@ -40,7 +40,7 @@ export async function openCommandDocuments(state: string): Promise<void> {
   // Loaded only for a node: the driver takes a while to load.
   const [{ commandDocuments, personHere }, { ownClusterKey }] = await Promise.all([
     import("./cluster-documents.ts"),
-    import("../cluster/open-cluster-key.ts"),
+    import("../cluster/find-cluster-key.ts"),
   ]);
   const options = { by: personHere(), projects: projectNames(state), key: () => ownClusterKey(state) };
   useDocuments(state, await commandDocuments(node.address, options));

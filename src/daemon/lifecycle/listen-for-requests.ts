@@ -1,7 +1,5 @@
 // Opens the HTTP API of a state folder for whichever process works on it, a daemon or a command.
 
-import { networkInterfaces } from "node:os";
-
 import { openApiDocument } from "../../protocol/api/openapi-document.ts";
 import type { RouteName } from "../../protocol/api/routes.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -11,7 +9,7 @@ import { type RunningHttp, startHttp } from "../http/start-http.ts";
 import type { State } from "../state/state.ts";
 import { webFolder } from "../web-folder.ts";
 import type { AcceptedListening } from "./listen-rules.ts";
-import { reachableHosts } from "./reachable-hosts.ts";
+import { addressForNodes, reachableHosts } from "./reachable-hosts.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
 export interface ListenAt extends AcceptedListening {
@@ -42,16 +40,6 @@ const portSetting = "port";
 export function lastPortOf({ own }: State): number | undefined {
   const port = Number(own.setting(portSetting) ?? 0);
   return port > 0 ? port : undefined;
-}
-
-/** A service that listens on every address is reached by the other nodes at the first that is no loopback. */
-function addressForNodes(host: string, url: string): string {
-  if (host !== "0.0.0.0" && host !== "::") return url;
-  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-  const own = addresses.find(({ internal, family }) => !internal && family === "IPv4")?.address;
-  const at = new URL(url);
-  if (own !== undefined) at.hostname = own;
-  return at.origin;
 }
 
 /** Listens on the first of the ports that is free. */
@@ -104,6 +92,7 @@ export async function listenForRequests(at: ListenAt, service: Service): Promise
   }
   state.listening(publicUrl?.origin ?? http.url);
   state.own.putSetting(portSetting, String(http.port));
-  await state.shared?.announce(at.advertise ?? addressForNodes(at.host, http.url));
+  const url = at.advertise ?? addressForNodes(at.host, http.url);
+  await state.shared?.announce({ url, certificate: tls?.cert ?? null });
   return http;
 }

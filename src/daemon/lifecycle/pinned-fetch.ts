@@ -1,13 +1,13 @@
 // A fetch that trusts one known certificate, whoever issued it and for whatever name, and no other.
 
 import { X509Certificate } from "node:crypto";
-import { request, type RequestOptions } from "node:https";
+import { type AgentOptions, request } from "node:https";
 import type { IncomingMessage } from "node:http";
 
 /** For a connection that is made only to whoever has the key of this certificate. */
 export function pinnedTrust(
   certificate: string,
-): Pick<RequestOptions, "ca" | "allowPartialTrustChain" | "checkServerIdentity"> {
+): Pick<AgentOptions, "ca" | "allowPartialTrustChain" | "checkServerIdentity"> {
   const pinned = new X509Certificate(certificate).fingerprint256;
   return {
     ca: certificate,

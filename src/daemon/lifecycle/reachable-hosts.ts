@@ -16,3 +16,13 @@ export function reachableHosts(host: string, certificate: string | undefined): s
     .map(({ address, family }) => (family === "IPv6" ? `[${address.replace(/%.*$/, "")}]` : address));
   return [...new Set([hostname().toLowerCase(), ...addresses, ...named])];
 }
+
+/** A service that listens on every address is reached by the other nodes at the first that is no loopback. */
+export function addressForNodes(host: string, url: string): string {
+  if (host !== "0.0.0.0" && host !== "::") return url;
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const own = addresses.find(({ internal, family }) => !internal && family === "IPv4")?.address;
+  const at = new URL(url);
+  if (own !== undefined) at.hostname = own;
+  return at.origin;
+}

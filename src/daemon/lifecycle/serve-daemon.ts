@@ -13,7 +13,7 @@ import { type Notifier, startNotifier } from "../notify/start-notifier.ts";
 import { type OpenOptions, openState } from "../state/open-state.ts";
 import { loadUserConfig } from "../project/user-config.ts";
 import { collectSecrets } from "../secrets/collect-secrets.ts";
-import { keepNodeSettings } from "../state/node-settings.ts";
+import { prepareNode } from "../cluster/prepare-node.ts";
 import type { State } from "../state/state.ts";
 import { removeDaemonFile, writeDaemonFile } from "./daemon-file.ts";
 import { daemonLogFile } from "./daemon-log.ts";
@@ -70,7 +70,14 @@ export async function serveDaemon(options: UpOptions, onUp: (daemon: RunningDaem
   let removeMarker: (() => void) | undefined;
   try {
     const from = resolve(options.from);
-    const node = keepNodeSettings(folder, options.database ?? {});
+    const own = collectSecrets({ env: process.env, models: ModelsConfig.parse({}) });
+    const node = await prepareNode({
+      folder,
+      up: options,
+      at: { host: readListen(options).host, certificate: tls?.cert ?? null, insecure: options.insecure === true },
+      log,
+      onSecrets: (secrets) => (redact = redactor([...secrets, ...own])),
+    });
     removeMarker = await writeStartupMarker(folder);
     for (let life = 1, ended = false; !ended; life += 1) {
       const state = await openUnused(folder, { log, minFreeBytes: options.minFreeBytes, node });

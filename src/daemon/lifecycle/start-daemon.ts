@@ -9,6 +9,7 @@ import type { RunningDaemon, UpOptions } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { within } from "../../runner/shared/process/within.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
+import { clusterVariables } from "../cluster/cluster-environment.ts";
 import { keepNodeSettings } from "../state/node-settings.ts";
 import { type Lock, takeLock } from "../../store/sqlite/lock.ts";
 import { type DaemonLog, openDaemonLog, startupError } from "./daemon-log.ts";
@@ -70,6 +71,8 @@ async function launch(folder: string, options: UpOptions): Promise<StartedDaemon
   try {
     const child = spawn(process.execPath, [commandFile(), ...upArguments(folder, options)], {
       cwd: folder,
+      // What was taken out of our own environment is for the daemon alone.
+      env: { ...process.env, ...clusterVariables() },
       detached: true,
       stdio: ["ignore", log.descriptor, log.descriptor],
       windowsHide: true,
@@ -132,6 +135,7 @@ function commandFile(): string {
 function upArguments(folder: string, options: UpOptions): string[] {
   const { from, host, port, tls, insecure, publicUrl, logLevel, graceMs, minFreeBytes, maxConnections, maxRequests } =
     options;
+  const { database } = options;
   const given = {
     state: folder,
     cwd: resolve(from),
@@ -145,6 +149,7 @@ function upArguments(folder: string, options: UpOptions): string[] {
     "min-free": minFreeBytes === undefined ? undefined : minFreeBytes / (1024 * 1024),
     "max-connections": maxConnections,
     "max-requests": maxRequests,
+    "cluster-key-file": database?.keyFile === undefined ? undefined : resolve(database.keyFile),
   };
   const named = Object.entries(given).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, `${value}`],

@@ -1,6 +1,8 @@
 // The key that signs workers' tokens and request ids: in a file of the state folder, or sealed in the database, the same for all nodes.
 
 import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { createKeyFile, readKeyFile } from "../../files/key-file.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -22,6 +24,14 @@ export async function openSigningKey(path: string): Promise<SigningKey> {
   const created = await readKeyFile(path);
   if (created !== undefined) return signingKey(created);
   throw new TuttiError("io", `the signing key ${path} was removed as soon as it was written; find out what removes it`);
+}
+
+/** Of a state folder, with its text, which is redacted everywhere. */
+export async function openSigningKeyIn(
+  folder: string,
+): Promise<{ readonly signingKey: SigningKey; readonly text: string }> {
+  const file = join(folder, "signing.key");
+  return { signingKey: await openSigningKey(file), text: readFileSync(file, "utf8").trim() };
 }
 
 const document = "signing-key";

@@ -6,6 +6,9 @@ import type { TuttiError } from "../../protocol/error.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
+import type { NodeSender, OtherNode } from "../cluster/node-fetch.ts";
+import type { NodeRequest } from "../cluster/node-token.ts";
+import type { Documents } from "../documents/documents.ts";
 
 /** Settings of this process alone, also where the other records are shared. */
 export type OwnSettings = Pick<ServiceRecords, "setting" | "putSetting">;
@@ -14,8 +17,14 @@ export type OwnSettings = Pick<ServiceRecords, "setting" | "putSetting">;
 export interface SharedByNodes {
   /** The name of this node. */
   readonly node: string;
-  /** Where the other nodes reach this one. */
-  announce(url: string): Promise<void>;
+  /** Where the other nodes reach this one, and the certificate that it shows there. */
+  announce(at: Pick<OtherNode, "url" | "certificate">): Promise<void>;
+  /** What this node shows to others, and what it demands of them. */
+  readonly sender: NodeSender;
+  /** The incarnation of the node that sent a request. Throws `unauthorized` for everybody else. */
+  checkToken(token: string | undefined, request: NodeRequest): number;
+  /** What people agreed to, and the secrets of the cluster. */
+  readonly documents: Documents;
   /** Called when any node has changed service records, after they are here. */
   onShared(listener: () => void): () => void;
   /** Brings in what other nodes have recorded so far, such as a key that was just made. */

@@ -13,6 +13,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import { readDatabaseUrl } from "../../store/postgres/database-url.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
+import { nameProjects } from "../documents/project-names.ts";
 import { clusterEnvironment } from "../cluster/cluster-environment.ts";
 
 const Name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/);
@@ -79,6 +80,7 @@ export function keepNodeSettings(folder: string, given: DatabaseOptions): NodeSe
   if (!read.success) throw new TuttiError("usage", hintFor(String(read.error.issues[0]?.path[0] ?? "")));
   const after = JSON.stringify(read.data);
   makeFolder(folder);
+  if (given.projects !== undefined) nameProjects(folder, given.projects);
   if (after !== JSON.stringify(before)) replacePrivateFile(nodeFile(folder), `${after}\n`);
   return readNodeSettings(folder);
 }

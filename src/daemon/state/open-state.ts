@@ -1,8 +1,6 @@
 // Opens a state folder for work: builds every implementation, puts them together, and takes up what was left unfinished.
 
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 
 import { systemClock } from "../../engine/clock.ts";
 import { Engine } from "../../engine/engine.ts";
@@ -26,7 +24,6 @@ import type { Store } from "../../store/store.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { openEmbeddedRecords } from "./embedded-records.ts";
 import type { KeptRecords } from "./kept-records.ts";
-import type { NodeSettings } from "./node-settings.ts";
 import { openEventFeed } from "./event-feed.ts";
 import { liveRelay } from "./live-relay.ts";
 import { watchDiskSpace } from "./disk-space.ts";
@@ -38,7 +35,7 @@ import { localClient } from "./local-client.ts";
 import { OperatorHub } from "../operators/operator-hub.ts";
 import type { ServiceLog } from "../operators/service-log.ts";
 import { Leases } from "../operators/leases.ts";
-import { openSigningKey } from "../operators/signing-key.ts";
+import { openSharedSigningKey, openSigningKeyIn } from "../operators/signing-key.ts";
 import { WorkerQuotas } from "../operators/worker-quota.ts";
 import { scheduleRunner } from "../../runner/schedule/runner.ts";
 import { endSchedulesOfKey, machineOffset, scheduledStarter } from "./schedule-control.ts";
@@ -54,6 +51,8 @@ import { keptApprovals } from "../project/kept-approvals.ts";
 import type { RunnerRegistry } from "../../ports.ts";
 import { openProjectRuntimes } from "../project/project-runtimes.ts";
 import { workspacesRoot } from "../project/workspaces-config.ts";
+import type { PreparedNode } from "../cluster/prepare-node.ts";
+import { useDocuments } from "../documents/documents-of.ts";
 import type { State } from "./state.ts";
 import { type WorkspaceService, workspaceService } from "./workspace-service.ts";
 import { version } from "../version.ts";
@@ -68,7 +67,7 @@ export interface OpenOptions {
    */
   readonly resume?: "now" | "later" | "never";
   /** Keeps the records in a database that several nodes share, as this node; absent when they are in the folder. */
-  readonly node?: NodeSettings | undefined;
+  readonly node?: PreparedNode | undefined;
 }
 
 const noLog: ServiceLog = { info: () => undefined, warn: () => undefined };
@@ -97,17 +96,13 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const { models, notifications, workspaces } = await runtimes.userConfig();
     root = workspacesRoot(workspaces);
     const variables = notifications.webhook === undefined ? [] : [notifications.webhook.secret_env];
-    secrets.add(collectSecrets({ env: process.env, models, variables }));
-    redactStored(providerKeys, log);
+    secrets.add([...(node?.secrets ?? []), ...collectSecrets({ env: process.env, models, variables })]);
   }
   refuseSharedFolder(folder);
   makeFolder(folder);
   const lock = takeLock(folder);
   const opened: (() => void | Promise<void>)[] = [() => runtimes.close(), () => lock.release()];
   try {
-    const keyFile = join(folder, "signing.key");
-    const signingKey = await openSigningKey(keyFile);
-    secrets.add([{ name: "signing key", value: readFileSync(keyFile, "utf8").trim() }]);
     const parked: ServiceStatus["parked"] = [];
     const leave = (task: TaskId, error: TuttiError): void => {
       parked.push({ task, runner: "", reason: error.message });
@@ -117,6 +112,12 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     opened.unshift(() => kept.close());
     const { store, view, own, shared } = kept;
     const { records } = store;
+    if (shared !== undefined) opened.unshift(useDocuments(folder, shared.documents));
+    const { signingKey, text: signingText } = await (shared === undefined
+      ? openSigningKeyIn(folder)
+      : openSharedSigningKey(shared.documents, shared.sender.key));
+    secrets.add([{ name: "signing key", value: signingText }]);
+    if (resume !== "never") redactStored(providerKeys, log);
     isOver = async (task) => {
       const id = idInName(store.salt, task);
       const place = id === undefined ? undefined : await view.place(id);
@@ -292,14 +293,17 @@ interface Opening {
 
 async function openRecords(
   folder: string,
-  node: NodeSettings | undefined,
+  node: PreparedNode | undefined,
   { log, leave }: Opening,
 ): Promise<KeptRecords> {
   if (node === undefined) return openEmbeddedRecords(folder);
   // Loaded only when it is needed, with the driver of the database.
   const { openSharedRecords } = await import("./shared-records.ts");
+  const { key, insecure } = node;
   return openSharedRecords(folder, {
     node,
+    key,
+    insecure,
     onLeft: leave,
     onProblem: (error) => log.warn({ err: error }, error.message),
   });

@@ -11,12 +11,19 @@ import { openPostgresView } from "../../store/postgres/postgres-view.ts";
 import { fencedError } from "../../store/postgres/storage-error.ts";
 import { taskName } from "../../store/names.ts";
 import type { TaskId } from "../../protocol/ids.ts";
+import type { ClusterKey } from "../cluster/cluster-key.ts";
+import { checkNodeToken } from "../cluster/node-token.ts";
+import { nodeDocuments } from "../documents/cluster-documents.ts";
+import { projectNames } from "../documents/project-names.ts";
 import { version } from "../version.ts";
 import type { KeptRecords } from "./kept-records.ts";
 import type { NodeSettings } from "./node-settings.ts";
 
 export interface SharedRecordsOptions {
   readonly node: NodeSettings;
+  readonly key: ClusterKey;
+  /** The person accepts that nodes talk unencrypted over the network. */
+  readonly insecure?: boolean | undefined;
   /** A tree that could not be taken up; it stays as it is in the database. */
   readonly onLeft: (root: TaskId, error: TuttiError) => void;
   readonly onProblem: (error: TuttiError) => void;
@@ -26,8 +33,9 @@ export interface SharedRecordsOptions {
 
 /** Joins: from now on the node is expected to renew its lease. */
 export async function openSharedRecords(folder: string, options: SharedRecordsOptions): Promise<KeptRecords> {
+  const { key, insecure } = options;
   const { address } = options.node;
-  const identity = { ...options.node, url: "", version };
+  const identity = { ...options.node, url: "", version, keyCheck: key.check };
   const joined = await joinDatabase(address, identity);
   const node = openPostgresStore(address, joined, join(folder, "cache"));
   const view = openPostgresView(address, joined.salt);
@@ -47,10 +55,18 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
     },
     shared: {
       node: identity.name,
-      async announce(url) {
-        await node.rows("UPDATE nodes SET url = $2 WHERE incarnation = $1", [node.incarnation, url]);
+      async announce({ url, certificate }) {
+        const sql = "UPDATE nodes SET url = $2, certificate = $3 WHERE incarnation = $1";
+        await node.rows(sql, [node.incarnation, url, certificate]);
       },
       catchUp: () => node.catchUp(),
+      sender: { key, from: node.incarnation, insecure },
+      checkToken: (token, request) => checkNodeToken(token, request, { key, to: node.incarnation, now: Date.now() }),
+      documents: nodeDocuments(node, {
+        by: `node ${identity.name}`,
+        projects: projectNames(folder),
+        key: () => key,
+      }),
       onShared: (listener) => node.onShared(listener),
       seenByAll: () => seenByAll(node),
     },

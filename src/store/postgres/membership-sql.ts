@@ -23,14 +23,13 @@ CREATE FUNCTION lease_of(p_ms bigint) RETURNS interval LANGUAGE sql IMMUTABLE AS
 $$;
 
 -- A node of the same name takes the place of the one before it, which can write nothing from now on.
-CREATE FUNCTION join_cluster(
-  p_name text, p_url text, p_labels text[], p_version text, p_lease bigint, p_certificate text
-) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION join_cluster(p_name text, p_url text, p_labels text[], p_version text, p_lease bigint)
+RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE v_incarnation bigint;
 BEGIN
   UPDATE nodes SET alive = false WHERE name = p_name AND alive;
-  INSERT INTO nodes (name, url, labels, version, lease_ms, certificate)
-    VALUES (p_name, p_url, p_labels, p_version, p_lease, p_certificate) RETURNING incarnation INTO v_incarnation;
+  INSERT INTO nodes (name, url, labels, version, lease_ms) VALUES (p_name, p_url, p_labels, p_version, p_lease)
+    RETURNING incarnation INTO v_incarnation;
   INSERT INTO node_leases VALUES (v_incarnation, now() + lease_of(p_lease));
   RETURN v_incarnation;
 END $$;

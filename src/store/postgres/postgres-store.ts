@@ -29,8 +29,6 @@ export interface NodeIdentity {
   readonly labels: readonly string[];
   readonly version: string;
   readonly leaseMs: number;
-  /** The certificate (PEM) that the node shows at its URL. Other nodes talk to nobody else there. */
-  readonly certificate?: string | undefined;
   /** Shows that the node has the key of the cluster. */
   readonly keyCheck?: string | undefined;
 }
@@ -102,10 +100,10 @@ export async function joinDatabase(address: DatabaseAddress, identity: NodeIdent
   try {
     client = await connectTo(address);
     const salt = await prepareDatabase(client, address.schema);
-    const { name, url, labels, version, leaseMs, certificate, keyCheck } = identity;
+    const { name, url, labels, version, leaseMs, keyCheck } = identity;
     await requireKeyCheck(client, keyCheck);
-    const sql = "SELECT join_cluster($1, $2, $3, $4, $5, $6) AS incarnation";
-    const [joined] = await ask(client, sql, [name, url, labels, version, leaseMs, certificate ?? null]);
+    const sql = "SELECT join_cluster($1, $2, $3, $4, $5) AS incarnation";
+    const [joined] = await ask(client, sql, [name, url, labels, version, leaseMs]);
     const incarnation = Number(joined?.["incarnation"]);
     const numbers = await nextNumbers(client);
     return { salt, incarnation, numbers, shared: await allShared(client) };

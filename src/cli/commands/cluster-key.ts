@@ -1,0 +1,42 @@
+// `tutti cluster-key`: prints the key of a cluster for another node, and keeps the one that another node printed.
+import type { Host } from "../../host/host.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { commandLine } from "../connect.ts";
+import { readText } from "../input.ts";
+import { stateFolder } from "../state-folder.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
+import { canPrompt, promptSecret } from "../terminal/terminal-prompt.ts";
+
+export interface ClusterKeyOptions {
+  readonly state?: string;
+  readonly json?: boolean;
+}
+
+const largestInput = 1_024;
+
+/** Nothing but the key is printed, so that it can be piped to another node. */
+export async function clusterKeyShowCommand(host: Host, options: ClusterKeyOptions): Promise<void> {
+  const { file, read } = await host.clusterKey(stateFolder(options.state));
+  const key = read();
+  if (key === undefined) {
+    const message = `there is no key in ${file}; the first node of a database makes one (\`tutti up --database\`), and other nodes get it with \`${commandLine(options.state, "cluster-key set")}\``;
+    throw new TuttiError("not_found", message);
+  }
+  await writeLine(key);
+}
+
+export async function clusterKeySetCommand(host: Host, options: ClusterKeyOptions): Promise<void> {
+  const { file, keep } = await host.clusterKey(stateFolder(options.state));
+  const text = (await readKey()).trim();
+  if (text === "") throw new TuttiError("invalid_input", "the key is empty; nothing was kept");
+  keep(text);
+  if (options.json === true) return writeJson({ file, kept: true });
+  await writeLine(`the key is kept in ${file}, readable by you alone; start the node with \`tutti up --database\``);
+}
+
+async function readKey(): Promise<string> {
+  if (!canPrompt()) return readText("-", largestInput);
+  const key = await promptSecret("the key of the cluster (it is not shown): ");
+  if (key === undefined) throw new TuttiError("canceled", "nothing was kept");
+  return key;
+}
