@@ -18,7 +18,8 @@ export async function runOnInstalledNode() {
   const node = findNode();
   if (node === undefined) return "it is not installed";
   const command = fileURLToPath(new URL("./tutti.js", import.meta.url));
-  const child = spawn(node, [command, ...process.argv.slice(2)], { stdio: "inherit" });
+  const { args, env } = withoutAddress(process.argv.slice(2));
+  const child = spawn(node, [command, ...args], { stdio: "inherit", env });
   const passed = passedOn();
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"]) {
     process.on(signal, () => passed.includes(signal) && child.kill(signal));
@@ -31,6 +32,19 @@ export async function runOnInstalledNode() {
       resolve(undefined);
     });
   });
+}
+
+/** The address of a database goes to the command in its environment: its arguments stand in the list of processes. */
+function withoutAddress(given) {
+  const args = [];
+  const env = { ...process.env };
+  for (let at = 0; at < given.length; at += 1) {
+    const [, value] = /^--database=(.*)$/s.exec(given[at]) ?? [];
+    if (value !== undefined) env.TUTTI_DATABASE = value;
+    else if (given[at] === "--database" && at + 1 < given.length) env.TUTTI_DATABASE = given[(at += 1)];
+    else args.push(given[at]);
+  }
+  return { args, env };
 }
 
 function findNode() {
