@@ -16,22 +16,24 @@ const largestInput = 1_024;
 
 /** Nothing but the key is printed, so that it can be piped to another node. */
 export async function clusterKeyShowCommand(host: Host, options: ClusterKeyOptions): Promise<void> {
-  const { file, read } = await host.clusterKey(stateFolder(options.state));
-  const key = read();
+  const kept = await host.clusterKey(stateFolder(options.state));
+  const key = kept.read();
   if (key === undefined) {
-    const message = `there is no key in ${file}; the first node of a database makes one (\`tutti up --database\`), and other nodes get it with \`${commandLine(options.state, "cluster-key set")}\``;
+    const message = `there is no key in ${kept.file}; the first node of a database makes one (\`tutti up --database\`), and other nodes get it with \`${commandLine(options.state, "cluster-key set")}\``;
     throw new TuttiError("not_found", message);
   }
   await writeLine(key);
 }
 
 export async function clusterKeySetCommand(host: Host, options: ClusterKeyOptions): Promise<void> {
-  const { file, keep } = await host.clusterKey(stateFolder(options.state));
+  const kept = await host.clusterKey(stateFolder(options.state));
   const text = (await readKey()).trim();
   if (text === "") throw new TuttiError("invalid_input", "the key is empty; nothing was kept");
-  keep(text);
-  if (options.json === true) return writeJson({ file, kept: true });
-  await writeLine(`the key is kept in ${file}, readable by you alone; start the node with \`tutti up --database\``);
+  kept.keep(text);
+  if (options.json === true) return writeJson({ file: kept.file, kept: true });
+  await writeLine(
+    `the key is kept in ${kept.file}, readable by you alone; start the node with \`tutti up --database\``,
+  );
 }
 
 async function readKey(): Promise<string> {

@@ -31,7 +31,7 @@ export interface NodeLink {
   /** Connects only to the certificate that the node published; undefined for a node without TLS. */
   readonly agent: Agent | undefined;
   /** The header that goes with each request, beside those of whoever it is made for. */
-  headersFor(request: NodeRequest): Readonly<Record<string, string>>;
+  readonly headersFor: (request: NodeRequest) => Readonly<Record<string, string>>;
 }
 
 /** Throws `refused` for a node that can be reached only unencrypted over the network. */
