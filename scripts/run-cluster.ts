@@ -75,9 +75,12 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => vo
 async function startNode(name: string): Promise<NodeProcess> {
   const state = join(folder, name);
   const options = ["--state", state, "--node", name, "--port", String(nodes.get(name)?.port ?? 0), "--lease", "5"];
+  // The first node makes the key of the cluster. The others get it from there.
+  const first = names[0] ?? name;
+  const key = name === first ? [] : ["--cluster-key-file", join(folder, first, "cluster.key")];
   const child = spawn(
     process.execPath,
-    [join(root, "bin", "tutti.js"), "up", "--json", ...options, "--public-url", url],
+    [join(root, "bin", "tutti.js"), "up", "--json", ...options, ...key, "--public-url", url],
     {
       // The address of the database must not stand in the list of processes.
       env: { ...process.env, TUTTI_DATABASE: postgres.url },

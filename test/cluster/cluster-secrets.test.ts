@@ -83,7 +83,7 @@ test("a node that others could reach only without TLS is refused before it joins
       { env: { PATH: process.env["PATH"], HOME: folder }, encoding: "utf8" },
     );
   assert.match(up("--host", "0.0.0.0").stderr, /--tls-cert and --tls-key, or --insecure/);
-  assert.match(up("--host", "0.0.0.0", "--insecure").stderr, /--node-url/);
-  assert.match(up("--node-url", "http://node-a:7878").stderr, /would reach http:\/\/node-a:7878 without TLS/);
-  assert.match(up("--node-url", "http://node-a:7878", "--insecure").stderr, /database cannot be reached/);
+  assert.match(up("--host", "0.0.0.0", "--insecure").stderr, /database cannot be reached/);
+  assert.match(up("--advertise", "http://node-a:7878").stderr, /would reach http:\/\/node-a:7878 without TLS/);
+  assert.match(up("--advertise", "http://node-a:7878", "--insecure").stderr, /database cannot be reached/);
 });

@@ -4,6 +4,8 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
 import type { Tutti } from "../../src/client/client.ts";
+import { newClusterKey } from "../../src/daemon/cluster/cluster-key.ts";
+import { keepClusterKey } from "../../src/daemon/cluster/find-cluster-key.ts";
 import { clientOf } from "../../src/daemon/lifecycle/find-daemon.ts";
 import { httpClient } from "../../src/client/http-client.ts";
 import { newDatabase } from "./stores.ts";
@@ -36,11 +38,13 @@ export function nodeProcesses(
   { leaseSeconds = 2 }: { readonly leaseSeconds?: number } = {},
 ): NodeProcesses {
   const { url, schema } = newDatabase();
+  const clusterKey = newClusterKey();
   const scenes = new Map<string, ReturnType<typeof upScene>>();
   return {
     async start(name, ...args) {
       const scene = scenes.get(name) ?? upScene(t);
       scenes.set(name, scene);
+      keepClusterKey(scene.state, clusterKey);
       const database = ["--database", url, "--schema", schema, "--node", name, "--lease", String(leaseSeconds)];
       const up = await scene.up({ args: [...database, ...args] });
       const { child, found } = up;
