@@ -13,8 +13,9 @@ export interface CertificatePair {
   readonly files: { readonly cert: string; readonly key: string };
 }
 
+const openssl = "openssl";
 export const noOpenssl =
-  spawnSync("openssl", ["version"]).status === 0 ? false : "there is no openssl to make certificates with";
+  spawnSync(openssl, ["version"]).status === 0 ? false : "there is no openssl to make certificates with";
 
 /** `names` are as openssl writes them, such as `IP:127.0.0.1`. Signed by `authority`, or by itself. */
 export function makeCertificate(
@@ -30,7 +31,7 @@ export function makeCertificate(
   const made = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2".split(" ");
   const named = ["-keyout", files.key, "-out", files.cert, "-subj", `/CN=${name}`];
   const extensions = kind.flatMap((each) => ["-addext", each]);
-  execFileSync("openssl", [...made, ...named, ...extensions, ...signed], { stdio: "ignore" });
+  execFileSync(openssl, [...made, ...named, ...extensions, ...signed], { stdio: "ignore" });
   return { cert: readFileSync(files.cert, "utf8"), key: readFileSync(files.key, "utf8"), files };
 }
 

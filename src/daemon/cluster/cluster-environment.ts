@@ -6,7 +6,7 @@ export interface ClusterEnvironment {
   readonly clusterKey: string | undefined;
 }
 
-export const databaseVariable = "TUTTI_DATABASE";
+const databaseVariable = "TUTTI_DATABASE";
 export const clusterKeyVariable = "TUTTI_CLUSTER_KEY";
 
 let taken: ClusterEnvironment = { databaseUrl: undefined, clusterKey: undefined };

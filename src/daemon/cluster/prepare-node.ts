@@ -64,7 +64,7 @@ export async function prepareNode({
   }
 }
 
-export function newKeyHint(folder: string): string {
+function newKeyHint(folder: string): string {
   return `this is the first node of its database, and the key of the cluster is in ${clusterKeyFile(folder)}; every other node needs it: \`tutti cluster-key show | ssh OTHER tutti cluster-key set\`. Keep a copy: without it the provider keys in the database are lost`;
 }
 

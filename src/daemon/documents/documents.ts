@@ -2,7 +2,7 @@
 
 import type { ClusterKey } from "../cluster/cluster-key.ts";
 
-export type DocumentName =
+type DocumentName =
   | "trusted.json"
   | "trusted-settings.json"
   | "mcp-servers.json"

@@ -16,7 +16,10 @@ export interface SigningKey {
   mac(purpose: string, text: string): string;
 }
 
-/** Creates the key if there is none. Tokens stay valid over a restart, because their key does. */
+/**
+ * Creates the key if there is none. Tokens stay valid over a restart, because their key does.
+ * @internal Exported for its tests only.
+ */
 export async function openSigningKey(path: string): Promise<SigningKey> {
   const found = await readKeyFile(path);
   if (found !== undefined) return signingKey(found);

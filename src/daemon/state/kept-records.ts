@@ -6,7 +6,8 @@ import type { TuttiError } from "../../protocol/error.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
-import type { NodeSender, OtherNode } from "../cluster/node-fetch.ts";
+import type { ClusterKey } from "../cluster/cluster-key.ts";
+import type { NodeFetch, NodeLink, OtherNode } from "../cluster/node-fetch.ts";
 import type { NodeRequest } from "../cluster/node-token.ts";
 import type { Documents } from "../documents/documents.ts";
 
@@ -19,8 +20,11 @@ export interface SharedByNodes {
   readonly node: string;
   /** Where the other nodes reach this one, and the certificate that it shows there. */
   announce(at: Pick<OtherNode, "url" | "certificate">): Promise<void>;
-  /** What this node shows to others, and what it demands of them. */
-  readonly sender: NodeSender;
+  readonly key: ClusterKey;
+  /** The way to another node, for requests that are passed on as they come. Throws `refused` for one that has no TLS. */
+  linkTo(target: OtherNode): NodeLink;
+  /** The same for requests of this node itself. */
+  fetchFrom(target: OtherNode): NodeFetch;
   /** The incarnation of the node that sent a request. Throws `unauthorized` for everybody else. */
   checkToken(token: string | undefined, request: NodeRequest): number;
   /** What people agreed to, and the secrets of the cluster. */

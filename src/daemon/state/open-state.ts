@@ -115,7 +115,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     if (shared !== undefined) opened.unshift(useDocuments(folder, shared.documents));
     const { signingKey, text: signingText } = await (shared === undefined
       ? openSigningKeyIn(folder)
-      : openSharedSigningKey(shared.documents, shared.sender.key));
+      : openSharedSigningKey(shared.documents, shared.key));
     secrets.add([{ name: "signing key", value: signingText }]);
     if (resume !== "never") redactStored(providerKeys, log);
     isOver = async (task) => {

@@ -12,7 +12,7 @@ import { thrownMessage, TuttiError } from "../../protocol/error.ts";
  * - `unverified`: TLS with whoever answers.
  * - `open`: not encrypted.
  */
-export type DatabaseWay = "socket" | "verified" | "unverified" | "open";
+type DatabaseWay = "socket" | "verified" | "unverified" | "open";
 
 export interface DatabaseUrl {
   /** For the driver: without what is given to it apart. Holds the password. */
