@@ -6,6 +6,7 @@ import { parseJson } from "../../protocol/json/parse-json.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { isHandle } from "../../protocol/operator/handle.ts";
 import { checkClaims, openToken, TokenClaims, type WorkerVerb } from "../../protocol/operator/capability-token.ts";
+import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import type { AttemptLives } from "../../protocol/operator/lease.ts";
 import type { HandleRow, LeaseRights, ServiceRecords } from "../../store/service-records.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
@@ -67,7 +68,8 @@ export async function authorizeWorker(
   if (why === "key_revoked") return refuseWorker(why);
   if (last.attempt !== claims.attempt) return refuseWorker("wrong_attempt");
   if (why !== undefined) return refuseWorker(why);
-  return { ok: true, claims, rights, lives: attemptLives(store, id, claims.attempt), handle };
+  const lives = attemptLives(store.waitAt(id, claims.attempt, operatorKeys.spawn));
+  return { ok: true, claims, rights, lives, handle };
 }
 
 /** Why this was never the token or handle of a worker; undefined if it was. */

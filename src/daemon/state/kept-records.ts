@@ -3,6 +3,7 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
 import type { TuttiError } from "../../protocol/error.ts";
+import type { OperatorReads } from "../../store/operator-reads.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
@@ -29,6 +30,8 @@ export interface KeptRecords {
   readonly store: Store & { readonly records: ServiceRecords };
   /** Everything, wherever it is. */
   readonly view: StoreView;
+  /** What operators need of trees, wherever they are. */
+  readonly reads: OperatorReads;
   readonly own: OwnSettings;
   readonly shared: SharedByNodes | undefined;
   /** Tells when there are new events to be read, and when nothing can be written any more. */

@@ -198,7 +198,12 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     let url: string | null = null;
     let idle: ReturnType<typeof watchIdleSessions> | undefined;
     const base = { store, records, committed, feed, engine, clock, leases, keys, signingKey, log };
-    const operators = new OperatorHub({ ...base, baseUrl: () => url ?? "http://127.0.0.1" });
+    const operators = new OperatorHub({
+      ...base,
+      reads: kept.reads,
+      engine: tasks,
+      baseUrl: () => url ?? "http://127.0.0.1",
+    });
     const workers = workerService({ ...base, workerQuotas: new WorkerQuotas() });
     const logged = (thrown: unknown): void =>
       log.warn({ err: thrown }, "what came from a revoked key could not be ended");

@@ -6,6 +6,7 @@ import { ClusterTasks } from "../../cluster/cluster-tasks.ts";
 import { beginLife, type Life } from "../../cluster/node-life.ts";
 import { seenByAll } from "../../cluster/seen-by-all.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { operatorReads } from "../../store/postgres/operator-reads.ts";
 import { joinDatabase, openPostgresStore } from "../../store/postgres/postgres-store.ts";
 import { openPostgresView } from "../../store/postgres/postgres-view.ts";
 import { fencedError } from "../../store/postgres/storage-error.ts";
@@ -41,6 +42,7 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
   return {
     store,
     view,
+    reads: operatorReads(node, joined.salt),
     own: {
       setting: (name) => store.records.setting(ownName(name)),
       putSetting: (name, value) => store.records.putSetting(ownName(name), value),
