@@ -10,6 +10,7 @@ import { type OperatorInfo, type OperatorTicket } from "../../protocol/operator/
 import type { ClientFrame, ErrorFrame } from "../../protocol/operator/frames.ts";
 import { anyOperator } from "../../protocol/operator/operator-name.ts";
 import { readClientFrame } from "../../protocol/operator/read-client-frame.ts";
+import type { SharedChange } from "../../store/postgres/shared-rows.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { EventFeed } from "../state/event-feed.ts";
 import type { Keys } from "../state/api-keys.ts";
@@ -52,6 +53,8 @@ export interface OperatorHubOptions extends HousekeepingTimes {
   readonly log: ServiceLog;
   /** True for one caller only, on whichever node; absent where there is one process. */
   readonly claimOnce?: (what: string) => Promise<boolean>;
+  /** Brings in what other nodes changed of shared records; absent where there is one process. */
+  readonly catchUp?: () => Promise<void>;
 }
 
 export type JoinReply =
@@ -169,6 +172,30 @@ export class OperatorHub {
     const sessions = this.#sessions.known().filter(({ row }) => keys.isRevoked(row.api_key));
     const held = records.revokedLeases();
     await Promise.all([...tellRightsEnded(this.#options, held), ...sessions.map((each) => this.#endRevoked(each))]);
+  }
+
+  /** Other nodes changed rows that all nodes share: operators that joined, left or were sent something elsewhere. */
+  followShared(changes: readonly SharedChange[]): void {
+    if (this.#closed) return;
+    runLogged(this.#options.log, "following what other nodes did with operators", () => this.#follow(changes));
+  }
+
+  #follow(changes: readonly SharedChange[]): void {
+    let joined = false;
+    for (const { name, row, gone } of changes) {
+      if (name === "operators" && !gone) joined = !this.#sessions.seenElsewhere(String(row["sid"])) || joined;
+      else if (name === "operators") this.#endedElsewhere(String(row["sid"]));
+      else if (name === "sent" && gone) this.#router.onSentRemoved(Number(row["wait"]));
+    }
+    if (joined) this.#router.routeAllUnassigned();
+  }
+
+  #endedElsewhere(sid: string): void {
+    const session = this.#sessions.removedElsewhere(sid);
+    if (session === undefined) return;
+    session.connection?.close(1000, "operator session torn down");
+    const releasing = this.#router.releaseEndedElsewhere(session);
+    Promise.all(releasing).catch((thrown: unknown) => this.#warn("releasing the requests of an operator", thrown));
   }
 
   async #endRevoked({ row }: OperatorSession): Promise<void> {

@@ -3,6 +3,7 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
 import type { TuttiError } from "../../protocol/error.ts";
+import type { SharedChange } from "../../store/postgres/shared-rows.ts";
 import type { OperatorReads } from "../../store/operator-reads.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
@@ -17,10 +18,12 @@ export interface SharedByNodes {
   readonly node: string;
   /** Where the other nodes reach this one. */
   announce(url: string): Promise<void>;
-  /** Called when any node has changed service records, after they are here. */
-  onShared(listener: () => void): () => void;
-  /** Brings in what other nodes have recorded so far, such as a key that was just made. */
+  /** Called with service records that any node has changed, after they are here. */
+  onShared(listener: (changes: readonly SharedChange[]) => void): () => void;
+  /** Brings in what other nodes have just changed of service records. */
   catchUp(): Promise<void>;
+  /** True for one caller only, on whichever node. */
+  readonly claimOnce: (what: string) => Promise<boolean>;
   /** Resolves when every living node acts on what this node has recorded in service records. */
   seenByAll(): Promise<void>;
 }

@@ -28,6 +28,7 @@ import { openEmbeddedRecords } from "./embedded-records.ts";
 import type { KeptRecords } from "./kept-records.ts";
 import type { NodeSettings } from "./node-settings.ts";
 import { openEventFeed } from "./event-feed.ts";
+import { followShared } from "./follow-shared.ts";
 import { liveRelay } from "./live-relay.ts";
 import { watchDiskSpace } from "./disk-space.ts";
 import { InsightIndex } from "../insight/insight-index.ts";
@@ -126,7 +127,8 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const redact = (text: string): string => secrets.redact(text);
     const live = liveRelay(secrets);
     const keys = new Keys({ records, own, committed, shared });
-    const pages = new PageTokens({ records, committed, keys, clock });
+    const ofNodes = shared === undefined ? {} : { catchUp: () => shared.catchUp(), claimOnce: shared.claimOnce };
+    const pages = new PageTokens({ records, committed, keys, clock, ...ofNodes });
     const leases = new Leases({ salt: store.salt, records, committed, clock, keys });
     fixedRunners = {
       command: gated(approved("command", commandRunner({ offLimits: [folder] }))),
@@ -200,11 +202,13 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const base = { store, records, committed, feed, engine, clock, leases, keys, signingKey, log };
     const operators = new OperatorHub({
       ...base,
+      ...ofNodes,
       reads: kept.reads,
       engine: tasks,
       baseUrl: () => url ?? "http://127.0.0.1",
     });
-    const workers = workerService({ ...base, workerQuotas: new WorkerQuotas() });
+    if (shared !== undefined) opened.unshift(followShared({ shared, pages, operators }));
+    const workers = workerService({ ...base, ...ofNodes, workerQuotas: new WorkerQuotas() });
     const logged = (thrown: unknown): void =>
       log.warn({ err: thrown }, "what came from a revoked key could not be ended");
     // Before the tasks are taken up they cannot be told. Until then no operator and no worker is let in either.

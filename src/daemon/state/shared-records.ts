@@ -52,8 +52,12 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
       async announce(url) {
         await node.rows("UPDATE nodes SET url = $2 WHERE incarnation = $1", [node.incarnation, url]);
       },
-      catchUp: () => node.catchUp(),
       onShared: (listener) => node.onShared(listener),
+      catchUp: () => node.catchUp(),
+      async claimOnce(what) {
+        const [claimed] = await node.rows("SELECT claim_once($1) AS mine", [what]);
+        return claimed?.["mine"] === 1;
+      },
       seenByAll: () => seenByAll(node),
     },
     news: {
