@@ -1,5 +1,6 @@
 // Where a service keeps its records: in its own state folder, or in a database that several nodes share.
 
+import type { TreeOwner } from "../../cluster/tree-owner.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
 import type { TuttiError } from "../../protocol/error.ts";
@@ -22,6 +23,8 @@ export interface SharedByNodes {
   onShared(listener: (changes: readonly SharedChange[]) => void): () => void;
   /** Brings in what other nodes have just changed of service records. */
   catchUp(): Promise<void>;
+  /** The node that runs the tree of the task; waits while the tree changes hands. */
+  readonly ownerOf: (task: number, signal?: AbortSignal) => Promise<TreeOwner>;
   /** True for one caller only, on whichever node. */
   readonly claimOnce: (what: string) => Promise<boolean>;
   /** Resolves when every living node acts on what this node has recorded in service records. */

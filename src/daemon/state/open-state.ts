@@ -47,6 +47,7 @@ import { StartGoal } from "../../protocol/api/goal-shapes.ts";
 import { goalStarter } from "./start-goal.ts";
 import { invocationStarter } from "./start-invocation.ts";
 import { historyBefore } from "./thread-messages.ts";
+import { routedWorkers } from "../operators/worker-routing.ts";
 import { workerService } from "../operators/worker-service.ts";
 import { SecretKeeper } from "../secrets/secret-keeper.ts";
 import { collectSecrets } from "../secrets/collect-secrets.ts";
@@ -208,7 +209,11 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       baseUrl: () => url ?? "http://127.0.0.1",
     });
     if (shared !== undefined) opened.unshift(followShared({ shared, pages, operators }));
-    const workers = workerService({ ...base, ...ofNodes, workerQuotas: new WorkerQuotas() });
+    const workersHere = workerService({ ...base, ...ofNodes, workerQuotas: new WorkerQuotas() });
+    const workers =
+      shared === undefined
+        ? workersHere
+        : routedWorkers(workersHere, { ...base, ...ofNodes, salt: store.salt, ownerOf: shared.ownerOf });
     const logged = (thrown: unknown): void =>
       log.warn({ err: thrown }, "what came from a revoked key could not be ended");
     // Before the tasks are taken up they cannot be told. Until then no operator and no worker is let in either.

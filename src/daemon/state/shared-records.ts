@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { ClusterTasks } from "../../cluster/cluster-tasks.ts";
 import { beginLife, type Life } from "../../cluster/node-life.ts";
+import { ownerOf } from "../../cluster/tree-owner.ts";
 import { seenByAll } from "../../cluster/seen-by-all.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { operatorReads } from "../../store/postgres/operator-reads.ts";
@@ -54,6 +55,10 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
       },
       onShared: (listener) => node.onShared(listener),
       catchUp: () => node.catchUp(),
+      async ownerOf(task, signal) {
+        if (life === undefined) throw new TuttiError("busy", "this node is starting; ask again soon");
+        return ownerOf(life, task, signal);
+      },
       async claimOnce(what) {
         const [claimed] = await node.rows("SELECT claim_once($1) AS mine", [what]);
         return claimed?.["mine"] === 1;
