@@ -48,15 +48,15 @@ export class RequestRouter {
     this.#options.connections.forgetSent(wait);
   }
 
-  /** Another process sent it first. It stays with that operator session, which may connect here one day. */
+  /**
+   * Another process sent it first. It stays with that operator session, which may connect here one day. If that has ended
+   * since, it is sent after all.
+   */
   onSentElsewhere(request: PendingRequest): void {
-    const { requests } = this.#options;
     request.session?.requests.delete(request.id);
     request.session = undefined;
-    const session = this.#sentTo(request);
-    if (session === undefined) return requests.unassign(request);
-    request.sent = true;
-    this.#assign(request, session);
+    request.sent = this.#sentTo(request) !== undefined;
+    this.#route(request);
   }
 
   /** What is recorded of whom the request was sent to has been removed: somebody else may have it. */
