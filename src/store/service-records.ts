@@ -28,6 +28,8 @@ export interface SentRow {
   readonly at: number;
 }
 
+export type SentTo = Pick<SentRow, "wait" | "sid">;
+
 export interface HandleRow {
   readonly digest: string;
   /** Claims of the token it stands for, as JSON. */
@@ -141,11 +143,18 @@ export interface ServiceRecords {
   revokedLeases(): LeaseRow[];
   /**
    * An offer goes out with these rights at this time, and the rights of earlier offers that have expired become void.
-   * Changes nothing once a worker has the attempt. `apiKey`: the operator's.
+   * Changes nothing once a worker has the attempt, and nothing unless its request is recorded as sent to that operator:
+   * of two processes that offer it at once, one does. `apiKey`: the operator's.
    */
-  offerLease(rights: LeaseRights, offer: { readonly apiKey: string; readonly at: number }): void;
-  /** Makes the rights of the offer void. Changes nothing once a worker has the attempt. */
-  voidOffer(task: number, attempt: number): void;
+  offerLease(
+    rights: LeaseRights,
+    offer: { readonly apiKey: string; readonly at: number; readonly sentTo?: SentTo | undefined },
+  ): void;
+  /**
+   * Makes the rights of the offer void. Changes nothing once a worker has the attempt, and nothing if the request is no
+   * longer recorded as sent to that operator: somebody else has offered it since.
+   */
+  voidOffer(task: number, attempt: number, sentTo?: SentTo): void;
   /** A worker has fetched its prompt. After progress was posted it is a sign of life until `due`. Void rights change nothing. */
   recordFetch(rights: LeaseRights, times: { readonly at: number; readonly due: number }): void;
   /** Progress was posted: the worker has to be heard of again by `due`. Void rights change nothing. */

@@ -10,6 +10,7 @@ import { Engine } from "../../src/engine/engine.ts";
 import type { NewTask, RunnerRegistry } from "../../src/ports.ts";
 import type { LiveDelta } from "../../src/protocol/task/event.ts";
 import type { TaskId } from "../../src/protocol/ids.ts";
+import { operatorReads } from "../../src/store/sqlite/operator-reads.ts";
 import type { StoreView } from "../../src/store/view.ts";
 import { historyBefore } from "../../src/daemon/state/thread-messages.ts";
 import { openEventFeed } from "../../src/daemon/state/event-feed.ts";
@@ -131,7 +132,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
   const signingKey = await openSigningKey(join(folder, "signing.key"));
   const base = { store, records, committed, feed, engine, clock: systemClock, leases, keys, signingKey, log: quiet };
   let url: string | null = null;
-  const operators = new OperatorHub({ ...base, baseUrl: () => url ?? "" });
+  const operators = new OperatorHub({ ...base, reads: operatorReads(store), baseUrl: () => url ?? "" });
   keys.onRevoked((id) => operators.endRightsOfKey(id));
   const state: State = {
     folder,

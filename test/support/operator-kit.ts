@@ -13,6 +13,7 @@ import type { TaskEvent } from "../../src/protocol/task/event.ts";
 import { operatorSubprotocol, ServerFrame } from "../../src/protocol/operator/frames.ts";
 import { gated } from "../../src/runner/operator/gate.ts";
 import { operatorRunner } from "../../src/runner/operator/runner.ts";
+import { operatorReads } from "../../src/store/sqlite/operator-reads.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { openView } from "../../src/store/sqlite/sqlite-view.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -84,7 +85,8 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
   const log = { info: () => undefined, warn: (_: unknown, message: string) => void warnings.push(message) };
   const base = { store, records, committed, feed, engine, clock, leases, keys, signingKey, log };
   const { maxIdleMs = 24 * 60 * 60 * 1000, maxSilenceMs = 1e12 } = options;
-  const hub = new OperatorHub({ ...base, maxIdleMs, maxSilenceMs, baseUrl: () => "http://127.0.0.1:7" });
+  const reads = operatorReads(store);
+  const hub = new OperatorHub({ ...base, reads, maxIdleMs, maxSilenceMs, baseUrl: () => "http://127.0.0.1:7" });
   const server = new WebSocketServer({
     host: "127.0.0.1",
     port: 0,

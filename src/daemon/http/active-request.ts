@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { TuttiError } from "../../protocol/error.ts";
 import { type AuthDeps, type Caller, onceRevoked } from "./authorize.ts";
 import type { AnyRequest } from "./handler.ts";
+import { forwardedHeader } from "./forward-request.ts";
 
 interface ActiveRequestOptions {
   readonly request: IncomingMessage;
@@ -39,6 +40,10 @@ export class ActiveRequest implements AnyRequest {
 
   get wantsStream(): boolean {
     return this.#options.request.headers.accept?.toLowerCase().includes("text/event-stream") === true;
+  }
+
+  get forwarded(): boolean {
+    return this.#options.request.headers[forwardedHeader] !== undefined;
   }
 
   /** Created when it is first read: most handlers do not need one. */

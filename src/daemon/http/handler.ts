@@ -12,6 +12,8 @@ interface RequestFacts {
   readonly text: string;
   /** Whether the caller accepts server-sent events. */
   readonly wantsStream: boolean;
+  /** It came from another node, which had looked up that this one has to answer. */
+  readonly forwarded: boolean;
   /** Aborted when the caller closes the connection, its key is revoked or the service stops. */
   readonly signal: AbortSignal;
 }

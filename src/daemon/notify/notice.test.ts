@@ -17,13 +17,13 @@ test("the notice of an invocation is in words, and says failed if one of its tar
     await state.close();
     rmSync(folder, { recursive: true });
   });
-  const { client, store } = state;
+  const { client, view } = state;
   const noticeFor = async (name: string) => {
     const { task } = await client.invoke(example(name), { folder });
     await client.settled(task);
     const events = await client.events({ task, after: 0, limit: 1000 });
     const end = events.find((event) => event.task === task && event.type === "task.completed") ?? assert.fail();
-    return noticeOf(end, { store, on: ["finished", "failed"], redact: (text) => text });
+    return noticeOf(end, { view, on: ["finished", "failed"], redact: (text) => text });
   };
   const [single, all, detached] = [await noticeFor("single"), await noticeFor("all"), await noticeFor("detached")];
   assert.equal(single?.kind, "finished");

@@ -8,7 +8,7 @@ import { AskKind } from "../../protocol/task/ask.ts";
 import { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { AskId, TaskId, Time } from "../../protocol/ids.ts";
-import type { Store } from "../../store/store.ts";
+import type { StoreView } from "../../store/view.ts";
 
 export const Notice = z.strictObject({
   /** The same at every try and after a restart, so that a receiver can recognise a notice it has already had. */
@@ -40,21 +40,21 @@ const maxQuestionLength = 2_000;
 const maxChoices = 50;
 
 export interface NoticeContext {
-  readonly store: Pick<Store, "salt" | "task">;
+  readonly view: Pick<StoreView, "salt" | "taskRow">;
   readonly on: readonly Notice["kind"][];
   /** Applied before text is shortened, because half a secret would not be recognised. */
   readonly redact: (text: string) => string;
 }
 
 /** Returns undefined for an event without a notice. Of tasks that end, only roots have one. */
-export function noticeOf(event: TaskEvent, { store, on, redact }: NoticeContext): Notice | undefined {
+export async function noticeOf(event: TaskEvent, { view, on, redact }: NoticeContext): Promise<Notice | undefined> {
   const content = contentOf(event, redact);
   if (content === undefined || !on.includes(content.kind)) return undefined;
   const { seq, at, task, root } = event;
-  const agent = store.task(idInName(store.salt, task) ?? 0)?.agent ?? "";
+  const agent = (await view.taskRow(idInName(view.salt, task) ?? 0))?.agent ?? "";
   const { title, ...rest } = content;
   return {
-    id: `ntc_${store.salt}_${seq.toString(36)}`,
+    id: `ntc_${view.salt}_${seq.toString(36)}`,
     at,
     task,
     root,

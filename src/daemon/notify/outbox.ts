@@ -17,7 +17,7 @@ export interface OutboxOptions {
   readonly clock: Clock;
   readonly log: Pick<Log, "info" | "warn" | "error">;
   /** False if nobody needs the notice any more, such as that of an ask that was answered. */
-  readonly isRelevant: (notice: Notice) => boolean;
+  readonly isRelevant: (notice: Notice) => Promise<boolean>;
   readonly random?: () => number;
 }
 
@@ -114,7 +114,7 @@ export class Outbox {
     const target = this.#targets.get(row.target);
     const notice = noticeIn(row);
     await store.committed();
-    if (target === undefined || notice === undefined || !isRelevant(notice)) return this.#remove(row);
+    if (target === undefined || notice === undefined || !(await isRelevant(notice))) return this.#remove(row);
     if (clock.now() - row.created_at > target.maxAgeMs) return this.#giveUp(row, "it is too old");
     const tried = { ...row, tries: row.tries + 1, due: clock.now() + this.#delay(row.tries + 1) };
     if (target.recordsTryFirst) {

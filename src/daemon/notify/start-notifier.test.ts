@@ -68,7 +68,7 @@ async function openWorld(folder: string, clock = fakeClock(), wrap = (view: Stor
     logged: () => readFileSync(file, "utf8"),
     notify(config, more = {}) {
       const parsed = NotifyConfig.parse({ desktop: false, ...Object(config) });
-      const all = { config: parsed, store, records: store.records, feed, log, clock, env: { ...env, ...more } };
+      const all = { config: parsed, store, view, records: store.records, feed, log, clock, env: { ...env, ...more } };
       const notifier = startNotifier(all);
       notifiers.push(notifier);
       return notifier;

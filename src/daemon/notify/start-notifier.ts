@@ -8,6 +8,7 @@ import type { Environment } from "../../model/resolve-model.ts";
 import type { Clock } from "../../ports.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
+import type { StoreView } from "../../store/view.ts";
 import type { EventFeed, FeedEvent } from "../state/event-feed.ts";
 import type { Log } from "../log/log.ts";
 import { commandTarget } from "./command-target.ts";
@@ -21,7 +22,9 @@ import { webhookKey, webhookTarget } from "./webhook-target.ts";
 export interface NotifierOptions {
   readonly config: NotifyConfig;
   readonly records: ServiceRecords;
-  readonly store: Store;
+  readonly store: Pick<Store, "committed" | "failure">;
+  /** Looks at the tasks of all nodes. */
+  readonly view: Pick<StoreView, "salt" | "taskRow" | "openWait">;
   readonly feed: EventFeed;
   readonly log: Pick<Log, "info" | "warn" | "error">;
   readonly clock: Clock;
@@ -44,8 +47,8 @@ const writeEvery = 10_000;
 
 export function startNotifier(options: NotifierOptions): Notifier {
   const { targets, unusable } = targetsOf(options);
-  const { store, records, feed, clock, log, config, redact = (text: string) => text } = options;
-  const isRelevant = ({ ask }: Notice): boolean => ask === undefined || isOpen(store, ask.id);
+  const { store, view, records, feed, clock, log, config, redact = (text: string) => text } = options;
+  const isRelevant = async ({ ask }: Notice): Promise<boolean> => ask === undefined || isOpen(view, ask.id);
   const outbox = new Outbox({ targets, unusable, store, records, clock, log, isRelevant });
   if (targets.length === 0) {
     // If notifications are configured later, they start with what happens from then on.
@@ -60,40 +63,46 @@ export function startNotifier(options: NotifierOptions): Notifier {
     records.putSetting(positionSetting, String(seen));
     written = seen;
   };
-  const addNotices = (events: readonly FeedEvent[]): void => {
-    let added = false;
+  const addNotices = async (events: readonly FeedEvent[]): Promise<void> => {
+    const made: Notice[] = [];
     for (const { event } of events) {
       if (event.seq <= seen) continue;
-      seen = event.seq;
-      const notice = noticeOf(event, { store, on: config.on, redact });
-      if (notice === undefined) continue;
-      added = true;
-      outbox.add(notice, escapeControls(redact(JSON.stringify(notice))));
+      const notice = await noticeOf(event, { view, on: config.on, redact });
+      if (notice !== undefined) made.push(notice);
     }
-    if (added || seen - written >= writeEvery) writePosition();
+    if (closed) return;
+    seen = Math.max(seen, events.at(-1)?.event.seq ?? 0);
+    for (const notice of made) outbox.add(notice, escapeControls(redact(JSON.stringify(notice))));
+    if (made.length > 0 || seen - written >= writeEvery) writePosition();
   };
-  const onEvents = (events: readonly FeedEvent[]): void => {
-    try {
-      addNotices(events);
-    } catch (thrown) {
-      // The position is not written, so the next start begins where this one stopped.
-      [closed, broken] = [true, true];
-      unsubscribe();
-      log.error({ err: thrown }, "events cannot be turned into notices; no more notices are sent");
-    }
+  /** Events are turned into notices one batch after the other. */
+  let adding: Promise<void> = Promise.resolve();
+  const onEvents = (events: readonly FeedEvent[]): Promise<void> => {
+    adding = adding.then(async () => {
+      try {
+        if (!closed) await addNotices(events);
+      } catch (thrown) {
+        if (closed) return;
+        // The position is not written, so the next start begins where this one stopped.
+        [closed, broken] = [true, true];
+        unsubscribe();
+        log.error({ err: thrown }, "events cannot be turned into notices; no more notices are sent");
+      }
+    });
+    return adding;
   };
   let [isUpToDate, missedSome] = [false, false];
   /** Subscribes before it reads, so that no event is missed. Events committed during a read are read from the store. */
   const catchUp = async (): Promise<void> => {
     unsubscribe = feed.subscribe((events) => {
-      if (isUpToDate) onEvents(events);
+      if (isUpToDate) void onEvents(events);
       else missedSome = true;
     });
     while (!closed) {
       missedSome = false;
       const { events, more } = await feed.read({ after: seen, limit: pageSize, maxLength: pageLength });
       if (closed) return;
-      onEvents(events);
+      await onEvents(events);
       isUpToDate = !more && !missedSome;
       if (isUpToDate) return;
       await nextTick();
@@ -110,6 +119,7 @@ export function startNotifier(options: NotifierOptions): Notifier {
       closed = true;
       unsubscribe();
       await caughtUp;
+      await adding;
       if (seen > written && !broken && store.failure === undefined) writePosition();
       await outbox.close();
     },
@@ -124,9 +134,9 @@ function startPosition(records: ServiceRecords, feed: EventFeed): [seen: number,
   return [at, at];
 }
 
-function isOpen(store: Store, ask: string): boolean {
-  const wait = idInName(store.salt, ask);
-  return wait !== undefined && store.waitById(wait) !== undefined && store.answer(wait) === undefined;
+async function isOpen(view: NotifierOptions["view"], ask: string): Promise<boolean> {
+  const wait = idInName(view.salt, ask);
+  return wait !== undefined && (await view.openWait(wait)) !== undefined;
 }
 
 function targetsOf({ config, env, clock, log }: NotifierOptions): { targets: Target[]; unusable: string[] } {

@@ -2,12 +2,11 @@
 
 import { type AttemptLives, defaultLives } from "../../protocol/operator/lease.ts";
 import { livesOf } from "../../protocol/operator/operator-request.ts";
-import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
-import type { Store } from "../../store/store.ts";
+import type { WaitRow } from "../../store/store.ts";
 import { requestDetails } from "./request-details.ts";
 
-export function attemptLives(store: Pick<Store, "waitAt">, task: number, attempt: number): AttemptLives {
-  const row = store.waitAt(task, attempt, operatorKeys.spawn);
-  const details = row === undefined ? undefined : requestDetails(row);
+/** `offer`: the wait under which the attempt was offered. */
+export function attemptLives(offer: WaitRow | undefined): AttemptLives {
+  const details = offer === undefined ? undefined : requestDetails(offer);
   return details?.kind === "spawn" ? livesOf(details) : defaultLives;
 }

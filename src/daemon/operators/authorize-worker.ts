@@ -6,6 +6,7 @@ import { parseJson } from "../../protocol/json/parse-json.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { isHandle } from "../../protocol/operator/handle.ts";
 import { checkClaims, openToken, TokenClaims, type WorkerVerb } from "../../protocol/operator/capability-token.ts";
+import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import type { AttemptLives } from "../../protocol/operator/lease.ts";
 import type { HandleRow, LeaseRights, ServiceRecords } from "../../store/service-records.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
@@ -38,6 +39,8 @@ export interface WorkerAuthContext {
   readonly clock: Clock;
   readonly signingKey: SigningKey;
   readonly leases: Pick<Leases, "whyVoid">;
+  /** Brings in what other nodes changed of shared records; absent where there is one process. */
+  readonly catchUp?: () => Promise<void>;
 }
 
 /**
@@ -67,12 +70,13 @@ export async function authorizeWorker(
   if (why === "key_revoked") return refuseWorker(why);
   if (last.attempt !== claims.attempt) return refuseWorker("wrong_attempt");
   if (why !== undefined) return refuseWorker(why);
-  return { ok: true, claims, rights, lives: attemptLives(store, id, claims.attempt), handle };
+  const lives = attemptLives(store.waitAt(id, claims.attempt, operatorKeys.spawn));
+  return { ok: true, claims, rights, lives, handle };
 }
 
 /** Why this was never the token or handle of a worker; undefined if it was. */
 export async function whyUnknown(
-  context: Pick<WorkerAuthContext, "records" | "signingKey">,
+  context: ClaimsContext,
   bearer: string | undefined,
 ): Promise<WorkerRefusal | undefined> {
   const found = await claimsOf(context, bearer);
@@ -92,8 +96,11 @@ export function refuseEnded(
 
 type FoundClaims = Pick<AuthorizedWorker, "ok" | "claims" | "handle">;
 
-async function claimsOf(
-  { records, signingKey }: Pick<WorkerAuthContext, "records" | "signingKey">,
+type ClaimsContext = Pick<WorkerAuthContext, "records" | "signingKey" | "catchUp">;
+
+/** What the token or handle says, whoever asks and whether or not it is still in force. */
+export async function claimsOf(
+  { records, signingKey, catchUp }: ClaimsContext,
   bearer: string | undefined,
 ): Promise<FoundClaims | WorkerRefusal> {
   if (bearer === undefined || bearer === "") return refuseWorker("no_bearer");
@@ -102,6 +109,8 @@ async function claimsOf(
     return opened.ok ? { ok: true, claims: opened.claims, handle: undefined } : refuseWorker(opened.reason);
   }
   const digest = secretDigest(bearer);
+  // It may have been issued by another node just now.
+  if (records.handle(digest) === undefined) await catchUp?.();
   const row = records.handle(digest);
   return row === undefined ? refuseWorker("unknown_handle") : { ok: true, claims: storedClaims(row), handle: digest };
 }

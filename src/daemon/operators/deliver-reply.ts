@@ -9,29 +9,59 @@ import { operatorAnswer } from "../../protocol/operator/operator-answer.ts";
 import type { HookVerdict, SpawnAnswer } from "../../protocol/operator/operator-request.ts";
 import { refuseFrame } from "../../protocol/operator/refuse-frame.ts";
 import type { RequestKind } from "../../protocol/operator/request-id.ts";
-import type { Store, WaitRow } from "../../store/store.ts";
+import type { OperatorReads } from "../../store/operator-reads.ts";
+import type { AnswerRow, WaitRow } from "../../store/store.ts";
 import { answererOf, type OperatorSession } from "./session-state.ts";
 import { verifyRequestId } from "./signed-request-id.ts";
 import type { SigningKey } from "./signing-key.ts";
-import { reportFailure } from "./report-failure.ts";
+import { reportFailure, type ReportContext } from "./report-failure.ts";
 import { requestDetails } from "./request-details.ts";
 
-export interface ReplyContext {
-  readonly store: Store;
+export interface ReplyContext extends ReportContext {
   readonly engine: Pick<Tasks, "deliver" | "message">;
   readonly signingKey: Pick<SigningKey, "mac">;
 }
 
-/** Returns undefined if the reply was accepted. A refused reply changes nothing: an open request still waits. */
+/**
+ * Returns undefined if the reply was accepted. A refused reply changes nothing: an open request still waits. Replies of one
+ * operator session are delivered in the order in which they came, and none of them waits for the delivery of another.
+ */
 export async function deliverReply(
   context: ReplyContext,
   session: OperatorSession,
   frame: ClientFrame,
 ): Promise<ErrorFrame | undefined> {
-  const { store, engine, signingKey } = context;
-  const named = verifyRequestId(frame.req_id, session.row.sid, signingKey);
-  const row = named === undefined ? undefined : store.waitById(named.id);
-  const state = requestState(context, named?.kind, row);
+  const named = verifyRequestId(frame.req_id, session.row.sid, context.signingKey);
+  const looking = session.replies.then(() => (named === undefined ? nothing : lookUp(context.reads, named.id)));
+  session.replies = looking.catch(() => undefined);
+  return deliver(context, session, { frame, kind: named?.kind, ...(await looking) });
+}
+
+interface LookedUp {
+  readonly row: WaitRow | undefined;
+  readonly answer: AnswerRow | undefined;
+}
+
+const nothing: LookedUp = { row: undefined, answer: undefined };
+
+async function lookUp(reads: OperatorReads, wait: number): Promise<LookedUp> {
+  const row = await reads.wait(wait);
+  return { row, answer: row === undefined ? undefined : await reads.answer(wait) };
+}
+
+interface Reply extends LookedUp {
+  readonly frame: ClientFrame;
+  /** What its request id says that it answers. */
+  readonly kind: RequestKind | "hook_after" | undefined;
+}
+
+async function deliver(
+  context: ReplyContext,
+  session: OperatorSession,
+  { frame, kind, row, answer }: Reply,
+): Promise<ErrorFrame | undefined> {
+  const { reads, engine } = context;
+  const state = requestState(kind, row, answer);
   if (state === "already_answered" && row !== undefined && frame.type === "spawn_ack") {
     const report = await reportFailure(context, row, spawnAnswerIn(frame));
     if (report === "reported") return undefined;
@@ -42,7 +72,7 @@ export async function deliverReply(
   if (row === undefined) return undefined;
   const value = answerValue(context, row, matched.reply);
   if (value === undefined) return invalid(frame, "the value does not answer this ask");
-  const delivery = await engine.deliver(askName(store.salt, row.id), value, answererOf(session));
+  const delivery = await engine.deliver(askName(reads.salt, row.id), value, answererOf(session));
   switch (delivery.outcome) {
     case "accepted":
       return undefined;
@@ -55,24 +85,23 @@ export async function deliverReply(
   }
 }
 
-/** Read from the store alone, so that a restart does not change what an operator is told. */
+/** Made from the records alone, so that a restart does not change what an operator is told. */
 function requestState(
-  { store }: ReplyContext,
   kind: RequestKind | "hook_after" | undefined,
   row: WaitRow | undefined,
+  answer: AnswerRow | undefined,
 ): RequestKind | NotOpen {
   if (kind === undefined || kind === "hook_after" || row === undefined) return "unknown_request";
   if (requestDetails(row)?.kind !== kind) return "unknown_request";
-  const answer = store.answer(row.id);
   if (answer === undefined) return kind;
   return answer.kind === "answered" ? "already_answered" : "late";
 }
 
 /** What the wait is answered with; undefined if the frame's value is no answer to the ask. */
-function answerValue({ store }: ReplyContext, row: WaitRow, frame: ClientFrame): unknown {
+function answerValue({ reads }: ReplyContext, row: WaitRow, frame: ClientFrame): unknown {
   switch (frame.type) {
     case "answer": {
-      const ask = askView(store.salt, row);
+      const ask = askView(reads.salt, row);
       return ask === undefined ? undefined : operatorAnswer(ask, frame.value);
     }
     case "hook_ack": {

@@ -10,7 +10,8 @@ import type { Store } from "../../store/store.ts";
 import type { Leases } from "./leases.ts";
 
 export interface EndRightsContext {
-  readonly store: Store;
+  /** Has the trees that this process runs; those of other nodes are told there. */
+  readonly store: Pick<Store, "salt" | "lastRun" | "waitAt" | "answer">;
   readonly engine: Pick<Tasks, "message">;
   readonly leases: Pick<Leases, "isTaken">;
 }

@@ -1,11 +1,12 @@
 // What has to be done for operators now and then: pings, ending unused operator sessions, renewing offers that expired.
 
 import type { Clock } from "../../ports.ts";
+import { toTuttiError } from "../../protocol/error.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import { TokenClaims } from "../../protocol/operator/capability-token.ts";
 import { idInName } from "../../store/names.ts";
 import type { HandleRow, ServiceRecords } from "../../store/service-records.ts";
-import type { Store } from "../../store/store.ts";
+import type { OperatorReads } from "../../store/operator-reads.ts";
 import type { Leases } from "./leases.ts";
 import type { OperatorConnections } from "./operator-connections.ts";
 import type { OperatorSessions } from "./operator-sessions.ts";
@@ -24,7 +25,7 @@ export interface HousekeepingTimes {
 
 export interface HousekeepingOptions extends HousekeepingTimes {
   readonly records: Pick<ServiceRecords, "expiredHandles" | "dropHandle">;
-  readonly store: Pick<Store, "salt" | "task" | "result">;
+  readonly reads: Pick<OperatorReads, "salt" | "isOver">;
   readonly clock: Clock;
   readonly leases: Leases;
   readonly log: ServiceLog;
@@ -66,21 +67,27 @@ function every(clock: Clock, ms: number, work: () => void): () => void {
   return () => cancel();
 }
 
-function hourly({ records, store, clock }: HousekeepingOptions): () => void {
+/** Several nodes may do this at the same time: a handle that is gone is not there to be dropped. */
+function hourly({ records, reads, clock, log }: HousekeepingOptions): () => void {
   let lastAt = 0;
+  const drop = async (handles: readonly HandleRow[]): Promise<void> => {
+    for (const handle of handles) if (await isOver(reads, handle)) records.dropHandle(handle.digest);
+  };
   return () => {
     const now = clock.now();
     if (now - lastAt < hourMs) return;
     lastAt = now;
-    for (const handle of records.expiredHandles(now)) if (isOver(store, handle)) records.dropHandle(handle.digest);
+    drop(records.expiredHandles(now)).catch((thrown: unknown) => {
+      log.warn({ err: toTuttiError(thrown) }, "dropping the expired handles of workers failed");
+    });
   };
 }
 
 /** While the task is not over, its worker may still post a late result with the handle. */
-function isOver(store: HousekeepingOptions["store"], { claims }: HandleRow): boolean {
+async function isOver(reads: HousekeepingOptions["reads"], { claims }: HandleRow): Promise<boolean> {
   const task = TokenClaims.safeParse(parseJson(claims)).data?.task;
-  const id = task === undefined ? undefined : idInName(store.salt, task);
-  return id === undefined || store.task(id) === undefined || store.result(id) !== undefined;
+  const id = task === undefined ? undefined : idInName(reads.salt, task);
+  return id === undefined || reads.isOver(id);
 }
 
 /** Time in which no daemon was running does not count. */

@@ -5,7 +5,7 @@ import type { Clock } from "../../ports.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { type AttemptLives, leaseAfterProgress } from "../../protocol/operator/lease.ts";
 import { defaultTokenLife } from "../../protocol/operator/capability-token.ts";
-import type { LeaseRights, LeaseRow, ServiceRecords } from "../../store/service-records.ts";
+import type { LeaseRights, LeaseRow, SentTo, ServiceRecords } from "../../store/service-records.ts";
 import type { Keys } from "../state/api-keys.ts";
 
 type LeaseRows = "lease" | "offerLease" | "voidOffer" | "recordFetch" | "recordProgress" | "extendLease";
@@ -43,14 +43,18 @@ export class Leases {
   /**
    * Rights were issued to go out with an offer. After the commit, `offerStands` says whether they may be sent. They belong
    * to the API key of the operator that gets the offer. Rights of an earlier offer that have expired are void from now on.
+   * With `sentTo`, nothing is recorded unless the request is recorded as sent to that operator.
    */
-  recordOffer(rights: LeaseRights, apiKey: string): void {
-    this.#options.records.offerLease(rights, { apiKey, at: this.#options.clock.now() });
+  recordOffer(rights: LeaseRights, apiKey: string, sentTo?: SentTo): void {
+    this.#options.records.offerLease(rights, { apiKey, at: this.#options.clock.now(), sentTo });
   }
 
-  /** The offer goes to another operator, unless a worker has taken it: two workers must not do the same attempt. */
-  voidOffer(task: number, attempt: number): void {
-    this.#options.records.voidOffer(task, attempt);
+  /**
+   * The offer goes to another operator, unless a worker has taken it: two workers must not do the same attempt. `sentTo`:
+   * whose offer it was; one that somebody else has made since stays.
+   */
+  voidOffer(task: number, attempt: number, sentTo?: SentTo): void {
+    this.#options.records.voidOffer(task, attempt, sentTo);
   }
 
   /** As committed: no worker has the attempt, and the rights are in force. */

@@ -1,41 +1,47 @@
 // Connects operators with the requests that wait for them, over connections that come and go.
 //
-// The way of one request: the engine opens a wait; `request-router` assigns it to an operator session; `request-sender`
-// builds its frame (`request-frame`), records it and sends it; the operator's reply comes back through
+// The way of one request: the engine opens a wait; `request-intake` hears of it, on every node; `request-router` assigns it
+// to an operator session; `request-sender` builds its frame (`request-frame`), records it and sends it; the operator's reply comes back through
 // `operator-connections`, and `deliver-reply` settles the wait with it.
 
 import type { Clock, Tasks } from "../../ports.ts";
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
-import type { TaskEvent } from "../../protocol/task/event.ts";
 import { type OperatorInfo, type OperatorTicket } from "../../protocol/operator/operator-session.ts";
 import type { ClientFrame, ErrorFrame } from "../../protocol/operator/frames.ts";
 import { anyOperator } from "../../protocol/operator/operator-name.ts";
 import { readClientFrame } from "../../protocol/operator/read-client-frame.ts";
+import type { SharedChange } from "../../store/postgres/shared-rows.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { EventFeed } from "../state/event-feed.ts";
 import type { Keys } from "../state/api-keys.ts";
 import { deliverReply } from "./deliver-reply.ts";
 import { tellRightsEnded } from "./end-rights.ts";
-import { type HookAfterContext, sendHookAfter } from "./hook-after.ts";
+import { sendHookAfter } from "./hook-after.ts";
 import { type HousekeepingTimes, startHousekeeping } from "./housekeeping.ts";
 import type { Leases } from "./leases.ts";
 import { OpenRequests } from "./open-requests.ts";
 import type { OperatorSocket } from "./operator-connection.ts";
 import { OperatorConnections } from "./operator-connections.ts";
 import { OperatorSessions } from "./operator-sessions.ts";
+import { RequestIntake } from "./request-intake.ts";
 import { RequestRouter } from "./request-router.ts";
 import { RequestSender } from "./request-sender.ts";
 import { runLogged, type ServiceLog } from "./service-log.ts";
-import { operatorInfo, type OperatorSession } from "./session-state.ts";
+import { operatorInfo, type OperatorSession, type PendingRequest } from "./session-state.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { issueTicket, redeemTicket } from "./tickets.ts";
+import { treeOperators } from "./tree-operators.ts";
+import type { OperatorReads } from "../../store/operator-reads.ts";
 import type { Store } from "../../store/store.ts";
 
 export interface OperatorHubOptions extends HousekeepingTimes {
   readonly records: ServiceRecords;
   /** Resolves when everything queued so far is on disk. */
   readonly committed: () => Promise<void>;
-  readonly store: Store;
+  /** Looks into the trees of all nodes. */
+  readonly reads: OperatorReads;
+  /** Has the trees that this process runs. */
+  readonly store: Pick<Store, "salt" | "lastRun" | "waitAt" | "answer" | "bindKey">;
   readonly feed: Pick<EventFeed, "subscribe">;
   readonly engine: Pick<Tasks, "deliver" | "message">;
   readonly keys: Pick<Keys, "isRevoked">;
@@ -45,6 +51,10 @@ export interface OperatorHubOptions extends HousekeepingTimes {
   /** Where workers reach the daemon. */
   readonly baseUrl: () => string;
   readonly log: ServiceLog;
+  /** True for one caller only, on whichever node; absent where there is one process. */
+  readonly claimOnce?: (what: string) => Promise<boolean>;
+  /** Brings in what other nodes changed of shared records; absent where there is one process. */
+  readonly catchUp?: () => Promise<void>;
 }
 
 export type JoinReply =
@@ -57,14 +67,14 @@ export class OperatorHub {
   readonly #connections: OperatorConnections;
   readonly #sender: RequestSender;
   readonly #router: RequestRouter;
-  readonly #hookAfter: HookAfterContext;
+  readonly #intake: RequestIntake;
   readonly #stops: (() => void)[];
   #closed = false;
 
   /** To be created after the engine has recovered. */
   constructor(options: OperatorHubOptions) {
-    const { store, feed, clock } = options;
-    const requests = new OpenRequests(store);
+    const { reads, feed, clock, claimOnce = async () => true } = options;
+    const requests = new OpenRequests();
     this.#options = options;
     this.#sessions = new OperatorSessions(options);
     this.#connections = new OperatorConnections({
@@ -72,14 +82,24 @@ export class OperatorHub {
       onText: (session, text) => this.#onText(session, text),
       onDisconnect: (session) => this.#onDisconnect(session),
     });
-    this.#sender = new RequestSender({ ...options, requests });
+    const onSentElsewhere = (request: PendingRequest): void => this.#router.onSentElsewhere(request);
+    this.#sender = new RequestSender({ ...options, requests, onSentElsewhere });
     const parts = { sessions: this.#sessions, connections: this.#connections, sender: this.#sender };
-    this.#router = new RequestRouter({ ...options, ...parts, requests });
-    this.#hookAfter = { ...options, ...parts };
-    // Subscribing and reading happen in the same tick, so that no wait is missed: later ones come as events.
-    const unsubscribe = feed.subscribe((events) => events.forEach(({ event }) => this.#onEvent(event)));
-    for (const wait of store.openWaitIds()) this.#router.open(wait);
-    this.#stops = [unsubscribe, startHousekeeping({ ...options, ...parts })];
+    this.#router = new RequestRouter({ ...options, ...parts, salt: reads.salt, requests });
+    const operatorsOf = treeOperators(reads);
+    const hookAfter = { ...options, ...parts, operatorsOf, claimOnce };
+    this.#intake = new RequestIntake({
+      ...options,
+      operatorsOf,
+      router: this.#router,
+      tellsOfEnds: () => this.#connections.count > 0,
+      onEnd: (event) =>
+        sendHookAfter(hookAfter, event).catch((thrown: unknown) => this.#warn("telling a gate", thrown)),
+    });
+    // Subscribing comes before reading, so that no wait is missed: later ones come as events.
+    const unsubscribe = feed.subscribe((events) => this.#intake.take(events.map(({ event }) => event)));
+    this.#intake.start();
+    this.#stops = [unsubscribe, () => this.#intake.close(), startHousekeeping({ ...options, ...parts })];
   }
 
   /**
@@ -154,6 +174,30 @@ export class OperatorHub {
     await Promise.all([...tellRightsEnded(this.#options, held), ...sessions.map((each) => this.#endRevoked(each))]);
   }
 
+  /** Other nodes changed rows that all nodes share: operators that joined, left or were sent something elsewhere. */
+  followShared(changes: readonly SharedChange[]): void {
+    if (this.#closed) return;
+    runLogged(this.#options.log, "following what other nodes did with operators", () => this.#follow(changes));
+  }
+
+  #follow(changes: readonly SharedChange[]): void {
+    let joined = false;
+    for (const { name, row, gone } of changes) {
+      if (name === "operators" && !gone) joined = !this.#sessions.seenElsewhere(String(row["sid"])) || joined;
+      else if (name === "operators") this.#endedElsewhere(String(row["sid"]));
+      else if (name === "sent" && gone) this.#router.onSentRemoved(Number(row["wait"]));
+    }
+    if (joined) this.#router.routeAllUnassigned();
+  }
+
+  #endedElsewhere(sid: string): void {
+    const session = this.#sessions.removedElsewhere(sid);
+    if (session === undefined) return;
+    session.connection?.close(1000, "operator session torn down");
+    const releasing = this.#router.releaseEndedElsewhere(session);
+    Promise.all(releasing).catch((thrown: unknown) => this.#warn("releasing the requests of an operator", thrown));
+  }
+
   async #endRevoked({ row }: OperatorSession): Promise<void> {
     await this.leave(row.sid, "its key was revoked");
   }
@@ -173,7 +217,8 @@ export class OperatorHub {
     if (session === undefined) return this.#connections.refuse(socket, 1000, "operator session torn down");
     this.#connections.add(session, socket);
     this.#touch(session);
-    this.#router.routeUnassigned(anyOperator);
+    // It may have joined at another node.
+    for (const address of [anyOperator, sid, ...session.row.roles]) this.#router.routeUnassigned(address);
     this.#sender.deliver(session);
   }
 
@@ -182,11 +227,6 @@ export class OperatorHub {
     this.#closed = true;
     for (const stop of this.#stops) stop();
     await this.#connections.close();
-  }
-
-  #onEvent(event: TaskEvent): void {
-    this.#router.onEvent(event);
-    if (this.#connections.count > 0) sendHookAfter(this.#hookAfter, event);
   }
 
   #onText(session: OperatorSession, text: string): void {
@@ -211,6 +251,10 @@ export class OperatorHub {
     if (this.#closed || !this.#sessions.isCurrent(session)) return;
     this.#touch(session);
     runLogged(this.#options.log, "moving an operator's requests", () => this.#router.moveUnsent(session));
+  }
+
+  #warn(what: string, thrown: unknown): void {
+    this.#options.log.warn({ err: toTuttiError(thrown) }, `${what} failed`);
   }
 
   #touch(session: OperatorSession): void {

@@ -64,7 +64,7 @@ export class OperatorSessions {
   /** All that are stored, whichever process they joined at. */
   all(): OperatorSession[] {
     const rows = this.#options.records.operators().filter(({ sid }) => !this.#beingRemoved.has(sid));
-    return rows.map((row) => this.#known.get(row.sid) ?? this.#adopt(row));
+    return rows.map((row) => this.#adopt(row));
   }
 
   /** False once it was removed, also if somebody still holds on to the object. */
@@ -102,7 +102,7 @@ export class OperatorSessions {
     }
     return {
       ok: true,
-      session: this.#known.get(row.sid) ?? this.#adopt(row),
+      session: this.#adopt(row),
       token: this.#tokenFor(row.sid, api_key, key),
     };
   }
@@ -144,6 +144,21 @@ export class OperatorSessions {
   removeIdle(session: OperatorSession): void {
     this.#options.records.removeIdleOperator(session.row.sid, session.row.seen_at);
     this.#forget(session);
+  }
+
+  /** Another process removed it. Returns it if it was known here. */
+  removedElsewhere(sid: string): OperatorSession | undefined {
+    const session = this.#known.get(sid);
+    this.#known.delete(sid);
+    return session;
+  }
+
+  /** Another process joined it or saw it. Returns false if it was not known here. */
+  seenElsewhere(sid: string): boolean {
+    const session = this.#known.get(sid);
+    const row = this.#options.records.operator(sid);
+    if (session !== undefined && row !== undefined) session.row = row;
+    return session !== undefined;
   }
 
   /** Records that the operator was there now. */
@@ -191,6 +206,8 @@ export class OperatorSessions {
   }
 
   #adopt(row: OperatorRow): OperatorSession {
+    const known = this.#known.get(row.sid);
+    if (known !== undefined) return known;
     const session = newOperatorSession(row);
     this.#known.set(row.sid, session);
     return session;

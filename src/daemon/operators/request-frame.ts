@@ -5,7 +5,9 @@ import type { Clock } from "../../ports.ts";
 import { spawnDirective } from "../../protocol/operator/directive.ts";
 import type { ServerFrame } from "../../protocol/operator/frames.ts";
 import { newHandle } from "../../protocol/operator/handle.ts";
+import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import { issueToken, WorkerVerb } from "../../protocol/operator/capability-token.ts";
+import type { OperatorReads } from "../../store/operator-reads.ts";
 import type { LeaseRights, OperatorRow, ServiceRecords } from "../../store/service-records.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
 import { attemptLives } from "./attempt-lives.ts";
@@ -13,11 +15,10 @@ import type { Leases } from "./leases.ts";
 import type { PendingRequest } from "./session-state.ts";
 import { signRequestId } from "./signed-request-id.ts";
 import type { SigningKey } from "./signing-key.ts";
-import type { Store } from "../../store/store.ts";
 
 export interface FrameContext {
-  readonly records: Pick<ServiceRecords, "putHandle">;
-  readonly store: Store;
+  readonly records: Pick<ServiceRecords, "putHandle" | "sent">;
+  readonly reads: OperatorReads;
   readonly clock: Clock;
   readonly signingKey: SigningKey;
   readonly leases: Leases;
@@ -27,41 +28,49 @@ export interface FrameContext {
 
 export interface RequestFrame {
   readonly frame: ServerFrame;
-  /** The rights a spawn carries. They must be committed before the frame is sent. */
-  readonly rights?: LeaseRights;
+  /** The rights a spawn carries. They must be recorded and committed before the frame is sent. */
+  readonly offer?: Offer;
+}
+
+interface Offer {
+  readonly rights: LeaseRights;
+  /** Queues what makes the rights valid, behind the record of whom the request is sent to. */
+  record(): void;
 }
 
 /** Returns undefined for an ask that is no longer there. */
 export async function requestFrame(
   context: FrameContext,
   request: PendingRequest,
-  { sid, api_key }: Pick<OperatorRow, "sid" | "api_key">,
+  operator: Pick<OperatorRow, "sid" | "api_key">,
 ): Promise<RequestFrame | undefined> {
+  const { sid } = operator;
   const { kind, id, task: task_id, due: deadline, agent, attempt } = request;
   const req_id = signRequestId({ sid, kind, id }, context.signingKey);
-  const common = { req_id, task_id, deadline, ...(request.sent ? { redelivered: true as const } : {}) };
+  const before = request.sent || (!request.recorded && context.records.sent(id)?.sid === sid);
+  const common = { req_id, task_id, deadline, ...(before ? { redelivered: true as const } : {}) };
   switch (kind) {
     case "ask": {
-      const question = questionOf(context.store, id);
+      const question = await questionOf(context.reads, id);
       return question === undefined ? undefined : { frame: { type: "ask", ...common, question } };
     }
     case "hook_before":
       return { frame: { type: "hook_before", ...common, agent, attempt } };
     case "spawn": {
-      const { capability_token, worker_handle, rights, lives } = await issueRights(context, request, api_key);
+      const { capability_token, worker_handle, offer, lives } = await issueRights(context, request, operator);
       const facts = { req_id, task_id, agent: oneLine(agent), base_url: context.baseUrl(), worker_handle, lives };
       const directive = spawnDirective(facts);
       return {
         frame: { type: "spawn", ...common, agent, attempt, capability_token, worker_handle, directive },
-        rights,
+        offer,
       };
     }
   }
 }
 
-function questionOf(store: Store, id: number): Record<string, unknown> | undefined {
-  const row = store.waitById(id);
-  const ask = row === undefined ? undefined : askView(store.salt, row);
+async function questionOf(reads: OperatorReads, id: number): Promise<Record<string, unknown> | undefined> {
+  const row = await reads.wait(id);
+  const ask = row === undefined ? undefined : askView(reads.salt, row);
   if (ask === undefined) return undefined;
   const { kind, question, details, choices, answer_schema, deadline } = ask;
   return {
@@ -75,21 +84,23 @@ function questionOf(store: Store, id: number): Record<string, unknown> | undefin
 }
 
 async function issueRights(
-  { records, store, clock, signingKey, leases }: FrameContext,
-  { task, taskRow, attempt, agent }: PendingRequest,
-  apiKey: string,
+  { records, reads, clock, signingKey, leases }: FrameContext,
+  { id: wait, task, taskRow, attempt, agent }: PendingRequest,
+  { sid, api_key: apiKey }: Pick<OperatorRow, "sid" | "api_key">,
 ) {
-  const lives = attemptLives(store, taskRow, attempt);
+  const lives = attemptLives(await reads.waitAt(taskRow, attempt, operatorKeys.spawn));
   const grant = { task, attempt, agent: oneLine(agent), verbs: WorkerVerb.options };
   // The rights must expire later than any that were made void, even if the clock was set back.
   const now = Math.max(clock.now(), leases.voidUntil(taskRow, attempt) - lives.tokenMs + 1);
   const { token, claims } = await issueToken(grant, signingKey.tokens, { now, life: lives.tokenMs });
   const { expires_at } = claims;
   const worker_handle = newHandle();
-  records.putHandle({ digest: secretDigest(worker_handle), claims: JSON.stringify(claims), expires_at });
   const rights: LeaseRights = { task: taskRow, attempt, expires_at };
-  leases.recordOffer(rights, apiKey);
-  return { capability_token: token, worker_handle, rights, lives };
+  const record = (): void => {
+    records.putHandle({ digest: secretDigest(worker_handle), claims: JSON.stringify(claims), expires_at });
+    leases.recordOffer(rights, apiKey, { wait, sid });
+  };
+  return { capability_token: token, worker_handle, offer: { rights, record } satisfies Offer, lives };
 }
 
 /** An agent's name comes from a file. A name of several lines must not become several lines of a directive. */

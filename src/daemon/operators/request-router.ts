@@ -1,10 +1,8 @@
 // Decides which operator session each open request goes to, and moves it on when that operator session ends.
 
-import { askName, idInName } from "../../store/names.ts";
+import { askName } from "../../store/names.ts";
 import type { Tasks } from "../../ports.ts";
-import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { HookVerdict, SpawnAnswer } from "../../protocol/operator/operator-request.ts";
-import { isOperatorLabel, operatorLabel } from "../../protocol/operator/operator-waits.ts";
 import { anyOperator } from "../../protocol/operator/operator-name.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Leases } from "./leases.ts";
@@ -13,11 +11,11 @@ import type { OperatorConnections } from "./operator-connections.ts";
 import type { OperatorSessions } from "./operator-sessions.ts";
 import type { RequestSender } from "./request-sender.ts";
 import { answererOf, type OperatorSession, type PendingRequest } from "./session-state.ts";
-import type { Store } from "../../store/store.ts";
 
 export interface RequestRouterOptions {
   readonly records: Pick<ServiceRecords, "sent" | "removeSent">;
-  readonly store: Store;
+  /** Of the names that the store gives. */
+  readonly salt: string;
   readonly engine: Pick<Tasks, "deliver">;
   readonly leases: Leases;
   readonly sessions: OperatorSessions;
@@ -33,47 +31,50 @@ export class RequestRouter {
     this.#options = options;
   }
 
-  /** Follows the waits of all tasks: those that are opened, opened again, and settled. */
-  onEvent(event: TaskEvent): void {
-    const { requests } = this.#options;
-    switch (event.type) {
-      case "wait.opened":
-        if (isOperatorLabel(event.data.label) && event.data.label !== operatorLabel("result")) {
-          this.open(this.#idOf(event.data.wait));
-        }
-        return;
-      case "wait.reopened":
-        this.#reopen(this.#idOf(event.data.wait));
-        return;
-      case "ask.raised":
-        this.open(this.#idOf(event.data.ask.id));
-        return;
-      case "ask.reopened":
-        this.#reopen(this.#idOf(event.data.ask));
-        return;
-      case "wait.settled":
-        requests.remove(this.#idOf(event.data.wait));
-        return;
-      case "ask.answered":
-      case "ask.expired":
-      case "ask.withdrawn":
-        requests.remove(this.#idOf(event.data.ask));
-        return;
-      default:
-    }
+  /** A request that was sent before stays with the operator session it was sent to, as long as that exists. */
+  open(request: PendingRequest): void {
+    if (!this.#options.requests.add(request)) return;
+    request.sent = this.#sentTo(request) !== undefined;
+    this.#route(request);
   }
 
-  /** A request that was sent before stays with the operator session it was sent to, as long as that exists. */
-  open(wait: number): void {
-    const { store, records, requests, sessions } = this.#options;
-    const row = store.waitById(wait);
-    const request = row === undefined ? undefined : requests.add(row);
-    if (request === undefined) return;
-    const sentTo = records.sent(wait)?.sid;
-    const session = sentTo === undefined ? undefined : sessions.get(sentTo);
-    request.sent = session !== undefined;
-    if (session === undefined) this.#route(request);
-    else this.#assign(request, session);
+  /** Its wait is settled: nobody is asked any more. */
+  close(wait: number): void {
+    this.#options.requests.remove(wait);
+  }
+
+  /** Its wait was settled and is open again: its request has to be sent again. */
+  forgetSent(wait: number): void {
+    this.#options.connections.forgetSent(wait);
+  }
+
+  /**
+   * Another process sent it first. It stays with that operator session, which may connect here one day. If that has ended
+   * since, it is sent after all.
+   */
+  onSentElsewhere(request: PendingRequest): void {
+    request.session?.requests.delete(request.id);
+    request.session = undefined;
+    request.sent = this.#sentTo(request) !== undefined;
+    this.#route(request);
+  }
+
+  /** What is recorded of whom the request was sent to has been removed: somebody else may have it. */
+  onSentRemoved(wait: number): void {
+    const request = this.#options.requests.get(wait);
+    if (request === undefined || this.#sentTo(request) !== undefined) return;
+    const { session } = request;
+    // Those that an operator here has are seen to when it goes.
+    if (session !== undefined && (session.connection !== undefined || request.address !== anyOperator)) return;
+    session?.requests.delete(wait);
+    request.session = undefined;
+    request.sent = false;
+    this.#route(request);
+  }
+
+  /** An operator session joined elsewhere. */
+  routeAllUnassigned(): void {
+    for (const address of this.#options.requests.unassignedAddresses()) this.routeUnassigned(address);
   }
 
   /** Somebody may be there now for the requests that wait for this address. */
@@ -91,21 +92,39 @@ export class RequestRouter {
     return released.map((request) => this.#release(request, session, reason));
   }
 
+  /**
+   * The operator session was ended by another process, which has seen to the requests that it knew of. What was sent to
+   * that session is released here too; of two answers the first counts. Everything else waits for another operator.
+   */
+  releaseEndedElsewhere(session: OperatorSession): Promise<void>[] {
+    const released = inOrder(session.requests.values());
+    session.requests.clear();
+    const { sid } = session.row;
+    return released.map(async (request) => {
+      if (this.#options.records.sent(request.id)?.sid === sid) {
+        return this.#release(request, session, "it was ended through another node");
+      }
+      request.session = undefined;
+      request.sent = false;
+      this.#route(request);
+    });
+  }
+
   /** The operator has lost its connection: a request for `any` that was not sent yet may go to another operator. */
   moveUnsent(session: OperatorSession): void {
     for (const request of session.requests.values()) {
       if (request.sent || request.address !== anyOperator) continue;
       session.requests.delete(request.id);
       // It may have been recorded as sent just before the connection was lost.
-      this.#options.records.removeSent(request.id, session.row.sid);
-      this.#route(request);
+      this.#takeBack(request, session.row.sid);
+      this.#place(request);
     }
   }
 
   async #release(request: PendingRequest, session: OperatorSession, reason: string): Promise<void> {
-    const { engine, store, leases } = this.#options;
+    const { engine, salt, leases } = this.#options;
     const { kind, taskRow, attempt } = request;
-    const wait = askName(store.salt, request.id);
+    const wait = askName(salt, request.id);
     const why = `the operator ${session.row.sid} left: ${reason}`;
     const by = answererOf(session);
     if (kind === "hook_before") {
@@ -114,19 +133,24 @@ export class RequestRouter {
       // No operator will ever have that sid again.
       await engine.deliver(wait, { value: null, ok: false, error: why } satisfies SpawnAnswer, by);
     } else {
-      if (kind === "spawn") leases.voidOffer(taskRow, attempt);
+      this.#takeBack(request, session.row.sid);
       request.session = undefined;
       request.sent = false;
-      this.#route(request);
+      this.#place(request);
     }
   }
 
-  #reopen(wait: number): void {
-    this.#options.connections.forgetSent(wait);
-    this.open(wait);
+  #route(request: PendingRequest): void {
+    const { records, sessions } = this.#options;
+    const sid = records.sent(request.id)?.sid;
+    const sentTo = sid === undefined ? undefined : sessions.get(sid);
+    if (sentTo !== undefined) return this.#assign(request, sentTo);
+    // That operator session was ended by a process that did not know of this request.
+    if (sid !== undefined) this.#takeBack(request, sid);
+    this.#place(request);
   }
 
-  #route(request: PendingRequest): void {
+  #place(request: PendingRequest): void {
     const { leases, sessions, requests } = this.#options;
     // If a worker has the task already, its lease decides what comes next.
     if (request.kind === "spawn" && leases.isTaken(request.taskRow, request.attempt)) return;
@@ -135,13 +159,22 @@ export class RequestRouter {
     else this.#assign(request, session);
   }
 
+  /** The operator session that it is recorded as sent to, if that still exists. */
+  #sentTo({ id }: PendingRequest): OperatorSession | undefined {
+    const sid = this.#options.records.sent(id)?.sid;
+    return sid === undefined ? undefined : this.#options.sessions.get(sid);
+  }
+
+  /** What was offered to that operator session is void, and the request can be sent to another one. */
+  #takeBack({ id: wait, kind, taskRow, attempt }: PendingRequest, sid: string): void {
+    const { leases, records } = this.#options;
+    if (kind === "spawn") leases.voidOffer(taskRow, attempt, { wait, sid });
+    records.removeSent(wait, sid);
+  }
+
   #assign(request: PendingRequest, session: OperatorSession): void {
     this.#options.requests.assign(request, session);
     this.#options.sender.deliver(session);
-  }
-
-  #idOf(name: string): number {
-    return idInName(this.#options.store.salt, name) ?? 0;
   }
 }
 

@@ -8,10 +8,13 @@ import { connected, joined, type Kit, openKit, operatorTask } from "../../../tes
 import { settle } from "../../../test/support/settle.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
+import { operatorReads } from "../../store/sqlite/operator-reads.ts";
 import { openForReading } from "../../store/sqlite/database.ts";
 import { OpenRequests } from "./open-requests.ts";
 import { OperatorConnection } from "./operator-connection.ts";
+import { requestReader } from "./read-requests.ts";
 import { newOperatorSession } from "./session-state.ts";
+import { treeOperators } from "./tree-operators.ts";
 
 function handlesOf(kit: Kit): number {
   const { database, close } = openForReading(kit.folder);
@@ -48,7 +51,9 @@ test("a settled request is forgotten by its connection and by its address", asyn
   await kit.engine.start(operatorTask({ operator: "builder" }));
   await until(() => kit.store.openWaits().length === 2);
   const row = kit.store.openWaits().find(({ key }) => key === "spawn") ?? assert.fail();
-  const requests = new OpenRequests(kit.store);
+  const reads = operatorReads(kit.store);
+  const [request = assert.fail()] = await requestReader(reads, treeOperators(reads))([row.id]);
+  const requests = new OpenRequests();
   const session = newOperatorSession({
     sid: "op-1",
     digest: "",
@@ -59,14 +64,14 @@ test("a settled request is forgotten by its connection and by its address", asyn
   });
   const connection = new OperatorConnection(peer.socket, { onText: () => {}, onClose: () => {}, now: () => 0 });
   session.connection = connection;
-  const request = requests.add(row) ?? assert.fail();
+  assert.deepEqual([requests.add(request), requests.add(request)], [true, false]);
   requests.unassign(request);
   assert.deepEqual(requests.unassignedFor("builder"), [request]);
   requests.assign(request, session);
   assert.deepEqual(requests.unassignedFor("builder"), []);
   connection.sentWaits.add(row.id);
   requests.remove(row.id);
-  assert.deepEqual([session.requests.size, connection.sentWaits.size, requests.has(row.id)], [0, 0, false]);
+  assert.deepEqual([session.requests.size, connection.sentWaits.size, requests.get(row.id)], [0, 0, undefined]);
 });
 
 test("a request for `any` that was not sent before the connection was lost goes to another operator", async (t) => {

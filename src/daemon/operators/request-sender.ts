@@ -12,6 +12,8 @@ import { answererOf, type OperatorSession, type PendingRequest } from "./session
 
 export interface RequestSenderOptions extends FrameContext {
   readonly records: Pick<ServiceRecords, "putHandle" | "sent" | "putSent">;
+  /** The request was sent to another operator session first. */
+  readonly onSentElsewhere: (request: PendingRequest) => void;
   readonly requests: OpenRequests;
   readonly engine: Pick<Tasks, "deliver">;
   /** Resolves when everything queued so far is on disk. */
@@ -65,27 +67,34 @@ export class RequestSender {
   }
 
   async #sendBatch(session: OperatorSession, batch: readonly PendingRequest[]): Promise<void> {
-    const { records, clock, committed, store, requests } = this.#options;
+    const { records, clock, committed, reads, requests, onSentElsewhere } = this.#options;
     const { connection } = session;
     const { sid } = session.row;
     const built = await Promise.all(
       batch.map(async (request) => ({ request, built: await this.#build(request, session) })),
     );
-    const assigned = built.filter(({ request }) => request.session === session);
-    for (const { request } of assigned) records.putSent({ wait: request.id, sid, at: clock.now() });
+    const isAssigned = (request: PendingRequest): boolean =>
+      requests.get(request.id) === request && request.session === session;
+    const assigned = built.filter(({ request }) => isAssigned(request));
+    for (const { request, built: made } of assigned) {
+      records.putSent({ wait: request.id, sid, at: clock.now() });
+      request.recorded = true;
+      made?.offer?.record();
+    }
     await committed();
+    const waiting = new Set((await reads.unsettled(assigned.map(({ request }) => request.id))).map(({ id }) => id));
     for (const { request, built: made } of assigned) {
       if (session.connection !== connection || connection === undefined || !connection.isOpen) return;
       // It was settled, or assigned to another operator session, while the rows were written.
-      if (!requests.has(request.id) || request.session !== session) continue;
+      if (!isAssigned(request)) continue;
       if (records.sent(request.id)?.sid !== sid) {
-        requests.unassign(request);
+        onSentElsewhere(request);
         continue;
       }
       // A worker took the task meanwhile, or these rights are void: the next round decides anew.
-      if (made?.rights !== undefined && !this.#options.leases.offerStands(made.rights)) continue;
+      if (made?.offer !== undefined && !this.#options.leases.offerStands(made.offer.rights)) continue;
       connection.sentWaits.add(request.id);
-      if (made === undefined || store.answer(request.id) !== undefined) continue;
+      if (made === undefined || !waiting.has(request.id)) continue;
       request.sent = true;
       if (!connection.send(made.frame)) return;
     }
@@ -93,15 +102,17 @@ export class RequestSender {
 
   /** If the frame cannot be built, a spawn fails instead of waiting for nothing. An ask can still be answered by a person. */
   async #build(request: PendingRequest, session: OperatorSession): Promise<RequestFrame | undefined> {
-    const { engine, store, log } = this.#options;
+    const { engine, reads, log } = this.#options;
     try {
       return await requestFrame(this.#options, request, session.row);
     } catch (thrown) {
-      const { message } = toTuttiError(thrown);
+      const { message, retry } = toTuttiError(thrown);
+      // The records cannot be read at the moment: it is sent later.
+      if (retry !== "never") throw thrown;
       log.warn({ task: request.task, err: thrown }, "the frame of a request could not be built");
       if (request.kind === "spawn") {
         const value: SpawnAnswer = { value: null, ok: false, error: `it could not be offered: ${message}` };
-        await engine.deliver(askName(store.salt, request.id), value, answererOf(session));
+        await engine.deliver(askName(reads.salt, request.id), value, answererOf(session));
       }
       return undefined;
     }

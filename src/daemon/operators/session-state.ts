@@ -24,6 +24,8 @@ export interface PendingRequest {
   session: OperatorSession | undefined;
   /** A frame was sent to the operator session it is assigned to, over this connection or an earlier one. */
   sent: boolean;
+  /** This process recorded to whom it is sent. If it is recorded and not so, another process sent it. */
+  recorded: boolean;
 }
 
 export interface OperatorSession {
@@ -36,10 +38,14 @@ export interface OperatorSession {
   sending: boolean;
   /** There may be more to send than was seen when the sending began. */
   recheck: boolean;
+  /** Resolves when the replies that came so far have been looked up: they are delivered in the order in which they came. */
+  replies: Promise<unknown>;
 }
 
+const none: Promise<unknown> = Promise.resolve();
+
 export function newOperatorSession(row: OperatorRow): OperatorSession {
-  return { row, requests: new Map(), connection: undefined, sending: false, recheck: false };
+  return { row, requests: new Map(), connection: undefined, sending: false, recheck: false, replies: none };
 }
 
 export function spawnCount({ requests }: OperatorSession): number {

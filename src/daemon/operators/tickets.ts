@@ -12,6 +12,8 @@ export interface TicketContext {
   /** Resolves when everything queued so far is on disk. */
   readonly committed: () => Promise<void>;
   readonly clock: Clock;
+  /** Brings in what other nodes changed of shared records; absent where there is one process. */
+  readonly catchUp?: () => Promise<void>;
 }
 
 /** The operator session that a ticket is for; the ticket ends with the API key of that session. */
@@ -40,10 +42,12 @@ export async function issueTicket(
  * The claim on the stored row decides: of two processes that are shown the same ticket, one accepts it.
  */
 export async function redeemTicket(
-  { records, committed, clock }: TicketContext,
+  { records, committed, clock, catchUp }: TicketContext,
   { sid, ticket }: { readonly sid: string; readonly ticket: string },
 ): Promise<boolean> {
   const digest = secretDigest(ticket);
+  // It may have been issued by another node just now.
+  if (records.ticket(digest) === undefined) await catchUp?.();
   const found = records.ticket(digest);
   if (found === undefined || found.claim !== null) return false;
   const claim = randomUUID();

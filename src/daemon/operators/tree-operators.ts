@@ -3,18 +3,20 @@
 import { z } from "zod";
 
 import { TreeOperators } from "../../protocol/invocation/invocation-file.ts";
-import type { Store } from "../../store/store.ts";
+import type { OperatorReads } from "../../store/operator-reads.ts";
 
 const maxCached = 1024;
 const RootBody = z.object({ input: z.object({ operators: TreeOperators.optional() }) });
 
 /** Looks up the operators of a tree by its root. Caches them: the input of a root never changes. */
-export function treeOperators(store: Pick<Store, "task">): (root: number) => TreeOperators {
+export function treeOperators(
+  reads: Pick<OperatorReads, "recordWithOperators">,
+): (root: number) => Promise<TreeOperators> {
   const cache = new Map<number, TreeOperators>();
-  return (root) => {
+  return async (root) => {
     const cached = cache.get(root);
     if (cached !== undefined) return cached;
-    const body = store.task(root)?.body;
+    const body = await reads.recordWithOperators(root);
     const found = (body === undefined ? undefined : RootBody.safeParse(JSON.parse(body)).data?.input.operators) ?? {};
     const [oldest] = cache.keys();
     if (cache.size >= maxCached && oldest !== undefined) cache.delete(oldest);

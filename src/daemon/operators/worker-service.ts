@@ -35,9 +35,14 @@ export interface WorkerServiceOptions extends Omit<WorkerAskContext, "records"> 
   readonly leases: Leases;
 }
 
-export interface WorkerService {
+export interface WorkerService extends WorkerCalls {
   /** Why this was never a secret of a worker. One that has expired was, so it is no guess. */
   whyUnknown(bearer: string | undefined): Promise<WorkerRefusal | undefined>;
+  /** The same calls for other nodes, which have asked who runs the task; absent where there is one process. */
+  readonly forOtherNodes?: WorkerCalls;
+}
+
+export interface WorkerCalls {
   prompt(bearer: string | undefined, query: WorkerPromptQuery): Promise<WorkerReply<WorkerPrompt>>;
   result(bearer: string | undefined, body: WorkerResult): Promise<WorkerReply<WorkerRecorded>>;
   /** The text is the result, without the white space at its end. */

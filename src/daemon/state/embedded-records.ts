@@ -1,6 +1,7 @@
 // The records of a service that works alone, in its state folder.
 
 import type { Engine } from "../../engine/engine.ts";
+import { operatorReads } from "../../store/sqlite/operator-reads.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { openView } from "../../store/sqlite/sqlite-view.ts";
 import type { KeptRecords } from "./kept-records.ts";
@@ -12,6 +13,7 @@ export function openEmbeddedRecords(folder: string): KeptRecords {
   return {
     store,
     view,
+    reads: operatorReads(store),
     own: store.records,
     shared: undefined,
     news: store,

@@ -1,8 +1,11 @@
 // Where a service keeps its records: in its own state folder, or in a database that several nodes share.
 
+import type { TreeOwner } from "../../cluster/tree-owner.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
 import type { TuttiError } from "../../protocol/error.ts";
+import type { SharedChange } from "../../store/postgres/shared-rows.ts";
+import type { OperatorReads } from "../../store/operator-reads.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
@@ -29,10 +32,14 @@ export interface SharedByNodes {
   checkToken(token: string | undefined, request: NodeRequest): number;
   /** What people agreed to, and the secrets of the cluster. */
   readonly documents: Documents;
-  /** Called when any node has changed service records, after they are here. */
-  onShared(listener: () => void): () => void;
+  /** Called with service records that any node has changed, after they are here. */
+  onShared(listener: (changes: readonly SharedChange[]) => void): () => void;
   /** Brings in what other nodes have recorded so far, such as a key that was just made. */
   catchUp(): Promise<void>;
+  /** The node that runs the tree of the task; waits while the tree changes hands. */
+  readonly ownerOf: (task: number, signal?: AbortSignal) => Promise<TreeOwner>;
+  /** True for one caller only, on whichever node. */
+  readonly claimOnce: (what: string) => Promise<boolean>;
   /** Resolves when every living node acts on what this node has recorded in service records. */
   seenByAll(): Promise<void>;
 }
@@ -42,6 +49,8 @@ export interface KeptRecords {
   readonly store: Store & { readonly records: ServiceRecords };
   /** Everything, wherever it is. */
   readonly view: StoreView;
+  /** What operators need of trees, wherever they are. */
+  readonly reads: OperatorReads;
   readonly own: OwnSettings;
   readonly shared: SharedByNodes | undefined;
   /** Tells when there are new events to be read, and when nothing can be written any more. */

@@ -25,6 +25,7 @@ import { takeLock } from "../../store/sqlite/lock.ts";
 import { openEmbeddedRecords } from "./embedded-records.ts";
 import type { KeptRecords } from "./kept-records.ts";
 import { openEventFeed } from "./event-feed.ts";
+import { followShared } from "./follow-shared.ts";
 import { liveRelay } from "./live-relay.ts";
 import { watchDiskSpace } from "./disk-space.ts";
 import { InsightIndex } from "../insight/insight-index.ts";
@@ -43,6 +44,7 @@ import { StartGoal } from "../../protocol/api/goal-shapes.ts";
 import { goalStarter } from "./start-goal.ts";
 import { invocationStarter } from "./start-invocation.ts";
 import { historyBefore } from "./thread-messages.ts";
+import { routedWorkers } from "../operators/worker-routing.ts";
 import { workerService } from "../operators/worker-service.ts";
 import { SecretKeeper } from "../secrets/secret-keeper.ts";
 import { collectSecrets } from "../secrets/collect-secrets.ts";
@@ -127,7 +129,8 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const redact = (text: string): string => secrets.redact(text);
     const live = liveRelay(secrets);
     const keys = new Keys({ records, own, committed, shared });
-    const pages = new PageTokens({ records, committed, keys, clock });
+    const ofNodes = shared === undefined ? {} : { catchUp: () => shared.catchUp(), claimOnce: shared.claimOnce };
+    const pages = new PageTokens({ records, committed, keys, clock, ...ofNodes });
     const leases = new Leases({ salt: store.salt, records, committed, clock, keys });
     fixedRunners = {
       command: gated(approved("command", commandRunner({ offLimits: [folder] }))),
@@ -199,8 +202,19 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     let url: string | null = null;
     let idle: ReturnType<typeof watchIdleSessions> | undefined;
     const base = { store, records, committed, feed, engine, clock, leases, keys, signingKey, log };
-    const operators = new OperatorHub({ ...base, baseUrl: () => url ?? "http://127.0.0.1" });
-    const workers = workerService({ ...base, workerQuotas: new WorkerQuotas() });
+    const operators = new OperatorHub({
+      ...base,
+      ...ofNodes,
+      reads: kept.reads,
+      engine: tasks,
+      baseUrl: () => url ?? "http://127.0.0.1",
+    });
+    if (shared !== undefined) opened.unshift(followShared({ shared, pages, operators }));
+    const workersHere = workerService({ ...base, ...ofNodes, workerQuotas: new WorkerQuotas() });
+    const workers =
+      shared === undefined
+        ? workersHere
+        : routedWorkers(workersHere, { ...base, ...ofNodes, salt: store.salt, ownerOf: shared.ownerOf });
     const logged = (thrown: unknown): void =>
       log.warn({ err: thrown }, "what came from a revoked key could not be ended");
     // Before the tasks are taken up they cannot be told. Until then no operator and no worker is let in either.

@@ -25,6 +25,8 @@ export interface PageTokensOptions {
   readonly committed: () => Promise<void>;
   readonly keys: Pick<Keys, "holder">;
   readonly clock: Pick<Clock, "now">;
+  /** Brings in what other nodes changed of shared records; absent where there is one process. */
+  readonly catchUp?: () => Promise<void>;
 }
 
 /** The token of a page, by its digest, and when it ends. */
@@ -76,6 +78,8 @@ export class PageTokens {
   async exchange(code: string): Promise<SignedInPage | undefined> {
     const { records, committed, keys, clock } = this.#options;
     const digest = secretDigest(code);
+    // It may have been made at another node just now.
+    if (records.ticket(digest) === undefined) await this.#options.catchUp?.();
     const found = records.ticket(digest);
     if (found === undefined || found.sid !== codeOwner || found.claim !== null) return undefined;
     const claim = randomUUID();
@@ -118,6 +122,11 @@ export class PageTokens {
   async end(digest: string): Promise<void> {
     this.#options.records.dropPageToken(digest);
     await this.#options.committed();
+    this.ended(digest);
+  }
+
+  /** The token is gone, perhaps because its page signed out at another node. */
+  ended(digest: string): void {
     for (const listener of this.#onEnded) listener(digest);
   }
 

@@ -4,8 +4,10 @@ import { join } from "node:path";
 
 import { ClusterTasks } from "../../cluster/cluster-tasks.ts";
 import { beginLife, type Life } from "../../cluster/node-life.ts";
+import { ownerOf } from "../../cluster/tree-owner.ts";
 import { seenByAll } from "../../cluster/seen-by-all.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { operatorReads } from "../../store/postgres/operator-reads.ts";
 import { joinDatabase, openPostgresStore } from "../../store/postgres/postgres-store.ts";
 import { openPostgresView } from "../../store/postgres/postgres-view.ts";
 import { fencedError } from "../../store/postgres/storage-error.ts";
@@ -50,6 +52,7 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
   return {
     store,
     view,
+    reads: operatorReads(node, joined.salt),
     own: {
       setting: (name) => store.records.setting(ownName(name)),
       putSetting: (name, value) => store.records.putSetting(ownName(name), value),
@@ -60,7 +63,6 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
         const sql = "UPDATE nodes SET url = $2, certificate = $3 WHERE incarnation = $1";
         await node.rows(sql, [node.incarnation, url, certificate]);
       },
-      catchUp: () => node.catchUp(),
       key,
       linkTo: (target) => linkTo(target, { key, from: node.incarnation, insecure }),
       fetchFrom: (target) => nodeFetch(target, { key, from: node.incarnation, insecure }),
@@ -71,6 +73,15 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
         key: () => key,
       }),
       onShared: (listener) => node.onShared(listener),
+      catchUp: () => node.catchUp(),
+      async ownerOf(task, signal) {
+        if (life === undefined) throw new TuttiError("busy", "this node is starting; ask again soon");
+        return ownerOf(life, task, signal);
+      },
+      async claimOnce(what) {
+        const [claimed] = await node.rows("SELECT claim_once($1) AS mine", [what]);
+        return claimed?.["mine"] === 1;
+      },
       seenByAll: () => seenByAll(node),
     },
     news: {

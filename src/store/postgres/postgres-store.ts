@@ -14,7 +14,7 @@ import { listenTo } from "./listener.ts";
 import { idsIn, type LoadedTrees, loadTrees } from "./load-trees.ts";
 import { stamper } from "./sequence.ts";
 import { changeDocument, type DocumentRow, type NewDocument } from "./shared-documents.ts";
-import { allShared, type SharedRows } from "./shared-rows.ts";
+import { allShared, type SharedChange, type SharedRows } from "./shared-rows.ts";
 import { storageError } from "./storage-error.ts";
 import { storedText } from "./stored-text.ts";
 import { openTreeCache } from "./tree-cache.ts";
@@ -57,9 +57,9 @@ export interface NodeStore {
   forget(roots: readonly number[]): void;
   /** Called when any node has given events their place in the sequence. */
   onStamp(listener: () => void): () => void;
-  /** Called when another node changed shared rows, after they are in. */
-  onShared(listener: () => void): () => void;
-  /** Brings in what other nodes changed of the shared rows, and acts on it. */
+  /** Called with shared rows that were changed, by this node or another one, after they are in. */
+  onShared(listener: (changes: readonly SharedChange[]) => void): () => void;
+  /** Resolves when every change of shared rows is in that any node had committed when this was called. */
   catchUp(): Promise<void>;
   /** Asks every node to say that it has acted on the shared rows up to this version. */
   askToAcknowledge(version: number): Promise<void>;
@@ -126,7 +126,7 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
   const cache = openTreeCache(cacheFolder, salt);
   cache.apply([], shared.changes);
   const onStamp = new Set<() => void>();
-  const onShared = new Set<() => void>();
+  const onShared = new Set<(changes: readonly SharedChange[]) => void>();
   const onCommand = new Set<(payload: string) => void>();
   const reads = readsFrom(address);
   const ids = new TreeIds(node.numbers, () => void fetchNumbers());
@@ -147,15 +147,12 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     version: shared.version,
     connect: () => connectTo(address),
     closes: ({ values: [task] }) => (ids.ended(Number(task)) ? rootOf(Number(task)) : undefined),
+    onShared: (changes) => onShared.forEach((listen) => tell(listen, changes)),
     onClosed: (roots) => closed.push(...roots),
   });
   const stamping = stamper(() => listener.client());
-  const actOnShared = async (): Promise<void> => {
-    await writer.catchUp();
-    for (const listen of onShared) listen();
-  };
   const acknowledge = async (): Promise<void> => {
-    await actOnShared();
+    await writer.catchUp();
     const sql = "UPDATE nodes SET seen_version = GREATEST(seen_version, $2) WHERE incarnation = $1";
     await reads.rows(sql, [incarnation, writer.version]);
   };
@@ -163,7 +160,7 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     if (channel === "events") for (const listen of onStamp) listen();
     else if (channel === "commands") for (const listen of onCommand) listen(payload);
     // What is missed because the connection is lost is seen to when it is back.
-    else (channel === "shared" ? actOnShared() : acknowledge()).catch(() => undefined);
+    else (channel === "shared" ? writer.catchUp() : acknowledge()).catch(() => undefined);
   });
   const forget = (roots: readonly number[]): void => {
     cache.forget(roots);
@@ -232,7 +229,6 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
       if (closing !== undefined) throw new TuttiError("stopped", "this node is being stopped or joins anew");
       return reads.rows(sql, values).catch((thrown: unknown) => Promise.reject(storageError(thrown)));
     },
-    catchUp: actOnShared,
     async results(tasks) {
       const found = await reads.rows("SELECT * FROM results WHERE task = ANY($1)", [tasks]);
       return found.map(resultIn);
@@ -252,12 +248,24 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     },
     onStamp: subscribing(onStamp),
     onShared: subscribing(onShared),
+    catchUp: () => writer.catchUp().catch((thrown: unknown) => Promise.reject(storageError(thrown))),
     fail: (failure) => writer.fail(failure),
     close,
   };
 }
 
-function subscribing(to: Set<() => void>): (listen: () => void) => () => void {
+/** A mistake of a listener must not keep a commit from being known. It ends the process with its stack. */
+function tell<T>(listen: (news: T) => void, news: T): void {
+  try {
+    listen(news);
+  } catch (thrown) {
+    setImmediate(() => {
+      throw thrown;
+    });
+  }
+}
+
+function subscribing<T>(to: Set<T>): (listen: T) => () => void {
   return (listen) => {
     to.add(listen);
     return () => to.delete(listen);

@@ -4,6 +4,7 @@ import { commandsSql } from "./commands-sql.ts";
 import { commitSql } from "./commit-sql.ts";
 import { documentsSql } from "./documents-sql.ts";
 import { membershipSql } from "./membership-sql.ts";
+import { operatorsSql } from "./operators-sql.ts";
 import { sharedSql } from "./shared-sql.ts";
 
 /** Rows of trees have the columns of the embedded store. Only the node that owns a tree writes its rows. */
@@ -83,5 +84,5 @@ END $$;
 `;
 
 export const migrations: readonly string[] = [
-  [treeTables, sequenceTables, sharedSql, documentsSql, membershipSql, commandsSql, commitSql].join("\n"),
+  [treeTables, sequenceTables, sharedSql, documentsSql, membershipSql, commandsSql, operatorsSql, commitSql].join("\n"),
 ];

@@ -25,6 +25,8 @@ export const sharedTables = {
 
 const untaken = "leases.fetched_at IS NULL AND leases.posted_at IS NULL";
 const inForce = "leases.void_until < v[3]::bigint AND leases.revoked_at IS NULL";
+const isSentTo = (wait: string, sid: string): string =>
+  `(${wait} IS NULL OR EXISTS (SELECT 1 FROM sent WHERE wait = ${wait}::bigint AND sid = ${sid}))`;
 const roles = (value: string): string => `(SELECT r.value FROM jsonb_array_elements_text(${value}::jsonb) AS r(value))`;
 
 /** By the names of the embedded store's writes. `v` holds the values of one, in their order. */
@@ -64,12 +66,14 @@ const changes: Readonly<Record<Exclude<NodeWrite, TreeWrite>, string>> = {
   dropPageToken: `DELETE FROM page_tokens WHERE digest = v[1]`,
   trimPageTokens: `DELETE FROM page_tokens WHERE expires_at < v[1]::bigint OR (api_key = v[2] AND digest NOT IN
     (SELECT digest FROM page_tokens WHERE api_key = v[2] ORDER BY created_at DESC LIMIT v[3]::bigint))`,
-  offerLease: `INSERT INTO leases VALUES (v[1]::bigint, v[2]::int, v[3]::bigint, NULL, NULL, 0, v[4], NULL)
+  offerLease: `INSERT INTO leases SELECT v[1]::bigint, v[2]::int, v[3]::bigint, NULL, NULL, 0, v[4], NULL
+    WHERE ${isSentTo("v[6]", "v[7]")}
     ON CONFLICT (task, attempt) DO UPDATE SET due = excluded.due, api_key = excluded.api_key, revoked_at = NULL,
       void_until = CASE WHEN leases.due <= v[5]::bigint THEN GREATEST(leases.void_until, leases.due)
         ELSE leases.void_until END
     WHERE ${untaken}`,
-  voidOffer: `UPDATE leases SET void_until = due WHERE task = v[1]::bigint AND attempt = v[2]::int AND ${untaken}`,
+  voidOffer: `UPDATE leases SET void_until = due
+    WHERE task = v[1]::bigint AND attempt = v[2]::int AND ${untaken} AND ${isSentTo("v[3]", "v[4]")}`,
   recordFetch: `INSERT INTO leases VALUES (v[1]::bigint, v[2]::int, v[3]::bigint, v[4]::bigint, NULL, 0, '', NULL)
     ON CONFLICT (task, attempt) DO UPDATE SET
       due = CASE WHEN leases.posted_at IS NULL THEN v[3]::bigint ELSE GREATEST(leases.due, v[5]::bigint) END,

@@ -9,7 +9,7 @@ import type { WriteQueue } from "../sqlite/writer.ts";
 import { type NodeWrite, valuesOf, type Write } from "./batch-rows.ts";
 import { commitCall } from "./commit-sql.ts";
 import { ask } from "./database-connection.ts";
-import { sharedSince } from "./shared-rows.ts";
+import { type SharedChange, sharedSince } from "./shared-rows.ts";
 import { awayError, isLostConnection, storageError } from "./storage-error.ts";
 import type { TreeCache } from "./tree-cache.ts";
 
@@ -35,6 +35,8 @@ export interface WriterOptions {
   readonly connect: () => Promise<pg.Client>;
   /** The root of the tree that this write ends; undefined for any other write. */
   readonly closes: (write: Write) => number | undefined;
+  /** Told of shared rows that changed, by this node or another one, once they are in the cache. Must not throw. */
+  readonly onShared: (changes: readonly SharedChange[]) => void;
   /** Told of the trees that are over, when that is durable. */
   readonly onClosed: (roots: Iterable<number>) => void;
 }
@@ -56,6 +58,7 @@ export class BatchWriter implements WriteQueue {
   #failure: TuttiError | undefined;
   #version: number;
   #catchingUp: Promise<void> = Promise.resolve();
+  #nextCatchUp: Promise<void> | undefined;
   #closing = false;
   /** How often a batch was sent again because its answer was lost. */
   resent = 0;
@@ -120,8 +123,15 @@ export class BatchWriter implements WriteQueue {
 
   /** Brings in what other nodes changed of the shared rows. */
   catchUp(): Promise<void> {
-    this.#catchingUp = this.#catchingUp.catch(() => undefined).then(() => this.#followShared([]));
-    return this.#catchingUp;
+    // One that has not begun yet brings in everything that was committed until now.
+    this.#nextCatchUp ??= this.#catchingUp
+      .catch(() => undefined)
+      .then(() => {
+        this.#nextCatchUp = undefined;
+        return this.#followShared([]);
+      });
+    this.#catchingUp = this.#nextCatchUp;
+    return this.#nextCatchUp;
   }
 
   /** Nothing more is accepted. Whoever waits for a commit is told why. */
@@ -170,7 +180,9 @@ export class BatchWriter implements WriteQueue {
     const { version, changes } = await this.#insisting((client) => sharedSince(client, this.#version));
     const isNew = version > this.#version;
     this.#options.cache.apply(writes, isNew ? changes : []);
-    if (isNew) this.#version = version;
+    if (!isNew) return;
+    this.#version = version;
+    this.#options.onShared(changes);
   }
 
   /** Tries until the database answers; every call made here may be made twice. */

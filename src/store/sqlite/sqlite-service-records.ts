@@ -68,9 +68,10 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
     lease: one("SELECT * FROM leases WHERE task = ? AND attempt = ?", leaseIn),
     leasesOfKey: all(`${openLeases} WHERE leases.api_key = ?`, leaseIn),
     revokedLeases: all(`${openLeases} WHERE leases.revoked_at IS NOT NULL`, leaseIn),
-    offerLease: ({ task, attempt, expires_at }, { apiKey, at }) =>
-      writer.push("offerLease", [task, attempt, expires_at, apiKey, at]),
-    voidOffer: (task, attempt) => writer.push("voidOffer", [task, attempt]),
+    offerLease: ({ task, attempt, expires_at }, { apiKey, at, sentTo }) =>
+      writer.push("offerLease", [task, attempt, expires_at, apiKey, at, sentTo?.wait ?? null, sentTo?.sid ?? null]),
+    voidOffer: (task, attempt, sentTo) =>
+      writer.push("voidOffer", [task, attempt, sentTo?.wait ?? null, sentTo?.sid ?? null]),
     recordFetch: ({ task, attempt, expires_at }, { at, due }) =>
       writer.push("recordFetch", [task, attempt, expires_at, at, due]),
     recordProgress: ({ task, attempt, expires_at }, { at, due }) =>

@@ -8,6 +8,8 @@ const replace = (table: string, columns: number): string =>
   `INSERT OR REPLACE INTO ${table} VALUES (${marks(columns)})`;
 
 const untaken = "fetched_at IS NULL AND posted_at IS NULL";
+const isSentTo = (wait: string, sid: string): string =>
+  `(${wait} IS NULL OR EXISTS (SELECT 1 FROM sent WHERE wait = ${wait} AND sid = ${sid}))`;
 const inForce = "void_until < ?3 AND revoked_at IS NULL";
 
 /** The values of an insert are the table's columns in their order. */
@@ -78,11 +80,13 @@ export const writes = {
   dropPageToken: "DELETE FROM page_tokens WHERE digest = ?",
   trimPageTokens: `DELETE FROM page_tokens WHERE expires_at < ?1 OR (api_key = ?2 AND digest NOT IN
     (SELECT digest FROM page_tokens WHERE api_key = ?2 ORDER BY created_at DESC LIMIT ?3))`,
-  offerLease: `INSERT INTO leases VALUES (?1, ?2, ?3, NULL, NULL, 0, ?4, NULL) ON CONFLICT (task, attempt) DO UPDATE SET
+  offerLease: `INSERT INTO leases SELECT ?1, ?2, ?3, NULL, NULL, 0, ?4, NULL WHERE ${isSentTo("?6", "?7")}
+    ON CONFLICT (task, attempt) DO UPDATE SET
       due = excluded.due, api_key = excluded.api_key, revoked_at = NULL,
       void_until = CASE WHEN due <= ?5 THEN MAX(void_until, due) ELSE void_until END
     WHERE ${untaken}`,
-  voidOffer: `UPDATE leases SET void_until = due WHERE task = ? AND attempt = ? AND ${untaken}`,
+  voidOffer: `UPDATE leases SET void_until = due
+    WHERE task = ?1 AND attempt = ?2 AND ${untaken} AND ${isSentTo("?3", "?4")}`,
   recordFetch: `INSERT INTO leases VALUES (?1, ?2, ?3, ?4, NULL, 0, '', NULL) ON CONFLICT (task, attempt) DO UPDATE SET
       due = CASE WHEN posted_at IS NULL THEN ?3 ELSE MAX(due, ?5) END, fetched_at = COALESCE(fetched_at, ?4)
     WHERE ${inForce}`,

@@ -1,6 +1,7 @@
 // Serves the workers of operators. The worker service checks their secret for every operation; its refusals become HTTP errors here.
 
 import type { WorkerReply } from "../../operators/worker-reply.ts";
+import type { WorkerCalls } from "../../operators/worker-service.ts";
 import type { Caller } from "../authorize.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
@@ -10,12 +11,16 @@ import { workerError } from "../worker-error.ts";
 type WorkerRoute = "workerPrompt" | "workerResult" | "workerSubmit" | "workerEvents" | "workerAsk";
 
 export function workerHandlers({ state: { workers } }: HttpContext): Pick<Handlers, WorkerRoute> {
+  const of = ({ forwarded }: { readonly forwarded: boolean }): WorkerCalls =>
+    forwarded ? (workers.forOtherNodes ?? workers) : workers;
   return {
-    workerPrompt: async ({ caller, query }) => replyOf(await workers.prompt(bearerOf(caller), query)),
-    workerResult: async ({ caller, body }) => replyOf(await workers.result(bearerOf(caller), body)),
-    workerSubmit: async ({ caller, body, query }) => replyOf(await workers.submit(bearerOf(caller), body, query)),
-    workerEvents: async ({ caller, body }) => replyOf(await workers.events(bearerOf(caller), body)),
-    workerAsk: async ({ caller, body, signal }) => replyOf(await workers.ask(bearerOf(caller), body, signal)),
+    workerPrompt: async (request) => replyOf(await of(request).prompt(bearerOf(request.caller), request.query)),
+    workerResult: async (request) => replyOf(await of(request).result(bearerOf(request.caller), request.body)),
+    workerSubmit: async (request) =>
+      replyOf(await of(request).submit(bearerOf(request.caller), request.body, request.query)),
+    workerEvents: async (request) => replyOf(await of(request).events(bearerOf(request.caller), request.body)),
+    workerAsk: async (request) =>
+      replyOf(await of(request).ask(bearerOf(request.caller), request.body, request.signal)),
   };
 }
 
