@@ -19,8 +19,10 @@ export interface ProcessEntry {
 export interface ProcessTable {
   list(): Promise<ProcessEntry[]>;
   start(pid: number): Promise<string | undefined>;
-  /** Whether the process was started with this variable; false when the system does not report it. */
-  hasVariable(pid: number, name: string, value: string): boolean;
+  /** The variables that the process was started with, each as `NAME=value`; none when the system does not report them. */
+  environment(pid: number): readonly string[];
+  /** The pids of the newest processes, the newest first; none when the system does not report them quickly. */
+  newest(): readonly number[];
 }
 
 /** Calls in the same tick share one reading, which begins after all of them were made. */
@@ -33,6 +35,8 @@ function shared<T>(read: () => Promise<T>): () => Promise<T> {
     }));
 }
 
+const mostNewest = 64;
+
 /** @internal Exported for its tests only. */
 export const linuxProcesses: ProcessTable = {
   list: shared(async () =>
@@ -42,8 +46,11 @@ export const linuxProcesses: ProcessTable = {
     }),
   ),
   start: async (pid) => linuxEntry(pid)?.start,
-  hasVariable: (pid, name, value) =>
-    readIfPossible(`/proc/${pid}/environ`)?.split("\0").includes(`${name}=${value}`) === true,
+  environment: (pid) => readIfPossible(`/proc/${pid}/environ`)?.split("\0") ?? [],
+  newest: () => {
+    const pids = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+    return pids.toSorted((one, other) => other - one).slice(0, mostNewest);
+  },
 };
 
 /** Start times are ticks since the boot, so they identify a process only together with the boot. */
@@ -87,7 +94,8 @@ const psColumns = ["pid=", "ppid=", "pgid=", "stat=", "lstart="].flatMap((column
 export const psProcesses: ProcessTable = {
   list: shared(() => psEntries(["-A", ...psColumns])),
   start: async (pid) => (await psEntries(["-p", String(pid), ...psColumns])).find((entry) => entry.pid === pid)?.start,
-  hasVariable: () => false,
+  environment: () => [],
+  newest: () => [],
 };
 
 async function psEntries(args: readonly string[]): Promise<ProcessEntry[]> {
