@@ -29,6 +29,7 @@ import { openWorkspaces } from "../../workspace/index.ts";
 import { confineGit } from "../../runner/shared/sandbox/confine-git.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
+import type { ProcessNote } from "../../runner/shared/process/end-processes.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import { type ConversationClient, conversationControls } from "../state/conversation-verbs.ts";
 import type { ProviderKeys } from "../secrets/provider-keys.ts";
@@ -108,6 +109,8 @@ export interface ProjectRuntimesOptions {
   readonly providerKeys: ProviderKeys;
   /** Whether a task is over, or gone from the records. */
   readonly isOver?: (task: TaskId) => Promise<boolean>;
+  /** Told of the process of an MCP server; awaited before the server begins. */
+  readonly guard?: ((process: ProcessNote) => Promise<void>) | undefined;
   /** Runners that are the same for all trees; asked for when a tree runs. */
   readonly otherRunners?: () => RunnerRegistry;
 }
@@ -175,7 +178,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
   const openPool = async (): Promise<OpenPool> => {
     const { toolchains } = (await userConfig()).acp;
     const sandbox = await probeSandbox();
-    openedPool = openServerPool({ state: options.state, sandbox, toolchains });
+    openedPool = openServerPool({ state: options.state, sandbox, toolchains, guard: options.guard });
     return { pool: openedPool, confined: sandbox.confined };
   };
   /** Adds the tools of the MCP servers that the tree may use. */

@@ -32,6 +32,11 @@ export interface EndOptions {
   /** The time between asking and killing. */
   readonly graceMs?: number;
   readonly killWaitMs?: number;
+  /**
+   * How many looks in a row must find nothing, one when absent. Processes that start each other and end are in no list
+   * that was made a moment ago.
+   */
+  readonly looks?: number;
   readonly table?: ProcessTable;
 }
 
@@ -41,7 +46,7 @@ export interface EndedProcesses {
   /** A variable, as `NAME=value`, that all processes of one kind were started with. */
   readonly mark?: string | undefined;
   /** All descendants of this process are ended, but not the process itself. */
-  readonly below?: { readonly pid: number; readonly start: string };
+  readonly below?: { readonly pid: number; readonly start: string } | undefined;
 }
 
 export interface Ended {
@@ -57,7 +62,7 @@ export function endProcesses(note: ProcessNote, options?: EndOptions): Promise<E
 
 export async function endAllProcesses(
   ending: EndedProcesses,
-  { graceMs = defaultGraceMs, killWaitMs = defaultKillWaitMs, table = processTable }: EndOptions = {},
+  { graceMs = defaultGraceMs, killWaitMs = defaultKillWaitMs, looks = 1, table = processTable }: EndOptions = {},
 ): Promise<Ended> {
   let members = await membersOf(ending, table);
   const found = members.length;
@@ -70,12 +75,14 @@ export async function endAllProcesses(
   }
   // A process that is forked meanwhile is found in the next round.
   const until = performance.now() + killWaitMs;
-  for (let round = 0; members.length > 0 && performance.now() < until; round += 1) {
+  let empty = members.length === 0 ? 1 : 0;
+  for (let round = 0; empty < looks && performance.now() < until; round += 1) {
     for (const { cgroup } of ending.notes) if (cgroup !== undefined) killGroup(cgroup);
-    killAtSight(ending, table);
+    const seen = killAtSight(ending, table);
     signal(members, "SIGKILL");
     await sleep(round < quickRounds ? 1 : pollMs);
     members = await membersOf(ending, table);
+    empty = members.length === 0 && seen === 0 ? empty + 1 : 0;
   }
   for (const { cgroup } of ending.notes) removeGroup(cgroup);
   return { found, left: members.map((member) => member.pid) };
@@ -158,14 +165,18 @@ function addChildren(members: Set<ProcessEntry>, all: readonly ProcessEntry[]): 
 
 /**
  * A chain of processes, each of which starts the next one and ends, is faster than a list of all processes. The newest
- * ones are looked at first, and each of ours is killed in the moment in which it is seen.
+ * ones are looked at first, and each of ours is killed in the moment in which it is seen. Returns how many were.
  */
-function killAtSight({ notes, mark, below }: EndedProcesses, table: ProcessTable): void {
+function killAtSight({ notes, mark, below }: EndedProcesses, table: ProcessTable): number {
   const wanted = new Set([...notes.map(variableOf), ...(mark === undefined ? [] : [mark])]);
+  let seen = 0;
   for (const pid of table.newest()) {
     if (pid === process.pid || pid === below?.pid) continue;
-    if (table.environment(pid).some((variable) => wanted.has(variable))) kill(pid, "SIGKILL");
+    if (!table.environment(pid).some((variable) => wanted.has(variable))) continue;
+    kill(pid, "SIGKILL");
+    seen += 1;
   }
+  return seen;
 }
 
 /** One by one: a process that detached itself may have a group that others joined. */
