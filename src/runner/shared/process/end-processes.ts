@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 
 import { groupMembers, killGroup, removeGroup } from "./run-cgroup.ts";
-import { type ProcessEntry, type ProcessTable, processTable } from "./process-table.ts";
+import { type ProcessEntry, processPlace, type ProcessTable, processTable } from "./process-table.ts";
 
 /** The environment variable of every process of a step. Its value is the step's idempotency key. */
 export const stepVariable = "TUTTI_STEP";
@@ -18,6 +18,8 @@ export const ProcessNote = z.object({
   step: z.string(),
   /** The folder of its control group, where there is one. */
   cgroup: z.string().optional(),
+  /** Where the pid means this process; see `processPlace`. Absent in notes of older versions, which are of this place. */
+  place: z.string().optional(),
 });
 export type ProcessNote = z.infer<typeof ProcessNote>;
 
@@ -38,6 +40,8 @@ export interface EndOptions {
    */
   readonly looks?: number;
   readonly table?: ProcessTable;
+  /** Where the table is of; here when absent. */
+  readonly place?: string;
 }
 
 /** The processes to end. Nothing is ended twice, whichever of these names it. */
@@ -60,10 +64,11 @@ export function endProcesses(note: ProcessNote, options?: EndOptions): Promise<E
   return endAllProcesses({ notes: [note] }, options);
 }
 
-export async function endAllProcesses(
-  ending: EndedProcesses,
-  { graceMs = defaultGraceMs, killWaitMs = defaultKillWaitMs, looks = 1, table = processTable }: EndOptions = {},
-): Promise<Ended> {
+/** What was noted elsewhere names other processes here, so it is left alone: the node there ended it before it was lost. */
+export async function endAllProcesses(wanted: EndedProcesses, options: EndOptions = {}): Promise<Ended> {
+  const { graceMs = defaultGraceMs, killWaitMs = defaultKillWaitMs, looks = 1, table = processTable } = options;
+  const { place: here = processPlace() } = options;
+  const ending = { ...wanted, notes: wanted.notes.filter(({ place = here }) => place === here) };
   let members = await membersOf(ending, table);
   const found = members.length;
   if (found > 0 && graceMs > 0) {

@@ -1,7 +1,8 @@
 // Lists the processes of this machine. A pid together with a start time identifies one process for good.
 
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
 import { promisify } from "node:util";
 
 export interface ProcessEntry {
@@ -74,6 +75,26 @@ function linuxEntry(pid: number): ProcessEntry | undefined {
     start: `${boot}/${ticks}`,
     ended,
   };
+}
+
+let here: string | undefined;
+
+/**
+ * Names the place where a pid of ours means a process: on Linux this boot of this machine and the container, elsewhere
+ * the machine by its name. The same pid in another place is another process.
+ */
+export function processPlace(): string {
+  return (here ??= process.platform === "linux" ? linuxPlace() : hostname());
+}
+
+function linuxPlace(): string {
+  let container = "";
+  try {
+    container = readlinkSync("/proc/self/ns/pid");
+  } catch {
+    // A system that hides it has one place.
+  }
+  return `${readIfPossible("/proc/sys/kernel/random/boot_id")?.trim() ?? hostname()} ${container}`;
 }
 
 /** Undefined when the process has ended meanwhile or belongs to somebody else. */
