@@ -8,8 +8,8 @@ import { ProcessNote } from "../runner/shared/process/end-processes.ts";
 export const WatchdogRequest = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("watch"),
-    /** The node itself: what it started is below it. */
-    node: z.object({ pid: z.int().min(1), start: z.string().min(1) }),
+    /** The node itself, where the system does not tell the variables of processes: then all below it are ended. */
+    node: z.object({ pid: z.int().min(1), start: z.string().min(1) }).optional(),
     /** A variable, as `NAME=value`, of the processes that are not noted one by one. */
     mark: z.string(),
     /** How long before the end of the lease the processes are ended. */

@@ -3,11 +3,15 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
-import { TuttiError } from "../protocol/error.ts";
-import { notedProcesses } from "../runner/shared/process/clean-up.ts";
+import { z } from "zod";
+
+import { readPrivateFile, replacePrivateFile } from "../files/private-file.ts";
+import { toTuttiError, TuttiError } from "../protocol/error.ts";
+import { parseJson } from "../protocol/json/parse-json.ts";
 import type { ProcessNote } from "../runner/shared/process/end-processes.ts";
-import { processTable } from "../runner/shared/process/process-table.ts";
+import { processPlace, processTable } from "../runner/shared/process/process-table.ts";
 import { elapsedMs } from "./elapsed-clock.ts";
 import { WatchdogReply, type WatchdogRequest } from "./watchdog-messages.ts";
 
@@ -27,6 +31,8 @@ export interface EndedByWatchdog {
 
 export interface WatchdogOptions {
   readonly leaseMs: number;
+  /** Tells the next process of this node which watchdog is at work. One that is still at work there is waited for. */
+  readonly file?: string;
   /** Told when the lease ran out and the processes were ended; after a freeze, as soon as the node goes on. */
   readonly onEnded?: (ended: EndedByWatchdog) => void;
   /** The watchdog was lost, or none can be started. No process begins until there is one again. */
@@ -63,26 +69,47 @@ const startMs = 10_000;
 const guardMs = 30_000;
 /** Longer than the watchdog needs to end everything. */
 const closeMs = 10_000;
+const lookEveryMs = 20;
 
 const keyOf = ({ pid, start, step }: ProcessNote): string => `${pid} ${start} ${step}`;
 
 /** One for each process of Tutti. Resolves when it watches; rejects when it cannot be started. */
 export async function startWatchdog(options: WatchdogOptions): Promise<Watchdog> {
-  const start = await processTable.start(process.pid);
-  if (start === undefined) throw new TuttiError("io", "this system does not tell when a process was started");
-  const watchdog = new NodeWatchdog(options, { pid: process.pid, start });
+  if (options.file !== undefined) await earlierGone(options.file);
+  const watchdog = new NodeWatchdog(options, await ownProcess());
   await watchdog.start();
   return watchdog;
 }
 
-/** For the engine: all processes that the note of a step tells of are guarded when it resolves. */
-export async function guardNoted(watchdog: Pick<Watchdog, "guard">, note: unknown): Promise<void> {
-  await Promise.all(notedProcesses(note).map((process) => watchdog.guard(process)));
+/** On Linux processes are found by their mark, and the process of the node may have others beside. */
+async function ownProcess(): Promise<NodeProcess | undefined> {
+  if (process.platform === "linux") return undefined;
+  const start = await processTable.start(process.pid);
+  if (start === undefined) throw new TuttiError("io", "this system does not tell when a process was started");
+  return { pid: process.pid, start };
+}
+
+interface NodeProcess {
+  readonly pid: number;
+  readonly start: string;
+}
+
+const Kept = z.object({ pid: z.int().min(2), start: z.string(), place: z.string() });
+
+/** The watchdog of a process that was killed is ending what that process left. One that hangs is killed. */
+async function earlierGone(file: string): Promise<void> {
+  const kept = Kept.safeParse(parseJson(readPrivateFile(file) ?? "")).data;
+  if (kept === undefined || kept.place !== processPlace()) return;
+  const isThere = async (): Promise<boolean> =>
+    (await processTable.list()).some(({ pid, start, ended }) => pid === kept.pid && start === kept.start && !ended);
+  for (const until = performance.now() + closeMs; await isThere(); await sleep(lookEveryMs)) {
+    if (performance.now() > until) process.kill(kept.pid, "SIGKILL");
+  }
 }
 
 class NodeWatchdog implements Watchdog {
   readonly #options: WatchdogOptions;
-  readonly #node: { readonly pid: number; readonly start: string };
+  readonly #node: NodeProcess | undefined;
   readonly #mark = randomUUID();
   readonly #guarded = new Map<string, ProcessNote>();
   readonly #waiting = new Map<number, Waiting>();
@@ -96,7 +123,7 @@ class NodeWatchdog implements Watchdog {
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(options: WatchdogOptions, node: { readonly pid: number; readonly start: string }) {
+  constructor(options: WatchdogOptions, node: NodeProcess | undefined) {
     this.#options = options;
     this.#node = node;
   }
@@ -210,6 +237,7 @@ class NodeWatchdog implements Watchdog {
       child.unref();
       child.channel?.unref();
       this.#isWatching = true;
+      void this.#keep(child);
       this.#failures = 0;
       this.#problem = undefined;
       resolve();
@@ -221,13 +249,24 @@ class NodeWatchdog implements Watchdog {
     const guarded = [...this.#guarded.values()];
     this.#send({
       kind: "watch",
-      node: this.#node,
+      ...(this.#node === undefined ? {} : { node: this.#node }),
       mark: `${nodeVariable}=${this.#mark}`,
       marginMs,
       until: this.#until,
       guarded,
     });
     return promise;
+  }
+
+  async #keep({ pid = 0 }: ChildProcess): Promise<void> {
+    const { file, onProblem } = this.#options;
+    const start = await processTable.start(pid);
+    if (file === undefined || start === undefined || this.#closed) return;
+    try {
+      replacePrivateFile(file, JSON.stringify({ pid, start, place: processPlace() }));
+    } catch (thrown) {
+      onProblem?.(toTuttiError(thrown));
+    }
   }
 
   #hear(reply: Exclude<WatchdogReply, { kind: "watching" }>): void {

@@ -113,7 +113,7 @@ export interface ProjectRuntimesOptions {
   /** Told of the process of an MCP server; awaited before the server begins. */
   readonly guard?: ((process: ProcessNote) => Promise<void>) | undefined;
   /** The machine that workspaces are made on; absent where there is only one. */
-  readonly machine?: Machine | undefined;
+  readonly machine?: () => Machine | undefined;
   /** Runs git with the person's own settings, to find branches that were pushed from a machine that was lost. */
   readonly runPersonsProgram?: RunPersonsProgram | undefined;
   /** Runners that are the same for all trees; asked for when a tree runs. */
@@ -294,7 +294,7 @@ async function loadRuntime(
   const sandbox = await probeSandbox();
   const settings = { ...user.workspaces, ...config.workspaces };
   const workspaces = {
-    store: openWorkspaces(state, { root: workspacesRoot(user.workspaces), machine }),
+    store: openWorkspaces(state, { root: workspacesRoot(user.workspaces), machine: machine?.() }),
     commits: settings.commits ?? "tutti",
     branchPattern: settings.branch,
     hooks: settings.hooks,

@@ -109,7 +109,7 @@ test("an attempt whose workspace is on a lost machine is unknown, and the next o
   const branch = await until(() => {
     const [made] = readRecords(first.workspaces).workspaces;
     const pushed =
-      made?.branch == null ? "" : shared.repository.git("ls-remote", "origin", `refs/heads/${made.branch}`);
+      typeof made?.branch !== "string" ? "" : shared.repository.git("ls-remote", "origin", `refs/heads/${made.branch}`);
     return pushed === "" ? undefined : made?.branch;
   }, "the work was pushed");
   const tip = shared.repository.git("ls-remote", "origin", `refs/heads/${branch}`).slice(0, 40);

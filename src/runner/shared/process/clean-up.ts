@@ -9,9 +9,14 @@ import { endAllProcesses, type EndOptions, ProcessNote } from "./end-processes.t
 const StepNote = z.object({ process: ProcessNote, others: z.array(ProcessNote).default([]) });
 
 /** The processes that the note of a step tells of; none for notes of other kinds. */
-export function notedProcesses(note: unknown): ProcessNote[] {
+function notedProcesses(note: unknown): ProcessNote[] {
   const noted = StepNote.safeParse(note);
   return noted.success ? [noted.data.process, ...noted.data.others] : [];
+}
+
+/** For the engine: resolves when all processes that the note of a step tells of are guarded. */
+export async function guardNoted(guard: (process: ProcessNote) => Promise<void>, note: unknown): Promise<void> {
+  await Promise.all(notedProcesses(note).map(guard));
 }
 
 /** Ignores notes of other kinds. Throws `busy` when a process cannot be ended. */
