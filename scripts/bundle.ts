@@ -6,13 +6,14 @@ import { build, type BuildOptions, type Plugin } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
 
-/** What the command loads: itself, what it works with, the threads that search, and the process that runs configs. Their names are their files'. */
+/** What the command loads: itself, what it works with, the threads that search, the process that runs configs, and the watchdog of a node. Their names are their files'. */
 export const commandEntries = {
   main: "src/cli/main.ts",
   "local-host": "src/daemon/local-host.ts",
   "search-worker": "src/agent/workspace/search-worker.ts",
   "insight-worker": "src/daemon/insight/insight-worker.ts",
   "config-child": "src/daemon/project/config-child.ts",
+  "watchdog-process": "src/cluster/watchdog-process.ts",
 };
 
 /** What programs import, and the thread that searches. */

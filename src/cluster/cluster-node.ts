@@ -24,7 +24,8 @@ export interface ClusterNodeOptions {
   /** A tree that could not be taken up; it stays as it is in the database. */
   readonly onLeft?: (root: number, error: TuttiError) => void;
   readonly onProblem?: (error: TuttiError) => void;
-  readonly onRenewed?: (forMs: number) => void;
+  /** Until when nobody can take the trees of this node, as a time of `elapsedMs`. */
+  readonly onRenewed?: (until: number) => void;
 }
 
 const rejoinMs = 250;

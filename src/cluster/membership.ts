@@ -5,6 +5,7 @@ import type pg from "pg";
 import type { TuttiError } from "../protocol/error.ts";
 import { ask, connectTo, type DatabaseAddress } from "../store/postgres/database-connection.ts";
 import { fencedError, storageError } from "../store/postgres/storage-error.ts";
+import { elapsedMs } from "./elapsed-clock.ts";
 
 export interface MembershipOptions {
   readonly address: DatabaseAddress;
@@ -19,11 +20,11 @@ export interface MembershipOptions {
   /** What went wrong without ending anything; the next beat tries again. */
   readonly onProblem?: (error: TuttiError) => void;
   /**
-   * Told after every renewal for how long nobody can take the trees of this node. Processes that it started must not
-   * outlast that time. It is measured from before the renewal was sent, and by the database from when it arrived, so it
-   * ends early, whatever the clocks of the machines say.
+   * Told after every renewal until when nobody can take the trees of this node, as a time of `elapsedMs`. Processes that
+   * the node started must not outlast it. It is counted from before the renewal was sent, and by the database from when
+   * it arrived, so it ends early, whatever the clocks of the machines say and whenever this is called.
    */
-  readonly onRenewed?: (forMs: number) => void;
+  readonly onRenewed?: (until: number) => void;
 }
 
 /** A lease is renewed so often in its time. */
@@ -90,14 +91,14 @@ export class Membership {
 
   async #beat(): Promise<void> {
     const { incarnation, leaseMs, onProblem, onRenewed } = this.#options;
-    const before = performance.now();
+    const before = elapsedMs();
     try {
       const client = await this.#connected();
       const limits = { timeoutMs: leaseMs / 2 };
       const [renewed] = await ask(client, "SELECT renew_lease($1, $2) AS alive", [incarnation, leaseMs], limits);
       if (this.#ended) return;
       if (renewed?.["alive"] !== 1) return this.#lose(fencedError());
-      onRenewed?.(leaseMs - (performance.now() - before));
+      onRenewed?.(before + leaseMs);
       await ask(client, "SELECT bury_nodes()", [], limits);
       if (this.#options.takesTrees?.() !== false) await this.#take(client, limits);
     } catch (thrown) {

@@ -16,8 +16,8 @@ export interface LifeOptions {
   /** A tree that could not be taken up; it stays as it is in the database. */
   readonly onLeft?: ((root: number, error: TuttiError) => void) | undefined;
   readonly onProblem?: ((error: TuttiError) => void) | undefined;
-  /** Told after every renewal for how long nobody can take the trees of this node. */
-  readonly onRenewed?: ((forMs: number) => void) | undefined;
+  /** Told after every renewal until when nobody can take the trees of this node, as a time of `elapsedMs`. */
+  readonly onRenewed?: ((until: number) => void) | undefined;
   /** The node was declared dead. Called once. */
   readonly onLost: (error: TuttiError) => void;
   /** False while the node only renews its lease and takes no trees yet; true when absent. */
@@ -54,9 +54,9 @@ export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions)
     onLost,
     ...(takesTrees === undefined ? {} : { takesTrees }),
     ...(onProblem === undefined ? {} : { onProblem }),
-    onRenewed(forMs) {
+    onRenewed(until) {
       lookForDue();
-      onRenewed?.(forMs);
+      onRenewed?.(until);
     },
   });
   return { node, engine, membership, isHere, ends: new EndWatch(node) };

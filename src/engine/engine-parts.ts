@@ -28,6 +28,8 @@ export interface EngineParts {
   readonly launch: (task: LiveTask) => void;
   /** Text that is being written: shown, not kept. */
   readonly onLive: (delta: LiveDelta) => void;
+  /** Told of what a step notes; awaited before the step goes on. */
+  readonly guard: ((note: unknown) => Promise<void>) | undefined;
   /** What was said in the thread of a task before it. */
   readonly history: (task: TaskId) => Promise<CompleteMessage[]>;
 }

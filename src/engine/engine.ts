@@ -57,6 +57,8 @@ export interface EngineOptions extends TreeOptions {
   readonly slots?: number;
   /** Text that is being written: shown, not kept. */
   readonly onLive?: (delta: LiveDelta) => void;
+  /** Told of what a step notes, such as a process that it is about to start; awaited before the step goes on. */
+  readonly guard?: (note: unknown) => Promise<void>;
   /** What was said in the thread of a task before it; nothing when absent. */
   readonly history?: (task: TaskId) => Promise<CompleteMessage[]>;
   /** Takes out of every text that is recorded what must not be kept, before anybody gets it; valid JSON must stay valid. */
@@ -104,6 +106,7 @@ export class Engine implements TaskControl {
       trials: new ResumeTrials(clock),
       launch: (task) => this.#driver.launch(task),
       onLive: (delta) => onLive?.(delta),
+      guard: options.guard,
       history: async (task) => options.history?.(task) ?? [],
     };
     this.#driver = new Driver(this.#parts);

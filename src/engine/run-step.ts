@@ -212,6 +212,7 @@ class Context implements RunningStep {
     this.#core.check();
     this.#options.noteStart(JSON.stringify(value));
     await this.#core.committed();
+    await this.#core.parts.guard?.(value);
   }
 
   live(channel: LiveChannel, text: string): void {

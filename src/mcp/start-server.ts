@@ -10,6 +10,7 @@ import type { HttpServer, McpServerEntry, StdioServer } from "../protocol/invoca
 import { programOf } from "../runner/command/resolve-command.ts";
 import { makeHome, ownFolders, plainEnvironment } from "../runner/shared/confined-program.ts";
 import { confineSession } from "../runner/shared/sandbox/confine-session.ts";
+import type { ProcessNote } from "../runner/shared/process/end-processes.ts";
 import type { SandboxStatus } from "../runner/shared/sandbox/sandbox-status.ts";
 import { boundedFetch, checkedUrl } from "./bounded-fetch.ts";
 import { HeldTransport } from "./held-transport.ts";
@@ -22,6 +23,8 @@ export interface ServerSurroundings {
   readonly state: string;
   readonly sandbox: SandboxStatus;
   readonly toolchains: readonly string[];
+  /** Told of the process of a server; awaited before the server begins. */
+  readonly guard?: ((process: ProcessNote) => Promise<void>) | undefined;
 }
 
 export interface StartOptions extends ServerSurroundings {
@@ -59,12 +62,21 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
 }
 
 async function startProcess(options: StartOptions, entry: StdioServer, isLegacy: boolean): Promise<StartedServer> {
-  const { name, state, hash } = options;
+  const { name, state, hash, guard } = options;
   const launch = await launchOf(options, entry);
   const transport = new HeldTransport({
     ...launch,
     key: `mcp:${hash.slice(0, 12)}:${randomUUID()}`,
-    note: (process) => noteProcess(state, process),
+    async note(process) {
+      const forget = await noteProcess(state, process);
+      try {
+        await guard?.(process);
+      } catch (thrown) {
+        forget();
+        throw thrown;
+      }
+      return forget;
+    },
   });
   try {
     const connection = await McpConnection.open({

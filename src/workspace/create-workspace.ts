@@ -12,6 +12,7 @@ import { findRepository, headCommit, noCommit, readRef, type Repository, resolve
 import { importObjects } from "./import-objects.ts";
 import { makeCommit } from "./make-commit.ts";
 import { mergeInOrder, type MergeConflict } from "./merge-commits.ts";
+import { markOrigin } from "./other-machine.ts";
 import type { Confine, OwnGit } from "./own-git.ts";
 import { makeRoot, ownFolders, readRecord, type WorkspaceStore, writeRecord } from "./record-store.ts";
 import { undoCreating } from "./recover-workspaces.ts";
@@ -108,6 +109,7 @@ interface Plan {
 function newRecord({ store, wanted, id, project }: Plan, mode: WorkspaceMode): Workspace {
   return {
     id,
+    ...(store.machine === undefined ? {} : { machine: store.machine }),
     kind: "attempt",
     task: wanted.task,
     attempt: wanted.attempt,
@@ -228,7 +230,9 @@ async function making(
   make: (workspace: Workspace) => Promise<CreateOutcome>,
 ): Promise<CreateOutcome> {
   try {
-    return await make(workspace);
+    const made = await make(workspace);
+    if (made.state === "ready") markOrigin(made.workspace);
+    return made;
   } catch (thrown) {
     // If this fails, too, the record stays, and the next recovery undoes the rest.
     await undoCreating(store, readRecord(store, workspace.id) ?? workspace).catch(() => undefined);

@@ -79,6 +79,16 @@ export async function resolveCommit(git: OwnGit, name: string, signal?: AbortSig
   throw new TuttiError("not_found", `there is no commit ${JSON.stringify(name)} in ${git.gitDir}`);
 }
 
+/** Whether the repository has this commit. */
+export async function hasCommit(
+  { git }: Pick<Repository, "git">,
+  commit: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const args = ["cat-file", "-e", "--end-of-options", `${commit}^{commit}`];
+  return (await git.run(args, { expected: [1, 128], signal })).code === 0;
+}
+
 /** The commit that a ref names, by its full name; undefined when there is no such ref. */
 export async function readRef(git: OwnGit, ref: string, signal?: AbortSignal): Promise<string | undefined> {
   const { stdout } = await git.run(["for-each-ref", "--format=%(refname) %(objectname)", ref], { signal });

@@ -5,7 +5,7 @@ export { type CommitHook, type CommitHooks, withCommitHooks } from "./commit-hoo
 export type { CopiedFiles } from "./copy-files.ts";
 export { createWorkspace, type CreateOutcome, type NewWorkspace, type WorkspaceBase } from "./create-workspace.ts";
 export { endSession, type EndSession, importSession, type SessionImport } from "./end-session.ts";
-export { repositoryTop } from "./find-repository.ts";
+export { findRepository, hasCommit, repositoryTop } from "./find-repository.ts";
 export {
   inspectWorkspace,
   type ListedWorkspace,
@@ -18,6 +18,7 @@ export type { Signing } from "./make-commit.ts";
 export { mergeBranch, type MergeInto } from "./merge-branch.ts";
 export type { MergeConflict, MergeOutcome, NamedCommit } from "./merge-commits.ts";
 export { finishedWork, type FinishedWork, mergePredecessors, type Predecessors } from "./merge-predecessors.ts";
+export { workspaceHere } from "./other-machine.ts";
 export type { Confine } from "./own-git.ts";
 export {
   approveProtected,
@@ -50,7 +51,10 @@ export {
 export { type CachedSetup, keepSetup, restoreSetup, type SetupCache, setupKey, trimSetupCache } from "./setup-cache.ts";
 export {
   ApprovedFile,
+  branchName,
+  defaultBranchPattern,
   integrationId,
+  Machine,
   savedRef,
   startFolder,
   Workspace,

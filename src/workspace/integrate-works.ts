@@ -100,6 +100,7 @@ async function newRecord(
   const id = integrationId(task);
   return {
     id,
+    ...(store.machine === undefined ? {} : { machine: store.machine }),
     kind: "integration",
     task,
     attempt: 1,

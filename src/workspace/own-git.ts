@@ -197,7 +197,8 @@ function quoted(path: string): string {
 }
 
 function environment(): Record<string, string> {
-  const passed = ["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR"].flatMap((name): [string, string][] => {
+  // With the last one, the watchdog of a node finds a git that was left behind.
+  const passed = ["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "TUTTI_NODE"].flatMap((name): [string, string][] => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value]];
   });

@@ -5,13 +5,15 @@ import { dirname, join, relative } from "node:path";
 
 import { readPrivateFile, replacePrivateFile } from "../files/private-file.ts";
 import { thrownMessage, TuttiError } from "../protocol/error.ts";
-import { Workspace, WorkspaceId } from "./workspace-record.ts";
+import { type Machine, Workspace, WorkspaceId } from "./workspace-record.ts";
 
 export interface WorkspaceStore {
   /** The folder of the records. */
   readonly records: string;
   /** The folder that the workspaces are made in. */
   readonly root: string;
+  /** The machine that the folders are on; absent where there is only one. */
+  readonly machine?: Machine;
   /** Called between the steps of everything that a crash could cut in two. Tests stop there for ever. */
   readonly checkpoint?: (step: string) => Promise<void>;
 }
@@ -32,12 +34,22 @@ const ending = ".json";
  */
 export function openWorkspaces(
   stateFolder: string,
-  options: { readonly root?: string | undefined; readonly checkpoint?: (step: string) => Promise<void> } = {},
+  options: {
+    readonly root?: string | undefined;
+    readonly machine?: Machine | undefined;
+    readonly checkpoint?: (step: string) => Promise<void>;
+  } = {},
 ): WorkspaceStore {
   const records = join(stateFolder, "workspaces");
   const root = options.root ?? `${stateFolder}-workspaces`;
   mkdirSync(records, { recursive: true, mode: 0o700 });
-  return { records, root, ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }) };
+  const { machine, checkpoint } = options;
+  return {
+    records,
+    root,
+    ...(machine === undefined ? {} : { machine }),
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+  };
 }
 
 /** The folders that Tutti keeps its state and its workspaces in, relative to a folder that contains them. They are no work. */

@@ -22,8 +22,14 @@ export type WorkspaceId = z.infer<typeof WorkspaceId>;
 export const ApprovedFile = z.object({ path: z.string(), content: z.string().nullable() });
 export type ApprovedFile = z.infer<typeof ApprovedFile>;
 
+/** A place with disks of its own. The id tells machines apart; the name is for people. */
+export const Machine = z.object({ id: z.string().min(1), name: z.string() });
+export type Machine = z.infer<typeof Machine>;
+
 export const Workspace = z.object({
   id: WorkspaceId,
+  /** Where it lies. Absent where there is only one machine, and in records of older versions. */
+  machine: Machine.optional(),
   /** `integration`: not of an attempt, but for the work of several tasks, merged; `task` is the one they are below. */
   kind: z.enum(["attempt", "integration"]).default("attempt"),
   task: TaskId,

@@ -25,10 +25,12 @@ import { openServerPool, type ServerPool } from "../../mcp/server-pool.ts";
 import { toolsHash } from "../../mcp/server-identity.ts";
 import type { AgentDefinition } from "../../protocol/invocation/invocation-file.ts";
 import type { McpServers } from "../../protocol/invocation/mcp-servers.ts";
-import { openWorkspaces } from "../../workspace/index.ts";
+import { type Machine, openWorkspaces } from "../../workspace/index.ts";
 import { confineGit } from "../../runner/shared/sandbox/confine-git.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
+import type { RunPersonsProgram } from "../../runner/shared/lost-workspace.ts";
+import type { ProcessNote } from "../../runner/shared/process/end-processes.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import { type ConversationClient, conversationControls } from "../state/conversation-verbs.ts";
 import type { ProviderKeys } from "../secrets/provider-keys.ts";
@@ -108,6 +110,12 @@ export interface ProjectRuntimesOptions {
   readonly providerKeys: ProviderKeys;
   /** Whether a task is over, or gone from the records. */
   readonly isOver?: (task: TaskId) => Promise<boolean>;
+  /** Told of the process of an MCP server; awaited before the server begins. */
+  readonly guard?: ((process: ProcessNote) => Promise<void>) | undefined;
+  /** The machine that workspaces are made on; absent where there is only one. */
+  readonly machine?: () => Machine | undefined;
+  /** Runs git with the person's own settings, to find branches that were pushed from a machine that was lost. */
+  readonly runPersonsProgram?: RunPersonsProgram | undefined;
   /** Runners that are the same for all trees; asked for when a tree runs. */
   readonly otherRunners?: () => RunnerRegistry;
 }
@@ -175,7 +183,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
   const openPool = async (): Promise<OpenPool> => {
     const { toolchains } = (await userConfig()).acp;
     const sandbox = await probeSandbox();
-    openedPool = openServerPool({ state: options.state, sandbox, toolchains });
+    openedPool = openServerPool({ state: options.state, sandbox, toolchains, guard: options.guard });
     return { pool: openedPool, confined: sandbox.confined };
   };
   /** Adds the tools of the MCP servers that the tree may use. */
@@ -265,7 +273,7 @@ interface RuntimeSource {
 
 async function loadRuntime(
   { files, user, project, acting }: RuntimeSource,
-  { state, clock, onModels, onWarning, providerKeys, isOver }: ProjectRuntimesOptions,
+  { state, clock, onModels, onWarning, providerKeys, isOver, machine, runPersonsProgram }: ProjectRuntimesOptions,
 ): Promise<ProjectRuntime> {
   const loaded = await loadConfig(files);
   const { file, config, process: running } = loaded;
@@ -286,7 +294,7 @@ async function loadRuntime(
   const sandbox = await probeSandbox();
   const settings = { ...user.workspaces, ...config.workspaces };
   const workspaces = {
-    store: openWorkspaces(state, { root: workspacesRoot(user.workspaces) }),
+    store: openWorkspaces(state, { root: workspacesRoot(user.workspaces), machine: machine?.() }),
     commits: settings.commits ?? "tutti",
     branchPattern: settings.branch,
     hooks: settings.hooks,
@@ -296,6 +304,7 @@ async function loadRuntime(
     setupCache: setupCacheOf(state, user.workspaces),
     confine: confineGit(sandbox, [state]),
     isOver,
+    runPersonsProgram,
   };
   const homes = sessionHomes(state);
   const delegation: AssignmentParts = {

@@ -6,6 +6,7 @@ import type { TaskControl } from "../../ports.ts";
 import type { TuttiError } from "../../protocol/error.ts";
 import type { SharedChange } from "../../store/postgres/shared-rows.ts";
 import type { OperatorReads } from "../../store/operator-reads.ts";
+import type { ProcessNote } from "../../runner/shared/process/end-processes.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
@@ -61,5 +62,7 @@ export interface KeptRecords {
   recover(options: { readonly launch: boolean }): Promise<number>;
   /** Why nothing can be answered at the moment; undefined while it can. */
   unavailable(): TuttiError | undefined;
+  /** Resolves when the process is sure to end before others can go on with its task; absent where there are no others. */
+  readonly guard?: (process: ProcessNote) => Promise<void>;
   close(): Promise<void>;
 }

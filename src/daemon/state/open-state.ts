@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 
 import { systemClock } from "../../engine/clock.ts";
-import { Engine } from "../../engine/engine.ts";
+import { Engine, type EngineOptions } from "../../engine/engine.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { commandRunner } from "../../runner/command/runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
@@ -11,7 +11,7 @@ import { removeOldHomes, sessionHomes } from "../../runner/acp/old-homes.ts";
 import { operatorRunner } from "../../runner/operator/runner.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
 import { endLeftServers } from "../../mcp/process-ledger.ts";
-import { cleanUp } from "../../runner/shared/process/clean-up.ts";
+import { cleanUp, guardNoted } from "../../runner/shared/process/clean-up.ts";
 import { heldFolder, HeldStore } from "../../runner/shared/sandbox/held-files.ts";
 import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { removeLeftCheckouts } from "../project/checks-folder.ts";
@@ -55,6 +55,9 @@ import { openProjectRuntimes } from "../project/project-runtimes.ts";
 import { workspacesRoot } from "../project/workspaces-config.ts";
 import type { PreparedNode } from "../cluster/prepare-node.ts";
 import { useDocuments } from "../documents/documents-of.ts";
+import { machineOf } from "./machine-identity.ts";
+import { runPersonsProgram } from "./run-persons-program.ts";
+import type { Machine } from "../../workspace/index.ts";
 import type { State } from "./state.ts";
 import { type WorkspaceService, workspaceService } from "./workspace-service.ts";
 import { version } from "../version.ts";
@@ -81,6 +84,9 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
   const providerKeys = openProviderKeys(folder, (secret) => secrets.add([secret]));
   // No task runs before the store is open.
   let isOver: (task: TaskId) => Promise<boolean> = async () => true;
+  let guard: KeptRecords["guard"];
+  // The folder is there when it is asked for.
+  const machine = (): Machine | undefined => (node === undefined ? undefined : machineOf(folder, node.name));
   // Made when the folder is open.
   let fixedRunners: RunnerRegistry = {};
   const runtimes = openProjectRuntimes({
@@ -88,6 +94,9 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     clock,
     providerKeys,
     isOver: (task) => isOver(task),
+    machine,
+    guard: (process) => guard?.(process) ?? Promise.resolve(),
+    ...(node === undefined ? {} : { runPersonsProgram }),
     onModels: (models) => secrets.add(collectSecrets({ env: process.env, models })),
     onWarning: (message) => log.warn({}, message),
     otherRunners: () => fixedRunners,
@@ -112,6 +121,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     };
     const kept = await openRecords(folder, node, { log, leave });
     opened.unshift(() => kept.close());
+    ({ guard } = kept);
     const { store, view, own, shared } = kept;
     const { records } = store;
     if (shared !== undefined) opened.unshift(useDocuments(folder, shared.documents));
@@ -157,6 +167,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       },
       treeRunners: runtimes.treeRunners,
       cleanUp,
+      ...guardOption(guard),
       onParked: (task, runner) => parked.push({ task, runner }),
       onLeft: leave,
       onLive: live.tell,
@@ -171,6 +182,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       redact,
       log,
       root,
+      machine: machine(),
       now: () => clock.now(),
       config: async () => (await runtimes.userConfig()).workspaces,
       settings: async (project) => {
@@ -300,6 +312,10 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
   }
 }
 
+function guardOption(guard: KeptRecords["guard"]): Pick<EngineOptions, "guard"> {
+  return guard === undefined ? {} : { guard: (note) => guardNoted(guard, note) };
+}
+
 interface Opening {
   readonly log: ServiceLog;
   readonly leave: (task: TaskId, error: TuttiError) => void;
@@ -320,6 +336,10 @@ async function openRecords(
     insecure,
     onLeft: leave,
     onProblem: (error) => log.warn({ err: error }, error.message),
+    onEnded: ({ steps, found, left }) => {
+      const message = "the lease of this node ran out, so the processes that it had started were ended";
+      log.warn({ steps, found, left }, message);
+    },
   });
 }
 

@@ -3,9 +3,11 @@
 import { join } from "node:path";
 
 import { ClusterTasks } from "../../cluster/cluster-tasks.ts";
+import { elapsedMs } from "../../cluster/elapsed-clock.ts";
 import { beginLife, type Life } from "../../cluster/node-life.ts";
 import { ownerOf } from "../../cluster/tree-owner.ts";
 import { seenByAll } from "../../cluster/seen-by-all.ts";
+import { type EndedByWatchdog, startWatchdog } from "../../cluster/watchdog.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { operatorReads } from "../../store/postgres/operator-reads.ts";
 import { joinDatabase, openPostgresStore } from "../../store/postgres/postgres-store.ts";
@@ -30,8 +32,8 @@ export interface SharedRecordsOptions {
   /** A tree that could not be taken up; it stays as it is in the database. */
   readonly onLeft: (root: TaskId, error: TuttiError) => void;
   readonly onProblem: (error: TuttiError) => void;
-  /** Told after every renewal for how long nobody can take the trees of this node. */
-  readonly onRenewed?: (forMs: number) => void;
+  /** The lease ran out, and the processes of this node were ended. */
+  readonly onEnded?: (ended: EndedByWatchdog) => void;
 }
 
 /** Joins: from now on the node is expected to renew its lease. */
@@ -39,12 +41,19 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
   const { key, insecure } = options;
   const { address } = options.node;
   const identity = { ...options.node, url: "", version, keyCheck: key.check };
-  const joined = await joinDatabase(address, identity);
+  const { leaseMs } = identity;
+  const { onEnded = () => undefined, onProblem } = options;
+  // Before the node joins: from then on the trees of an earlier process of this node may be taken.
+  const watchdog = await startWatchdog({ leaseMs, file: join(folder, "watchdog.json"), onEnded, onProblem });
+  const begun = elapsedMs();
+  const joined = await joinDatabase(address, identity).catch(async (thrown: unknown) => {
+    await watchdog.close();
+    throw thrown;
+  });
   const node = openPostgresStore(address, joined, join(folder, "cache"));
   const view = openPostgresView(address, joined.salt);
   const { store } = node;
-  const begun = performance.now();
-  let leaseEnd = begun + identity.leaseMs;
+  let leaseEnd = begun + leaseMs;
   let life: Life | undefined;
   let takesTrees = false;
   const ownName = (name: string): string => `${name} of ${identity.name}`;
@@ -96,13 +105,13 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
     control(engine) {
       const begunLife = beginLife(node, engine, {
         address,
-        leaseMs: identity.leaseMs,
+        leaseMs,
         onLost: lost,
         onLeft: (root, error) => options.onLeft(taskName(store.salt, root), error),
-        onProblem: options.onProblem,
-        onRenewed(forMs) {
-          leaseEnd = performance.now() + forMs;
-          options.onRenewed?.(forMs);
+        onProblem,
+        onRenewed(until) {
+          leaseEnd = until;
+          watchdog.renewed(until);
         },
         takesTrees: () => takesTrees,
       });
@@ -122,12 +131,15 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
     /** Others may have taken over, and may have revoked keys that this node still knows. */
     unavailable() {
       if (store.failure !== undefined) return fencedError();
-      if (performance.now() < leaseEnd) return undefined;
+      if (elapsedMs() < leaseEnd) return undefined;
       const message =
         "this node cannot reach the database, so it does not know whether it still may answer; ask another";
       return new TuttiError("busy", message);
     },
+    guard: (process) => watchdog.guard(process),
     async close() {
+      // Nothing that this node started may run any more when its trees go to others.
+      await watchdog.close();
       if (life !== undefined) await (store.failure === undefined ? life.membership.leave() : life.membership.close());
       view.close();
       await node.close();

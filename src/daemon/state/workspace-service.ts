@@ -9,6 +9,7 @@ import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import type { StoreView } from "../../store/view.ts";
 import {
   type Confine,
+  type Machine,
   openWorkspaces,
   recoverWorkspaces,
   trimSetupCache,
@@ -29,6 +30,8 @@ export interface WorkspaceServiceDeps {
   readonly settings?: (project: string) => Promise<Pick<WorkspacesConfig, "branch" | "signing">>;
   /** Where the config says that workspaces are made; beside the state folder when absent. */
   readonly root: string | undefined;
+  /** The machine that the workspaces are on; absent where there is only one. */
+  readonly machine?: Machine | undefined;
   readonly log: ServiceLog;
   readonly now: () => number;
 }
@@ -54,7 +57,7 @@ export function workspaceService(deps: WorkspaceServiceDeps): WorkspaceService {
       `your config sets workspaces.root to ${deps.root}, which is in the state folder; sessions may not work there, so name another folder`,
     );
   }
-  const store = openWorkspaces(folder, { root: deps.root });
+  const store = openWorkspaces(folder, { root: deps.root, machine: deps.machine });
   const stopping = new AbortController();
   let confine: Promise<Confine | undefined> | undefined;
   const control = workspaceControl({

@@ -22,7 +22,8 @@ export function attemptVerifier(options: AttemptVerifierOptions): Verify {
     const { workspace: id, commit } = request;
     const workspace = id === null ? undefined : readRecord(options.workspaces.store, id);
     if (workspace?.git_dir === undefined || workspace.git_dir === null || commit === null) {
-      return { commit, tree: null, facts: [], findings: unchecked(request) };
+      const isElsewhere = id !== null && workspace === undefined;
+      return { commit, tree: null, facts: [], findings: unchecked(request, isElsewhere) };
     }
     const { checks, claim, effort } = request;
     const base = request.base ?? workspace.base;
@@ -53,8 +54,8 @@ export function attemptVerifier(options: AttemptVerifierOptions): Verify {
 }
 
 /** Checks need files of which Tutti knows that nobody changes them any more. */
-function unchecked({ checks }: VerifyRequest): VerifyOutcome["findings"] {
-  return checks.length === 0
-    ? []
-    : ["The checks were not run, because the session left no commit that could be checked."];
+function unchecked({ checks }: VerifyRequest, isElsewhere: boolean): VerifyOutcome["findings"] {
+  if (checks.length === 0) return [];
+  const why = isElsewhere ? "the workspace is not on this machine" : "the session left no commit that could be checked";
+  return [`The checks were not run, because ${why}.`];
 }

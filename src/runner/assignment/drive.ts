@@ -8,11 +8,12 @@ import { managerName } from "../../core/make-handoff.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { AssignmentResult } from "../../protocol/task/assignment.ts";
 import type { Evidence } from "../../protocol/task/evidence.ts";
+import { readRecord } from "../../workspace/index.ts";
 import { askAboutWork } from "./ask-about-work.ts";
 import { askRouter, decidedEvent, repairedEnvelope } from "./ask-router.ts";
 import { type Attempt, claimText, hashOf } from "./attempt.ts";
 import { Kept, type Worked } from "./attempt-records.ts";
-import type { Carried, Work } from "./config.ts";
+import type { Carried, Standing, Work } from "./config.ts";
 import { attemptDiff, forgetReview, verifyAttempt } from "./observe-attempt.ts";
 import { decidePrompt, repairPrompt, reviewPrompt } from "./prompts.ts";
 import { reviewAttempt } from "./review-task.ts";
@@ -52,8 +53,28 @@ async function begin(attempt: Attempt): Promise<HandoffNext> {
   attempt.isRestored = kept !== undefined;
   const { worked } = kept?.assigned ?? {};
   if (worked === undefined) return { do: "work", ...standing.work };
+  await giveUpLost(attempt, { ...standing, worked });
   attempt.beginAfterWork(worked);
   return attempt.advance(workedEvent(worked)).next;
+}
+
+/** The work is on a machine that was lost: nothing of it can be checked here. The next attempt begins with what was pushed of it. */
+async function giveUpLost(
+  { durable, options, config }: Attempt,
+  { state, handoff, work: next, worked: { saved } }: Standing & { readonly worked: Worked },
+): Promise<void> {
+  const { store } = options.workspaces ?? {};
+  if (saved === null || store?.machine === undefined || readRecord(store, saved.workspace) !== undefined) return;
+  const left = saved.branch === null ? "" : ` except for what was pushed to the branch ${saved.branch}`;
+  const reason = `The work of this attempt is in a workspace on another machine, so it cannot be checked here and may be lost${left}.`;
+  const carried: Carried = { state, handoff, work: next, base: config.carried?.base ?? saved.base, commit: saved.tip };
+  const runner = { kind: "assignment", config: { ...config, carried } };
+  try {
+    await durable.again("assigned.lost", { outcome: "unknown", reason, runner });
+  } catch (thrown) {
+    // It has had all its attempts, so it is judged as it is: unchecked.
+    if (!(thrown instanceof TuttiError) || thrown.code !== "refused") throw thrown;
+  }
 }
 
 /** Undefined when a person was asked and nobody answered. */

@@ -30,6 +30,7 @@ import {
 import { workdirOf } from "../command/resolve-command.ts";
 import { beginAfter, mergeInstructions } from "./begin-after.ts";
 import type { ProgramPlace } from "./confined-program.ts";
+import { findEarlierWork, requireHere, type RunPersonsProgram } from "./lost-workspace.ts";
 import { stepToEnd } from "./step-to-end.ts";
 import { runHooks } from "./run-hooks.ts";
 import type { SetupCommand } from "./set-up.ts";
@@ -52,6 +53,8 @@ export interface SessionWorkspaces {
   readonly hooks?: boolean | undefined;
   /** Whether Tutti's commits are signed where the person signs commits; yes when absent. */
   readonly signing?: boolean | undefined;
+  /** Without it, branches that were pushed from a machine that was lost are not looked for. */
+  readonly runPersonsProgram?: RunPersonsProgram | undefined;
   /** Whether a task that another one builds on is over; every task is when absent. */
   readonly isOver?: ((task: TaskId) => Promise<boolean>) | undefined;
 }
@@ -97,13 +100,16 @@ export async function openSessionFolder(
   const { store } = workspaces;
   const { isOver, signing } = workspaces;
   const begin = await beginAfter(durable, { store, isOver, signing, project, wanted });
-  const base = begin.commit ?? wanted.base;
+  const { branchPattern, runPersonsProgram } = workspaces;
+  const looking = { store, runPersonsProgram, branchPattern, project, base: begin.commit ?? wanted.base };
+  const earlier = await findEarlierWork(durable, looking);
+  const base = earlier.commit;
   const options = { key: "workspace", repeatable: true, schema: Made } as const;
-  const { workspace, warnings } = await stepToEnd(durable, options, async (step) => {
+  const { workspace: made, warnings } = await stepToEnd(durable, options, async (step) => {
     const attempt = durable.since;
     const known = readRecord(store, workspaceId(durable.task, attempt));
     if (known?.state === "removed") return restoreWorkspace(store, known.id, { confine: workspaces.confine });
-    const made = await createWorkspace(store, {
+    const outcome = await createWorkspace(store, {
       task: durable.task,
       attempt,
       agent: durable.agent,
@@ -118,17 +124,18 @@ export async function openSessionFolder(
       now: step.now(),
       signal: step.signal,
     });
-    if (made.state === "ready")
-      return { workspace: made.workspace, warnings: [...made.warnings, ...dirtyNote(made.dirty, wanted)] };
+    if (outcome.state === "ready")
+      return { workspace: outcome.workspace, warnings: [...outcome.warnings, ...dirtyNote(outcome.dirty, wanted)] };
     throw new TuttiError(
       "conflict",
-      `${made.branch} does not fit together with what it builds on: ${made.files.join(", ")}`,
+      `${outcome.branch} does not fit together with what it builds on: ${outcome.files.join(", ")}`,
     );
   });
+  const workspace = await requireHere(durable, store, made);
   return {
     folder: { cwd: startFolder(workspace), roots: [workspace.folder] },
     workspace,
-    warnings: [...begin.warnings, ...warnings],
+    warnings: [...begin.warnings, ...earlier.warnings, ...warnings],
     instructions: mergeInstructions(begin.left),
   };
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { cleanUp } from "./clean-up.ts";
 import { endProcesses, type ProcessNote, stepVariable } from "./end-processes.ts";
-import { processTable, psProcesses } from "./process-table.ts";
+import { processPlace, processTable, psProcesses } from "./process-table.ts";
 
 /** A session of its own that prints a line when it is ready. */
 async function session(script: string, step = `ended-${process.pid}/1.1/run`) {
@@ -121,6 +121,20 @@ test("invariant 3: cleaning up twice, or when all is gone, does nothing", async 
     assert.equal(await members(), 0);
     await cleanUp({ process: note });
   } finally {
+    end();
+  }
+});
+
+test("a process with the same pid and start on another machine is another process, and is left alone", async (context) => {
+  const { note, end } = await session("echo ready; sleep 60");
+  try {
+    const kill = context.mock.method(process, "kill", () => true);
+    await cleanUp({ process: { ...note, place: "another machine" } });
+    assert.equal(kill.mock.callCount(), 0);
+    context.mock.restoreAll();
+    assert.ok((await endProcesses({ ...note, place: processPlace() })).found > 0);
+  } finally {
+    context.mock.restoreAll();
     end();
   }
 });

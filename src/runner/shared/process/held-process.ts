@@ -7,7 +7,7 @@ import { errno } from "../../../core/errno.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import { type ProcessNote, stepVariable } from "./end-processes.ts";
 import { groupFor } from "./run-cgroup.ts";
-import { processTable } from "./process-table.ts";
+import { processPlace, processTable } from "./process-table.ts";
 
 /** The shell waits for a line on descriptor 3. If we die, it reads the end of file instead and exits without running anything. */
 const hold = 'read -r go <&3 && [ "$go" = go ] || exit 125; exec 3<&-; exec "$@"';
@@ -53,7 +53,14 @@ export async function startHeld(launch: Launch): Promise<HeldProcess> {
   for (const stream of [stdin, stdout, stderr, control]) stream.on("error", () => undefined);
   const cgroup = groupFor(pid);
   return {
-    note: { pid, start, group: pid, step: launch.step, ...(cgroup === undefined ? {} : { cgroup }) },
+    note: {
+      pid,
+      start,
+      group: pid,
+      step: launch.step,
+      place: processPlace(),
+      ...(cgroup === undefined ? {} : { cgroup }),
+    },
     stdin,
     stdout,
     stderr,

@@ -1,7 +1,8 @@
 // Lists the processes of this machine. A pid together with a start time identifies one process for good.
 
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
 import { promisify } from "node:util";
 
 export interface ProcessEntry {
@@ -19,8 +20,10 @@ export interface ProcessEntry {
 export interface ProcessTable {
   list(): Promise<ProcessEntry[]>;
   start(pid: number): Promise<string | undefined>;
-  /** Whether the process was started with this variable; false when the system does not report it. */
-  hasVariable(pid: number, name: string, value: string): boolean;
+  /** The variables that the process was started with, each as `NAME=value`; none when the system does not report them. */
+  environment(pid: number): readonly string[];
+  /** The pids of the newest processes, the newest first; none when the system does not report them quickly. */
+  newest(): readonly number[];
 }
 
 /** Calls in the same tick share one reading, which begins after all of them were made. */
@@ -33,6 +36,8 @@ function shared<T>(read: () => Promise<T>): () => Promise<T> {
     }));
 }
 
+const mostNewest = 64;
+
 /** @internal Exported for its tests only. */
 export const linuxProcesses: ProcessTable = {
   list: shared(async () =>
@@ -42,8 +47,11 @@ export const linuxProcesses: ProcessTable = {
     }),
   ),
   start: async (pid) => linuxEntry(pid)?.start,
-  hasVariable: (pid, name, value) =>
-    readIfPossible(`/proc/${pid}/environ`)?.split("\0").includes(`${name}=${value}`) === true,
+  environment: (pid) => readIfPossible(`/proc/${pid}/environ`)?.split("\0") ?? [],
+  newest: () => {
+    const pids = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+    return pids.toSorted((one, other) => other - one).slice(0, mostNewest);
+  },
 };
 
 /** Start times are ticks since the boot, so they identify a process only together with the boot. */
@@ -69,6 +77,26 @@ function linuxEntry(pid: number): ProcessEntry | undefined {
   };
 }
 
+let here: string | undefined;
+
+/**
+ * Names the place where a pid of ours means a process: on Linux this boot of this machine and the container, elsewhere
+ * the machine by its name. The same pid in another place is another process.
+ */
+export function processPlace(): string {
+  return (here ??= process.platform === "linux" ? linuxPlace() : hostname());
+}
+
+function linuxPlace(): string {
+  let container = "";
+  try {
+    container = readlinkSync("/proc/self/ns/pid");
+  } catch {
+    // A system that hides it has one place.
+  }
+  return `${readIfPossible("/proc/sys/kernel/random/boot_id")?.trim() ?? hostname()} ${container}`;
+}
+
 /** Undefined when the process has ended meanwhile or belongs to somebody else. */
 function readIfPossible(path: string): string | undefined {
   try {
@@ -87,7 +115,8 @@ const psColumns = ["pid=", "ppid=", "pgid=", "stat=", "lstart="].flatMap((column
 export const psProcesses: ProcessTable = {
   list: shared(() => psEntries(["-A", ...psColumns])),
   start: async (pid) => (await psEntries(["-p", String(pid), ...psColumns])).find((entry) => entry.pid === pid)?.start,
-  hasVariable: () => false,
+  environment: () => [],
+  newest: () => [],
 };
 
 async function psEntries(args: readonly string[]): Promise<ProcessEntry[]> {
