@@ -3,10 +3,12 @@
 import type pg from "pg";
 
 import { TuttiError } from "../../protocol/error.ts";
+import { type Salt, saltIn } from "../names.ts";
 import type { ServiceRecords } from "../service-records.ts";
 import { resultIn } from "../sqlite/rows.ts";
 import { storeWith } from "../sqlite/sqlite-store.ts";
 import type { ResultRow, Store } from "../store.ts";
+import { movedAwayError, movedKey } from "../moved-mark.ts";
 import { ask, connectTo, type DatabaseAddress, readsFrom, type Row } from "./database-connection.ts";
 import { prepareDatabase } from "./database.ts";
 import { listenTo } from "./listener.ts";
@@ -31,7 +33,7 @@ export interface NodeIdentity {
 
 /** A node that has joined: plain data, from which its store is opened. */
 export interface JoinedNode {
-  readonly salt: string;
+  readonly salt: Salt;
   readonly incarnation: number;
   readonly numbers: TreeNumbers;
   readonly shared: SharedRows;
@@ -82,7 +84,7 @@ export interface NodeStore {
 }
 
 /** Numbers of new trees that a node fetches at a time. */
-const numbersAtOnce = 1_024;
+export const numbersAtOnce = 1_024;
 /** Trees that are over stay in the cache until so many more are, for whoever asks for a result at once. */
 const keptClosed = 500;
 
@@ -91,18 +93,31 @@ export async function joinDatabase(address: DatabaseAddress, identity: NodeIdent
   let client: pg.Client | undefined;
   try {
     client = await connectTo(address);
-    const salt = await prepareDatabase(client, address.schema);
+    await prepareDatabase(client, address.schema);
     const { name, url, labels, version, leaseMs } = identity;
     const sql = "SELECT join_cluster($1, $2, $3, $4, $5) AS incarnation";
     const [joined] = await ask(client, sql, [name, url, labels, version, leaseMs]);
     const incarnation = Number(joined?.["incarnation"]);
     const numbers = await nextNumbers(client);
-    return { salt, incarnation, numbers, shared: await allShared(client) };
+    const shared = await allShared(client);
+    // Only what is there after the node has joined counts: everything is moved here or away while no node is there.
+    const meta = metaIn(shared);
+    if (meta.some(({ key }) => key === movedKey)) {
+      await ask(client, "SELECT leave_cluster($1)", [incarnation]);
+      throw movedAwayError();
+    }
+    return { salt: saltIn(meta), incarnation, numbers, shared };
   } catch (thrown) {
     throw storageError(thrown);
   } finally {
     await client?.end().catch(() => undefined);
   }
+}
+
+function metaIn({ changes }: SharedRows): { readonly key: string; readonly value: string }[] {
+  return changes.flatMap(({ name, row: { key, value } }) =>
+    name === "meta" && typeof key === "string" && typeof value === "string" ? [{ key, value }] : [],
+  );
 }
 
 /** A node takes a block of numbers at a time; those of a block that is not used up are left out. */
