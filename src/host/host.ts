@@ -15,6 +15,28 @@ interface Pruned {
   readonly bytes_after: number;
 }
 
+/** A database that nodes share. */
+export interface DatabaseAt {
+  readonly url: string;
+  readonly schema: string;
+}
+
+export interface MoveProgress {
+  readonly rows: number;
+  readonly of: number;
+}
+
+/** What was moved between a state folder and a database. */
+export interface Moved {
+  /** It was moved before; nothing was done. */
+  readonly existed: boolean;
+  readonly trees: number;
+  readonly tasks: number;
+  readonly rows: number;
+  /** Trees that go on where they are now. */
+  readonly unfinished: number;
+}
+
 /** How a daemon is a node of many. What is not given stays as it was at the last start. */
 export interface DatabaseOptions {
   /** Of the PostgreSQL that the nodes share. */
@@ -113,6 +135,10 @@ export interface Host {
   stopDaemon(folder: string, options: { readonly graceMs?: number; readonly force?: boolean }): Promise<boolean>;
   /** Removes finished trees: those that ended before `endedBefore`, then the oldest until the database is small enough. */
   prune(folder: string, options: { readonly endedBefore?: number; readonly maxBytes?: number }): Pruned;
+  /** Moves all records of the folder into the database. Nobody may work on either. */
+  importRecords(folder: string, database: DatabaseAt, onProgress: (progress: MoveProgress) => void): Promise<Moved>;
+  /** Moves all records of the database into the folder. Nobody may work on either. */
+  exportRecords(folder: string, database: DatabaseAt, onProgress: (progress: MoveProgress) => void): Promise<Moved>;
   storedKeys(folder: string): Promise<StoredKeys>;
   /**
    * Shows the address in the person's browser. Other users of the machine do not get to see it. False when there is no

@@ -62,6 +62,8 @@ export function remoteHost(local: Host, { url, key }: Target): Host {
     startDaemon: onlyHere,
     runDaemon: onlyHere,
     prune: onlyHere,
+    importRecords: onlyHere,
+    exportRecords: onlyHere,
     storedKeys: onlyHere,
     openProject: onlyHere,
     standingApprovals: onlyHere,

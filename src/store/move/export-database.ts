@@ -17,7 +17,7 @@ import { databaseFile, makeFolder, movedMarkOf, openDatabase, openForReading } f
 import type { MoveOptions } from "./import-folder.ts";
 import {
   logRows,
-  machineSettings,
+  isOfMachine,
   type MovedTable,
   movedKeyOf,
   noticePosition,
@@ -221,7 +221,7 @@ async function copySettings(client: pg.Client, database: DatabaseSync): Promise<
   const put = database.prepare("INSERT INTO meta VALUES (?, ?)");
   for (const row of await ask(client, "SELECT key, value FROM meta WHERE key LIKE 'setting\\_%'")) {
     const [key, value] = [String(row["key"]), String(row["value"])];
-    if (machineSettings.includes(key)) continue;
+    if (isOfMachine(key)) continue;
     if (key === noticePosition && /^\d+$/.test(value)) {
       const [now] = await ask(client, sequenceOf("<= $1"), [value]);
       put.run(key, String(now?.["max"] ?? 0));

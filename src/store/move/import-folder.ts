@@ -15,7 +15,7 @@ import { isLostConnection, storageError } from "../postgres/storage-error.ts";
 import { movedMarkOf, openDatabase } from "../sqlite/database.ts";
 import {
   logRows,
-  machineSettings,
+  isOfMachine,
   type MovedTable,
   movedKeyOf,
   noticePosition,
@@ -26,7 +26,7 @@ import { countNumbered, placeRows } from "./place-rows.ts";
 import { groupsOf, putRows, type Values } from "./put-rows.ts";
 import { keepNodesOut, reserveNumbers, saltOfDatabase } from "./shared-database.ts";
 
-export interface MoveProgress {
+interface MoveProgress {
   readonly rows: number;
   readonly of: number;
 }
@@ -256,7 +256,7 @@ DELETE FROM operator_roles WHERE sid IN (SELECT sid FROM gone)`;
 async function copySettings({ client, database, grownBy }: Copy): Promise<void> {
   for (const row of database.prepare("SELECT key, value FROM meta WHERE key GLOB 'setting_*'").all()) {
     const [key, value] = [String(row["key"]), String(row["value"])];
-    if (machineSettings.includes(key)) continue;
+    if (isOfMachine(key)) continue;
     const isPosition = key === noticePosition && /^\d+$/.test(value);
     await ask(client, "INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING", [
       key,

@@ -150,7 +150,8 @@ export const serviceRows = (until: string): readonly MovedTable[] => [
 ];
 
 /** Settings of one machine alone: its port, its file with the admin key, who waits there for its work. */
-export const machineSettings: readonly string[] = ["setting_port", "setting_admin_key", "setting_others_wait"];
+const machineSettings = /^setting_(?:port|admin_key|others_wait)(?: of .*)?$/;
+export const isOfMachine = (key: string): boolean => machineSettings.test(key);
 
 /** The key of a line that is only an event is made of its id, which is another one now. */
 export function movedKeyOf(key: string, old: number, now: number): string {
