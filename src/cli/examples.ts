@@ -297,6 +297,11 @@ export const examples: readonly Example[] = [
     run: `tutti keys revoke "$(tutti keys list --state state | grep metrics | cut -d ' ' -f 1)" --state state`,
   },
   {
+    command: "nodes",
+    about: "List the nodes that share a database; here it is the one daemon",
+    run: "tutti nodes --state state",
+  },
+  {
     command: "operators",
     about: "List the operators that have joined",
     run: "tutti operators --state state",

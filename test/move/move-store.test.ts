@@ -110,11 +110,12 @@ async function seenIn(view: StoreView): Promise<unknown> {
   return {
     events: events.map((event) => eventView(salt, event)),
     tasks: await Promise.all(
-      tasks.map(async ({ id, parent, root, shared: _, ...more }) => ({
+      tasks.map(async ({ id, parent, root, shared, ...more }) => ({
         ...more,
         id: taskName(salt, id),
         parent: parent === null ? null : taskName(salt, parent),
         root: taskName(salt, root),
+        shares: shared !== null,
         result: await view.result(id),
         request: await view.request(id),
         messages: (await view.messages(id, { after: 0, limit: 100 })).rows.map(({ body, seq }) => [seq, body]),

@@ -2,6 +2,7 @@
 
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
+import type { NodeList } from "../../protocol/api/node-shapes.ts";
 import type { TuttiError } from "../../protocol/error.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
@@ -20,6 +21,8 @@ export interface SharedByNodes {
   onShared(listener: () => void): () => void;
   /** Brings in what other nodes have recorded so far, such as a key that was just made. */
   catchUp(): Promise<void>;
+  /** How the nodes stand. */
+  nodes(): Promise<NodeList>;
   /** Resolves when every living node acts on what this node has recorded in service records. */
   seenByAll(): Promise<void>;
 }

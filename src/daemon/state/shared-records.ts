@@ -3,6 +3,7 @@
 import { join } from "node:path";
 
 import { ClusterTasks } from "../../cluster/cluster-tasks.ts";
+import { describeNodes } from "../../cluster/describe-nodes.ts";
 import { beginLife, type Life } from "../../cluster/node-life.ts";
 import { seenByAll } from "../../cluster/seen-by-all.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -52,6 +53,7 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
       },
       catchUp: () => node.catchUp(),
       onShared: (listener) => node.onShared(listener),
+      nodes: () => describeNodes(node),
       seenByAll: () => seenByAll(node),
     },
     news: {
