@@ -47,7 +47,7 @@ export async function exportDatabase(options: MoveOptions): Promise<ExportReport
   let client: pg.Client | undefined;
   try {
     client = await connectTo(options.address);
-    await prepareDatabase(client, options.address.schema);
+    await prepareDatabase(client, options.address.schema, { exact: true });
     const [mark] = await ask(client, "SELECT value FROM meta WHERE key = $1", [movedKey]);
     if (mark !== undefined) return finish(options.folder, readMovedMark(String(mark["value"])).to);
     refuseUsed(options.folder);

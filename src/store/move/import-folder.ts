@@ -54,7 +54,7 @@ export async function importFolder(options: MoveOptions): Promise<ImportReport> 
   let client: pg.Client | undefined;
   try {
     client = await connectTo(options.address);
-    await prepareDatabase(client, options.address.schema);
+    await prepareDatabase(client, options.address.schema, { exact: true });
     return await importInto(client, { ...options, database: opened.database, salt: opened.salt });
   } catch (thrown) {
     throw storageError(thrown);

@@ -1,6 +1,7 @@
 // Lists the nodes of a database: which live, which were lost, what each of them runs and how far it is behind.
 
 import type { Row } from "./database-connection.ts";
+import { isSchemaLabel } from "./schema.ts";
 
 export interface ListedNode {
   readonly incarnation: number;
@@ -57,5 +58,5 @@ export async function countUnowned(rows: Rows): Promise<number> {
 
 function labelsIn(json: string): string[] {
   const labels: unknown = JSON.parse(json);
-  return Array.isArray(labels) ? labels.map(String) : [];
+  return Array.isArray(labels) ? labels.map(String).filter((label) => !isSchemaLabel(label)) : [];
 }

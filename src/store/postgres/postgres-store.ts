@@ -10,9 +10,10 @@ import { storeWith } from "../sqlite/sqlite-store.ts";
 import type { ResultRow, Store } from "../store.ts";
 import { movedAwayError, movedKey } from "../moved-mark.ts";
 import { ask, connectTo, type DatabaseAddress, readsFrom, type Row } from "./database-connection.ts";
-import { prepareDatabase } from "./database.ts";
+import { prepareDatabase, tooNewFor } from "./database.ts";
 import { listenTo } from "./listener.ts";
-import { idsIn, type LoadedTrees, loadTrees } from "./load-trees.ts";
+import { idsIn, type LoadedTrees, loadTrees, unknownIn } from "./load-trees.ts";
+import { isSchemaLabel, type KnownSchema, knownSchema, schemaLabels } from "./schema.ts";
 import { stamper } from "./sequence.ts";
 import { allShared, type SharedRows } from "./shared-rows.ts";
 import { storageError } from "./storage-error.ts";
@@ -47,8 +48,11 @@ export interface NodeStore {
   readonly sharedVersion: number;
   /** How often a commit was sent again because its answer was lost. */
   readonly resent: number;
-  /** Brings the rows of trees here that this node has taken over. */
-  load(roots: readonly number[]): Promise<void>;
+  /**
+   * Brings the rows of trees here that this node has taken over. Returns those that a newer version recorded, with a word that
+   * this one does not know; they must not be gone on with.
+   */
+  load(roots: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** The same with rows that were read before. */
   loaded(trees: LoadedTrees): void;
   /** The trees are with another node from now on. */
@@ -89,12 +93,17 @@ export const numbersAtOnce = 1_024;
 const keptClosed = 500;
 
 /** Brings the database up to date and joins: from now on the node is expected to renew its lease. */
-export async function joinDatabase(address: DatabaseAddress, identity: NodeIdentity): Promise<JoinedNode> {
+export async function joinDatabase(
+  address: DatabaseAddress,
+  identity: NodeIdentity,
+  known: KnownSchema = knownSchema,
+): Promise<JoinedNode> {
   let client: pg.Client | undefined;
   try {
     client = await connectTo(address);
-    await prepareDatabase(client, address.schema);
-    const { name, url, labels, version, leaseMs } = identity;
+    await prepareDatabase(client, address.schema, { known });
+    const { name, url, version, leaseMs } = identity;
+    const labels = [...identity.labels.filter((label) => !isSchemaLabel(label)), ...schemaLabels(known)];
     const sql = "SELECT join_cluster($1, $2, $3, $4, $5) AS incarnation";
     const [joined] = await ask(client, sql, [name, url, labels, version, leaseMs]);
     const incarnation = Number(joined?.["incarnation"]);
@@ -102,9 +111,10 @@ export async function joinDatabase(address: DatabaseAddress, identity: NodeIdent
     const shared = await allShared(client);
     // Only what is there after the node has joined counts: everything is moved here or away while no node is there.
     const meta = metaIn(shared);
-    if (meta.some(({ key }) => key === movedKey)) {
+    const refused = meta.some(({ key }) => key === movedKey) ? movedAwayError() : await tooNewFor(client, known);
+    if (refused !== undefined) {
       await ask(client, "SELECT leave_cluster($1)", [incarnation]);
-      throw movedAwayError();
+      throw refused;
     }
     return { salt: saltIn(meta), incarnation, numbers, shared };
   } catch (thrown) {
@@ -191,10 +201,11 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     cache.load(trees);
     for (const { root, last, open } of idsIn(trees)) ids.adopt(root, last, open);
   };
-  const load = async (roots: readonly number[]): Promise<void> => {
+  const load = async (roots: readonly number[]): Promise<ReadonlyMap<number, string>> => {
     try {
       const trees = await loadTrees(await listener.client(), roots);
       if (closing === undefined) loaded(trees);
+      return unknownIn(trees);
     } catch (thrown) {
       throw storageError(thrown);
     }
