@@ -54,6 +54,8 @@ export const localHost: Host = {
     (await import("./lifecycle/move-records.ts")).importRecords(folder, database, onProgress),
   exportRecords: async (folder, database, onProgress) =>
     (await import("./lifecycle/move-records.ts")).exportRecords(folder, database, onProgress),
+  checkSharedDatabase: async (folder, database) =>
+    (await import("./project/check-shared-database.ts")).checkSharedDatabase(folder, database),
   openBrowser: async (folder, url) => (await import("./lifecycle/open-browser.ts")).openBrowser(folder, url),
   storedKeys: async (folder) => (await import("./secrets/provider-keys.ts")).openProviderKeys(folder),
   setup: async (options) => (await import("./project/describe-setup.ts")).describeSetup(options),

@@ -6,7 +6,7 @@ import type { ServiceSetup } from "../protocol/api/service.ts";
 import type { TuttiError } from "../protocol/error.ts";
 import type { StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { TaskId } from "../protocol/ids.ts";
-import type { Project, ProjectAgents, TrustedConfig, TrustedServer, TrustedSetting } from "./project.ts";
+import type { Finding, Project, ProjectAgents, TrustedConfig, TrustedServer, TrustedSetting } from "./project.ts";
 
 interface Pruned {
   readonly trees: number;
@@ -139,6 +139,8 @@ export interface Host {
   importRecords(folder: string, database: DatabaseAt, onProgress: (progress: MoveProgress) => void): Promise<Moved>;
   /** Moves all records of the database into the folder. Nobody may work on either. */
   exportRecords(folder: string, database: DatabaseAt, onProgress: (progress: MoveProgress) => void): Promise<Moved>;
+  /** Checks the database that is given, or that the node of the folder works on. No finding when there is none. */
+  checkSharedDatabase(folder: string, database: DatabaseAt | undefined): Promise<readonly Finding[]>;
   storedKeys(folder: string): Promise<StoredKeys>;
   /**
    * Shows the address in the person's browser. Other users of the machine do not get to see it. False when there is no

@@ -64,6 +64,7 @@ export function remoteHost(local: Host, { url, key }: Target): Host {
     prune: onlyHere,
     importRecords: onlyHere,
     exportRecords: onlyHere,
+    checkSharedDatabase: onlyHere,
     storedKeys: onlyHere,
     openProject: onlyHere,
     standingApprovals: onlyHere,

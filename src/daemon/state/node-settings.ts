@@ -44,7 +44,7 @@ const defaultLeaseMs = 15_000;
 export const nodeFile = (folder: string): string => join(folder, "node.json");
 
 /** Undefined when the folder keeps its own records. */
-function readNodeSettings(folder: string): NodeSettings | undefined {
+export function readNodeSettings(folder: string): NodeSettings | undefined {
   const file = readNodeFile(folder);
   if (file === undefined) return undefined;
   const { database: url, schema, name, labels, lease_ms: leaseMs, advertise } = file;
