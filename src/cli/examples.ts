@@ -117,6 +117,11 @@ export const examples: readonly Example[] = [
     run: "tutti logs last -n 20 --state state",
   },
   {
+    command: "import",
+    about: "Move a state folder into a PostgreSQL that several machines share",
+    run: 'tutti import old-state --database postgres://tutti@db.example/tutti || echo "there is no such folder"',
+  },
+  {
     command: "export",
     about: "Export the newest tree as JSON lines, for a backup or another program",
     run: "tutti export last --state state",

@@ -2,7 +2,7 @@
 
 /** Tasks, waits and threads have names, each kind with ids of its own. */
 export type NamedKind = "tsk" | "ask" | "thr";
-export const namedKinds: readonly NamedKind[] = ["tsk", "ask", "thr"];
+const namedKinds: readonly NamedKind[] = ["tsk", "ask", "thr"];
 
 /** `count` ids that follow each other there and here. */
 interface Stretch {

@@ -150,7 +150,11 @@ export async function assignmentWorld(root: string, options: AssignmentWorldOpti
     waits: (task) =>
       store.waitsOf(idOf(task)).map(({ id, body }) => {
         const { ask } = JSON.parse(body);
-        return { id: `ask_${ownSalt(store.salt)}_${id.toString(36)}`, question: ask?.question ?? "", kind: ask?.kind ?? "" };
+        return {
+          id: `ask_${ownSalt(store.salt)}_${id.toString(36)}`,
+          question: ask?.question ?? "",
+          kind: ask?.kind ?? "",
+        };
       }),
     answer: async (id, value, kind = "person") => {
       const delivered = await engine.deliver(id, value, { kind, name: "ana" });

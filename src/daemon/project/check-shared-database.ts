@@ -32,7 +32,7 @@ export async function checkSharedDatabase(state: string, given: DatabaseAt | und
   }
 }
 
-/** @internal Exported for its tests only. */
+/** `leaseMs`: of the node of this folder. */
 export function databaseFindings(facts: DatabaseFacts, leaseMs: number | undefined): Finding[] {
   const told = [
     ...serverFindings(facts),
