@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
@@ -290,6 +292,25 @@ test("an import that is stopped leaves nothing in the database, and the folder a
   const [left] = await withClient(address, (client) => query(client, "SELECT count(*) AS value FROM tasks"));
   assert.equal(left?.["value"], 0);
   openStore(folder).close();
+});
+
+test("an import that is killed leaves nothing in the database, and can be run again", { skip }, async (t) => {
+  const { folder } = await usedFolder(t);
+  const before = await seenInFolder(folder);
+  const address = newDatabase();
+  const worker = join(import.meta.dirname, "import-worker.ts");
+  const child = spawn(process.execPath, [worker, folder, address.url, address.schema], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.after(() => child.kill("SIGKILL"));
+  // It has sent its first rows, and waits before the next.
+  await once(child.stdout, "data");
+  child.kill("SIGKILL");
+  await once(child, "close");
+  const [left] = await withClient(address, (client) => query(client, "SELECT count(*) AS value FROM tasks"));
+  assert.equal(left?.["value"], 0);
+  assert.equal((await importFolder({ folder, address })).trees, 4);
+  assert.deepEqual(await seenInDatabase(address), before);
 });
 
 test(
