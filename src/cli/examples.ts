@@ -117,6 +117,11 @@ export const examples: readonly Example[] = [
     run: "tutti logs last -n 20 --state state",
   },
   {
+    command: "import",
+    about: "Move a state folder into a PostgreSQL that several machines share",
+    run: 'tutti import old-state --database postgres://tutti@db.example/tutti || echo "there is no such folder"',
+  },
+  {
     command: "export",
     about: "Export the newest tree as JSON lines, for a backup or another program",
     run: "tutti export last --state state",
@@ -295,6 +300,11 @@ export const examples: readonly Example[] = [
     command: "keys revoke",
     about: "Revoke that key",
     run: `tutti keys revoke "$(tutti keys list --state state | grep metrics | cut -d ' ' -f 1)" --state state`,
+  },
+  {
+    command: "nodes",
+    about: "List the nodes that share a database; here it is the one daemon",
+    run: "tutti nodes --state state",
   },
   {
     command: "operators",

@@ -4,6 +4,7 @@ import type { PolicyDecision, PolicyQuestion, ReviewDecision, ReviewQuestion } f
 import type { GoalListQuery, GoalPage, GoalView, StartedGoal, StartGoal } from "../protocol/api/goal-shapes.ts";
 import type { NewConversation } from "../protocol/api/conversation-shapes.ts";
 import type { ConversationView } from "../protocol/conversation/conversation-view.ts";
+import type { NodeList } from "../protocol/api/node-shapes.ts";
 import type { KeyView, MadeKey, NewKey, ServiceSetup, ServiceStatus } from "../protocol/api/service.ts";
 import type { SignInCode } from "../protocol/api/sign-in-routes.ts";
 import type {
@@ -138,6 +139,8 @@ export interface Tutti extends Reader {
   /** Where the daemon is; undefined when this process does the work itself. */
   readonly url: string | undefined;
   status(): Promise<ServiceStatus>;
+  /** The nodes that work on the same records; only the one process when it works alone. */
+  nodes(): Promise<NodeList>;
   /** What the process that does the work has to work with; with the config of the project at `folder` when one is named. */
   setup(options?: { readonly folder?: string }): Promise<ServiceSetup>;
   /** Starts the invocation in `text`. While it is unfinished, the same text gives the same task, unless `anew` is set. */

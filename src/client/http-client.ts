@@ -63,6 +63,7 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
   return {
     url: remote.url,
     status: () => call("status", {}),
+    nodes: () => call("nodes", {}),
     setup: (query = {}) => call("setup", { query }),
     tasks: (query = {}) => call("listTasks", { query }),
     task: (task) => call("task", { params: { task } }),

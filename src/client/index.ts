@@ -27,6 +27,7 @@ export type {
 } from "../protocol/api/catalog.ts";
 export type { GoalPage, GoalView, ListedGoal, StartedGoal, StartGoal } from "../protocol/api/goal-shapes.ts";
 export type { Board, FleetTasks, SearchPage } from "../protocol/api/insight-shapes.ts";
+export type { NodeList, NodeView } from "../protocol/api/node-shapes.ts";
 export type { KeyRole, KeyView, MadeKey, NewKey, ServiceSetup, ServiceStatus } from "../protocol/api/service.ts";
 export type {
   ListedAsk,

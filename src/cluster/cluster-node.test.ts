@@ -25,7 +25,7 @@ import {
   type Reads,
 } from "../store/postgres/database-connection.ts";
 import type { TuttiError } from "../protocol/error.ts";
-import { idInName } from "../store/names.ts";
+import { idInName, ownSalt } from "../store/names.ts";
 
 const skip = postgresPrograms() === undefined ? "PostgreSQL is not installed" : false;
 const reads: Reads[] = [];
@@ -159,7 +159,7 @@ test(
     const b = await openNode(t, address, loops, { name: "b", leaseMs: 60_000 });
     await a.node.close();
     await b.node.beat();
-    const open = `ask_${b.node.node.store.salt}_${Number(wait["id"]).toString(36)}`;
+    const open = `ask_${ownSalt(b.node.node.store.salt)}_${Number(wait["id"]).toString(36)}`;
     const delivered = await b.node.engine.deliver(open, answer("yes"), person);
     assert.equal(delivered.outcome, "accepted");
     assert.deepEqual((await b.node.engine.result(name)).content, { value: answer("yes"), by: person });

@@ -1,9 +1,10 @@
 // One life of a node, from joining until it leaves or is declared dead: its engine runs the trees that it owns, and takes up others.
 
 import type { Engine } from "../engine/engine.ts";
-import { type TuttiError, toTuttiError } from "../protocol/error.ts";
+import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { taskName } from "../store/names.ts";
 import type { DatabaseAddress } from "../store/postgres/database-connection.ts";
+import { needOfNewer } from "../store/postgres/schema.ts";
 import type { NodeStore } from "../store/postgres/postgres-store.ts";
 import type { NodeLife } from "./cluster-tasks.ts";
 import { CommandDesk } from "./command-desk.ts";
@@ -81,9 +82,10 @@ interface TakingUp {
 /** One tree that cannot be taken up must not stop the others. */
 async function takeUp({ node, engine, taken, desk, onLeft }: TakingUp, roots: readonly number[]): Promise<void> {
   const { store } = node;
-  await node.load(roots);
+  const unknown = await node.load(roots);
   const taking = roots.map(async (root) => {
     try {
+      refuseNewer(unknown.get(root));
       // Nobody worked on the tree since its last record.
       await engine.adopt(root, { downSince: lastAtOf(store, root) });
       taken.add(root);
@@ -91,10 +93,25 @@ async function takeUp({ node, engine, taken, desk, onLeft }: TakingUp, roots: re
     } catch (thrown) {
       if (engine.halted !== undefined) return;
       await engine.release(taskName(store.salt, root));
-      onLeft?.(root, toTuttiError(thrown));
+      const error = toTuttiError(thrown);
+      if (error.code === "newer") await leaveToNewer(node, root);
+      onLeft?.(root, error);
     }
   });
   await Promise.all(taking);
+}
+
+function refuseNewer(word: string | undefined): void {
+  if (word === undefined) return;
+  const message = `a newer Tutti recorded something in this tree that this version does not know (${word}); it waits for a node of that version`;
+  throw new TuttiError("newer", message);
+}
+
+/** A node of a newer version recorded it. It waits for one that can read it. */
+async function leaveToNewer(node: NodeStore, root: number): Promise<void> {
+  node.forget([root]);
+  const sql = "UPDATE trees SET owner = NULL, needs = needs || $3::text WHERE root = $2 AND owner = $1";
+  await node.rows(sql, [node.incarnation, root, needOfNewer()]).catch(() => undefined);
 }
 
 function lastAtOf(store: NodeStore["store"], root: number): number {

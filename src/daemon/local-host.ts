@@ -55,6 +55,12 @@ export const localHost: Host = {
       lock.release();
     }
   },
+  importRecords: async (folder, database, onProgress) =>
+    (await import("./lifecycle/move-records.ts")).importRecords(folder, database, onProgress),
+  exportRecords: async (folder, database, onProgress) =>
+    (await import("./lifecycle/move-records.ts")).exportRecords(folder, database, onProgress),
+  checkSharedDatabase: async (folder, database) =>
+    (await import("./project/check-shared-database.ts")).checkSharedDatabase(folder, database),
   openBrowser: async (folder, url) => (await import("./lifecycle/open-browser.ts")).openBrowser(folder, url),
   async storedKeys(folder) {
     await openCommandDocuments(folder);

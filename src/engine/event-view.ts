@@ -5,13 +5,13 @@ import { z } from "zod";
 import { type Ask, defaultAskMs } from "../protocol/task/ask.ts";
 import { TaskEvent } from "../protocol/task/event.ts";
 import { Message, messageText, ToolCall } from "../protocol/task/message.ts";
-import { askName, taskName } from "../store/names.ts";
+import { askName, type Salt, taskName } from "../store/names.ts";
 import type { TaskRow, WaitRow } from "../store/store.ts";
 import type { EventRecord } from "../store/view.ts";
 import { taskBodyIn } from "./task-body.ts";
 import { storedAnswerIn, type WaitBody, waitBodyIn } from "./wait-body.ts";
 
-export function eventView(salt: string, event: EventRecord): TaskEvent {
+export function eventView(salt: Salt, event: EventRecord): TaskEvent {
   return TaskEvent.parse({
     seq: event.seq,
     at: event.at,
@@ -24,7 +24,7 @@ export function eventView(salt: string, event: EventRecord): TaskEvent {
   });
 }
 
-function dataOf(salt: string, event: EventRecord): unknown {
+function dataOf(salt: Salt, event: EventRecord): unknown {
   switch (event.type) {
     case "task.created":
       return createdData(salt, event.made);
@@ -57,7 +57,7 @@ function bodyOf({ body }: EventRecord): unknown {
   return body === null ? {} : JSON.parse(body);
 }
 
-function createdData(salt: string, task: TaskRow | undefined): unknown {
+function createdData(salt: Salt, task: TaskRow | undefined): unknown {
   if (task === undefined) return {};
   return {
     agent: task.agent,
@@ -102,7 +102,7 @@ function promptIn({ body }: TaskRow): { readonly prompt?: string } {
 }
 
 /** The open ask of a wait; undefined for a wait that asks nobody. */
-export function askView(salt: string, row: WaitRow): Extract<Ask, { status: "open" }> | undefined {
+export function askView(salt: Salt, row: WaitRow): Extract<Ask, { status: "open" }> | undefined {
   if (row.ask === null) return undefined;
   const { ask } = waitBodyIn(row);
   if (ask === undefined) return undefined;
@@ -122,7 +122,7 @@ export function askView(salt: string, row: WaitRow): Extract<Ask, { status: "ope
 }
 
 /** An answer that may have to go again stands in the event itself; any other stands with its wait. */
-function answeredData(salt: string, event: EventRecord): unknown {
+function answeredData(salt: Salt, event: EventRecord): unknown {
   const body = bodyOf(event);
   if (typeof body === "object" && body !== null && "answer" in body) return body;
   const given = event.answer === undefined ? undefined : storedAnswerIn(event.answer);

@@ -6,13 +6,35 @@ import type { ServiceSetup } from "../protocol/api/service.ts";
 import type { TuttiError } from "../protocol/error.ts";
 import type { StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { TaskId } from "../protocol/ids.ts";
-import type { Project, ProjectAgents, TrustedConfig, TrustedServer, TrustedSetting } from "./project.ts";
+import type { Finding, Project, ProjectAgents, TrustedConfig, TrustedServer, TrustedSetting } from "./project.ts";
 
 interface Pruned {
   readonly trees: number;
   readonly tasks: number;
   readonly bytes_before: number;
   readonly bytes_after: number;
+}
+
+/** A database that nodes share. */
+export interface DatabaseAt {
+  readonly url: string;
+  readonly schema: string;
+}
+
+export interface MoveProgress {
+  readonly rows: number;
+  readonly of: number;
+}
+
+/** What was moved between a state folder and a database. */
+export interface Moved {
+  /** It was moved before; nothing was done. */
+  readonly existed: boolean;
+  readonly trees: number;
+  readonly tasks: number;
+  readonly rows: number;
+  /** Trees that go on where they are now. */
+  readonly unfinished: number;
 }
 
 /** How a daemon is a node of many. What is not given stays as it was at the last start. */
@@ -127,6 +149,12 @@ export interface Host {
   stopDaemon(folder: string, options: { readonly graceMs?: number; readonly force?: boolean }): Promise<boolean>;
   /** Removes finished trees: those that ended before `endedBefore`, then the oldest until the database is small enough. */
   prune(folder: string, options: { readonly endedBefore?: number; readonly maxBytes?: number }): Pruned;
+  /** Moves all records of the folder into the database. Nobody may work on either. */
+  importRecords(folder: string, database: DatabaseAt, onProgress: (progress: MoveProgress) => void): Promise<Moved>;
+  /** Moves all records of the database into the folder. Nobody may work on either. */
+  exportRecords(folder: string, database: DatabaseAt, onProgress: (progress: MoveProgress) => void): Promise<Moved>;
+  /** Checks the database that is given, or that the node of the folder works on. No finding when there is none. */
+  checkSharedDatabase(folder: string, database: DatabaseAt | undefined): Promise<readonly Finding[]>;
   storedKeys(folder: string): Promise<StoredKeys>;
   clusterKey(folder: string): Promise<StoredClusterKey>;
   /**

@@ -1,11 +1,12 @@
 // What the service of operators looks up in trees, whichever node they are with.
 
+import type { Salt } from "./names.ts";
 import type { AnswerRow, WaitRow } from "./store.ts";
 
 /** Reads are asynchronous, since a tree may be with another node; each sees what was committed when it was made. */
 export interface OperatorReads {
   /** Random, made with the store; part of every name it gives. */
-  readonly salt: string;
+  readonly salt: Salt;
   /** Ids of open waits of tasks that are not over, in order: all that may be for an operator, and perhaps others. */
   openRequestIds(): Promise<number[]>;
   /** Those of these waits that nobody has settled, in the order of their ids. */

@@ -5,6 +5,7 @@ import type { AskKind } from "../protocol/task/ask.ts";
 import type { TaskEvent } from "../protocol/task/event.ts";
 import type { TaskStatus, TerminalStatus } from "../protocol/task/task-status.ts";
 import type { ThreadRecords } from "./threads.ts";
+import type { Salt } from "./names.ts";
 
 export type EventType = TaskEvent["type"];
 export type OpenStatus = Exclude<TaskStatus, TerminalStatus>;
@@ -157,7 +158,7 @@ type WithoutId<T> = Omit<T, "id">;
  */
 export interface Store extends ThreadRecords {
   /** Random, made with the store; part of every name it gives. */
-  readonly salt: string;
+  readonly salt: Salt;
   readonly failure: TuttiError | undefined;
   /**
    * Why nothing can be written at the moment: the disk is full. `committed` resolves when there is room again. Until then

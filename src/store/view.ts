@@ -4,6 +4,7 @@ import type { TaskStatus } from "../protocol/task/task-status.ts";
 import type { RequestBeginning } from "./request-beginning.ts";
 import type { ThreadReads } from "./threads.ts";
 import type { AnswerRow, ResultRow, StoredEvent, TaskRow, WaitRow } from "./store.ts";
+import type { Salt } from "./names.ts";
 
 /** A task with what is known of it across the tables; without its record and without a long result. */
 export interface TaskListing extends Omit<TaskRow, "body"> {
@@ -101,7 +102,7 @@ interface TreeUse {
 
 /** Reads are asynchronous, since a store may be on another machine; each sees what was committed when it was made. */
 export interface StoreView extends ThreadReads {
-  readonly salt: string;
+  readonly salt: Salt;
   /** A setting of the service; undefined when it was never set. */
   setting(name: string): Promise<string | undefined>;
   /** How many tasks of the root's tree have not ended. */

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { nextStatus } from "../../src/core/task-state.ts";
 import { statusEvents, type TaskStatus } from "../../src/protocol/task/task-status.ts";
-import { taskName } from "../../src/store/names.ts";
+import { type Salt, taskName } from "../../src/store/names.ts";
 import { openForReading, type OpenedDatabase } from "../../src/store/sqlite/database.ts";
 import { readLedger } from "./crash-ledger.ts";
 import { expected } from "./crash-loops.ts";
@@ -126,7 +126,7 @@ function wrongResults(rows: Rows): string[] {
 
 function effectsAgain(
   rows: Rows,
-  world: { readonly salt: string; readonly acks: readonly string[][]; readonly effects: readonly string[][] },
+  world: { readonly salt: Salt; readonly acks: readonly string[][]; readonly effects: readonly string[][] },
 ): { repeated: string[]; doubled: string[] } {
   const recorded = new Map(
     rows("SELECT log.id, log.key, runs.task, runs.attempt, runs.run FROM log JOIN runs ON runs.id = log.run").map(

@@ -19,6 +19,7 @@ import { localRunner, type LocalRunnerOptions } from "../../src/runner/local/run
 import type { Store, StoredEvent } from "../../src/store/store.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { tempFolder } from "./temp-folder.ts";
+import { ownSalt } from "../../src/store/names.ts";
 
 export interface WorldOptions {
   readonly environment?: Partial<AgentEnvironment>;
@@ -109,7 +110,7 @@ export class World {
 
   tree(root: string): { id: string; agent: string; depth: number; parent: number | null }[] {
     return this.store.tree(idOf(root)).map((row) => ({
-      id: `tsk_${this.store.salt}_${row.id.toString(36)}`,
+      id: `tsk_${ownSalt(this.store.salt)}_${row.id.toString(36)}`,
       agent: row.agent,
       depth: row.depth,
       parent: row.parent,
@@ -121,7 +122,7 @@ export class World {
     root: string,
   ): { id: string; body: { ask?: { question: string; kind: string }; label?: string; details?: unknown } }[] {
     return this.store.waitsOf(idOf(root)).map((row) => ({
-      id: `ask_${this.store.salt}_${row.id.toString(36)}`,
+      id: `ask_${ownSalt(this.store.salt)}_${row.id.toString(36)}`,
       body: JSON.parse(row.body),
     }));
   }

@@ -28,6 +28,7 @@ import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openWorkspaces, recoverWorkspaces } from "../../src/workspace/index.ts";
 import { idOf } from "./agent-kit.ts";
+import { ownSalt } from "../../src/store/names.ts";
 
 export const sandbox = await probeSandbox();
 /** For tests that need the sandbox. */
@@ -149,7 +150,11 @@ export async function assignmentWorld(root: string, options: AssignmentWorldOpti
     waits: (task) =>
       store.waitsOf(idOf(task)).map(({ id, body }) => {
         const { ask } = JSON.parse(body);
-        return { id: `ask_${store.salt}_${id.toString(36)}`, question: ask?.question ?? "", kind: ask?.kind ?? "" };
+        return {
+          id: `ask_${ownSalt(store.salt)}_${id.toString(36)}`,
+          question: ask?.question ?? "",
+          kind: ask?.kind ?? "",
+        };
       }),
     answer: async (id, value, kind = "person") => {
       const delivered = await engine.deliver(id, value, { kind, name: "ana" });

@@ -13,6 +13,7 @@ import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { all, named, single } from "../../protocol/invocation/invocation-builders.ts";
 import type { Model } from "../../model-port.ts";
+import { ownSalt } from "../../store/names.ts";
 import { World } from "../../../test/support/agent-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
@@ -156,7 +157,7 @@ function transcript(folder: string, root: string): string {
   const said = w
     .tree(root)
     .map((task) => [task.agent, w.messages(task.id).map(({ id, role, name, parts }) => ({ id, role, name, parts }))]);
-  const salt = w.store.salt;
+  const salt = ownSalt(w.store.salt);
   w.store.close();
   const times = /"(started_at|last_event_at|ended_at)":\d+/g;
   return JSON.stringify(said).replaceAll(salt, "SALT").replaceAll(times, '"$1":0');

@@ -12,6 +12,7 @@ import type { InvocationFile } from "../../protocol/invocation/invocation-file.t
 import type { Model } from "../../model-port.ts";
 import { person } from "../../../test/support/lead-and-worker.ts";
 import { solo } from "../../../test/support/recording-model.ts";
+import { ownSalt } from "../../store/names.ts";
 import { World } from "../../../test/support/agent-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
@@ -147,7 +148,7 @@ function transcriptOf(w: World, root: string): string {
       .toSorted((a, b) => a.id.localeCompare(b.id)),
   ]);
   return JSON.stringify(said)
-    .replaceAll(w.store.salt, "SALT")
+    .replaceAll(ownSalt(w.store.salt), "SALT")
     .replaceAll(/"(\w+_at)":\d+/g, '"$1":0');
 }
 

@@ -4,11 +4,12 @@ import type { Finding } from "../../host/project.ts";
 import { errorTable, toTuttiError } from "../../protocol/error.ts";
 import { writeJson, writeLine } from "../terminal/screen.ts";
 import { bold, dim, paint } from "../terminal/style.ts";
+import { type DatabaseFlags, givenDatabase } from "../database-option.ts";
 import { daemonFindings, setupFinding } from "../daemon-findings.ts";
 import { givenFolder } from "../given-folder.ts";
 import { stateFolder } from "../state-folder.ts";
 
-export interface DoctorOptions {
+export interface DoctorOptions extends DatabaseFlags {
   readonly cwd?: string;
   readonly state?: string;
   readonly json?: boolean;
@@ -36,7 +37,11 @@ export async function doctorCommand(host: Host, options: DoctorOptions): Promise
 /** What is on this machine does not matter to a daemon elsewhere. */
 async function checkHere(host: Host, options: DoctorOptions): Promise<readonly Finding[]> {
   if (host.remote !== undefined) return [];
-  return (await host.openProject(givenFolder(options.cwd), { state: stateFolder(options.state) })).doctor();
+  const state = stateFolder(options.state);
+  const project = await host.openProject(givenFolder(options.cwd), { state });
+  const isGiven = options.database !== undefined || (process.env["TUTTI_DATABASE"] ?? "") !== "";
+  const database = isGiven ? givenDatabase(options) : undefined;
+  return [...(await project.doctor()), ...(await host.checkSharedDatabase(state, database))];
 }
 
 async function askDaemon(host: Host, options: DoctorOptions): Promise<Finding[]> {

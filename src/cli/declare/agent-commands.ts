@@ -14,6 +14,7 @@ import type { ModelsTestOptions } from "../commands/models-test-command.ts";
 import type { RunnersOptions } from "../commands/runners-command.ts";
 import type { InitCommandOptions } from "../commands/init.ts";
 import type { TrustOptions } from "../commands/trust.ts";
+import { databaseOption, schemaOption } from "../database-option.ts";
 import {
   jsonOption,
   limitOption,
@@ -214,9 +215,11 @@ function declareModels(program: Command, host: () => Promise<Host>): void {
     });
   program
     .command("doctor")
-    .description("check the installation and the project, and say how to fix what is missing")
+    .description("check the installation, the project and the database, and say how to fix what is missing")
     .addOption(projectOption())
     .addOption(stateOption())
+    .addOption(databaseOption("check this database, too, and not the one of the node in the state folder"))
+    .addOption(schemaOption())
     .addOption(jsonOption())
     .action(async (options: DoctorOptions) => {
       const { doctorCommand } = await import("../commands/doctor.ts");

@@ -4,11 +4,13 @@ import type { Command } from "commander";
 import type { Host } from "../../host/host.ts";
 import type { AttachOptions } from "../commands/attach.ts";
 import type { ExportOptions } from "../commands/export.ts";
+import type { ImportOptions } from "../commands/import-command.ts";
 import type { LogsOptions } from "../commands/logs.ts";
 import type { PruneOptions } from "../commands/prune.ts";
 import type { ShowOptions } from "../commands/show.ts";
 import type { TasksOptions } from "../commands/tasks.ts";
 import type { TranscriptCommandOptions } from "../commands/transcript-command.ts";
+import { databaseOption, schemaOption } from "../database-option.ts";
 import { jsonLinesOption, jsonOption, positiveInteger, stateOption, taskArgument } from "../options.ts";
 
 export function declareRecordCommands(program: Command, host: () => Promise<Host>): void {
@@ -76,13 +78,28 @@ export function declareRecordCommands(program: Command, host: () => Promise<Host
     });
   program
     .command("export")
-    .argument("<task>", taskArgument)
-    .description("print a task, all tasks below it and their events as JSON lines")
+    .argument("<task>", `${taskArgument}; with --database, a folder`)
+    .description(
+      "print a task, all tasks below it and their events as JSON lines, or move a database into a state folder",
+    )
     .addOption(stateOption())
+    .addOption(databaseOption("move everything in this database into the folder; no node may run on it"))
+    .addOption(schemaOption())
     .addOption(jsonLinesOption())
     .action(async (task: string, options: ExportOptions) => {
       const { exportCommand } = await import("../commands/export.ts");
       await exportCommand(await host(), task, options);
+    });
+  program
+    .command("import")
+    .argument("<folder>", "the state folder; nobody may work on it")
+    .description("move everything in a state folder into a database that nodes share; all names stay as they are")
+    .addOption(databaseOption("the database; no node may run on it"))
+    .addOption(schemaOption())
+    .addOption(jsonOption())
+    .action(async (folder: string, options: ImportOptions) => {
+      const { importCommand } = await import("../commands/import-command.ts");
+      await importCommand(await host(), folder, options);
     });
   program
     .command("prune")

@@ -8,6 +8,7 @@ import type { DownOptions } from "../commands/down.ts";
 import type { KeysAddOptions } from "../commands/keys-add.ts";
 import type { KeysListOptions } from "../commands/keys-list.ts";
 import type { KeysRevokeOptions } from "../commands/keys-revoke.ts";
+import type { NodesOptions } from "../commands/nodes.ts";
 import type { OperatorsOptions } from "../commands/operators.ts";
 import type { PauseOptions } from "../commands/pause.ts";
 import type { ResumeOptions } from "../commands/resume.ts";
@@ -119,6 +120,15 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
       await statusCommand(await host(), options);
     });
   declareClusterKey(program, host);
+  program
+    .command("nodes")
+    .description("list the nodes that share a database: which live, what each runs, its lease and how far it is behind")
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (options: NodesOptions) => {
+      const { nodesCommand } = await import("../commands/nodes.ts");
+      await nodesCommand(await host(), options);
+    });
   declarePause(program, host);
   declareKeys(program, host);
   program

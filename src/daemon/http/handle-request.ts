@@ -228,7 +228,7 @@ function writes(route: RouteName, { method }: RouteSpec): boolean {
 
 /** What must answer although unfinished work is still being taken up. */
 function answersWhileStarting(route: RouteName, { access, tag }: RouteSpec): boolean {
-  return access === "public" || route === "status" || route === "shutdown" || tag === "keys";
+  return access === "public" || route === "status" || route === "nodes" || route === "shutdown" || tag === "keys";
 }
 
 const upgradeRequired = httpError("usage", "connect to this path with a WebSocket", {

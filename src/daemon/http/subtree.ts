@@ -1,6 +1,6 @@
 // Follows a task and its descendants by their events: which events belong to them, and when all of them have ended.
 
-import { idInName, taskName } from "../../store/names.ts";
+import { idInName, type Salt, taskName } from "../../store/names.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { TaskId } from "../../protocol/ids.ts";
@@ -23,7 +23,7 @@ export class Subtree {
     return new Subtree(view.salt, rows, top.root === top.id ? task : undefined);
   }
 
-  private constructor(salt: string, rows: readonly TaskPlace[], root: TaskId | undefined) {
+  private constructor(salt: Salt, rows: readonly TaskPlace[], root: TaskId | undefined) {
     this.root = root;
     for (const row of rows) {
       const name = taskName(salt, row.id);

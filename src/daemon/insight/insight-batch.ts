@@ -3,7 +3,7 @@
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import type { GoalLink, GoalStatus } from "../../protocol/task/goal.ts";
 import { isTerminal, type TaskStatus } from "../../protocol/task/task-status.ts";
-import { idInName } from "../../store/names.ts";
+import { idInName, type Salt } from "../../store/names.ts";
 import { type TextKind, textOf } from "./event-texts.ts";
 
 interface TaskChange {
@@ -76,7 +76,7 @@ export interface InsightBatch {
 const minuteMs = 60_000;
 const [shownTitle, shownGoal, shownError] = [200, 400, 300];
 
-export function batchOf(salt: string, upTo: number, events: readonly TaskEvent[]): InsightBatch {
+export function batchOf(salt: Salt, upTo: number, events: readonly TaskEvent[]): InsightBatch {
   const tasks = new Map<number, TaskChange>();
   const minutes = new Map<number, MinuteCounts>();
   const batch = {
@@ -139,7 +139,7 @@ function countsOf(minutes: Map<number, MinuteCounts>, at: number): MinuteCounts 
 function noteTask(
   change: TaskChange,
   counts: MinuteCounts,
-  { salt, event }: { readonly salt: string; readonly event: TaskEvent },
+  { salt, event }: { readonly salt: Salt; readonly event: TaskEvent },
 ): void {
   const status = statusAfter[event.type];
   if (status !== undefined) {
@@ -214,7 +214,7 @@ function askOf(event: TaskEvent): Pick<AskChange, "ask" | "open"> | undefined {
 
 type GoalChangeOnly = GoalChange extends infer C ? (C extends GoalChange ? Omit<C, "root" | "at"> : never) : never;
 
-function goalChanges(salt: string, event: TaskEvent): GoalChangeOnly[] {
+function goalChanges(salt: Salt, event: TaskEvent): GoalChangeOnly[] {
   switch (event.type) {
     case "task.created": {
       const { runner, parent, prompt = "" } = event.data;
@@ -247,7 +247,7 @@ function goalChanges(salt: string, event: TaskEvent): GoalChangeOnly[] {
   }
 }
 
-function linkChange(salt: string, name: string, state: GoalLink["state"]): GoalChangeOnly[] {
+function linkChange(salt: Salt, name: string, state: GoalLink["state"]): GoalChangeOnly[] {
   const task = idInName(salt, name);
   return task === undefined ? [] : [{ kind: "link", task, state }];
 }

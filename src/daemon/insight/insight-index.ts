@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 
 import { TuttiError } from "../../protocol/error.ts";
+import { ownSalt } from "../../store/names.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { EventFeed } from "../state/event-feed.ts";
 import { batchOf } from "./insight-batch.ts";
@@ -128,7 +129,7 @@ class Follower {
 
   async begin(): Promise<void> {
     const { folder, view, feed } = this.#deps;
-    const workerData: InsightWorkerData = { folder, salt: view.salt, last: await view.lastEvent() };
+    const workerData: InsightWorkerData = { folder, salt: ownSalt(view.salt), last: await view.lastEvent() };
     // The build changes the extension of both files alike.
     const url = new URL(`./insight-worker${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(url, { workerData, env: {}, execArgv: [] });

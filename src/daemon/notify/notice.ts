@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { escapeControls } from "../../core/escape-controls.ts";
-import { idInName } from "../../store/names.ts";
+import { idInName, ownSalt } from "../../store/names.ts";
 import { AskKind } from "../../protocol/task/ask.ts";
 import { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
@@ -54,7 +54,7 @@ export async function noticeOf(event: TaskEvent, { view, on, redact }: NoticeCon
   const agent = (await view.taskRow(idInName(view.salt, task) ?? 0))?.agent ?? "";
   const { title, ...rest } = content;
   return {
-    id: `ntc_${view.salt}_${seq.toString(36)}`,
+    id: `ntc_${ownSalt(view.salt)}_${seq.toString(36)}`,
     at,
     task,
     root,

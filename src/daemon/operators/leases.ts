@@ -1,6 +1,6 @@
 // How long the worker of an attempt may be silent. Kept in the store, so that a restart neither forgets nor shortens it.
 
-import { idInName } from "../../store/names.ts";
+import { idInName, type Salt } from "../../store/names.ts";
 import type { Clock } from "../../ports.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { type AttemptLives, leaseAfterProgress } from "../../protocol/operator/lease.ts";
@@ -12,7 +12,7 @@ type LeaseRows = "lease" | "offerLease" | "voidOffer" | "recordFetch" | "recordP
 
 export interface LeasesOptions {
   /** The store's salt, which is part of every task's name. */
-  readonly salt: string;
+  readonly salt: Salt;
   readonly records: Pick<ServiceRecords, LeaseRows>;
   /** Resolves when everything queued so far is on disk. */
   readonly committed: () => Promise<void>;

@@ -1,6 +1,6 @@
 // Decides which operator session each open request goes to, and moves it on when that operator session ends.
 
-import { askName } from "../../store/names.ts";
+import { type Salt, askName } from "../../store/names.ts";
 import type { Tasks } from "../../ports.ts";
 import type { HookVerdict, SpawnAnswer } from "../../protocol/operator/operator-request.ts";
 import { anyOperator } from "../../protocol/operator/operator-name.ts";
@@ -15,7 +15,7 @@ import { answererOf, type OperatorSession, type PendingRequest } from "./session
 export interface RequestRouterOptions {
   readonly records: Pick<ServiceRecords, "sent" | "removeSent">;
   /** Of the names that the store gives. */
-  readonly salt: string;
+  readonly salt: Salt;
   readonly engine: Pick<Tasks, "deliver">;
   readonly leases: Leases;
   readonly sessions: OperatorSessions;

@@ -4,7 +4,7 @@ import { service } from "../../client/call.ts";
 import type { TreeOwner } from "../../cluster/tree-owner.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type WorkerRefusalReason, workerRefusals } from "../../protocol/operator/worker.ts";
-import { idInName } from "../../store/names.ts";
+import { type Salt, idInName } from "../../store/names.ts";
 import { forwardedHeader } from "../http/forward-request.ts";
 import { claimsOf, type WorkerAuthContext } from "./authorize-worker.ts";
 import type { WorkerReply } from "./worker-reply.ts";
@@ -12,7 +12,7 @@ import type { WorkerCalls, WorkerService } from "./worker-service.ts";
 
 export interface WorkerRoutingOptions extends Pick<WorkerAuthContext, "records" | "signingKey" | "catchUp"> {
   /** Of the names that the store gives. */
-  readonly salt: string;
+  readonly salt: Salt;
   /** Waits while the tree of the task changes hands. */
   readonly ownerOf: (task: number, signal?: AbortSignal) => Promise<TreeOwner>;
   /** Reaches other nodes. */

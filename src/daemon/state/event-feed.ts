@@ -4,7 +4,7 @@ import { eventView } from "../../engine/event-view.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
-import { idInName } from "../../store/names.ts";
+import { idInName, type Salt } from "../../store/names.ts";
 import type { Store } from "../../store/store.ts";
 import type { EventRecord, Page, StoreView } from "../../store/view.ts";
 
@@ -153,7 +153,7 @@ class Fed implements FeedEvent {
   readonly event: TaskEvent;
   #json: string | undefined;
 
-  constructor(salt: string, row: EventRecord) {
+  constructor(salt: Salt, row: EventRecord) {
     this.event = eventView(salt, row);
   }
 

@@ -3,6 +3,7 @@
 import type { TreeOwner } from "../../cluster/tree-owner.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
+import type { NodeList } from "../../protocol/api/node-shapes.ts";
 import type { TuttiError } from "../../protocol/error.ts";
 import type { SharedChange } from "../../store/postgres/shared-rows.ts";
 import type { OperatorReads } from "../../store/operator-reads.ts";
@@ -41,6 +42,8 @@ export interface SharedByNodes {
   readonly ownerOf: (task: number, signal?: AbortSignal) => Promise<TreeOwner>;
   /** True for one caller only, on whichever node. */
   readonly claimOnce: (what: string) => Promise<boolean>;
+  /** How the nodes stand. */
+  nodes(): Promise<NodeList>;
   /** Resolves when every living node acts on what this node has recorded in service records. */
   seenByAll(): Promise<void>;
 }

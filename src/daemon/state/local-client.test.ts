@@ -10,6 +10,7 @@ import type { EventOrDelta, Tutti } from "../../client/client.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { openState } from "./open-state.ts";
 import type { State } from "./state.ts";
+import { ownSalt } from "../../store/names.ts";
 
 const example = (name: string): string =>
   readFileSync(join(import.meta.dirname, "../../../examples/invocations", `${name}.json`), "utf8");
@@ -228,7 +229,11 @@ test("what waits for an operator is settled by nobody else, however its name is 
   for (let wait = 0; store.openWaits().length === 0 && wait < 500; wait += 1)
     await new Promise((resolve) => setTimeout(resolve, 10));
   const place36 = store.openWaits()[0]?.id.toString(36) ?? assert.fail();
-  for (const name of [`ask_${view.salt}_${place36}`, `ask_${view.salt}_0${place36}`, `tsk_${view.salt}_${place36}`]) {
+  for (const name of [
+    `ask_${ownSalt(view.salt)}_${place36}`,
+    `ask_${ownSalt(view.salt)}_0${place36}`,
+    `tsk_${ownSalt(view.salt)}_${place36}`,
+  ]) {
     const settled = await client.settle(name, { ok: true }, person).catch((thrown: unknown) => thrown);
     const answered = await client
       .answer(name, { kind: "question", value: "yes" }, person)

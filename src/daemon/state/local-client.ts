@@ -1,10 +1,13 @@
 // Tutti in this process: the interface every front is given, over the engine and the store themselves.
 
+import { hostname } from "node:os";
+
 import type { AnswerOutcome, Tutti } from "../../client/client.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
 import { idInName } from "../../store/names.ts";
 import { waitBodyIn } from "../../engine/wait-body.ts";
+import type { NodeList } from "../../protocol/api/node-shapes.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { AskId, TaskId } from "../../protocol/ids.ts";
@@ -60,6 +63,8 @@ export interface LocalClientDeps {
     "instance" | "version" | "url" | "pid" | "state" | "started_at" | "starting" | "resumed" | "parked"
   >;
   readonly setup: Tutti["setup"];
+  /** Undefined when the process works alone. */
+  readonly nodes?: Tutti["nodes"] | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -68,6 +73,16 @@ function checkGoal(goal: unknown): void {
   const read = StartGoal.safeParse(goal);
   if (!read.success)
     throw new TuttiError("invalid_input", `the goal cannot be used: ${describeIssues(issuesOf(read.error))}`);
+}
+
+/** The one service of a folder with its own records. */
+function aloneOn(
+  service: Pick<ServiceStatus, "url" | "version" | "started_at"> & { readonly trees: number },
+): NodeList {
+  const { url, version, started_at, trees } = service;
+  const alone = { state: "alive", here: true, lease_left_ms: null, changes_behind: 0, events_unplaced: 0 } as const;
+  const node = { ...alone, labels: [], name: hostname(), url, version, joined_at: started_at, trees };
+  return { nodes: [node], trees_without_node: 0 };
 }
 
 /** How many tasks that cannot go on the status names. */
@@ -152,6 +167,11 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     pause: () => tasks.pause(),
     resume: () => tasks.resume(),
     setup: deps.setup,
+    async nodes() {
+      if (deps.nodes !== undefined) return deps.nodes();
+      const { url, version, started_at } = deps.facts();
+      return aloneOn({ url, version, started_at, trees: store.unfinishedTrees().length });
+    },
     route: async (question) => explainRoute(question),
     review: async (question) => reviewBy(question),
     operators: async () => operators.list(),

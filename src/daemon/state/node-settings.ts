@@ -12,9 +12,9 @@ import type { DatabaseOptions } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import { readDatabaseUrl } from "../../store/postgres/database-url.ts";
-import { makeFolder } from "../../store/sqlite/database.ts";
 import { nameProjects } from "../documents/project-names.ts";
 import { clusterEnvironment } from "../cluster/cluster-environment.ts";
+import { databaseFile, makeFolder, movedMarkOf, openForReading } from "../../store/sqlite/database.ts";
 
 const Name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/);
 const Label = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/=-]{0,100}$/);
@@ -44,7 +44,7 @@ export interface NodeSettings {
 
 const defaultLeaseMs = 15_000;
 
-const nodeFile = (folder: string): string => join(folder, "node.json");
+export const nodeFile = (folder: string): string => join(folder, "node.json");
 
 /** For every question about what is agreed to, so the file is not read. */
 export function isNodeFolder(folder: string): boolean {
@@ -105,8 +105,13 @@ function readNodeFile(folder: string): NodeFile | undefined {
 }
 
 function refuseOwnRecords(folder: string): void {
-  if (!existsSync(join(folder, "tutti.db"))) return;
-  const message = `${folder} holds its own records; bring them over with \`tutti import\`, and start the node in another folder (--state)`;
+  if (!existsSync(databaseFile(folder))) return;
+  const { database, close } = openForReading(folder);
+  const mark = movedMarkOf(database);
+  close();
+  // What was moved into a database is of no use any more, but workspaces and keys of the folder are.
+  if (mark?.done === true) return;
+  const message = `${folder} holds its own records; bring them over with \`tutti import\`, or start the node in another folder (--state)`;
   throw new TuttiError("conflict", message);
 }
 

@@ -279,6 +279,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       onLive: live.on,
       setup: async (at) =>
         (await import("../project/describe-setup.ts")).describeSetup({ state: folder, minFreeBytes, ...at }),
+      nodes: shared === undefined ? undefined : () => shared.nodes(),
       facts: () => ({ ...facts, url, starting, resumed, parked }),
       close: () => close(0),
     });

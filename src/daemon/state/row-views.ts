@@ -8,23 +8,23 @@ import { waitBodyIn } from "../../engine/wait-body.ts";
 import type { ListedAsk, ListedWait, OpenWait } from "../../protocol/api/task-shapes.ts";
 import { isOperatorLabel } from "../../protocol/operator/operator-waits.ts";
 import type { TaskSummary, TaskView } from "../../protocol/task/task-view.ts";
-import { askName, taskName } from "../../store/names.ts";
+import { askName, type Salt, taskName } from "../../store/names.ts";
 import { resultBeginning } from "../../store/result-beginning.ts";
 import type { WaitRow } from "../../store/store.ts";
 import type { TaskListing, WaitListing } from "../../store/view.ts";
 
 /** `body` is that of its result. */
-export function taskView(salt: string, row: TaskListing, body: string | null): TaskView {
+export function taskView(salt: Salt, row: TaskListing, body: string | null): TaskView {
   return { ...shownTask(salt, row), result: body === null ? null : shownResult(body) };
 }
 
-export function taskSummary(salt: string, row: TaskListing): TaskSummary {
+export function taskSummary(salt: Salt, row: TaskListing): TaskSummary {
   const { result, preview, result_bytes: bytes } = row;
   const text = result === null ? (preview ?? "") : resultBeginning(result);
   return { ...shownTask(salt, row), result_preview: bytes === null ? null : { text, bytes } };
 }
 
-function shownTask(salt: string, row: TaskListing): Omit<TaskSummary, "result_preview"> {
+function shownTask(salt: Salt, row: TaskListing): Omit<TaskSummary, "result_preview"> {
   return {
     id: taskName(salt, row.id),
     parent: row.parent === null ? null : taskName(salt, row.parent),
@@ -55,7 +55,7 @@ function shownResult(body: string): unknown {
 }
 
 /** Undefined for an ask, and for a request to an operator: that is a wait too, but only its operator may settle it. */
-export function waitView(salt: string, row: WaitRow): OpenWait | undefined {
+export function waitView(salt: Salt, row: WaitRow): OpenWait | undefined {
   if (row.ask !== null) return undefined;
   const body = waitBodyIn(row);
   const { label = "" } = body;
@@ -71,7 +71,7 @@ export function waitView(salt: string, row: WaitRow): OpenWait | undefined {
   };
 }
 
-export function listedAsk(salt: string, row: WaitListing): ListedAsk[] {
+export function listedAsk(salt: Salt, row: WaitListing): ListedAsk[] {
   if (row.ask === null) return [];
   return [
     {
@@ -88,7 +88,7 @@ export function listedAsk(salt: string, row: WaitListing): ListedAsk[] {
 }
 
 /** None for a request to an operator. */
-export function listedWait(salt: string, row: WaitListing): ListedWait[] {
+export function listedWait(salt: Salt, row: WaitListing): ListedWait[] {
   const { label, tool_name, input } = row;
   if (isOperatorLabel(label ?? "")) return [];
   return [

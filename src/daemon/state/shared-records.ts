@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { ClusterTasks } from "../../cluster/cluster-tasks.ts";
 import { elapsedMs } from "../../cluster/elapsed-clock.ts";
+import { describeNodes } from "../../cluster/describe-nodes.ts";
 import { beginLife, type Life } from "../../cluster/node-life.ts";
 import { ownerOf } from "../../cluster/tree-owner.ts";
 import { seenByAll } from "../../cluster/seen-by-all.ts";
@@ -91,6 +92,7 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
         const [claimed] = await node.rows("SELECT claim_once($1) AS mine", [what]);
         return claimed?.["mine"] === 1;
       },
+      nodes: () => describeNodes(node),
       seenByAll: () => seenByAll(node),
     },
     news: {

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { FolderQuery } from "./catalog.ts";
 import { ListQuery } from "./list-query.ts";
+import { NodeList } from "./node-shapes.ts";
 import { jsonBody, jsonReply, route } from "./route-shape.ts";
 import * as service from "./service.ts";
 
@@ -49,6 +50,15 @@ export const serviceRoutes = {
     query: FolderQuery,
     reply: jsonReply(service.ServiceSetup),
     refuses: [404],
+  }),
+  nodes: route({
+    method: "GET",
+    path: "/v1/nodes",
+    tag: "service",
+    about:
+      "The nodes that work on the same records: which live, what each runs and how far it is behind; without a database, the one service",
+    access: "viewer",
+    reply: jsonReply(NodeList),
   }),
   pause: route({
     method: "POST",

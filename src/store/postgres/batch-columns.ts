@@ -5,8 +5,8 @@ export interface Column {
   readonly type: "bigint" | "int" | "text";
 }
 
-const bigint = (name: string): Column => ({ name, type: "bigint" });
-const int = (name: string): Column => ({ name, type: "int" });
+export const bigint = (name: string): Column => ({ name, type: "bigint" });
+export const int = (name: string): Column => ({ name, type: "int" });
 const text = (name: string): Column => ({ name, type: "text" });
 
 /** Rows that are only ever added, in the order of the columns of the embedded store's writes. */

@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { isTerminal, TaskStatus } from "../../protocol/task/task-status.ts";
-import { idInName } from "../names.ts";
+import { idInName, type Salt } from "../names.ts";
 import { recordLength } from "../sqlite/event-records.ts";
 import { pageOf } from "../sqlite/page-rows.ts";
 import * as row from "../sqlite/rows.ts";
@@ -30,7 +30,7 @@ export { placed };
 /** How much is read of an event before its length is known from the rows themselves. */
 const length = "100 + octet_length(l.key) + COALESCE(octet_length(l.body), 0)";
 
-export function eventReads(reads: Reads, salt: string): EventReads {
+export function eventReads(reads: Reads, salt: Salt): EventReads {
   const rowsOf = async <T>(sql: string, ids: readonly number[], read: row.RowReader<T>): Promise<T[]> =>
     ids.length === 0 ? [] : (await reads.rows(sql, [ids])).map(read);
   return {
@@ -81,7 +81,7 @@ export function recordPage(records: readonly EventRecord[], limits: ReadLimits, 
 const NamesWait = z.union([z.object({ ask: z.string() }), z.object({ wait: z.string() })]);
 const pointing: ReadonlySet<string> = new Set(["ask.raised", "wait.opened", "ask.answered"]);
 
-function waitIn(salt: string, { type, body }: StoredEvent): number | undefined {
+function waitIn(salt: Salt, { type, body }: StoredEvent): number | undefined {
   if (!pointing.has(type)) return undefined;
   const { data } = NamesWait.safeParse(JSON.parse(body ?? "null"));
   return data === undefined ? undefined : idInName(salt, "ask" in data ? data.ask : data.wait);

@@ -4,6 +4,9 @@ import type { SQLOutputValue } from "node:sqlite";
 
 import type pg from "pg";
 
+import { AskKind } from "../../protocol/task/ask.ts";
+import { eventTypes } from "../../protocol/task/event-types.ts";
+import { stepKinds } from "../sqlite/rows.ts";
 import { rootOf, treeUnit, type IdKind } from "./tree-ids.ts";
 
 interface TreeTable {
@@ -75,3 +78,21 @@ export function idsIn({ roots, rows }: LoadedTrees): LoadedIds[] {
   }
   return [...trees.values()];
 }
+
+/** The trees with a word of ours that this version does not know, and that word: a newer version recorded them. */
+export function unknownIn({ rows }: LoadedTrees): ReadonlyMap<number, string> {
+  const unknown = new Map<number, string>();
+  const look = (name: string, column: string, isKnown: (value: SQLOutputValue) => boolean): void => {
+    const at = treeTables.find((each) => each.name === name)?.columns.indexOf(column) ?? -1;
+    for (const row of rows[name] ?? []) {
+      const value = row[at] ?? null;
+      if (value !== null && !isKnown(value)) unknown.set(rootOf(Number(row[0])), String(value));
+    }
+  };
+  look("log", "type", (value) => knownTypes.has(String(value)));
+  look("log", "kind", (value) => stepKinds[Number(value)] !== undefined);
+  look("waits", "ask", (value) => AskKind.safeParse(value).success);
+  return unknown;
+}
+
+const knownTypes: ReadonlySet<string> = new Set(eventTypes);

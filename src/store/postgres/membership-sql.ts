@@ -77,5 +77,7 @@ $$;
 
 CREATE FUNCTION leave_cluster(p_incarnation bigint) RETURNS void LANGUAGE sql AS $$
   UPDATE nodes SET alive = false WHERE incarnation = p_incarnation;
+  -- A node that was lost has a lease that ended; one that left has none.
+  DELETE FROM node_leases WHERE incarnation = p_incarnation;
 $$;
 `;

@@ -1,5 +1,6 @@
 // Looks up what operators need in the database, whichever node has the tree.
 
+import type { Salt } from "../names.ts";
 import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import type { OperatorReads } from "../operator-reads.ts";
 import * as row from "../sqlite/rows.ts";
@@ -15,7 +16,7 @@ export interface NodeReads {
 const askedUnder = [operatorKeys.hook_before, operatorKeys.spawn];
 
 /** `salt`: of the names that the store gives. */
-export function operatorReads(node: NodeReads, salt: string): OperatorReads {
+export function operatorReads(node: NodeReads, salt: Salt): OperatorReads {
   const waits = async (sql: string, values: readonly unknown[]): Promise<WaitRow[]> =>
     (await node.rows(sql, values)).map(row.waitIn);
   const one = async <T>(sql: string, values: readonly unknown[], read: row.RowReader<T>): Promise<T | undefined> => {

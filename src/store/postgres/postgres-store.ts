@@ -3,15 +3,18 @@
 import type pg from "pg";
 
 import { TuttiError } from "../../protocol/error.ts";
+import { type Salt, saltIn } from "../names.ts";
 import type { ServiceRecords } from "../service-records.ts";
 import { resultIn } from "../sqlite/rows.ts";
 import { storeWith } from "../sqlite/sqlite-store.ts";
 import type { ResultRow, Store } from "../store.ts";
+import { movedAwayError, movedKey } from "../moved-mark.ts";
 import { ask, connectTo, type DatabaseAddress, readsFrom, type Row } from "./database-connection.ts";
-import { prepareDatabase } from "./database.ts";
+import { prepareDatabase, tooNewFor } from "./database.ts";
 import { requireKeyCheck } from "./key-check.ts";
 import { listenTo } from "./listener.ts";
-import { idsIn, type LoadedTrees, loadTrees } from "./load-trees.ts";
+import { idsIn, type LoadedTrees, loadTrees, unknownIn } from "./load-trees.ts";
+import { isSchemaLabel, type KnownSchema, knownSchema, schemaLabels } from "./schema.ts";
 import { stamper } from "./sequence.ts";
 import { changeDocument, type DocumentRow, type NewDocument } from "./shared-documents.ts";
 import { allShared, type SharedChange, type SharedRows } from "./shared-rows.ts";
@@ -35,7 +38,7 @@ export interface NodeIdentity {
 
 /** A node that has joined: plain data, from which its store is opened. */
 export interface JoinedNode {
-  readonly salt: string;
+  readonly salt: Salt;
   readonly incarnation: number;
   readonly numbers: TreeNumbers;
   readonly shared: SharedRows;
@@ -49,8 +52,11 @@ export interface NodeStore {
   readonly sharedVersion: number;
   /** How often a commit was sent again because its answer was lost. */
   readonly resent: number;
-  /** Brings the rows of trees here that this node has taken over. */
-  load(roots: readonly number[]): Promise<void>;
+  /**
+   * Brings the rows of trees here that this node has taken over. Returns those that a newer version recorded, with a word that
+   * this one does not know; they must not be gone on with.
+   */
+  load(roots: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** The same with rows that were read before. */
   loaded(trees: LoadedTrees): void;
   /** The trees are with another node from now on. */
@@ -90,28 +96,47 @@ export interface NodeStore {
 }
 
 /** Numbers of new trees that a node fetches at a time. */
-const numbersAtOnce = 1_024;
+export const numbersAtOnce = 1_024;
 /** Trees that are over stay in the cache until so many more are, for whoever asks for a result at once. */
 const keptClosed = 500;
 
 /** Brings the database up to date and joins: from now on the node is expected to renew its lease. */
-export async function joinDatabase(address: DatabaseAddress, identity: NodeIdentity): Promise<JoinedNode> {
+export async function joinDatabase(
+  address: DatabaseAddress,
+  identity: NodeIdentity,
+  known: KnownSchema = knownSchema,
+): Promise<JoinedNode> {
   let client: pg.Client | undefined;
   try {
     client = await connectTo(address);
-    const salt = await prepareDatabase(client, address.schema);
-    const { name, url, labels, version, leaseMs, keyCheck } = identity;
+    await prepareDatabase(client, address.schema, { known });
+    const { name, url, version, leaseMs, keyCheck } = identity;
     await requireKeyCheck(client, keyCheck);
+    const labels = [...identity.labels.filter((label) => !isSchemaLabel(label)), ...schemaLabels(known)];
     const sql = "SELECT join_cluster($1, $2, $3, $4, $5) AS incarnation";
     const [joined] = await ask(client, sql, [name, url, labels, version, leaseMs]);
     const incarnation = Number(joined?.["incarnation"]);
     const numbers = await nextNumbers(client);
-    return { salt, incarnation, numbers, shared: await allShared(client) };
+    const shared = await allShared(client);
+    // Only what is there after the node has joined counts: everything is moved here or away while no node is there.
+    const meta = metaIn(shared);
+    const refused = meta.some(({ key }) => key === movedKey) ? movedAwayError() : await tooNewFor(client, known);
+    if (refused !== undefined) {
+      await ask(client, "SELECT leave_cluster($1)", [incarnation]);
+      throw refused;
+    }
+    return { salt: saltIn(meta), incarnation, numbers, shared };
   } catch (thrown) {
     throw storageError(thrown);
   } finally {
     await client?.end().catch(() => undefined);
   }
+}
+
+function metaIn({ changes }: SharedRows): { readonly key: string; readonly value: string }[] {
+  return changes.flatMap(({ name, row: { key, value } }) =>
+    name === "meta" && typeof key === "string" && typeof value === "string" ? [{ key, value }] : [],
+  );
 }
 
 /** A node takes a block of numbers at a time; those of a block that is not used up are left out. */
@@ -182,10 +207,11 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     cache.load(trees);
     for (const { root, last, open } of idsIn(trees)) ids.adopt(root, last, open);
   };
-  const load = async (roots: readonly number[]): Promise<void> => {
+  const load = async (roots: readonly number[]): Promise<ReadonlyMap<number, string>> => {
     try {
       const trees = await loadTrees(await listener.client(), roots);
       if (closing === undefined) loaded(trees);
+      return unknownIn(trees);
     } catch (thrown) {
       throw storageError(thrown);
     }

@@ -18,6 +18,7 @@ import { requestsOver } from "./task-requests.ts";
 import { threadReadsOver } from "./thread-reads.ts";
 import { totalsOver } from "./totals.ts";
 import { treeUnit } from "./tree-ids.ts";
+import type { Salt } from "../names.ts";
 
 const anyTask = "tasks LEFT JOIN results ON results.task = tasks.id LEFT JOIN open ON open.task = tasks.id";
 const status = "COALESCE(results.status, open.status)";
@@ -28,7 +29,7 @@ const listed = `tasks.id, tasks.parent, tasks.root, tasks.depth, tasks.kind, tas
 const ofTask = `${placed} JOIN runs own ON own.id = l.run AND own.task = $1`;
 
 /** `salt`: of the names that the store gives. */
-export function openPostgresView(address: DatabaseAddress, salt: string): StoreView {
+export function openPostgresView(address: DatabaseAddress, salt: Salt): StoreView {
   const pool = readsFrom(address);
   const reads = {
     ...pool,

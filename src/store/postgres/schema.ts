@@ -83,6 +83,44 @@ BEGIN
 END $$;
 `;
 
-export const migrations: readonly string[] = [
-  [treeTables, sequenceTables, sharedSql, documentsSql, membershipSql, commandsSql, operatorsSql, commitSql].join("\n"),
-];
+const first = [
+  treeTables,
+  sequenceTables,
+  sharedSql,
+  documentsSql,
+  membershipSql,
+  commandsSql,
+  operatorsSql,
+  commitSql,
+].join("\n");
+
+/**
+ * What one version of Tutti knows of the tables. During an upgrade nodes of two versions work side by side, so a migration
+ * only adds: tables, columns that may be absent, and functions with other parameters than those that the version before
+ * calls. What it made unnecessary, the next one may remove. And a version can read a new kind of record before the next one
+ * writes it.
+ */
+export interface KnownSchema {
+  readonly migrations: readonly string[];
+  /** Numbers of migrations, from 1, with which the version before cannot work: no node of that version may be there. */
+  readonly breaking: readonly number[];
+}
+
+export const knownSchema: KnownSchema = { migrations: [first], breaking: [] };
+
+/** A node has a label for each version of the tables that it knows, so that a tree can ask for one. */
+export const schemaLabel = (version: number): string => `schema:${version}`;
+
+export function schemaLabels({ migrations }: KnownSchema): string[] {
+  return migrations.map((_, at) => schemaLabel(at + 1));
+}
+
+export const isSchemaLabel = (label: string): boolean => /^schema:\d+$/.test(label);
+
+/** What a tree needs that was recorded by a version which knows more than this one. */
+export const needOfNewer = (known: KnownSchema = knownSchema): string => schemaLabel(known.migrations.length + 1);
+
+/** The oldest version that can work with the tables after so many migrations. */
+export function oldestAfter(version: number, breaking: readonly number[]): number {
+  return Math.max(1, version - 1, ...breaking.filter((each) => each <= version));
+}

@@ -13,6 +13,7 @@ import { sharedTables } from "./shared-sql.ts";
 import type { SharedChange } from "./shared-rows.ts";
 import { type LoadedTrees, treeTables } from "./load-trees.ts";
 import { treeUnit } from "./tree-ids.ts";
+import type { Salt } from "../names.ts";
 
 export interface TreeCache {
   readonly opened: OpenedDatabase;
@@ -27,7 +28,7 @@ export interface TreeCache {
 }
 
 /** The folder holds nothing else. It is emptied first: what a process before this one left is not to be relied on. */
-export function openTreeCache(folder: string, salt: string): TreeCache {
+export function openTreeCache(folder: string, salt: Salt): TreeCache {
   makeFolder(folder);
   for (const end of ["", "-wal", "-shm"]) rmSync(`${databaseFile(folder)}${end}`, { force: true });
   const opened = openDatabase(folder);

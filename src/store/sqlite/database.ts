@@ -5,15 +5,17 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { TuttiError } from "../../protocol/error.ts";
+import { type MovedMark, movedFolderError, movedKey, readMovedMark } from "../moved-mark.ts";
 import { migrations } from "./schema.ts";
 import { ownFile } from "./own-file.ts";
 import { storageError } from "./storage-error.ts";
+import { type Salt, saltIn } from "../names.ts";
 
 export interface OpenedDatabase {
   readonly database: DatabaseSync;
   readonly path: string;
   /** Part of every name this store gives, so that names of two stores do not meet. */
-  readonly salt: string;
+  readonly salt: Salt;
   readonly close: () => void;
 }
 
@@ -35,8 +37,8 @@ export function makeFolder(folder: string): void {
   }
 }
 
-/** For writing; the caller holds the folder's lock. */
-export function openDatabase(folder: string): OpenedDatabase {
+/** For writing; the caller holds the folder's lock. `moved`: also when everything in it was moved to another store. */
+export function openDatabase(folder: string, { moved = false }: { readonly moved?: boolean } = {}): OpenedDatabase {
   const path = databaseFile(folder);
   let database: DatabaseSync | undefined;
   try {
@@ -47,6 +49,8 @@ export function openDatabase(folder: string): OpenedDatabase {
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -8000",
     );
     migrate(database, path);
+    const mark = movedMarkOf(database);
+    if (mark !== undefined && !moved) throw movedFolderError(folder, mark);
     return { database, path, salt: saltOf(database), close: closing(database) };
   } catch (thrown) {
     database?.close();
@@ -124,8 +128,14 @@ function versionOf(database: DatabaseSync): number {
   return Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
 }
 
-function saltOf(database: DatabaseSync): string {
-  return String(database.prepare("SELECT value FROM meta WHERE key = 'salt'").get()?.["value"]);
+function saltOf(database: DatabaseSync): Salt {
+  const rows = database.prepare("SELECT key, value FROM meta WHERE key = 'salt' OR key GLOB 'names_*'").all();
+  return saltIn(rows.map((row) => ({ key: String(row["key"]), value: String(row["value"]) })));
+}
+
+export function movedMarkOf(database: DatabaseSync): MovedMark | undefined {
+  const found = database.prepare("SELECT value FROM meta WHERE key = ?").get(movedKey)?.["value"];
+  return typeof found === "string" ? readMovedMark(found) : undefined;
 }
 
 function closing(database: DatabaseSync): () => void {

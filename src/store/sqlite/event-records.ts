@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
 
 import { isTerminal, TaskStatus } from "../../protocol/task/task-status.ts";
-import { idInName } from "../names.ts";
+import { idInName, type Salt } from "../names.ts";
 import type { StoredEvent } from "../store.ts";
 import type { EventRecord } from "../view.ts";
 import * as row from "./rows.ts";
@@ -16,7 +16,7 @@ const NamesWait = z.union([z.object({ ask: z.string() }), z.object({ wait: z.str
 export function eventRecordsOver(
   database: DatabaseSync,
   path: string,
-  salt: string,
+  salt: Salt,
 ): (event: StoredEvent) => EventRecord {
   const { one } = readsOver(database, path);
   const task = one("SELECT * FROM tasks WHERE id = ?", row.taskIn);

@@ -187,7 +187,7 @@ export const placeIn: RowReader<TaskPlace> = (row) => ({
 const knownTypes: ReadonlyMap<string, EventType> = new Map(eventTypes.map((type) => [type, type]));
 
 function eventTypeOf(type: string): EventType {
-  return knownTypes.get(type) ?? raise(damaged("type"));
+  return knownTypes.get(type) ?? raise(unknownWord("type", type));
 }
 
 function eventTypeOrNull(row: Row): EventType | null {
@@ -197,11 +197,11 @@ function eventTypeOrNull(row: Row): EventType | null {
 
 export function askKindIn(row: Row): AskKind | null {
   const kind = textOrNull(row, "ask");
-  return kind === null ? null : (AskKind.safeParse(kind).data ?? raise(damaged("ask")));
+  return kind === null ? null : (AskKind.safeParse(kind).data ?? raise(unknownWord("ask", kind)));
 }
 
 function kindOf(position: number): StepKind {
-  return stepKinds[position] ?? raise(damaged("kind"));
+  return stepKinds[position] ?? raise(unknownWord("kind", String(position)));
 }
 
 export function integer(row: Row, column: string): number {
@@ -224,6 +224,14 @@ export function textOrNull(row: Row, column: string): string | null {
 
 function raise(error: TuttiError): never {
   throw error;
+}
+
+/** Words of ours that are stored grow with the versions. */
+function unknownWord(column: string, word: string): TuttiError {
+  return new TuttiError(
+    "newer",
+    `the database holds a ${column} that this version does not know (${word.slice(0, 40)}): a newer Tutti recorded it, so update this one; or it is damaged, then restore a copy`,
+  );
 }
 
 export function damaged(column: string): TuttiError {

@@ -13,6 +13,7 @@ import { named, single } from "../../../protocol/invocation/invocation-builders.
 import { workerRefusals } from "../../../protocol/operator/worker.ts";
 import { TaskSummary } from "../../../protocol/task/task-view.ts";
 import { type CallInit, type Kit, openKit, type Replied } from "../../../../test/support/http-kit.ts";
+import { NodeList } from "../../../protocol/api/node-shapes.ts";
 
 let kit: Kit;
 const shutdowns: (number | undefined)[] = [];
@@ -310,6 +311,11 @@ test("the service reports its status, pauses, resumes, and is asked to stop only
   assert.deepEqual((await good("ready", "/readyz", { headers: { authorization: "" } })).body, { ready: true });
   await good("openapi", "/openapi.json", { headers: { authorization: "" } });
   assert.equal((await good("status", "/v1/status")).body?.["url"], kit.http.url);
+  const { nodes } = NodeList.parse((await good("nodes", "/v1/nodes")).body);
+  assert.deepEqual(
+    nodes.map(({ state, here, url, lease_left_ms: left }) => [state, here, url, left]),
+    [["alive", true, kit.http.url, null]],
+  );
   assert.deepEqual((await good("pause", "/v1/pause")).body, { paused: true });
   assert.equal((await good("status", "/v1/status")).body?.["paused"], true);
   assert.deepEqual((await good("resume", "/v1/resume")).body, { paused: false });

@@ -5,7 +5,7 @@ import { type FleetWindow, SearchKind, type SearchHit } from "../../../protocol/
 import { TuttiError } from "../../../protocol/error.ts";
 import { GoalStatus } from "../../../protocol/task/goal.ts";
 import { TaskStatus } from "../../../protocol/task/task-status.ts";
-import { idInName, taskName } from "../../../store/names.ts";
+import { idInName, type Salt, taskName } from "../../../store/names.ts";
 import type { BoardRow, FoundText, SeriesRow, TaskRow } from "../../insight/insight-queries.ts";
 import { searchExpression } from "../../insight/search-expression.ts";
 import type { HttpContext } from "../context.ts";
@@ -87,7 +87,7 @@ export function insightHandlers({ state: { insight, view, feed } }: HttpContext)
   };
 }
 
-function hitOf(salt: string, found: FoundText): SearchHit {
+function hitOf(salt: Salt, found: FoundText): SearchHit {
   const { seq, at, kind, task, root, isGoal, agent, title, excerpt } = found;
   const top = taskName(salt, root);
   return {
@@ -114,7 +114,7 @@ function piecesOf(excerpt: string): SearchHit["excerpt"] {
   return pieces.filter(({ text }) => text !== "");
 }
 
-function boardGoal(salt: string, row: BoardRow) {
+function boardGoal(salt: Salt, row: BoardRow) {
   const task = taskName(salt, row.root);
   const { text, folder, reason, planned, launched, running, verified, failed, met, unmet, asks, tokens } = row;
   return {
@@ -154,7 +154,7 @@ function filled(points: readonly SeriesRow[], { from, to, bucketMs }: { from: nu
   });
 }
 
-function fleetTask(salt: string, row: TaskRow, now: number) {
+function fleetTask(salt: Salt, row: TaskRow, now: number) {
   const root = taskName(salt, row.root);
   const { agent, runner, title, created_at, ended_at, last_at, tokens, money } = row;
   return {

@@ -6,7 +6,7 @@ import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { listPage } from "../list-page.ts";
 
-type ServiceRoute = "health" | "ready" | "openapi" | "status" | "setup" | "pause" | "resume" | "shutdown";
+type ServiceRoute = "health" | "ready" | "openapi" | "status" | "nodes" | "setup" | "pause" | "resume" | "shutdown";
 
 export function serviceHandlers(context: HttpContext): Pick<Handlers, ServiceRoute> {
   const { state, stopping } = context;
@@ -25,6 +25,7 @@ export function serviceHandlers(context: HttpContext): Pick<Handlers, ServiceRou
       return { value, encoded: openapi };
     },
     status: async () => ({ value: await state.client.status() }),
+    nodes: async () => ({ value: await state.client.nodes() }),
     async setup({ query, caller }) {
       mayChooseFolder(query.folder, caller);
       return { value: await state.client.setup(query.folder === undefined ? {} : { folder: query.folder }) };

@@ -1,0 +1,60 @@
+// Moves the records of a state folder into a database that nodes share, and back, while nobody works on either.
+
+import { existsSync, renameSync } from "node:fs";
+
+import type { DatabaseAt, Moved, MoveProgress } from "../../host/host.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { cleanUp } from "../../runner/shared/process/clean-up.ts";
+import { refuseSharedFolder } from "../../files/private-folder.ts";
+import { exportDatabase } from "../../store/move/export-database.ts";
+import { importFolder } from "../../store/move/import-folder.ts";
+import { databaseFile, makeFolder, movedMarkOf, openDatabase } from "../../store/sqlite/database.ts";
+import { takeLock } from "../../store/sqlite/lock.ts";
+import { storeOver } from "../../store/sqlite/sqlite-store.ts";
+import { removeInsight } from "../insight/insight-database.ts";
+import { nodeFile } from "../state/node-settings.ts";
+
+type OnProgress = (progress: MoveProgress) => void;
+
+export async function importRecords(folder: string, address: DatabaseAt, onProgress: OnProgress): Promise<Moved> {
+  if (!existsSync(databaseFile(folder))) {
+    throw new TuttiError("not_found", `there are no records in ${folder}; name a state folder, such as ~/.tutti`);
+  }
+  const lock = takeLock(folder);
+  try {
+    await endLeftovers(folder);
+    return await importFolder({ folder, address, onProgress });
+  } finally {
+    lock.release();
+  }
+}
+
+/** They are processes of this machine, and whoever goes on with their tasks may be on another one. */
+async function endLeftovers(folder: string): Promise<void> {
+  const opened = openDatabase(folder, { moved: true });
+  const store = storeOver(opened);
+  try {
+    if (movedMarkOf(opened.database) !== undefined) return;
+    for (const root of store.unfinishedTrees()) {
+      for (const note of store.openNotes(root)) await cleanUp(JSON.parse(note));
+    }
+  } finally {
+    store.close();
+  }
+}
+
+export async function exportRecords(folder: string, address: DatabaseAt, onProgress: OnProgress): Promise<Moved> {
+  refuseSharedFolder(folder);
+  makeFolder(folder);
+  const lock = takeLock(folder);
+  try {
+    const moved = await exportDatabase({ folder, address, onProgress });
+    // It was made of other events.
+    removeInsight(folder);
+    // A folder that was a node's keeps its own records from now on.
+    if (existsSync(nodeFile(folder))) renameSync(nodeFile(folder), `${nodeFile(folder)}.moved`);
+    return moved;
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,230 @@
+// Brings all records of a database that nodes shared into a state folder, which an embedded Tutti goes on with.
+
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
+
+import type pg from "pg";
+
+import { TuttiError } from "../../protocol/error.ts";
+import { KeptNamesBuilder } from "../kept-names.ts";
+import { movedAwayError, movedKey, readMovedMark } from "../moved-mark.ts";
+import { given, keptNamesKey, ownSalt, type Salt, saltsOf } from "../names.ts";
+import { ask, connectTo, type Row } from "../postgres/database-connection.ts";
+import { prepareDatabase } from "../postgres/database.ts";
+import { storageError } from "../postgres/storage-error.ts";
+import { databaseFile, makeFolder, movedMarkOf, openDatabase, openForReading } from "../sqlite/database.ts";
+import type { MoveOptions } from "./import-folder.ts";
+import {
+  logRows,
+  isOfMachine,
+  type MovedTable,
+  movedKeyOf,
+  noticePosition,
+  serviceRows,
+  treeRows,
+} from "./moved-tables.ts";
+import { numberRows } from "./number-rows.ts";
+import { keepNodesOut, saltOfDatabase } from "./shared-database.ts";
+
+export interface ExportReport {
+  /** It was brought here before; nothing was done. */
+  readonly existed: boolean;
+  readonly trees: number;
+  readonly tasks: number;
+  readonly rows: number;
+  readonly unfinished: number;
+}
+
+/** The database is built here and put in its place when it is whole. */
+const partialFolder = (folder: string): string => join(folder, "export.partial");
+
+/**
+ * The caller holds the folder's lock. No node may be there, and none joins afterwards: unfinished work goes on in the folder,
+ * and would be done twice if it went on in the database, too.
+ */
+export async function exportDatabase(options: MoveOptions): Promise<ExportReport> {
+  let client: pg.Client | undefined;
+  try {
+    client = await connectTo(options.address);
+    await prepareDatabase(client, options.address.schema, { exact: true });
+    const [mark] = await ask(client, "SELECT value FROM meta WHERE key = $1", [movedKey]);
+    if (mark !== undefined) return finish(options.folder, readMovedMark(String(mark["value"])).to);
+    refuseUsed(options.folder);
+    return await exportFrom(client, options);
+  } catch (thrown) {
+    throw storageError(thrown);
+  } finally {
+    await client?.end().catch(() => undefined);
+  }
+}
+
+/** A folder that was moved into a database may get its records back; the old ones are kept beside them. */
+function refuseUsed(folder: string): void {
+  if (!existsSync(databaseFile(folder))) return;
+  const opened = openDatabase(folder, { moved: true });
+  const mark = movedMarkOf(opened.database);
+  opened.close();
+  if (mark?.done === true) return;
+  throw new TuttiError("conflict", `${folder} has records already; choose a folder that is empty or does not exist`);
+}
+
+/** The database says that everything was moved into the store with this salt: it is in place, or whole and waits for that. */
+function finish(folder: string, salt: string): ExportReport {
+  if (saltOfFolder(folder) === salt) return { existed: true, rows: 0, ...countTrees(folder) };
+  if (saltOfFolder(partialFolder(folder)) !== salt) throw movedAwayError();
+  putInPlace(folder);
+  return { existed: false, rows: 0, ...countTrees(folder) };
+}
+
+function saltOfFolder(folder: string): string | undefined {
+  if (!existsSync(databaseFile(folder))) return undefined;
+  const { salt, close } = openForReading(folder);
+  close();
+  return ownSalt(salt);
+}
+
+function countTrees(folder: string): { trees: number; tasks: number; unfinished: number } {
+  const { database, close } = openForReading(folder);
+  const count = (sql: string): number => Number(database.prepare(sql).get()?.["value"] ?? 0);
+  const counts = {
+    trees: count("SELECT COUNT(*) AS value FROM tasks WHERE id = root"),
+    tasks: count("SELECT COUNT(*) AS value FROM tasks"),
+    unfinished: count("SELECT COUNT(DISTINCT root) AS value FROM tasks JOIN open ON open.task = tasks.id"),
+  };
+  close();
+  return counts;
+}
+
+async function exportFrom(client: pg.Client, options: MoveOptions): Promise<ExportReport> {
+  const { folder } = options;
+  const partial = partialFolder(folder);
+  rmSync(partial, { recursive: true, force: true });
+  makeFolder(partial);
+  await client.query("BEGIN");
+  try {
+    await keepNodesOut(client);
+    const salt = await saltOfDatabase(client);
+    // Events of a node that died may have no place in the sequence yet.
+    await client.query("SELECT stamp()");
+    await numberRows(client);
+    const opened = openDatabase(partial);
+    let rows = 0;
+    try {
+      rows = await copyAll({ ...options, client, database: opened.database, salt });
+      opened.database.exec("PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)");
+    } finally {
+      opened.close();
+    }
+    sync(databaseFile(partial));
+    const mark = { to: ownSalt(opened.salt), at: Date.now(), done: true };
+    await ask(client, "INSERT INTO meta VALUES ($1, $2)", [movedKey, JSON.stringify(mark)]);
+    await client.query("COMMIT");
+    putInPlace(folder);
+    return { existed: false, rows, ...countTrees(folder) };
+  } catch (thrown) {
+    // What was built stays: perhaps the database has kept that everything was moved into it.
+    await client.query("ROLLBACK").catch(() => undefined);
+    throw thrown;
+  }
+}
+
+function putInPlace(folder: string): void {
+  const file = databaseFile(folder);
+  if (existsSync(file)) renameSync(file, `${file}.moved`);
+  for (const end of ["-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
+  renameSync(databaseFile(partialFolder(folder)), file);
+  rmSync(partialFolder(folder), { recursive: true, force: true });
+  sync(folder);
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+interface Copy extends MoveOptions {
+  readonly client: pg.Client;
+  readonly database: DatabaseSync;
+  readonly salt: Salt;
+}
+
+async function copyAll(copy: Copy): Promise<number> {
+  const { client, database, salt, signal, onProgress } = copy;
+  // The file is of no use before it is whole, so nothing waits for the disk until then.
+  database.exec("PRAGMA synchronous = OFF");
+  const names = new Map(saltsOf(salt).map((each) => [each, new KeptNamesBuilder()]));
+  const tables = [...treeRows, logRows, ...serviceRows(`COALESCE((${sequenceOf("= of.until")}), of.until)`)];
+  let [rows, of] = [0, 0];
+  for (const { name } of tables) of += await countIn(client, name);
+  for (const table of tables) {
+    await copyTable(copy, table, (group) => {
+      for (const row of group) keepName(row, table);
+      rows += group.length;
+      signal?.throwIfAborted();
+      onProgress?.({ rows, of });
+    });
+  }
+  function keepName(row: Row, { named }: MovedTable): void {
+    if (named === undefined) return;
+    const name = given(salt, named, Number(row["old"]));
+    names.get(name.salt)?.add(named, name.id, Number(row["id"]));
+  }
+  await copySettings(client, database);
+  const put = database.prepare("INSERT OR REPLACE INTO meta VALUES (?, ?)");
+  for (const [each, kept] of names) put.run(keptNamesKey(each), kept.text());
+  // No sequence that a reader has seen is given to another event.
+  const [last] = await ask(
+    client,
+    "SELECT GREATEST(max(now), (SELECT next - 1 FROM counter)) AS value FROM placed_log",
+  );
+  database.prepare("INSERT OR REPLACE INTO counters VALUES ('log', ?)").run(Number(last?.["value"] ?? 0));
+  return rows;
+}
+
+const countIn = async (client: pg.Client, table: string): Promise<number> =>
+  Number((await ask(client, `SELECT count(*) AS value FROM ${table}`))[0]?.["value"] ?? 0);
+
+/** The new sequence of the last event whose old one fulfils the condition. */
+const sequenceOf = (condition: string): string => `SELECT max(now) FROM placed_log WHERE seq ${condition}`;
+
+const rowsAtOnce = 1_000;
+
+async function copyTable(copy: Copy, table: MovedTable, told: (rows: Row[]) => void): Promise<void> {
+  const { client, database } = copy;
+  const names = table.columns.map(({ name }) => name);
+  const marks = names.map(() => "?").join(", ");
+  const insert = database.prepare(`INSERT INTO ${table.name} (${names.join(", ")}) VALUES (${marks})`);
+  const isLog = table === logRows;
+  await client.query(`DECLARE moving NO SCROLL CURSOR FOR ${table.select}`);
+  for (;;) {
+    const group = await ask(client, `FETCH ${rowsAtOnce} FROM moving`);
+    if (group.length === 0) break;
+    database.exec("BEGIN");
+    for (const row of group) insert.run(...names.map((name) => valueOf(row, name, isLog)));
+    database.exec("COMMIT");
+    told(group);
+  }
+  await client.query("CLOSE moving");
+}
+
+function valueOf(row: Row, name: string, isLog: boolean): SQLOutputValue {
+  if (isLog && name === "key") return movedKeyOf(String(row["key"]), Number(row["old"]), Number(row["id"]));
+  return row[name] ?? null;
+}
+
+async function copySettings(client: pg.Client, database: DatabaseSync): Promise<void> {
+  const put = database.prepare("INSERT INTO meta VALUES (?, ?)");
+  for (const row of await ask(client, "SELECT key, value FROM meta WHERE key LIKE 'setting\\_%'")) {
+    const [key, value] = [String(row["key"]), String(row["value"])];
+    if (isOfMachine(key)) continue;
+    if (key === noticePosition && /^\d+$/.test(value)) {
+      const [now] = await ask(client, sequenceOf("<= $1"), [value]);
+      put.run(key, String(now?.["max"] ?? 0));
+    } else put.run(key, value);
+  }
+}
