@@ -246,6 +246,11 @@ export interface Durable {
    * input and runner are recorded in the same commit. `refused` when the task has had all its attempts.
    */
   again(key: string, why: GivenUp): Promise<never>;
+  /**
+   * For a loop whose code ran elsewhere and was lost there: the same run begins again, as after a restart of Tutti. What was
+   * recorded is not done again, and a step that was under way and may not be repeated has an unknown outcome.
+   */
+  replay(): Promise<never>;
 }
 
 /** Runs a task's loop. `config` is its own part of the invocation; what it returns is the result, what it throws fails the task. */

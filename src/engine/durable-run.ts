@@ -48,6 +48,9 @@ export class TriedAgain {
   }
 }
 
+/** Thrown to leave a loop whose code was lost: the same run begins again over what it recorded. */
+export class Replayed {}
+
 /** A task that gives itself up time and again ends somewhere. */
 const maxAttempts = 8;
 
@@ -228,5 +231,10 @@ export class DurableRun implements Durable {
     }
     if (why.runner !== undefined) this.#core.parts.runners.check(why.runner.kind);
     throw new TriedAgain(why);
+  }
+
+  async replay(): Promise<never> {
+    this.#core.check();
+    throw new Replayed();
   }
 }

@@ -61,8 +61,8 @@ export interface LiveTask {
   kind: string;
   /** Row of its current run. */
   run: number;
-  /** Made in this process, so nothing can be recorded under the keys of its first run. */
-  readonly fresh: boolean;
+  /** Made in this process and begun at most once, so nothing can be recorded under the keys of its first run. */
+  fresh: boolean;
   /** What was recorded with it, until its loop begins, so that it is not read back at once; a long one is not held. */
   recorded: { readonly body: string; readonly shared: number | null } | undefined;
   /** Set while it counts as resumed: it was taken over from an earlier process and has not got any further. */

@@ -74,8 +74,11 @@ interface ProjectRuntime {
   /** The MCP servers of the config. */
   readonly mcpServers: McpServers;
   /** The same with more tools for agents; made once for each key. */
-  readonly withTools: (key: string, tools: () => readonly StepTool[]) => Pick<ProjectRuntime, "invocation" | "local">;
+  readonly withTools: (key: string, tools: () => readonly StepTool[]) => AgentRunners;
 }
+
+/** Those that depend on the tools that agents have. */
+type AgentRunners = Pick<ProjectRuntime, "invocation" | "local" | "registered">;
 
 export interface ProjectRuntimes {
   /**
@@ -308,7 +311,7 @@ async function loadRuntime(
     registered: loaded.runners.map(({ kind }) => kind),
     allowed: keptAllowedChecks(state),
   };
-  const runnersOf = (given: Partial<AgentEnvironment>): Pick<ProjectRuntime, "invocation" | "local"> => ({
+  const runnersOf = (given: Partial<AgentEnvironment>): AgentRunners => ({
     invocation: invocationRunner(given),
     local: localRunner({
       model,
@@ -316,8 +319,9 @@ async function loadRuntime(
       workspaces,
       setUp: { sandbox, toolchains: acp.toolchains, homes },
     }),
+    registered: Object.fromEntries(loaded.runners.map(({ kind, run }) => [kind, gated(approved(kind, run(given)))])),
   });
-  const extended = new Map<string, Pick<ProjectRuntime, "invocation" | "local">>();
+  const extended = new Map<string, AgentRunners>();
   return {
     environment,
     workspaces: settings,
@@ -356,7 +360,6 @@ async function loadRuntime(
       });
       return run(durable, given);
     },
-    registered: Object.fromEntries(loaded.runners.map(({ kind, run }) => [kind, gated(approved(kind, run))])),
     process: running,
   };
 }
