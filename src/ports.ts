@@ -178,6 +178,8 @@ export interface GivenUp {
  */
 export interface Durable {
   readonly task: TaskId;
+  /** The task at the top of the tree. */
+  readonly root: TaskId;
   readonly attempt: number;
   readonly run: number;
   readonly agent: string;
@@ -266,6 +268,8 @@ export interface TreeRunners {
   mayHave?(kind: string): boolean;
   /** Called once for each tree, by the first of its tasks that needs one; it may ask a person through that task. */
   resolve(durable: Durable): Promise<RunnerRegistry>;
+  /** Called when everything in a tree is over, or the tree goes on elsewhere, if `resolve` was called for it here. */
+  ended?(root: TaskId): void;
 }
 
 // ---- the outside face

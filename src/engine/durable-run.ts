@@ -22,6 +22,7 @@ import type {
   Waited,
   WaitOptions,
 } from "../ports.ts";
+import { taskName } from "../store/names.ts";
 import { sayAt, tellAt } from "./during-step.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
@@ -81,6 +82,11 @@ export class DurableRun implements Durable {
 
   get resumed(): boolean {
     return this.run === 1 && this.since < this.attempt;
+  }
+
+  get root(): TaskId {
+    const { parts, task } = this.#core;
+    return taskName(parts.store.salt, task.tree.root);
   }
 
   get rootInput(): unknown {

@@ -30,6 +30,8 @@ export interface Tree {
   onLoopsReturned: (() => void) | undefined;
   /** The runners that are resolved for this tree, once a task needed one. */
   runners: Promise<RunnerRegistry> | undefined;
+  /** Called once when none of its tasks is live here any more. */
+  onOver: (() => void) | undefined;
   readonly startedAt: number;
   /** The budget ask that is open: one at a time, everybody who hit a limit waits for it. */
   budgetAsk: Promise<void> | undefined;
@@ -164,6 +166,7 @@ export function newTree(of: Pick<Tree, "root" | "budget" | "tasks" | "startedAt"
     halted: undefined,
     loops: 0,
     onLoopsReturned: undefined,
+    onOver: undefined,
     runners: undefined,
     budgetAsk: undefined,
     exhausted: undefined,

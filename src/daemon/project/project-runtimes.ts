@@ -201,6 +201,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
       onWarning: options.onWarning ?? (() => undefined),
       named: namedServers(agents),
       roots: durable.rights.roots,
+      tree: durable.root,
     });
     if (found.length === 0) return runtime;
     const { serverTools } = await import("../../mcp/server-tools.ts");
@@ -232,6 +233,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
           conversation,
         };
       },
+      ended: (root) => openedPool?.release(root),
     },
     actThrough: acting.resolve,
     close() {
