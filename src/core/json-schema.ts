@@ -139,9 +139,7 @@ class Compiler {
       schema[word] === undefined ? undefined : this.node(schema[word], depth + 1);
     const [condition, then, otherwise] = [below("if"), below("then"), below("else")];
     if (condition !== undefined) {
-      nodes.push((value, path, report) =>
-        (fits(condition, value, report) ? then : otherwise)?.(value, path, report),
-      );
+      nodes.push((value, path, report) => (fits(condition, value, report) ? then : otherwise)?.(value, path, report));
     }
     // The oldest of the three words takes names and schemas.
     for (const word of ["dependentRequired", "dependentSchemas", "dependencies"]) {
