@@ -42,9 +42,9 @@ function place(t: TestContext, config: string, folder = tempFolder(t)): Place {
 async function opened(t: TestContext, config: string) {
   const at = place(t, config);
   trustProject(at.state, at.project);
-  const { client, close } = await openState(at.state);
-  t.after(() => close());
-  return { ...at, client };
+  const state = await openState(at.state);
+  t.after(() => state.close());
+  return { ...at, client: state.client };
 }
 
 /** Runs the agent `night` with the workflow `nightly`; the other agents answer by the script. */

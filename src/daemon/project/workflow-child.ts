@@ -14,7 +14,7 @@ import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import { type ConfigReply, type ConfigRequest, errorOf, WorkflowOperation } from "./config-messages.ts";
 
 /** A message about one workflow that runs. */
-export type WorkflowRequest = Extract<ConfigRequest, { readonly kind: "done" | "refused" | "body" | "abort" }>;
+type WorkflowRequest = Extract<ConfigRequest, { readonly kind: "done" | "refused" | "body" | "abort" }>;
 
 interface Operation {
   readonly resolve: (value: unknown) => void;
