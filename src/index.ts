@@ -31,6 +31,7 @@ export {
 export { type CodeTool, tool, type ToolApproval, type ToolOptions } from "./library/code-tool.ts";
 export {
   type CodeWorkflow,
+  type NamedRunOptions,
   workflow,
   type WorkflowAsk,
   type WorkflowContext,
@@ -56,7 +57,14 @@ export type {
 export { type OpenLocalOptions, type OpenRemoteOptions, openTutti, type TestingOptions } from "./library/open-tutti.ts";
 export type { RunOutcome } from "./library/run-outcome.ts";
 export type { Recorded } from "./library/recorded.ts";
-export { type AnyTarget, type OutcomesOf, type OutputsOf, type Target, target } from "./library/run-target.ts";
+export {
+  type AnyTarget,
+  type NamedTarget,
+  type OutcomesOf,
+  type OutputsOf,
+  type Target,
+  target,
+} from "./library/run-target.ts";
 export type { ModelObject } from "./model/model-object.ts";
 export { type ErrorCode, TuttiError } from "./protocol/error.ts";
 export { inheritHistory, snapshotHistory } from "./core/history.ts";

@@ -178,6 +178,8 @@ export interface GivenUp {
  */
 export interface Durable {
   readonly task: TaskId;
+  /** The task at the top of the tree. */
+  readonly root: TaskId;
   readonly attempt: number;
   readonly run: number;
   readonly agent: string;
@@ -246,6 +248,11 @@ export interface Durable {
    * input and runner are recorded in the same commit. `refused` when the task has had all its attempts.
    */
   again(key: string, why: GivenUp): Promise<never>;
+  /**
+   * For a loop whose code ran elsewhere and was lost there: the same run begins again, as after a restart of Tutti. What was
+   * recorded is not done again, and a step that was under way and may not be repeated has an unknown outcome.
+   */
+  replay(): Promise<never>;
 }
 
 /** Runs a task's loop. `config` is its own part of the invocation; what it returns is the result, what it throws fails the task. */
@@ -261,6 +268,8 @@ export interface TreeRunners {
   mayHave?(kind: string): boolean;
   /** Called once for each tree, by the first of its tasks that needs one; it may ask a person through that task. */
   resolve(durable: Durable): Promise<RunnerRegistry>;
+  /** Called when everything in a tree is over, or the tree goes on elsewhere, if `resolve` was called for it here. */
+  ended?(root: TaskId): void;
 }
 
 // ---- the outside face

@@ -45,17 +45,7 @@ export function compileSchema(schema: JsonObject, pattern: CompilePattern): Sche
   };
 }
 
-const unsupported = [
-  "if",
-  "then",
-  "else",
-  "dependentSchemas",
-  "dependentRequired",
-  "dependencies",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-  "$dynamicRef",
-];
+const unsupported = ["unevaluatedItems", "unevaluatedProperties", "$dynamicRef"];
 
 class Compiler {
   readonly #root: JsonObject;
@@ -91,6 +81,7 @@ class Compiler {
       ...this.#reference(schema, depth),
       ...typeNodes(schema),
       ...this.#combined(schema, depth),
+      ...this.#conditional(schema, depth),
       ...this.#text(schema),
       ...numberNodes(schema),
       ...this.#object(schema, depth),
@@ -101,9 +92,10 @@ class Compiler {
 
   #reference({ $ref }: JsonObject, depth: number): Node[] {
     if ($ref === undefined) return [];
-    if (typeof $ref !== "string" || !/^#(?:\/|$)/.test($ref)) {
-      throw new Error(`the reference ${JSON.stringify($ref)} does not begin with #/; only those are supported`);
+    if (typeof $ref !== "string" || !$ref.startsWith("#")) {
+      throw new Error(`the reference ${JSON.stringify($ref)} does not begin with #; only those are supported`);
     }
+    if (/^#[^/]/.test($ref)) return [this.node(anchored(this.#root, $ref.slice(1)), depth + 1)];
     let at: unknown = this.#root;
     for (const segment of $ref.split("/").slice(1)) {
       const key = segment.replaceAll("~1", "/").replaceAll("~0", "~");
@@ -136,6 +128,27 @@ class Compiler {
       nodes.push((value, path, report) => {
         if (fits(not, value, report)) report.add(path, "has a form that is not allowed");
       });
+    }
+    return nodes;
+  }
+
+  /** What holds only for some values: those that fit another schema, or have a certain property. */
+  #conditional(schema: JsonObject, depth: number): Node[] {
+    const nodes: Node[] = [];
+    const below = (word: string): Node | undefined =>
+      schema[word] === undefined ? undefined : this.node(schema[word], depth + 1);
+    const [condition, then, otherwise] = [below("if"), below("then"), below("else")];
+    if (condition !== undefined) {
+      nodes.push((value, path, report) => (fits(condition, value, report) ? then : otherwise)?.(value, path, report));
+    }
+    // The oldest of the three words takes names and schemas.
+    for (const word of ["dependentRequired", "dependentSchemas", "dependencies"]) {
+      for (const [name, given] of Object.entries(optionalObject(schema, word))) {
+        const needed = this.node(Array.isArray(given) ? { required: given } : given, depth + 1);
+        nodes.push((value, path, report) => {
+          if (isObject(value) && Object.hasOwn(value, name)) needed(value, path, report);
+        });
+      }
     }
     return nodes;
   }
@@ -265,6 +278,17 @@ class Compiler {
     if (contains !== undefined) nodes.push(containing(schema, this.node(contains, depth + 1)));
     return nodes;
   }
+}
+
+/** The part of the schema that has this name as its `$anchor`. */
+function anchored(root: JsonObject, name: string): unknown {
+  const waiting: unknown[] = [root];
+  for (let seen = 0; waiting.length > 0 && seen < largestSchema; seen += 1) {
+    const at = waiting.pop();
+    if (isObject(at) && at["$anchor"] === name) return at;
+    if (Array.isArray(at) || isObject(at)) waiting.push(...Object.values(at));
+  }
+  throw new Error(`the reference #${name} leads nowhere`);
 }
 
 /** A property that has a default may be absent. */

@@ -6,7 +6,7 @@ import { toFailure } from "../protocol/failure.ts";
 import type { GivenUp } from "../ports.ts";
 import type { TaskRow } from "../store/store.ts";
 import { countResume } from "./crash-guard.ts";
-import { DurableRun, HandedOver, TriedAgain } from "./durable-run.ts";
+import { DurableRun, HandedOver, Replayed, TriedAgain } from "./durable-run.ts";
 import { cancelTask, endTask } from "./end-task.ts";
 import { raiseStopAsk, stopAskOf } from "./stopped-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
@@ -143,6 +143,11 @@ export class Driver {
       }
     } catch (thrown) {
       again = (driven !== undefined && this.#isGivenUp(task, driven)) || this.#caught(task, thrown);
+      if (again && thrown instanceof Replayed) {
+        // Nothing may be recorded any more once the records are read, and all of them must be there.
+        run?.end(loopReturned);
+        await parts.store.committed().catch(() => undefined);
+      }
     } finally {
       task.running = false;
       task.stop = undefined;
@@ -181,6 +186,11 @@ export class Driver {
   #caught(task: LiveTask, thrown: unknown): boolean {
     if (this.#halted(task) !== undefined || task.result !== undefined) return false;
     if (thrown instanceof NextAttempt) return true;
+    if (thrown instanceof Replayed) {
+      this.#made.delete(task);
+      task.fresh = false;
+      return true;
+    }
     try {
       if (thrown instanceof HandedOver) {
         this.#handOver(task, thrown);

@@ -22,6 +22,7 @@ import type {
   Waited,
   WaitOptions,
 } from "../ports.ts";
+import { taskName } from "../store/names.ts";
 import { sayAt, tellAt } from "./during-step.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
@@ -47,6 +48,9 @@ export class TriedAgain {
     this.why = why;
   }
 }
+
+/** Thrown to leave a loop whose code was lost: the same run begins again over what it recorded. */
+export class Replayed {}
 
 /** A task that gives itself up time and again ends somewhere. */
 const maxAttempts = 8;
@@ -78,6 +82,11 @@ export class DurableRun implements Durable {
 
   get resumed(): boolean {
     return this.run === 1 && this.since < this.attempt;
+  }
+
+  get root(): TaskId {
+    const { parts, task } = this.#core;
+    return taskName(parts.store.salt, task.tree.root);
   }
 
   get rootInput(): unknown {
@@ -228,5 +237,10 @@ export class DurableRun implements Durable {
     }
     if (why.runner !== undefined) this.#core.parts.runners.check(why.runner.kind);
     throw new TriedAgain(why);
+  }
+
+  async replay(): Promise<never> {
+    this.#core.check();
+    throw new Replayed();
   }
 }

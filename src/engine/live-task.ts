@@ -30,6 +30,8 @@ export interface Tree {
   onLoopsReturned: (() => void) | undefined;
   /** The runners that are resolved for this tree, once a task needed one. */
   runners: Promise<RunnerRegistry> | undefined;
+  /** Called once when none of its tasks is live here any more. */
+  onOver: (() => void) | undefined;
   readonly startedAt: number;
   /** The budget ask that is open: one at a time, everybody who hit a limit waits for it. */
   budgetAsk: Promise<void> | undefined;
@@ -61,8 +63,8 @@ export interface LiveTask {
   kind: string;
   /** Row of its current run. */
   run: number;
-  /** Made in this process, so nothing can be recorded under the keys of its first run. */
-  readonly fresh: boolean;
+  /** Made in this process and begun at most once, so nothing can be recorded under the keys of its first run. */
+  fresh: boolean;
   /** What was recorded with it, until its loop begins, so that it is not read back at once; a long one is not held. */
   recorded: { readonly body: string; readonly shared: number | null } | undefined;
   /** Set while it counts as resumed: it was taken over from an earlier process and has not got any further. */
@@ -164,6 +166,7 @@ export function newTree(of: Pick<Tree, "root" | "budget" | "tasks" | "startedAt"
     halted: undefined,
     loops: 0,
     onLoopsReturned: undefined,
+    onOver: undefined,
     runners: undefined,
     budgetAsk: undefined,
     exhausted: undefined,

@@ -47,7 +47,7 @@ export class LiveTasks {
   release(tree: Tree): void {
     for (const task of tree.live) this.#byName.delete(task.name);
     tree.live.clear();
-    this.#trees.delete(tree);
+    this.#forget(tree);
     if (this.#byName.size === 0) this.#tellEmpty();
   }
 
@@ -59,7 +59,14 @@ export class LiveTasks {
   #remove(task: LiveTask): void {
     this.#byName.delete(task.name);
     task.tree.live.delete(task);
-    if (task.tree.live.size === 0) this.#trees.delete(task.tree);
+    if (task.tree.live.size === 0) this.#forget(task.tree);
+  }
+
+  #forget(tree: Tree): void {
+    this.#trees.delete(tree);
+    const { onOver } = tree;
+    tree.onOver = undefined;
+    onOver?.();
   }
 
   #tellEmpty(): void {

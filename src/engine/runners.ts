@@ -30,7 +30,11 @@ export class Runners {
     const fixed = Object.hasOwn(this.#fixed, kind) ? this.#fixed[kind] : undefined;
     if (fixed !== undefined) return fixed(durable, config);
     this.check(kind);
-    tree.runners ??= this.#resolve(durable, () => (tree.runners = undefined));
+    if (tree.runners === undefined) {
+      const { root } = durable;
+      tree.onOver = () => this.#perTree?.ended?.(root);
+      tree.runners = this.#resolve(durable, () => (tree.runners = undefined));
+    }
     return tree.runners.then((runners) => found(runners, kind)(durable, config));
   }
 

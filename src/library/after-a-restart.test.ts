@@ -1,11 +1,14 @@
 // What a program finds after it was stopped or has crashed: its work goes on by name, and a name that is gone parks its tasks.
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 
 import { z } from "zod";
 
 import { openState } from "../daemon/state/open-state.ts";
+import { noteProcess } from "../mcp/process-ledger.ts";
+import { startHeld } from "../runner/shared/process/held-process.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { failsWith } from "../../test/support/try-tool.ts";
 import { until } from "../../test/support/wait-until.ts";
@@ -126,4 +129,19 @@ test("with memory nothing is written to disk", async (t) => {
   await using tutti = await openTutti({ memory: true, agents: [clerk] });
   assert.deepEqual(await (await tutti.run(clerk, "sell")).result(), { sold: true });
   assert.deepEqual(readdirSync(folder), []);
+});
+
+test("an MCP server that a killed program left behind is ended by the next one (3)", async (t) => {
+  const state = tempFolder(t);
+  const left = await startHeld({ argv: ["/bin/sleep", "300"], cwd: state, env: {}, step: "mcp:left" });
+  left.release();
+  await noteProcess(state, left.note);
+  const [file = ""] = readdirSync(join(state, "mcp-processes"));
+  const path = join(state, "mcp-processes", file);
+  const note = JSON.parse(readFileSync(path, "utf8"));
+  writeFileSync(path, JSON.stringify({ ...note, owner: { pid: 2 ** 22 - 1, start: "long ago" } }));
+  await using tutti = await openTutti({ state });
+  assert.deepEqual(tutti.parked(), []);
+  await until(() => !existsSync(`/proc/${left.note.pid}`));
+  assert.deepEqual(readdirSync(join(state, "mcp-processes")), []);
 });

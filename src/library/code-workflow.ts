@@ -4,7 +4,7 @@ import type { StandardSchema } from "../agent/tools/define-tool.ts";
 import type { Durable } from "../ports.ts";
 import type { AgentTool, CodeAgent } from "./code-agent.ts";
 import type { Recorded } from "./recorded.ts";
-import type { AnyTarget, OutcomesOf } from "./run-target.ts";
+import type { AnyTarget, NamedTarget, OutcomesOf } from "./run-target.ts";
 
 export interface WorkflowStepOptions {
   /** Whether it may run again when it was interrupted before its outcome was recorded. When absent it may not, and throws `outcome_unknown` then. */
@@ -29,6 +29,10 @@ export interface WorkflowAsk {
   readonly details?: unknown;
   /** 24 hours when absent. */
   readonly withinMs?: number | undefined;
+}
+
+export interface NamedRunOptions<Output> {
+  readonly output?: StandardSchema<Output> | undefined;
 }
 
 /**
@@ -56,17 +60,25 @@ export interface WorkflowContext {
     agent: CodeAgent<Output, Tools>,
     prompt: string,
   ): Promise<Output>;
+  /**
+   * The same for an agent that is named: one of `openTutti`, or in the config of a project one of the project's agents. Its
+   * result is read with `output` if that is given.
+   */
+  run<Output = unknown>(key: string, agent: string, prompt: string, options?: NamedRunOptions<Output>): Promise<Output>;
   /** Runs a workflow as a child. */
   start<Input, Output>(key: string, workflow: CodeWorkflow<Input, Output>, input: Input): Promise<Recorded<Output>>;
   /** Runs several agents at the same time. Every outcome is returned, those of agents that failed too. */
-  fanOut<const Targets extends readonly AnyTarget[]>(key: string, targets: Targets): Promise<OutcomesOf<Targets>>;
+  fanOut<const Targets extends readonly (AnyTarget | NamedTarget)[]>(
+    key: string,
+    targets: Targets,
+  ): Promise<OutcomesOf<Targets>>;
   /** Asks people; undefined when nobody answered in time. */
   ask(key: string, ask: string | WorkflowAsk): Promise<string | undefined>;
   /** Asks for a yes or a no; false when nobody answered in time. */
   approve(key: string, ask: string | WorkflowAsk): Promise<boolean>;
   /** The next message that somebody sends to the workflow; waits for it. */
   receive(key: string): Promise<string>;
-  /** The port of the engine, for everything else. */
+  /** The port of the engine, for everything else. Only a program has it: the engine is not in the process of a config. */
   readonly port: Durable;
 }
 

@@ -88,6 +88,24 @@ async function programs(tutti: LocalTutti, remote: OpenTutti): Promise<void> {
   same<Awaited<ReturnType<typeof many.results>>, readonly { advice: string }[]>();
   const started = await tutti.start(nightly, { day: 1 });
   same<Awaited<ReturnType<typeof started.result>>, { at: string; count: number }>();
+  workflow("named", z.string(), async (durable, city) => {
+    const known = await durable.run("known", guide, city);
+    same<typeof known, { advice: string }>();
+    const unread = await durable.run("unread", "guide", city);
+    same<typeof unread, unknown>();
+    const read = await durable.run("read", "guide", city, { output: z.object({ advice: z.string() }) });
+    same<typeof read, { advice: string }>();
+    const [typed, named] = await durable.fanOut("both", [target(guide, city), target("guide", city)]);
+    if (typed.status === "completed") same<typeof typed.output, { advice: string }>();
+    if (named.status === "completed") same<typeof named.output, unknown>();
+    const each = await durable.fanOut(
+      "each",
+      [city].map((name) => target("guide", name)),
+    );
+    same<typeof each, readonly RunOutcome<unknown>[]>();
+  });
+  // @ts-expect-error -- only a workflow names its targets: a program has the agents themselves
+  await tutti.fanOut([target("guide", "a")]);
 
   // @ts-expect-error -- the input has the type of the workflow's schema
   await tutti.start(nightly, { day: "Monday" });

@@ -20,7 +20,7 @@ import { type CompiledProgram, compileProgram } from "./compile-program.ts";
 import type { OpenLocalOptions } from "./open-tutti.ts";
 import type { RunSource, StartedRun, StartSettings } from "./run-source.ts";
 import type { AnyTarget } from "./run-target.ts";
-import { knownAgent, programWorkflow } from "./workflow-context.ts";
+import { knownAgent, programWorkflow } from "./program-workflow.ts";
 
 /** Tasks that run at the same time when nobody says otherwise. Most of the time they wait for a model. */
 const defaultConcurrency = 256;

@@ -13,6 +13,7 @@ import { outputCheck, type OutputCheck } from "../agent/loop/output-schema.ts";
 import { describeIssues } from "../protocol/lenient-read.ts";
 import { thrownMessage, TuttiError } from "../protocol/error.ts";
 import { PausableDeadline } from "./pausable-deadline.ts";
+import { dropUnprintableTools } from "./printable-tools.ts";
 import { OfferedTool } from "./server-identity.ts";
 
 const connectMs = 30_000;
@@ -91,6 +92,7 @@ export class McpConnection {
       connection.#isStale = true;
     });
     await client.connect(transport, { timeout: connectMs });
+    dropUnprintableTools(transport);
     return connection;
   }
 
@@ -99,10 +101,21 @@ export class McpConnection {
     if (this.#offer !== undefined && !this.#isStale) return this.#offer;
     this.#isStale = false;
     const { tools, resources, prompts } = this.#client.getServerCapabilities() ?? {};
-    const options = { timeout: connectMs, cacheMode: "bypass" as const, ...(signal === undefined ? {} : { signal }) };
-    const listed = tools === undefined ? [] : (await this.#client.listTools(undefined, options)).tools;
+    // What is listed must get into the client's cache: it checks results by it, and tells which arguments go into headers.
+    const options = { timeout: connectMs, cacheMode: "refresh" as const, ...(signal === undefined ? {} : { signal }) };
+    const listed = tools === undefined ? [] : await this.#listTools(options);
     this.#offer = { ...readTools(listed), resources: resources !== undefined, prompts: prompts !== undefined };
     return this.#offer;
+  }
+
+  async #listTools(options: RequestOptions & { readonly cacheMode: "refresh" }): Promise<readonly unknown[]> {
+    try {
+      return (await this.#client.listTools(undefined, options)).tools;
+    } catch (thrown) {
+      this.#isStale = true;
+      options.signal?.throwIfAborted();
+      throw this.#explained("the list of tools", thrown);
+    }
   }
 
   async callTool(tool: string, input: Readonly<Record<string, unknown>>, context: CallContext): Promise<unknown> {
@@ -178,16 +191,21 @@ export class McpConnection {
     } catch (thrown) {
       signal.throwIfAborted();
       if (deadline.signal.aborted) throw deadline.signal.reason;
-      if (thrown instanceof TuttiError) throw thrown;
-      const problem = this.#problem();
-      if (problem?.code === "unauthorized") throw problem;
-      const why = problem?.message ?? thrownMessage(thrown);
-      const retry = this.isClosed ? "unknown" : "never";
-      throw new TuttiError("step_failed", `${what} failed: ${why.slice(0, 4_000)}`, { retry });
+      throw this.#explained(what, thrown);
     } finally {
       deadline.end();
       this.#active.delete(active);
     }
+  }
+
+  /** What went wrong, with what a person can do about it. */
+  #explained(what: string, thrown: unknown): TuttiError {
+    if (thrown instanceof TuttiError) return thrown;
+    const problem = this.#problem();
+    if (problem?.code === "unauthorized") return problem;
+    const why = problem?.message ?? thrownMessage(thrown);
+    const retry = this.isClosed ? "unknown" : "never";
+    return new TuttiError("step_failed", `${what} failed: ${why.slice(0, 4_000)}`, { retry });
   }
 
   /** A server may ask only while a call runs. When several run, it is not known which one it asks for; the newest is taken. */

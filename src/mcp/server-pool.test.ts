@@ -31,7 +31,11 @@ interface Scene {
   readonly state: string;
   readonly root: string;
   readonly pool: ServerPool;
-  readonly call: (tool: string, input?: Record<string, unknown>, more?: Partial<CallContext>) => Promise<unknown>;
+  readonly call: (tool: string, input?: Record<string, unknown>, more?: Partial<CallIn>) => Promise<unknown>;
+}
+
+interface CallIn extends CallContext {
+  readonly tree: string;
 }
 
 function scene(t: TestContext, how: string, options: Partial<StdioServer> & { confined?: boolean } = {}): Scene {
@@ -64,7 +68,7 @@ function scene(t: TestContext, how: string, options: Partial<StdioServer> & { co
         elicit: async () => ({ action: "decline" }),
         ...given,
       };
-      return pool.use(wanted, context.signal, async (connection) =>
+      return pool.use({ ...wanted, tree: given.tree }, context.signal, async (connection) =>
         resultOf("test", await connection.callTool(tool, input, context)),
       );
     },
@@ -109,6 +113,25 @@ describe("an MCP server", () => {
     assert.equal(readdirSync(join(state, "mcp-processes")).length, 1);
     pool.close();
     await until(() => isGone(child) && readdirSync(join(state, "mcp-processes")).length === 0);
+  });
+
+  test("is ended with the last tree that used it, and a call that is still under way is waited for", async (t) => {
+    const { call, pool, state } = scene(t, "good");
+    const pidFor = async (tree: string): Promise<number> =>
+      Environment.parse(JSON.parse(String(await call("environment", {}, { tree })))).pid;
+    const first = await pidFor("a");
+    assert.equal(await pidFor("b"), first);
+    pool.release("a");
+    assert.equal(await pidFor("b"), first);
+    const slow = call("hang", {}, { tree: "b", timeoutMs: 300 });
+    pool.release("b");
+    pool.release("b");
+    await assert.rejects(slow, { code: "deadline" });
+    await until(() => isGone(first) && readdirSync(join(state, "mcp-processes")).length === 0);
+    const second = await pidFor("c");
+    assert.notEqual(second, first);
+    assert.equal(await call("weather", { city: "Oslo" }), "sunny in Oslo");
+    assert.equal(isGone(second), false, "a call outside of every tree ends nothing");
   });
 
   test("that a crash left behind is ended at the next start, and one of a process that lives is not", async (t) => {

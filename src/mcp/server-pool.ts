@@ -1,4 +1,4 @@
-// The servers that run: started with the first call that needs one, started anew with growing pauses when they fail, ended when nobody needs them.
+// The servers that run: started with the first call that needs one, started anew with growing pauses when they fail, ended with the last tree that used them.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -21,6 +21,8 @@ interface WantedServer {
   readonly entry: McpServerEntry;
   readonly hash: string;
   readonly roots: readonly string[];
+  /** The tree that uses it; undefined when nobody tells of its end. */
+  readonly tree?: string | undefined;
 }
 
 interface Running {
@@ -28,6 +30,8 @@ interface Running {
   started: StartedServer | undefined;
   /** Calls that use it now. */
   users: number;
+  /** Trees that have used it and are not over. */
+  readonly trees: Set<string>;
   lastUsedAt: number;
   failures: number;
   notBefore: number;
@@ -36,6 +40,8 @@ interface Running {
 export interface ServerPool {
   /** Works with the server; starts it if it does not run. Servers are shared by tasks with the same folders. */
   use<T>(wanted: WantedServer, signal: AbortSignal, work: (connection: McpConnection) => Promise<T>): Promise<T>;
+  /** The tree is over: servers that no other tree uses are ended. */
+  release(tree: string): void;
   /** Ends all servers. */
   close(): void;
 }
@@ -88,6 +94,14 @@ export function openServerPool(
     return (running.starting ??= start(wanted, running));
   };
 
+  /** The tree that it was started for may be over before the call in it has returned. */
+  const endUnneeded = (key: string, running: Running): void => {
+    if (running.users > 0 || running.trees.size > 0) return;
+    end(running);
+    // How often it failed still counts for the next tree.
+    if (performance.now() >= running.notBefore) all.delete(key);
+  };
+
   const looking = setInterval(
     () => {
       for (const [key, running] of all) {
@@ -107,6 +121,8 @@ export function openServerPool(
       const running = all.get(key) ?? newRunning();
       all.set(key, running);
       running.users += 1;
+      const { tree } = wanted;
+      if (tree !== undefined) running.trees.add(tree);
       try {
         const { connection } = await startedOf(wanted, running, signal);
         const result = await work(connection);
@@ -122,7 +138,11 @@ export function openServerPool(
       } finally {
         running.users -= 1;
         running.lastUsedAt = performance.now();
+        if (tree !== undefined) endUnneeded(key, running);
       }
+    },
+    release(tree) {
+      for (const [key, running] of all) if (running.trees.delete(tree)) endUnneeded(key, running);
     },
     close() {
       isClosed = true;
@@ -134,5 +154,13 @@ export function openServerPool(
 }
 
 function newRunning(): Running {
-  return { starting: undefined, started: undefined, users: 0, lastUsedAt: 0, failures: 0, notBefore: 0 };
+  return {
+    starting: undefined,
+    started: undefined,
+    users: 0,
+    trees: new Set(),
+    lastUsedAt: 0,
+    failures: 0,
+    notBefore: 0,
+  };
 }

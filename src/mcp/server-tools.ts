@@ -121,7 +121,7 @@ async function withServer<T>(
   { pool, context }: { readonly pool: ServerPool; readonly context: StepToolContext },
   work: (connection: McpConnection, call: CallContext) => Promise<T>,
 ): Promise<T> {
-  const { step, rights } = context;
+  const { step, rights, tree } = context;
   const { name, hash } = server;
   const entry = server.expanded();
   const call: CallContext = {
@@ -130,7 +130,8 @@ async function withServer<T>(
     progress: (text) => step.live("output", text),
     elicit: (asked) => askPerson(name, asked, step),
   };
-  return pool.use({ name, hash, entry, roots: rights.roots }, step.signal, (connection) => work(connection, call));
+  const wanted = { name, hash, entry, roots: rights.roots, tree };
+  return pool.use(wanted, step.signal, (connection) => work(connection, call));
 }
 
 const Reading = z.strictObject({ server: z.string() });

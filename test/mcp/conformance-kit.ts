@@ -1,4 +1,4 @@
-// Runs scenarios of the official MCP conformance suite, against Tutti's client and against the path /mcp of a real daemon.
+// Runs scenarios of the official MCP conformance suite, against Tutti's client and against its path /mcp.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -27,11 +27,17 @@ export async function scenarios(
   }));
 }
 
-export const runClient = (scenario: string): Promise<SuiteRun> =>
-  runSuite(["client", "--command", `${process.execPath} ${client}`, "--scenario", scenario]);
+/** `of` is a revision of the protocol. */
+export const runClient = (scenario: string, of: string): Promise<SuiteRun> =>
+  runSuite(["client", "--command", `${process.execPath} ${client}`, "--scenario", scenario, ...inRevision(of)]);
 
-export const runServer = (scenario: string, url: string): Promise<SuiteRun> =>
-  runSuite(["server", "--url", url, "--scenario", scenario]);
+export const runServer = (scenario: string, of: string, url: string): Promise<SuiteRun> =>
+  runSuite(["server", "--url", url, "--scenario", scenario, ...inRevision(of)]);
+
+/** Extensions belong to no revision. */
+function inRevision(of: string): string[] {
+  return of === "extension" ? [] : ["--spec-version", of];
+}
 
 async function runSuite(args: readonly string[]): Promise<SuiteRun> {
   const folder = mkdtempSync(join(tmpdir(), "tutti-suite-"));

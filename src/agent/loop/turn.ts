@@ -271,7 +271,8 @@ async function runStepTool(
           const { name, role, parts } = toolMessage(call, outcome);
           return { id, name, role, parts, created_at: step.now() };
         };
-        const outcome = run({ step, rights: durable.rights, offLimits: turn.caller.environment.offLimits, look });
+        const { rights, root: tree } = durable;
+        const outcome = run({ step, rights, tree, offLimits: turn.caller.environment.offLimits, look });
         return isThenable(outcome) ? Promise.resolve(outcome).then(message) : message(outcome);
       },
     );

@@ -16,6 +16,8 @@ export interface StepToolContext {
   /** With `during`, a tool can ask a person while it runs. */
   readonly step: StepContext & Partial<Pick<RunningStep, "during">>;
   readonly rights: Rights;
+  /** The task at the top of the tree in which the call is made: what is started for the call can be ended with it. */
+  readonly tree?: string | undefined;
   /** Folders that the call must not touch, whatever the rights are. */
   readonly offLimits: readonly string[];
   /** What was looked up before the call was judged and, when a person was asked, what the person saw. */

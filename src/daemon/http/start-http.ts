@@ -18,7 +18,7 @@ import { trackConnections, createHttpServer, type HttpServerOptions, listen } fr
 import { InFlight, type InFlightLimits } from "./in-flight.ts";
 import { originCheck } from "./origin-check.ts";
 import { sendError } from "./reply.ts";
-import { mcpEndpoint } from "../mcp/mcp-endpoint.ts";
+import { mcpEndpoint, type McpEndpointOptions } from "../mcp/mcp-endpoint.ts";
 import { createRouter } from "./router.ts";
 import { webSocketUpgrade } from "./websocket-upgrade.ts";
 
@@ -33,6 +33,8 @@ export interface HttpOptions extends Omit<HttpContext, "stopping">, HttpServerOp
   readonly streamLimits?: Partial<StreamLimits>;
   readonly connectionLimits?: Partial<ConnectionLimits>;
   readonly inFlight?: Partial<InFlightLimits>;
+  /** What /mcp offers beside the tools of Tutti. */
+  readonly extendMcp?: McpEndpointOptions["extend"];
   /** The folder of the built dashboard. */
   readonly web?: string;
 }
@@ -100,6 +102,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
       stopping: stopping.signal,
       onChanged: () => options.onDone?.("invoke"),
       onError: (error) => log.warn({ err: error }, "an MCP request could not be served"),
+      extend: options.extendMcp,
     }),
     cannotWrite: () => state.store.stalled,
     onDone: options.onDone,

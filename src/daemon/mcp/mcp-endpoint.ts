@@ -11,6 +11,7 @@ import type { FailedAttempts } from "../http/failed-attempts.ts";
 import { type HttpError, httpError } from "../http/http-error.ts";
 import { readBody } from "../http/read-body.ts";
 import { securityHeaders } from "../http/security-headers.ts";
+import type { McpExchange } from "./mcp-server.ts";
 import { type McpCaller, type McpTool, narrowedRole } from "./mcp-tool.ts";
 
 export const mcpPath = "/mcp";
@@ -28,6 +29,8 @@ export interface McpEndpointOptions {
   /** Called after a call that did more than look. */
   readonly onChanged: () => void;
   readonly onError: (error: Error) => void;
+  /** Adds more to the server than the tools of Tutti. */
+  readonly extend?: McpExchange["extend"];
 }
 
 export interface McpEndpoint {
@@ -86,6 +89,7 @@ export function mcpEndpoint(options: McpEndpointOptions): McpEndpoint {
           tools,
           onChanged: options.onChanged,
           onError: options.onError,
+          extend: options.extend,
         });
         await passOn(answer, response);
         return undefined;

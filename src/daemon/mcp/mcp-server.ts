@@ -24,6 +24,8 @@ export interface McpExchange {
   /** Called after a call that did more than look. */
   readonly onChanged: () => void;
   readonly onError: (error: Error) => void;
+  /** Adds what is no tool of Tutti, such as what the conformance suite wants a server to have. */
+  readonly extend?: ((server: McpServer) => void) | undefined;
 }
 
 export async function serveExchange(exchange: McpExchange): Promise<Response> {
@@ -34,7 +36,7 @@ export async function serveExchange(exchange: McpExchange): Promise<Response> {
   return handler.fetch(request, body === undefined ? {} : { parsedBody: body });
 }
 
-function toolServer({ tools, facts, onChanged }: McpExchange): McpServer {
+function toolServer({ tools, facts, onChanged, extend }: McpExchange): McpServer {
   const server = new McpServer(
     { name: "tutti", title: "Tutti", version },
     { capabilities: { tools: {} }, instructions },
@@ -52,6 +54,7 @@ function toolServer({ tools, facts, onChanged }: McpExchange): McpServer {
       },
     );
   }
+  extend?.(server);
   return server;
 }
 

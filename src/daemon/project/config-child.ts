@@ -7,14 +7,18 @@ import { extname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
-import { readUserTools, type UserTool } from "../../agent/tools/user-tools.ts";
+import { isFunction, isStandardSchema, readUserTools, type UserTool } from "../../agent/tools/user-tools.ts";
 import { errno } from "../../core/errno.ts";
+import type { CodeWorkflow } from "../../library/code-workflow.ts";
+import { readWith } from "../../library/read-schema.ts";
+import { runWorkflow } from "../../library/workflow-context.ts";
 import { thrownMessage, toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { toFailure } from "../../protocol/failure.ts";
 import { describeIssues } from "../../protocol/lenient-read.ts";
 import { readUserRunners } from "../../runner/registered/user-runners.ts";
 import { isInstalled } from "./config-files.ts";
 import { type ConfigReply, ConfigRequest, type ToolDescription } from "./config-messages.ts";
+import { plain, remoteWorkflow, type RemoteWorkflow } from "./workflow-child.ts";
 
 const inSource = extname(import.meta.url) === ".ts";
 /** Tutti itself: `src` in a clone, `dist` in an installed package. */
@@ -29,7 +33,9 @@ const ownModules = new Map([
 ]);
 
 const callable = { tools: new Map<string, UserTool>(), runners: new Map<string, UserTool>() };
+const workflows = new Map<string, CodeWorkflow>();
 const running = new Map<number, AbortController>();
+const runningWorkflows = new Map<number, RemoteWorkflow>();
 
 function reply(message: ConfigReply): void {
   process.send?.(message);
@@ -48,9 +54,10 @@ async function load({ file, files, taken }: Load): Promise<void> {
     }
     const [tools, runners] = [listed(config, "tools"), listed(config, "runners")];
     const readTools = readUserTools(tools ?? [], { file, taken });
-    const readRunners = readUserRunners(runners ?? [], { file });
+    const readRunners = readUserRunners((runners ?? []).map(asRunner), { file });
     for (const tool of readTools.ok ? readTools.tools : []) callable.tools.set(tool.name, tool);
     for (const { kind, call: run } of readRunners.ok ? readRunners.runners : []) callable.runners.set(kind, run);
+    for (const each of readRunners.ok ? (runners ?? []) : []) if (isWorkflow(each)) workflows.set(each.name, each);
     reply({
       kind: "loaded",
       // A field that is no list is left for the check of the whole config.
@@ -65,7 +72,7 @@ async function load({ file, files, taken }: Load): Promise<void> {
             kind,
             runtime,
             description,
-            call: described(run),
+            ...(workflows.has(kind) ? {} : { call: described(run) }),
           }))
         : [],
       issues: [...(readTools.ok ? [] : readTools.issues), ...(readRunners.ok ? [] : readRunners.issues)],
@@ -78,6 +85,29 @@ async function load({ file, files, taken }: Load): Promise<void> {
 function listed(config: object, field: "tools" | "runners"): readonly unknown[] | undefined {
   const value: unknown = Object.entries(config).find(([name]) => name === field)?.[1];
   return Array.isArray(value) ? value : undefined;
+}
+
+/** What `workflow` of the library returns. */
+function isWorkflow(value: unknown): value is CodeWorkflow {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "kind" in value &&
+    value.kind === "workflow" &&
+    "name" in value &&
+    typeof value.name === "string" &&
+    "input" in value &&
+    isStandardSchema(value.input) &&
+    "run" in value &&
+    isFunction(value.run)
+  );
+}
+
+/** A workflow is checked like every runner; it runs by operations, and never by one call. */
+function asRunner(value: unknown): unknown {
+  if (!isWorkflow(value)) return value;
+  const description = value.description ?? `the workflow ${value.name}; its prompt is its input, as JSON`;
+  return { kind: value.name, description, run: () => undefined };
 }
 
 function described({ name, declaration, effects, repeatable, timeoutMs }: UserTool): ToolDescription {
@@ -172,6 +202,22 @@ async function call({ id, of, name, input, key, roots }: Call): Promise<void> {
   }
 }
 
+async function runWorkflowOf(begun: ConfigRequest & { readonly kind: "run" }): Promise<void> {
+  const { id, name, input } = begun;
+  const remote = remoteWorkflow(begun, reply);
+  runningWorkflows.set(id, remote);
+  try {
+    const found = workflows.get(name);
+    if (found === undefined) throw new TuttiError("not_found", `the config has no workflow ${name} among its runners`);
+    const read = await readWith(found.input, input, `the input of ${name}`);
+    reply({ kind: "result", id, value: plain(await runWorkflow(found, remote.port, read)) });
+  } catch (thrown) {
+    reply({ kind: "failed", id, failure: toFailure(toTuttiError(thrown)) });
+  } finally {
+    runningWorkflows.delete(id);
+  }
+}
+
 /** A config that loops for ever keeps this thread from noticing that Tutti is gone, so another thread looks. */
 function endWithParent(): void {
   const watch = `setInterval(() => process.ppid === ${process.ppid} || process.kill(process.pid, "SIGKILL"), 1000)`;
@@ -182,9 +228,25 @@ function endWithParent(): void {
 endWithParent();
 // Ctrl-C reaches every process of the terminal; Tutti decides when this one ends.
 process.on("SIGINT", () => undefined);
+// What a workflow did not wait for ends with it, and must not end what else runs here.
+process.on("unhandledRejection", (reason) => {
+  if (!(reason instanceof TuttiError) || reason.code !== "canceled") throw reason;
+});
 process.on("message", (message) => {
   const request = ConfigRequest.parse(message);
-  if (request.kind === "load") void load(request);
-  else if (request.kind === "call") void call(request);
-  else running.get(request.id)?.abort(new TuttiError("canceled", "the call was canceled"));
+  switch (request.kind) {
+    case "load":
+      return void load(request);
+    case "call":
+      return void call(request);
+    case "run":
+      return void runWorkflowOf(request);
+    case "ping":
+      return reply({ kind: "pong" });
+    case "abort":
+      running.get(request.id)?.abort(new TuttiError("canceled", "the call was canceled"));
+      return runningWorkflows.get(request.id)?.hear(request);
+    default:
+      return runningWorkflows.get(request.id)?.hear(request);
+  }
 });

@@ -126,7 +126,7 @@ type Imported = { readonly path: string } | { readonly package: string; readonly
 
 /** Undefined for what is part of Node or of Tutti, and for what does not exist. */
 function resolveImport(specifier: string, from: string): Imported | undefined {
-  if (isBuiltin(specifier) || /^tutti(?:\/(?:client|protocol))?$/.test(specifier)) return undefined;
+  if (isBuiltin(specifier) || /^tutti(?:\/(?:client|protocol|testing))?$/.test(specifier)) return undefined;
   if (/^(?:\.{0,2}\/|file:)/.test(specifier)) {
     const url = URL.parse(specifier, pathToFileURL(from).href);
     if (url?.protocol !== "file:") return undefined;

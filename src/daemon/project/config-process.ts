@@ -6,10 +6,9 @@ import { extname } from "node:path";
 
 import type { StepToolContext } from "../../agent/tools/tool.ts";
 import { escapeControls } from "../../core/escape-controls.ts";
-import { type ErrorCode, errorTable, TuttiError } from "../../protocol/error.ts";
-import type { Failure } from "../../protocol/failure.ts";
+import { TuttiError } from "../../protocol/error.ts";
 import type { ConfigFiles } from "./config-files.ts";
-import { ConfigReply, type ConfigRequest, type ToolDescription } from "./config-messages.ts";
+import { type CallReply, ConfigReply, type ConfigRequest, errorOf, type ToolDescription } from "./config-messages.ts";
 
 /** How long a config may take to load. */
 const defaultLoadMs = 10_000;
@@ -24,16 +23,33 @@ export interface CalledCode extends Pick<ToolDescription, "name" | "timeout_ms">
   readonly of: "tools" | "runners";
 }
 
-interface PendingCall {
-  readonly resolve: (value: unknown) => void;
+/** A call or a workflow that the process has not ended yet. */
+interface Pending {
   readonly reject: (error: unknown) => void;
-  readonly progress: (text: string) => void;
+  readonly handle: (reply: CallReply) => void;
 }
+
+/** What a workflow in the process does with Tutti, and Tutti with it. */
+export interface ProcessTalk {
+  /** Called with every message about the workflow except its end. */
+  readonly heard: (reply: CallReply) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The process ended under a workflow, which can begin again in the next one. */
+export class LostProcess extends TuttiError {}
+
+/** How often a process with a workflow is asked whether it still listens, and how often it may be silent in a row. */
+const beats = { everyMs: 10_000, most: 6 };
 
 interface Running {
   readonly child: ChildProcess;
   readonly loaded: Promise<LoadedCode>;
-  readonly calls: Map<number, PendingCall>;
+  readonly calls: Map<number, Pending>;
+  /** Workflows among the calls. */
+  workflows: number;
+  /** How often in a row it did not answer. */
+  silent: number;
   /** Ends the process; whoever waits for it fails with this error. */
   readonly end: (error: TuttiError) => void;
 }
@@ -42,6 +58,7 @@ export class ConfigProcess {
   readonly #files: ConfigFiles;
   readonly #taken: readonly string[];
   readonly #loadMs: number;
+  readonly #beats: typeof beats;
   #running: Running | undefined;
   #lastCall = 0;
   #idle: NodeJS.Timeout | undefined;
@@ -49,11 +66,12 @@ export class ConfigProcess {
 
   constructor(
     files: ConfigFiles,
-    { taken, loadMs = defaultLoadMs }: { readonly taken: readonly string[]; readonly loadMs?: number },
+    options: { readonly taken: readonly string[]; readonly loadMs?: number; readonly beats?: typeof beats },
   ) {
     this.#files = files;
-    this.#taken = taken;
-    this.#loadMs = loadMs;
+    this.#taken = options.taken;
+    this.#loadMs = options.loadMs ?? defaultLoadMs;
+    this.#beats = options.beats ?? beats;
   }
 
   /** Throws `invalid_input` when the config cannot be loaded. */
@@ -81,7 +99,12 @@ export class ConfigProcess {
         running,
         () =>
           new Promise((resolve, reject) => {
-            running.calls.set(id, { resolve, reject, progress: (text) => step.live("output", text) });
+            const handle = (reply: CallReply): void => {
+              if (reply.kind === "progress") step.live("output", reply.text);
+              else if (reply.kind === "result") resolve(reply.value);
+              else if (reply.kind === "failed") reject(errorOf(reply.failure));
+            };
+            running.calls.set(id, { reject, handle });
             aborted = () => {
               send({ kind: "abort", id });
               timers.push(setTimeout(() => reject(step.signal.reason), graceMs));
@@ -97,6 +120,50 @@ export class ConfigProcess {
       running.calls.delete(id);
       for (const timer of timers) clearTimeout(timer);
       if (aborted !== undefined) step.signal.removeEventListener("abort", aborted);
+    }
+  }
+
+  /**
+   * Runs a workflow of the config: sends the request that `begin` makes, and resolves with what the workflow returns. It may
+   * take days, so there is no time limit, but the process must go on listening. Rejects with `LostProcess` when it ends.
+   */
+  async run(
+    begin: (id: number, send: (request: ConfigRequest) => void) => ProcessTalk & { readonly request: ConfigRequest },
+  ): Promise<unknown> {
+    await this.load();
+    const running = this.#running;
+    if (running === undefined) throw this.#ended("it ended before the workflow began");
+    const id = ++this.#lastCall;
+    const send = (request: ConfigRequest): void => void running.child.send(request, () => undefined);
+    const { request, heard, signal } = begin(id, send);
+    let grace: NodeJS.Timeout | undefined;
+    let aborted: (() => void) | undefined;
+    running.workflows += 1;
+    try {
+      return await holding(
+        running,
+        () =>
+          new Promise((resolve, reject) => {
+            const handle = (reply: CallReply): void => {
+              if (reply.kind === "result") resolve(reply.value);
+              else if (reply.kind === "failed") reject(errorOf(reply.failure));
+              else heard(reply);
+            };
+            running.calls.set(id, { reject, handle });
+            aborted = () => {
+              send({ kind: "abort", id });
+              grace = setTimeout(() => reject(signal.reason), graceMs);
+            };
+            if (signal.aborted) aborted();
+            signal.addEventListener("abort", aborted, { once: true });
+            send(request);
+          }),
+      );
+    } finally {
+      running.workflows -= 1;
+      running.calls.delete(id);
+      clearTimeout(grace);
+      if (aborted !== undefined) signal.removeEventListener("abort", aborted);
     }
   }
 
@@ -126,7 +193,14 @@ export class ConfigProcess {
     for (const output of [child.stdout, child.stderr]) {
       output?.setEncoding("utf8").on("data", (text: string) => (last = `${last}${pass(text)}`.slice(-300)));
     }
-    const calls = new Map<number, PendingCall>();
+    const calls = new Map<number, Pending>();
+    const listening = setInterval(() => {
+      if (running.workflows === 0) return;
+      running.silent += 1;
+      if (running.silent > this.#beats.most)
+        end(this.#ended("a workflow or tool in it did not let it listen any more"));
+      else child.send({ kind: "ping" } satisfies ConfigRequest, () => undefined);
+    }, this.#beats.everyMs).unref();
     let over: TuttiError | undefined;
     let fail: (error: TuttiError) => void = () => undefined;
     const loaded = new Promise<LoadedCode>((resolve, reject) => {
@@ -148,15 +222,14 @@ export class ConfigProcess {
           clearTimeout(late);
           return resolve(data);
         }
-        const call = calls.get(data.id);
-        if (data.kind === "progress") call?.progress(data.text);
-        else if (data.kind === "result") call?.resolve(data.value);
-        else call?.reject(errorOf(data.failure));
+        running.silent = 0;
+        if (data.kind !== "pong") calls.get(data.id)?.handle(data);
       });
     });
     loaded.catch(() => undefined);
     const settle = (error: TuttiError): void => {
       if (this.#running?.child === child) this.#running = undefined;
+      clearInterval(listening);
       fail(error);
       for (const call of calls.values()) call.reject(error);
       calls.clear();
@@ -175,19 +248,19 @@ export class ConfigProcess {
       { kind: "load", file, files: Object.fromEntries([...files, ...packageFiles]), taken: [...this.#taken] },
       () => undefined,
     );
-    const running = { child, loaded, calls, end };
+    const running: Running = { child, loaded, calls, end, workflows: 0, silent: 0 };
     keepAlive(running, false);
     return running;
   }
 
   #ended(how: string): TuttiError {
     const message = `the process that runs ${this.#files.file} is gone: ${how}; the next call starts it anew`;
-    return new TuttiError("step_failed", message, { retry: "unknown" });
+    return new LostProcess("step_failed", message, { retry: "unknown" });
   }
 
   #hangs({ of, name, timeout_ms }: CalledCode): TuttiError {
     const message = `the ${of === "tools" ? "tool" : "runner"} ${name} of ${this.#files.file} did not end within its ${timeout_ms} ms, so its process was ended`;
-    return new TuttiError("deadline", message, { retry: "unknown" });
+    return new LostProcess("deadline", message, { retry: "unknown" });
   }
 }
 
@@ -220,15 +293,4 @@ function pass(text: string): string {
   const safe = escapeControls(text);
   process.stderr.write(safe);
   return safe;
-}
-
-function errorOf({ code, message, retry, details }: Failure): TuttiError {
-  return new TuttiError(isErrorCode(code) ? code : "step_failed", message, {
-    retry,
-    ...(details === undefined ? {} : { details }),
-  });
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorTable, code);
 }

@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 
 import { expandVariables } from "../../mcp/expand-variables.ts";
-import { openServerPool } from "../../mcp/server-pool.ts";
+import { openServerPool, type ServerPool } from "../../mcp/server-pool.ts";
 import { type AgreedServer, serverTools } from "../../mcp/server-tools.ts";
 import type { StepTool } from "../../agent/tools/tool.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -33,7 +33,7 @@ export async function openProgramServers(given: unknown, state: string): Promise
     const agreed = await Promise.all(
       servers.map(async (server): Promise<AgreedServer> => {
         const { name, entry, hash, allowed } = server;
-        const { problems: _, ...offer } = await askServer(server, pool, []);
+        const { problems: _, ...offer } = await askServer(server, pool, { roots: [] });
         return {
           name,
           entry,
@@ -46,7 +46,9 @@ export async function openProgramServers(given: unknown, state: string): Promise
         };
       }),
     );
-    return { tools: serverTools(agreed, { pool, confined: sandbox.confined }), close: () => pool.close() };
+    // The servers are the program's: they serve all of its runs, and end with it.
+    const shared: ServerPool = { ...pool, use: ({ tree: _tree, ...wanted }, ...rest) => pool.use(wanted, ...rest) };
+    return { tools: serverTools(agreed, { pool: shared, confined: sandbox.confined }), close: () => pool.close() };
   } catch (thrown) {
     pool.close();
     throw thrown;

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import { builtinTools } from "../../agent/agent-environment.ts";
+import { type AgentEnvironment, builtinTools } from "../../agent/agent-environment.ts";
 import { reservedToolNames } from "../../agent/tools/loop-tools.ts";
 import type { StepTool } from "../../agent/tools/tool.ts";
 import { readUserTools } from "../../agent/tools/user-tools.ts";
@@ -18,6 +18,7 @@ import type { RunnerDescription } from "./config-messages.ts";
 import { ConfigProcess } from "./config-process.ts";
 import { configRunner } from "./config-runners.ts";
 import { configTool } from "./config-tools.ts";
+import { configWorkflow } from "./config-workflows.ts";
 import { McpServers } from "../../protocol/invocation/mcp-servers.ts";
 import { SessionsConfig } from "./sessions-config.ts";
 import { ChecksConfig } from "./checks-config.ts";
@@ -48,7 +49,8 @@ export type Config = z.infer<typeof Config>;
 
 /** A runner that the config registers. */
 interface ConfigRunner extends Pick<RunnerDescription, "kind" | "runtime" | "description"> {
-  readonly run: Runner;
+  /** Made with what the project provides for agents, which a workflow may call. */
+  readonly run: (environment: Partial<AgentEnvironment>) => Runner;
 }
 
 export interface LoadedConfig {
@@ -87,7 +89,8 @@ export async function loadConfig(
         kind,
         runtime,
         description,
-        run: configRunner(call, process),
+        run: (environment) =>
+          call === undefined ? configWorkflow(kind, process, environment) : configRunner(call, process),
       })),
       process,
     };

@@ -76,8 +76,11 @@ interface ProjectRuntime {
   /** The MCP servers of the config. */
   readonly mcpServers: McpServers;
   /** The same with more tools for agents; made once for each key. */
-  readonly withTools: (key: string, tools: () => readonly StepTool[]) => Pick<ProjectRuntime, "invocation" | "local">;
+  readonly withTools: (key: string, tools: () => readonly StepTool[]) => AgentRunners;
 }
+
+/** Those that depend on the tools that agents have. */
+type AgentRunners = Pick<ProjectRuntime, "invocation" | "local" | "registered">;
 
 export interface ProjectRuntimes {
   /**
@@ -206,6 +209,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
       onWarning: options.onWarning ?? (() => undefined),
       named: namedServers(agents),
       roots: durable.rights.roots,
+      tree: durable.root,
     });
     if (found.length === 0) return runtime;
     const { serverTools } = await import("../../mcp/server-tools.ts");
@@ -237,6 +241,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
           conversation,
         };
       },
+      ended: (root) => openedPool?.release(root),
     },
     actThrough: acting.resolve,
     close() {
@@ -317,7 +322,7 @@ async function loadRuntime(
     registered: loaded.runners.map(({ kind }) => kind),
     allowed: keptAllowedChecks(state),
   };
-  const runnersOf = (given: Partial<AgentEnvironment>): Pick<ProjectRuntime, "invocation" | "local"> => ({
+  const runnersOf = (given: Partial<AgentEnvironment>): AgentRunners => ({
     invocation: invocationRunner(given),
     local: localRunner({
       model,
@@ -325,8 +330,9 @@ async function loadRuntime(
       workspaces,
       setUp: { sandbox, toolchains: acp.toolchains, homes },
     }),
+    registered: Object.fromEntries(loaded.runners.map(({ kind, run }) => [kind, gated(approved(kind, run(given)))])),
   });
-  const extended = new Map<string, Pick<ProjectRuntime, "invocation" | "local">>();
+  const extended = new Map<string, AgentRunners>();
   return {
     environment,
     workspaces: settings,
@@ -365,7 +371,6 @@ async function loadRuntime(
       });
       return run(durable, given);
     },
-    registered: Object.fromEntries(loaded.runners.map(({ kind, run }) => [kind, gated(approved(kind, run))])),
     process: running,
   };
 }

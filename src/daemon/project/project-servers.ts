@@ -42,16 +42,12 @@ export function namedServers(agents: Readonly<Record<string, AgentDefinition>>):
 export async function agreedServers(
   durable: Pick<Durable, "wait">,
   servers: readonly DeclaredServer[],
-  {
-    named,
-    roots,
-    ...parts
-  }: ServerAgreement & { readonly named: ReadonlySet<string>; readonly roots: readonly string[] },
+  { named, roots, tree, ...parts }: ServerAgreement & { readonly named: ReadonlySet<string> } & ServerPlace,
 ): Promise<AgreedServer[]> {
   const found = await Promise.all(
     servers.map(async (server) => {
       if (!(await mayStart(durable, server, { ...parts, isNamed: named.has(server.name) }))) return undefined;
-      const offer = await offerOf(durable, server, parts, roots);
+      const offer = await offerOf(durable, server, parts, { roots, ...(tree === undefined ? {} : { tree }) });
       return offer === undefined ? undefined : usable(server, offer, parts.agreed);
     }),
   );
@@ -103,13 +99,13 @@ async function offerOf(
   durable: Pick<Durable, "wait">,
   server: DeclaredServer,
   { agreed, pool, onWarning }: ServerAgreement,
-  roots: readonly string[],
+  place: ServerPlace,
 ): Promise<Offer | undefined> {
   const { project, name } = server;
   const known = agreed.find(project, name);
   if (known?.offer === undefined) {
     try {
-      const offer = await askServer(server, pool, roots);
+      const offer = await askServer(server, pool, place);
       for (const problem of offer.problems) onWarning(`the MCP server ${name}: ${problem}`);
       await agreed.keepOffer(project, name, offer);
       return offer;
@@ -132,15 +128,21 @@ async function offerOf(
   return agreed.find(project, name)?.offer;
 }
 
+/** For whose folders a server is asked, and in which tree; undefined when that is none. */
+interface ServerPlace {
+  readonly roots: readonly string[];
+  readonly tree?: string;
+}
+
 export async function askServer(
   server: DeclaredServer,
   pool: ServerPool,
-  roots: readonly string[],
+  { roots, tree }: ServerPlace,
 ): Promise<Offer & { readonly problems: readonly string[] }> {
   const { name, hash } = server;
   const entry = expandVariables(server.entry, { env: process.env, allowed: server.allowed });
   const signal = AbortSignal.timeout(offerMs);
-  const offer = await pool.use({ name, hash, entry, roots }, signal, (connection) => connection.offer(signal));
+  const offer = await pool.use({ name, hash, entry, roots, tree }, signal, (connection) => connection.offer(signal));
   return { ...offer, tools: [...offer.tools] };
 }
 

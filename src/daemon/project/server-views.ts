@@ -90,7 +90,7 @@ export async function trustServers(subject: ServerSubject, shown: ServersView): 
           throw new TuttiError("conflict", `the server ${name} has just changed; look at it again`);
         await agreed.agree(server.project, name, hash);
         try {
-          const { problems, ...offer } = await askServer(server, pool, [subject.project]);
+          const { problems, ...offer } = await askServer(server, pool, { roots: [subject.project] });
           await agreed.keepOffer(server.project, name, offer);
           return {
             name,

@@ -1,6 +1,7 @@
 // Opens a state folder, or a state in memory, for the agents and workflows of one program, and takes up what it left unfinished.
 
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 
 import type { Tutti } from "../../client/client.ts";
 import type { AgentEnvironment } from "../../agent/agent-environment.ts";
@@ -98,6 +99,7 @@ export async function openProgram(options: OpenProgramOptions): Promise<OpenedPr
   const lock = folder === undefined ? undefined : takeLock(folder);
   let servers: ProgramServers | undefined;
   try {
+    if (folder !== undefined) await endServersLeftIn(folder);
     servers = await serversOf(options.mcpServers, folder);
     const opened = folder === undefined ? openInMemory() : openDatabase(folder);
     const store = storeOver(opened);
@@ -172,6 +174,13 @@ export async function openProgram(options: OpenProgramOptions): Promise<OpenedPr
     lock?.release();
     throw thrown;
   }
+}
+
+/** Of a program before this one that was killed. */
+async function endServersLeftIn(folder: string): Promise<void> {
+  if (!existsSync(join(folder, "mcp-processes"))) return;
+  const { endLeftServers } = await import("../../mcp/process-ledger.ts");
+  await endLeftServers(folder);
 }
 
 async function serversOf(given: unknown, folder: string | undefined): Promise<ProgramServers | undefined> {
