@@ -11,7 +11,7 @@ import { MessageBox } from "../../ui/message-box.tsx";
 
 const person = { kind: "person", name: "dashboard" } as const;
 
-export function TaskActions({ task }: { readonly task: LiveTask }): ReactNode {
+export function TaskActions({ task, stopped }: { readonly task: LiveTask; readonly stopped: boolean }): ReactNode {
   const { tutti } = useConnection();
   const navigate = useNavigate();
   const [asks, setAsks] = useState<"cancel" | "retry">();
@@ -25,7 +25,7 @@ export function TaskActions({ task }: { readonly task: LiveTask }): ReactNode {
   };
   return (
     <div className="row">
-      {open && task.status !== "pending" ? (
+      {open && task.status !== "pending" && !stopped ? (
         <button
           type="button"
           className="button tight"
@@ -39,7 +39,7 @@ export function TaskActions({ task }: { readonly task: LiveTask }): ReactNode {
           Stop
         </button>
       ) : null}
-      {task.status === "input_required" ? (
+      {stopped ? (
         <button
           type="button"
           className="button tight"
