@@ -218,7 +218,9 @@ class Follower {
       const rest = this.#isBusy ? Math.min(longestRestMs, worked * restsWhileBusy) : Math.min(collectMs, worked);
       this.#isBusy = false;
       this.#rest = new AbortController();
-      await delay(more ? rest : Math.max(collectMs, rest), undefined, { signal: this.#rest.signal }).catch(() => undefined);
+      await delay(more ? rest : Math.max(collectMs, rest), undefined, { signal: this.#rest.signal }).catch(
+        () => undefined,
+      );
     }
   }
 

@@ -28,9 +28,15 @@ export function useAsks() {
   );
 }
 
-export function useAsk(id: string) {
+export function useAsk(id: string | undefined) {
   const { tutti } = useConnection();
-  return useQuery({ queryKey: ["ask", id], queryFn: () => tutti.ask(id), staleTime: Infinity, retry: false });
+  return useQuery({
+    queryKey: ["ask", id],
+    queryFn: () => tutti.ask(id ?? ""),
+    enabled: id !== undefined,
+    staleTime: Infinity,
+    retry: false,
+  });
 }
 
 /** The newest goals with their numbers. The index behind them is asked again now and then, since it knows more than events tell. */

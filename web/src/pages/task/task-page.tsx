@@ -46,12 +46,7 @@ export function TaskPage(): ReactNode {
   const prompt = promptOf(task, decisions.data);
   return (
     <div className="page">
-      <TaskHead
-        task={task}
-        prompt={prompt}
-        worker={workerOf(decisions.data)}
-        stopped={isStopped(task, decisions.data)}
-      />
+      <TaskHead task={task} prompt={prompt} worker={workerOf(decisions.data)} />
       <TaskBudget task={task} />
       <TaskAsks task={id} />
       <div className="col loose">
@@ -93,13 +88,6 @@ function promptOf(task: LiveTask, events: readonly TaskEvent[] = []): string {
   return "";
 }
 
-/** A person stopped its attempt, and it waits to be resumed. */
-function isStopped(task: LiveTask, events: readonly TaskEvent[] = []): boolean {
-  const ended = events.findLast((event) => event.type === "attempt.ended");
-  if (ended?.type !== "attempt.ended" || task.status !== "input_required") return false;
-  return ended.data.outcome === "stopped" && (ended.attempt ?? 1) >= task.attempt;
-}
-
 /** The newest route of the task. */
 function workerOf(events: readonly TaskEvent[] | undefined): string | undefined {
   const route = events?.findLast((event) => event.type === "route.decided");
@@ -110,12 +98,10 @@ function TaskHead({
   task,
   prompt,
   worker,
-  stopped,
 }: {
   readonly task: LiveTask;
   readonly prompt: string;
   readonly worker: string | undefined;
-  readonly stopped: boolean;
 }): ReactNode {
   return (
     <header className="page-head">
@@ -124,7 +110,7 @@ function TaskHead({
         <StateMark state={task.status} />
         <span className="mono tiny faint">{task.id}</span>
         <span className="grow" />
-        <TaskActions task={task} stopped={stopped} />
+        <TaskActions task={task} />
       </div>
       <h1 className="clamp">
         <Words text={prompt === "" ? task.agent : prompt} />
