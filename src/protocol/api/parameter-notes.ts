@@ -44,6 +44,8 @@ export const parameterNotes: Readonly<Record<string, string>> = {
   output_tokens: "Tokens that the work wrote since the last report of usage",
   money_micro_usd: "What the work cost since the last report of usage, in millionths of a US dollar",
   recent: "How many of the latest events are returned",
+  working:
+    "`true`: of a task that is not over, the files and the patch as its folder is now, with work that is in no commit",
   patch_bytes: "How many bytes of the patch are sent at most; 0 for none",
   remote: "The name of the remote to push to",
   base: "The branch that the pull request goes into; the one that the repository chooses when absent",

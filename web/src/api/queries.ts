@@ -6,7 +6,7 @@ import type { Board, GoalView, ListedAsk, TaskId } from "../../../src/client/ind
 import { foldBoard } from "../live/fold-board.ts";
 import { foldAsks, reopens } from "../live/fold-asks.ts";
 import { foldGoalView } from "../live/fold-goal-view.ts";
-import { foldTasks, type LiveTree, settleUncertain, treeFrom } from "../live/fold-tasks.ts";
+import { foldTasks, type LiveTask, type LiveTree, settleUncertain, treeFrom } from "../live/fold-tasks.ts";
 import { type Connection, useConnection } from "./connection.tsx";
 
 export function useStatus() {
@@ -108,6 +108,13 @@ async function settleTree({ live, tutti, feed, queries }: Connection, task: Task
   }
 }
 
-export function diffOptions({ tutti }: Connection, task: TaskId) {
-  return queryOptions({ queryKey: ["diff", task], queryFn: () => tutti.workspaceDiff(task), retry: false });
+/** While the task works, its folder is read as it is, now and then. */
+export function diffOptions({ tutti }: Connection, { id, ended_at }: LiveTask) {
+  const working = ended_at === null;
+  return queryOptions({
+    queryKey: ["diff", id, working],
+    queryFn: () => tutti.workspaceDiff(id, working ? { working } : {}),
+    retry: false,
+    refetchInterval: working ? 10_000 : false,
+  });
 }

@@ -70,7 +70,7 @@ export function GoalPage(): ReactNode {
               )}
             </div>
           ) : view === "tasks" ? (
-            <GoalTasks goal={goal.data} tree={tree.data} />
+            <GoalTasks goal={goal.data} tree={tree.data} workers={workers} />
           ) : report.data === undefined ? (
             <Pending error={report.error} />
           ) : (

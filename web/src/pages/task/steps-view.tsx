@@ -7,7 +7,9 @@ import type { Transcript } from "../../live/fold-transcript.ts";
 import { useOlder } from "../../api/task-queries.ts";
 import { Empty } from "../../ui/controls.tsx";
 import { GrowingList } from "../../ui/growing-list.tsx";
+import { Words } from "../../ui/outside-text.tsx";
 import { StateMark } from "../../ui/state-mark.tsx";
+import { stepTitle } from "./step-title.ts";
 import { type TimedStep, timedSteps } from "./timed-steps.ts";
 
 export function StepsView({ transcript }: { readonly transcript: Transcript }): ReactNode {
@@ -49,7 +51,9 @@ function StepRow({
   return (
     <div className="step">
       <StateMark state={step.outcome} bare />
-      <code className="clip step-key">{step.key}</code>
+      <span className="clip step-key small" title={step.key}>
+        <Words text={stepTitle(step.key)} />
+      </span>
       <span className="step-track" aria-hidden="true">
         <i style={{ left: `${left}%`, width: `${Math.max(0.4, width)}%` }} />
       </span>
