@@ -103,8 +103,8 @@ interface TreeUse {
 export interface TreeLimits {
   /** Tasks ever made in it. */
   readonly tasks: number;
-  /** Body of the last `budget.raised` of the tree; null when no limit was raised. */
-  readonly raised: string | null;
+  /** Bodies of the last 100 `budget.raised` of the tree, the newest first. */
+  readonly raised: readonly string[];
   /** When a person was asked something, and until when; null while the question is open. */
   readonly asked: readonly { readonly from: number; readonly to: number | null }[];
 }

@@ -46,6 +46,8 @@ test("a task's budget is what was set apart for it, with what calls hold, and th
       await call(d, "k1", 200, { used: 120 });
       inCall.open();
       await call(d, "k2", 300, { used: 30, until: goOn.opened });
+      // More than was set apart: that is raised, out of what the tree has.
+      await call(d, "k3", 400, { used: 10 });
       return "ok";
     },
     other: async () => "ok",
@@ -77,20 +79,22 @@ test("a task's budget is what was set apart for it, with what calls hold, and th
   assert.deepEqual(seen.tree.tokens, { limit: 1_000, used: 160, reserved: null });
 
   goOn.open();
-  await until(() => openWaits(w).length === 1, "a person is asked for more");
+  await until(() => openWaits(w).length === 1, "a person is asked for more than was set apart");
+  await w.engine.deliver(openWaits(w)[0] ?? "", { kind: "budget", go_on: true }, person);
+  await until(() => openWaits(w).length === 1, "a person is asked for more than the tree has");
   const asking = w.clock.now();
   w.clock.advance(60_000);
   await w.engine.deliver(openWaits(w)[0] ?? "", { kind: "budget", go_on: true, limits: { tokens: 5_000 } }, person);
   await w.engine.settled(root);
-  await until(async () => (await elsewhere(root)).tree.tokens.used === 1_090, "all that was used is committed");
+  await until(async () => (await elsewhere(root)).tree.tokens.used === 1_100, "all that was used is committed");
   const ended = await here(root);
   assert.deepEqual(
     ended.tree.tokens,
-    { limit: 5_000, used: 1_090, reserved: 0 },
+    { limit: 5_000, used: 1_100, reserved: 0 },
     "the raise is seen, and nothing is held",
   );
   assert.deepEqual(await elsewhere(root), ended);
   assert.ok(ended.tree.time_ms.used <= asking - begun, "the minute in which a person was asked does not count");
-  assert.deepEqual((await here(kid)).pays.tokens, { owner: kid, limit: 500, used: 150, reserved: 0 });
+  assert.deepEqual((await here(kid)).pays.tokens, { owner: kid, limit: 960, used: 160, reserved: 0 });
   await assert.rejects(here("tsk_0_1"), { code: "not_found" });
 });

@@ -17,7 +17,15 @@ import type { StoreView, TaskListing, TreeLimits } from "../../store/view.ts";
 /** The accounts of a task that this process works on; undefined for any other task. */
 export type LiveBudgets = (task: TaskId) => LiveBudget | undefined;
 
-const Raised = z.object({ budget: Budget });
+const Raised = z.object({
+  budget: Budget,
+  apart: z.object({ task: z.string(), limit: z.string(), allowed: z.number() }).optional(),
+});
+
+/** The newest first. */
+async function raisesIn(view: StoreView, root: number): Promise<readonly z.infer<typeof Raised>[]> {
+  return (await view.treeLimits(root)).raised.map((body) => Raised.parse(JSON.parse(body)));
+}
 
 export function budgetReader(view: StoreView, live: LiveBudgets): (task: TaskId) => Promise<TaskBudget> {
   const { salt } = view;
@@ -43,10 +51,9 @@ async function recordedTree(view: StoreView, id: number): Promise<TaskBudget["tr
     view.setting(pauseSetting),
   ]);
   if (root === undefined || row === undefined) throw new TuttiError("not_found", "the root of the tree is gone");
+  const [last] = limits.raised;
   const budget =
-    limits.raised === null
-      ? rootBudget(taskBodyIn(row.body).budget ?? {})
-      : Raised.parse(JSON.parse(limits.raised)).budget;
+    last === undefined ? rootBudget(taskBodyIn(row.body).budget ?? {}) : Raised.parse(JSON.parse(last)).budget;
   const reserved = unfinished === 0 ? 0 : null;
   const now = unfinished === 0 ? (root.ended_at ?? Date.now()) : Date.now();
   const pauses = clockStops(pausesIn({ setting: () => kept }), root.created_at);
@@ -103,14 +110,20 @@ async function recordedPayer(view: StoreView, row: TaskListing, tree: TaskBudget
   return pays;
 }
 
-/** What was used was allowed, by a raise where it is more than was set apart at first. */
+/** With the last raise that a person agreed to. */
 async function setApart(
   view: StoreView,
-  { id }: TaskListing,
+  { id, root }: TaskListing,
   { kind, limit }: { readonly kind: "tokens" | "money_micro_usd"; readonly limit: number },
 ): Promise<BudgetAccount> {
-  const [{ tokens, money }, below] = await Promise.all([view.usedBelow(id), view.below(id)]);
+  const [{ tokens, money }, below, raises] = await Promise.all([
+    view.usedBelow(id),
+    view.below(id),
+    raisesIn(view, root),
+  ]);
+  const name = taskName(view.salt, id);
+  const raised = raises.find(({ apart }) => apart?.task === name && apart.limit === kind)?.apart?.allowed;
   const used = kind === "tokens" ? tokens : money;
   const isOver = below.every(({ status }) => isTerminal(status));
-  return { limit: Math.max(limit, used), used, reserved: isOver ? 0 : null };
+  return { limit: raised ?? limit, used, reserved: isOver ? 0 : null };
 }

@@ -12,13 +12,13 @@ const ofTree = `waits.id >= $1::bigint - 1 AND waits.id < $1::bigint - 1 + ${tre
 export function treeLimitsOver(reads: Pick<Reads, "rows">): Pick<StoreView, "treeLimits" | "usedBelow"> {
   return {
     async treeLimits(root) {
-      const [[counted = {}], [raised = { body: null }], asked] = await Promise.all([
+      const [[counted = {}], raised, asked] = await Promise.all([
         reads.rows("SELECT count(*) AS tasks FROM tasks WHERE root = $1", [root]),
         // A raise is recorded by the task that asked for it, so only the lines of such tasks are looked through.
         reads.rows(
           `SELECT log.body FROM (SELECT DISTINCT task FROM waits WHERE ${ofTree} AND ask = 'budget') AS asking
            JOIN runs ON runs.task = asking.task JOIN log ON log.run = runs.id
-           WHERE log.type = 'budget.raised' ORDER BY log.id DESC LIMIT 1`,
+           WHERE log.type = 'budget.raised' ORDER BY log.id DESC LIMIT 100`,
           [root],
         ),
         reads.rows(
@@ -29,7 +29,7 @@ export function treeLimitsOver(reads: Pick<Reads, "rows">): Pick<StoreView, "tre
       ]);
       return {
         tasks: integer(counted, "tasks"),
-        raised: textOrNull(raised, "body"),
+        raised: raised.map((row) => textOrNull(row, "body") ?? "null"),
         asked: asked.map((row) => ({ from: integer(row, "raised_at"), to: integerOrNull(row, "at") })),
       };
     },

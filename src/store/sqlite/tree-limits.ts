@@ -11,11 +11,11 @@ export function treeLimitsOver(database: DatabaseSync, path: string): Pick<Store
   const { all, one } = readsOver(database, path);
   const tasks = one("SELECT COUNT(*) AS value FROM tasks WHERE root = ?", numberIn);
   // A raise is recorded by the task that asked for it, so only the lines of such tasks are looked through.
-  const raised = one(
+  const raised = all(
     `SELECT log.body FROM (SELECT DISTINCT task FROM waits WHERE root = ? AND ask = 'budget') AS asking
      JOIN runs ON runs.task = asking.task JOIN log ON log.run = runs.id
-     WHERE log.type = 'budget.raised' ORDER BY log.id DESC LIMIT 1`,
-    (row) => textOrNull(row, "body"),
+     WHERE log.type = 'budget.raised' ORDER BY log.id DESC LIMIT 100`,
+    (row) => textOrNull(row, "body") ?? "null",
   );
   const asked = all(
     `SELECT waits.raised_at, answers.at FROM waits LEFT JOIN answers ON answers.wait = waits.id
@@ -28,7 +28,7 @@ export function treeLimitsOver(database: DatabaseSync, path: string): Pick<Store
     (row) => ({ tokens: integerOrNull(row, "tokens") ?? 0, money: integerOrNull(row, "money") ?? 0 }),
   );
   return {
-    treeLimits: async (root) => ({ tasks: tasks(root) ?? 0, raised: raised(root) ?? null, asked: asked(root) }),
+    treeLimits: async (root) => ({ tasks: tasks(root) ?? 0, raised: raised(root), asked: asked(root) }),
     usedBelow: async (task) => used(task) ?? { tokens: 0, money: 0 },
   };
 }
