@@ -8,6 +8,8 @@ import type { NodeList } from "../protocol/api/node-shapes.ts";
 import type { KeyView, MadeKey, NewKey, ServiceSetup, ServiceStatus } from "../protocol/api/service.ts";
 import type { SignInCode } from "../protocol/api/sign-in-routes.ts";
 import type {
+  HistoryPage,
+  HistoryQuery,
   ListedAsk,
   ListedWait,
   MessagePage,
@@ -63,6 +65,7 @@ import type { OperatorInfo } from "../protocol/operator/operator-session.ts";
 import type { HeldAgent } from "../protocol/task/agent-failure.ts";
 import type { GoalReport } from "../protocol/task/goal-report.ts";
 import type { DetailedObservation, Observation } from "../protocol/task/observation.ts";
+import type { TaskBudget } from "../protocol/task/task-budget.ts";
 import type { TaskSummary, TaskView } from "../protocol/task/task-view.ts";
 
 /** What following yields: an event, which is recorded and has an order, or a piece of text that is being written, which is not. */
@@ -84,6 +87,8 @@ export interface Reader {
   task(task: TaskId): Promise<TaskView>;
   /** The task and all below it, parents first. Only the beginnings of results are in it. */
   tree(task: TaskId): Promise<TaskSummary[]>;
+  /** What pays for the task, and the limits of its tree as they are now. */
+  budget(task: TaskId): Promise<TaskBudget>;
   messages(task: TaskId, page: PageQuery): Promise<MessagePage>;
   steps(task: TaskId, page: PageQuery): Promise<StepPage>;
   /** Events after `after`, in order, at most `limit`; of the task and all below it when one is named. */
@@ -92,6 +97,8 @@ export interface Reader {
     readonly after: number;
     readonly limit: number;
   }): Promise<readonly TaskEvent[]>;
+  /** Events of the task itself, the newest page first; `next` of a page is the `before` of the older one. */
+  history(task: TaskId, query?: HistoryQuery): Promise<HistoryPage>;
   /** Yields every event exactly once, in order, also over lost connections and restarts (invariant 9). */
   follow(options: FollowOptions): AsyncIterable<EventOrDelta>;
   /** What waits for an answer, the oldest first; of the task and all below it when one is named. Only beginnings of texts. */

@@ -72,6 +72,8 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
         const { tasks, next } = await call("tree", { params: { task }, query: cursor });
         return { items: tasks, next };
       }),
+    budget: (task) => call("taskBudget", { params: { task } }),
+    history: (task, query = {}) => call("taskHistory", { params: { task }, query }),
     messages: (task, query) => call("messages", { params: { task }, query }),
     steps: (task, query) => call("steps", { params: { task }, query }),
     async events({ task, after, limit }) {

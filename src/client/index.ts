@@ -30,6 +30,8 @@ export type { Board, FleetTasks, SearchPage } from "../protocol/api/insight-shap
 export type { NodeList, NodeView } from "../protocol/api/node-shapes.ts";
 export type { KeyRole, KeyView, MadeKey, NewKey, ServiceSetup, ServiceStatus } from "../protocol/api/service.ts";
 export type {
+  HistoryPage,
+  HistoryQuery,
   ListedAsk,
   ListedTask,
   ListedWait,
@@ -73,4 +75,5 @@ export type { ConversationTurn, ConversationView } from "../protocol/conversatio
 export type { LiveDelta, TaskEvent } from "../protocol/task/event.ts";
 export type { GoalReport } from "../protocol/task/goal-report.ts";
 export type { Observation } from "../protocol/task/observation.ts";
+export type { TaskBudget } from "../protocol/task/task-budget.ts";
 export type { ResultPreview, TaskSummary, TaskView } from "../protocol/task/task-view.ts";

@@ -28,7 +28,13 @@ const result = (id: string, text: string): TaskEvent =>
 const update = (id: string, more: object): TaskEvent =>
   event("session.updated", { kind: "tool_call_update", update: { toolCallId: id, ...more } });
 
-const running = (events: readonly TaskEvent[], now = 0): Seen => ({ status: "running", asks: [], events, now });
+const running = (events: readonly TaskEvent[], now = 0): Seen => ({
+  status: "running",
+  asks: [],
+  events,
+  now,
+  hasOpenTasks: false,
+});
 
 test("a session is queued, working, waiting, stopped or ended by what is recorded of its task", () => {
   const seen = running([message("assistant", [{ part_type: "text", data: "I look." }])]);
@@ -48,10 +54,12 @@ test("a session is queued, working, waiting, stopped or ended by what is recorde
     assert.deepEqual([activityOf(each), summaryOf(each)], [activity, summary]);
 });
 
-test("a session of which nothing is heard for five minutes is stalled, and one that answered is idle", () => {
+test("a session of which nothing is heard for five minutes is stalled, unless it waits for its tasks, and one that answered is idle", () => {
   const said = [event("session.prompted", { prompt: 1 })];
   assert.equal(activityOf(running(said, 4 * minute)), "working");
   assert.equal(activityOf(running(said, 5 * minute)), "stalled");
+  assert.equal(activityOf({ ...running(said, 5 * minute), hasOpenTasks: true }), "delegating");
+  assert.equal(activityOf({ ...running(said, 4 * minute), hasOpenTasks: true }), "working");
   assert.equal(activityOf(running([event("session.stalled", { silent_ms: 1 })])), "stalled");
   assert.equal(
     activityOf(running([...said, event("session.answered", { prompt: 1, reason: "end_turn" })], 9 * minute)),

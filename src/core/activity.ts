@@ -20,9 +20,17 @@ export interface Seen {
   /** The latest events of the task itself, oldest first. */
   readonly events: readonly TaskEvent[];
   readonly now: number;
+  /** Whether tasks that it started are not over. */
+  readonly hasOpenTasks: boolean;
 }
 
-export function activityOf({ status, asks, events, now }: Seen): Activity {
+/** Nothing was heard of it for long; why that is says its activity. */
+export function isQuiet({ events, now }: Pick<Seen, "events" | "now">): boolean {
+  const last = events.at(-1);
+  return last !== undefined && (last.type === "session.stalled" || now - last.at >= stalledAfterMs);
+}
+
+export function activityOf({ status, asks, events, now, hasOpenTasks }: Seen): Activity {
   if (isTerminal(status)) return "ended";
   if (asks.some(({ stopped }) => stopped)) return "stopped";
   if (status === "input_required") return "waiting";
@@ -31,8 +39,8 @@ export function activityOf({ status, asks, events, now }: Seen): Activity {
   if (hasAnsweredPerson(events)) return "idle";
   if (isLooping(events)) return "looping";
   if (last?.type === "session.answered") return "idle";
-  if (last !== undefined && (last.type === "session.stalled" || now - last.at >= stalledAfterMs)) return "stalled";
-  return "working";
+  if (!isQuiet({ events, now })) return "working";
+  return hasOpenTasks ? "delegating" : "stalled";
 }
 
 /** A conversation with the manager whose turn has ended. */

@@ -140,10 +140,22 @@ export function decideBudget(
   details: unknown,
   answer: AnswerRow,
 ): void {
-  const raised = applyAnswer(task, LimitReached.parse(details), answerIn(answer));
-  if (!raised) return;
-  recorder.emit(task, "budget.raised", { budget: task.tree.budget });
+  const reached = LimitReached.parse(details);
+  if (!applyAnswer(task, reached, answerIn(answer))) return;
+  recorder.emit(task, "budget.raised", { budget: task.tree.budget, ...raisedApart(task, reached) });
   slots.next();
+}
+
+/** What is set apart for the task that was asked about, as it is now. */
+function raisedApart(
+  task: LiveTask,
+  reached: LimitReached,
+): { apart?: { task: TaskId; limit: AccountKind; allowed: number } } {
+  const { account: owner, limit } = reached;
+  const kind = accountKinds.find((each) => each === limit);
+  if (owner === undefined || kind === undefined) return {};
+  const account = askedAbout(task, reached, kind)?.account;
+  return account === undefined ? {} : { apart: { task: owner, limit: kind, allowed: account.limit } };
 }
 
 /** What the answer to a budget ask does, the same when it comes and after a restart; undefined: nobody answered in time. */

@@ -26,6 +26,7 @@ import { forgetResumes } from "./crash-guard.ts";
 import { Driver } from "./driver.ts";
 import { cancelTask } from "./end-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
+import { type LiveBudget, liveBudget } from "./live-budget.ts";
 import type { LiveTask } from "./live-task.ts";
 import { liveSession } from "./live-session.ts";
 import { LiveTasks } from "./live-tasks.ts";
@@ -332,6 +333,13 @@ export class Engine implements TaskControl {
     const { store } = this.#parts;
     const bound = store.boundKey(key);
     return bound === undefined ? undefined : { task: taskName(store.salt, bound.task), content: bound.content };
+  }
+
+  /** The accounts that pay for a task that this process works on; undefined for any other. */
+  budget(task: TaskId): LiveBudget | undefined {
+    const { tasks, clock } = this.#parts;
+    const live = tasks.find(task);
+    return live === undefined ? undefined : liveBudget(live, clock.now());
   }
 
   async stopTask(task: TaskId, reason: string): Promise<void> {

@@ -28,7 +28,8 @@ export async function approvePlan(run: GoalRun, { tasks, dropped }: PlannedRound
     `estimate: ${estimate}`,
     "Should it be carried out?",
   ].join("\n");
-  const details = { tasks: shown, criteria: goal.acceptance, estimate };
+  const limits = { tokens, money_micro_usd };
+  const details = { tasks: shown, criteria: goal.acceptance, dropped, limits, estimate };
   const { approved, reason, by } = await approveOnGoal(run, { question, details }, "the plan waits for a yes");
   if (approved && by !== undefined) {
     const ids = open.map(({ id }) => id);

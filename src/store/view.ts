@@ -3,7 +3,7 @@
 import type { TaskStatus } from "../protocol/task/task-status.ts";
 import type { RequestBeginning } from "./request-beginning.ts";
 import type { ThreadReads } from "./threads.ts";
-import type { AnswerRow, ResultRow, StoredEvent, TaskRow, WaitRow } from "./store.ts";
+import type { AnswerRow, EventType, ResultRow, StoredEvent, TaskRow, WaitRow } from "./store.ts";
 import type { Salt } from "./names.ts";
 
 /** A task with what is known of it across the tables; without its record and without a long result. */
@@ -100,6 +100,24 @@ interface TreeUse {
   readonly operator_requests: number;
 }
 
+/** What the limits of a tree are held against, beside what its tasks used. */
+export interface TreeLimits {
+  /** Tasks ever made in it. */
+  readonly tasks: number;
+  /** Bodies of the last 100 `budget.raised` of the tree, the newest first. */
+  readonly raised: readonly string[];
+  /** When a person was asked something, and until when; null while the question is open. */
+  readonly asked: readonly { readonly from: number; readonly to: number | null }[];
+}
+
+/** The events before one of them. */
+export interface Before extends ReadLimits {
+  /** A sequence; the newest events when absent. */
+  readonly before?: number | undefined;
+  /** Only events of these types. */
+  readonly types?: readonly EventType[] | undefined;
+}
+
 /** Reads are asynchronous, since a store may be on another machine; each sees what was committed when it was made. */
 export interface StoreView extends ThreadReads {
   readonly salt: Salt;
@@ -111,6 +129,9 @@ export interface StoreView extends ThreadReads {
   place(id: number): Promise<TaskPlace | undefined>;
   request(task: number): Promise<TaskRequest>;
   treeOf(root: number): Promise<TreeUse>;
+  treeLimits(root: number): Promise<TreeLimits>;
+  /** What the task and all below it used. */
+  usedBelow(task: number): Promise<Pick<TreeUse, "tokens" | "money">>;
   task(id: number): Promise<TaskListing | undefined>;
   /** As it was recorded, with all that it was given. */
   taskRow(id: number): Promise<TaskRow | undefined>;
@@ -133,8 +154,8 @@ export interface StoreView extends ThreadReads {
   events(task: number, page: Page): Promise<Rows<EventRecord>>;
   /** Of everything, in order. */
   eventsAfter(page: Page): Promise<Rows<EventRecord>>;
-  /** The last events of the task itself, oldest first. */
-  recentEvents(task: number, limits: ReadLimits): Promise<EventRecord[]>;
+  /** The last events of the task itself, or those before an event; oldest first. */
+  recentEvents(task: number, page: Before): Promise<Rows<EventRecord>>;
   /** The sequence of the last event; 0 when there is none. */
   lastEvent(): Promise<number>;
   /** Outcomes of the task's own steps, of all its attempts, in order. */

@@ -48,6 +48,7 @@ export {
   sessionResult,
   type SessionResult,
 } from "./session-result.ts";
+export { type WorkSoFar, workSoFar } from "./work-so-far.ts";
 export { type CachedSetup, keepSetup, restoreSetup, type SetupCache, setupKey, trimSetupCache } from "./setup-cache.ts";
 export {
   ApprovedFile,

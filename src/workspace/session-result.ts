@@ -2,7 +2,7 @@
 
 import { TuttiError } from "../protocol/error.ts";
 import { findRepository, headCommit, readRef } from "./find-repository.ts";
-import { openGit, type OwnGit } from "./own-git.ts";
+import { type GitOutput, openGit, type OwnGit } from "./own-git.ts";
 import { tipRef } from "./save-workspace.ts";
 import type { Workspace } from "./workspace-record.ts";
 
@@ -55,7 +55,7 @@ export async function sessionResult(
   const [count, log, diff] = await Promise.all([
     git.text(["rev-list", "--count", range], { signal }),
     git.text(["log", "-z", `--max-count=${maxCommits}`, "--format=%H%n%an%n%at%n%s", range], { signal }),
-    git.list(["diff-tree", "-r", "-z", "-M", "-l1000", "--raw", "--numstat", ...plainDiff, base, tip], { signal }),
+    git.list(filesArgs(ends), { signal }),
   ]);
   const files = changedFiles(diff);
   const sum = (key: "added" | "removed"): number => files.reduce((total, file) => total + (file[key] ?? 0), 0);
@@ -91,12 +91,30 @@ export async function beginningOfPatch(
 ): Promise<{ readonly patch: Buffer; readonly isCut: boolean } | undefined> {
   const ends = await endsOf(workspace, signal);
   if (ends === undefined) return undefined;
-  const { stdout, isCut } = await ends.git.run(patchArgs(ends), { maxBytes, overflow: "cut", signal });
+  return beginningIn(await ends.git.run(patchArgs(ends), { maxBytes, overflow: "cut", signal }));
+}
+
+/** Without the line that was cut. */
+export function beginningIn({ stdout, isCut }: Pick<GitOutput, "stdout" | "isCut">): {
+  readonly patch: Buffer;
+  readonly isCut: boolean;
+} {
   return { patch: isCut ? stdout.subarray(0, stdout.lastIndexOf("\n") + 1) : stdout, isCut };
 }
 
-function patchArgs({ base, tip }: { readonly base: string; readonly tip: string }): string[] {
+/** Two commits or trees. */
+interface Ends {
+  readonly base: string;
+  readonly tip: string;
+}
+
+export function patchArgs({ base, tip }: Ends): string[] {
   return ["diff-tree", "-p", "--binary", "--full-index", "-M", ...plainDiff, base, tip];
+}
+
+/** Lists what `changedFiles` reads. */
+export function filesArgs({ base, tip }: Ends): string[] {
+  return ["diff-tree", "-r", "-z", "-M", "-l1000", "--raw", "--numstat", ...plainDiff, base, tip];
 }
 
 const plainDiff = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--no-color"];
@@ -131,7 +149,7 @@ const changes: Readonly<Record<string, ChangedFile["change"]>> = {
 };
 
 /** First come all entries of `--raw`, then all of `--numstat`. In both, a renamed file has two paths. */
-function changedFiles(fields: readonly string[]): ChangedFile[] {
+export function changedFiles(fields: readonly string[]): ChangedFile[] {
   const files = new Map<string, ChangedFile>();
   let at = 0;
   for (; at < fields.length && fields[at]?.startsWith(":") === true; at += 1) {

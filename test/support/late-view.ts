@@ -25,6 +25,8 @@ export function lateView(view: StoreView): StoreView {
     place: (id) => late(() => view.place(id)),
     request: (task) => late(() => view.request(task)),
     treeOf: (root) => late(() => view.treeOf(root)),
+    treeLimits: (root) => late(() => view.treeLimits(root)),
+    usedBelow: (task) => late(() => view.usedBelow(task)),
     task: (id) => late(() => view.task(id)),
     taskRow: (id) => late(() => view.taskRow(id)),
     result: (task) => late(() => view.result(task)),

@@ -15,6 +15,7 @@ import { type FakeGh, fakeGh, honestGh } from "../support/fake-gh.ts";
 import { testRepository, type TestRepository } from "../support/git-kit.ts";
 import { delegate } from "../support/manager-kit.ts";
 import type { Cleanup } from "../support/temp-folder.ts";
+import { taskPageCases } from "./task-page-cases.ts";
 import { type UpProcess, type UpScene, upScene } from "../support/up-process.ts";
 
 const patienceMs = 30_000;
@@ -120,7 +121,8 @@ test(
     await page.getByRole("button", { name: "Make a plan" }).click();
     await page.waitForURL("**/goals/gol_*");
     const plan = page.getByRole("article", { name: /Approval/ });
-    await plan.getByText("Write the total.").first().waitFor();
+    await plan.getByText("1 task, at most $10.00 and 5M tokens").waitFor();
+    await plan.getByRole("listitem").filter({ hasText: "Write the total." }).getByText("rehearsal/script").waitFor();
     await plan.getByRole("button", { name: "Approve" }).click();
 
     // The question comes to the page by itself.
@@ -258,6 +260,8 @@ test(
     await tutti.cancel(started.task, "seen");
   },
 );
+
+taskPageCases(() => ({ page, url, tutti, repository }));
 
 async function treeUse(task: string): Promise<{ tokens: number }> {
   const tree = await tutti.tree(task);

@@ -23,7 +23,9 @@ export function declareSessionCommands(program: Command, host: () => Promise<Hos
   program
     .command("observe")
     .argument("<task>", taskArgument)
-    .description("tell what the session of a task is doing: working, waiting, stalled, looping, idle, stopped")
+    .description(
+      "tell what the session of a task is doing: working, waiting, delegating, stalled, looping, idle, stopped",
+    )
     .option("-n, --recent <count>", "how many of its latest events to show", recentCount, 10)
     .addOption(stateOption())
     .addOption(jsonOption())

@@ -10,6 +10,7 @@ const colours: Readonly<Record<Activity, Parameters<typeof paint>[0]>> = {
   waiting: "yellow",
   stopped: "yellow",
   stalled: "red",
+  delegating: "dim",
   looping: "red",
   idle: "dim",
   ended: "dim",

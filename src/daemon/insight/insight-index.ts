@@ -31,6 +31,9 @@ export interface InsightReach {
 const page = { limit: 500, maxLength: 512 * 1024 };
 /** New events are collected for this long, so that a busy time costs few reads. */
 const collectMs = 200;
+/** While tasks are at work, so many times as long as it worked: its writes and theirs go to the same disk. */
+const restsWhileBusy = 9;
+const longestRestMs = 1_000;
 /** How long a question waits for the index to read what had happened before it was asked. */
 const catchUpMs = 2_000;
 /** A thread that takes longer for one answer counts as lost. */
@@ -118,6 +121,8 @@ class Follower {
   #worker: Worker | undefined;
   #following: Promise<void> | undefined;
   #wake: () => void = () => undefined;
+  /** Something was committed since the last page was read. */
+  #isBusy = false;
   #rest = new AbortController();
   #progress = Promise.withResolvers<void>();
   #stuck: NodeJS.Timeout | undefined;
@@ -139,7 +144,10 @@ class Follower {
     this.#worker.once("exit", () => this.#fail(new Error("the thread of the index has ended")));
     const first = await this.call({ kind: "position" });
     this.position = first.kind === "position" ? first.position : 0;
-    const off = feed.subscribe(() => this.#wake());
+    const off = feed.subscribe(() => {
+      this.#isBusy = true;
+      this.#wake();
+    });
     this.#ending.signal.addEventListener("abort", off, { once: true });
     this.#following = this.#follow().catch((thrown: unknown) => this.#fail(thrown));
   }
@@ -185,7 +193,7 @@ class Follower {
     clearTimeout(patience);
   }
 
-  /** Reads from its own position, as fast as the thread takes it, and rests as long as it worked. */
+  /** Reads from its own position, as fast as the thread takes it, and rests after each page; for longer while tasks work. */
   async #follow(): Promise<void> {
     const { feed, view } = this.#deps;
     const { signal } = this.#ending;
@@ -207,9 +215,13 @@ class Follower {
       }
       if (!more) await woken;
       if (signal.aborted) return;
-      const rest = more ? Math.min(collectMs, Date.now() - began) : collectMs;
+      const worked = Math.max(1, Date.now() - began);
+      const rest = this.#isBusy ? Math.min(longestRestMs, worked * restsWhileBusy) : Math.min(collectMs, worked);
+      this.#isBusy = false;
       this.#rest = new AbortController();
-      await delay(rest, undefined, { signal: this.#rest.signal }).catch(() => undefined);
+      await delay(more ? rest : Math.max(collectMs, rest), undefined, { signal: this.#rest.signal }).catch(
+        () => undefined,
+      );
     }
   }
 

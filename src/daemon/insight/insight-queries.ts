@@ -218,8 +218,12 @@ export function tasksBy(database: DatabaseSync, { order, from, limit }: TasksQue
 }
 
 const slowest = `SELECT * FROM tasks WHERE ended_at >= ?1 ORDER BY ended_at DESC LIMIT ${mostCompared}`;
-/** A task that waits for others below it is not the one that is stuck, and a schedule waits for its time. */
-const quietest = `SELECT * FROM tasks WHERE ended_at IS NULL AND last_at >= ?1 AND runner <> 'schedule' AND NOT EXISTS
+/**
+ * A task that waits for others below it, or for a person, is not stuck. A schedule waits for its time, and a conversation for
+ * what is said next.
+ */
+const quietest = `SELECT * FROM tasks WHERE ended_at IS NULL AND last_at >= ?1 AND status <> 'input_required'
+  AND runner NOT IN ('schedule', 'conversation') AND NOT EXISTS
   (SELECT 1 FROM tasks AS below WHERE below.parent = tasks.id AND below.ended_at IS NULL) ORDER BY last_at LIMIT ?2`;
 
 /** The event that holds the evidence; undefined when there is none. */

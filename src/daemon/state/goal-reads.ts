@@ -84,7 +84,7 @@ async function listedGoal(view: StoreView, { id, status, created_at }: TaskListi
   const { data: file } = GoalFile.safeParse(row === undefined ? undefined : taskBodyIn(row.body).input);
   const listed = { goal: goalOfTask(task), task, text: file?.goal.text.slice(0, shownText) ?? "", created_at };
   if (status === "canceled") return { ...listed, status: "abandoned", reason: "it was canceled" };
-  const events = await view.recentEvents(id, { limit: recent, maxLength: pageLength });
+  const { rows: events } = await view.recentEvents(id, { limit: recent, maxLength: pageLength });
   for (const event of events.toReversed()) {
     const { type, data } = eventView(view.salt, event);
     if (type === "goal.changed") return { ...listed, status: data.status, reason: capText(data.reason, shownText) };

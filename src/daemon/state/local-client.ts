@@ -90,7 +90,7 @@ const mostParked = 100;
 
 export function localClient(deps: LocalClientDeps): LocalTutti {
   const { store, view, engine, tasks, feed, keys, operators } = deps;
-  const { subtree, eventPage, ...reads } = readsOf(view, deps.facts().state);
+  const { subtree, eventPage, ...reads } = readsOf(view, deps.facts().state, (task) => engine.budget(task));
   const source: FollowSource = {
     read: eventPage,
     subtree,

@@ -1,6 +1,6 @@
 // Tells what the sessions of tasks are doing, from what is recorded of them.
 
-import { activityOf, type Seen, summaryOf } from "../../core/activity.ts";
+import { activityOf, isQuiet, type Seen, summaryOf } from "../../core/activity.ts";
 import { eventView } from "../../engine/event-view.ts";
 import { ObserveQuery, type SessionPage, SessionQuery } from "../../protocol/api/session-shapes.ts";
 import type { TaskId } from "../../protocol/ids.ts";
@@ -24,18 +24,27 @@ export interface Observer {
 
 export function observerOf(view: StoreView, now: () => number): Observer {
   const { salt } = view;
+  const hasOpenTasks = async (parent: number): Promise<boolean> => {
+    for (const status of ["running", "input_required", "pending"] as const) {
+      if ((await view.tasks({ parent, status, limit: 1 })).rows.length > 0) return true;
+    }
+    return false;
+  };
   const look = async (row: TaskListing, limit: number): Promise<{ seen: Observation; events: TaskEvent[] }> => {
     const [records, asks] = await Promise.all([
       view.recentEvents(row.id, { limit, maxLength: longestLook }),
       row.status === "input_required" ? view.openWaits({ asks: true, below: row.id, after: 0, limit: 50 }) : undefined,
     ]);
-    const events = records.map((record) => eventView(salt, record));
+    const events = records.rows.map((record) => eventView(salt, record));
     const own = (asks?.rows ?? []).filter(({ task }) => task === row.id);
+    const at = now();
     const seen: Seen = {
       status: row.status,
       asks: own.map(({ question, label }) => ({ question: question ?? "", stopped: label === stoppedLabel })),
       events,
-      now: now(),
+      now: at,
+      // Asked only where it matters: a session of which something was heard is at work, whatever it started.
+      hasOpenTasks: row.status === "running" && isQuiet({ events, now: at }) && (await hasOpenTasks(row.id)),
     };
     const [first] = own;
     return {

@@ -9,6 +9,7 @@ import { idInName, taskName } from "../../store/names.ts";
 import { messageIn } from "../../engine/recorded-message.ts";
 import {
   type AskList,
+  HistoryQuery,
   type ListedTask,
   OpenQuery,
   PageQuery,
@@ -21,13 +22,15 @@ import type { SessionPage, SessionQuery } from "../../protocol/api/session-shape
 import { pauseSetting, pausesIn } from "../../engine/pause-switch.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { AskId, TaskId } from "../../protocol/ids.ts";
+import { eventTypes } from "../../protocol/task/event-types.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
-import type { WaitRow } from "../../store/store.ts";
+import type { EventType, WaitRow } from "../../store/store.ts";
 import type { Rows, StoreView, TaskListing, WaitListing } from "../../store/view.ts";
 import { readConversation } from "./conversation-control.ts";
 import { follow, type FollowSource } from "./follow-feed.ts";
 import { goalReads } from "./goal-reads.ts";
+import { budgetReader, type LiveBudgets } from "./read-budget.ts";
 import { heldAgents } from "../project/agent-failures.ts";
 import { observerOf } from "./observe-tasks.ts";
 import { threadReads } from "./read-threads.ts";
@@ -53,8 +56,8 @@ export interface StoreReads extends Omit<Reader, "follow" | "close">, PageReads 
   eventPage: FollowSource["read"];
 }
 
-/** `folder`: the state folder. */
-export function readsOf(view: StoreView, folder: string): StoreReads {
+/** `folder`: the state folder. `live`: the accounts of tasks that this process works on. */
+export function readsOf(view: StoreView, folder: string, live: LiveBudgets = () => undefined): StoreReads {
   const { salt } = view;
   const idOf = async (task: TaskId): Promise<number> => {
     const id = idInName(salt, task);
@@ -131,6 +134,15 @@ export function readsOf(view: StoreView, folder: string): StoreReads {
         }),
       );
       return { tasks, next: nextOf(found) };
+    },
+    budget: budgetReader(view, live),
+    async history(task, query = {}) {
+      const { before, limit, types } = HistoryQuery.parse(query);
+      const wanted = types?.split(",").map((type) => eventTypeOf(type));
+      const page = { before, limit, types: wanted, maxLength: pageLength };
+      const { rows, more } = await view.recentEvents(await idOf(task), page);
+      const events = rows.map((event) => eventView(salt, event));
+      return { events, next: more ? (events[0]?.seq ?? null) : null };
     },
     async messages(task, page) {
       const limits = { ...PageQuery.parse(page), maxLength: pageLength };
@@ -227,6 +239,12 @@ async function treeOf(view: StoreView, row: TaskListing): Promise<Partial<Listed
     view.treeOf(row.id),
   ]);
   return { open, tree_tokens: tokens, tree_money_micro_usd: money, operator_requests };
+}
+
+function eventTypeOf(name: string): EventType {
+  const type = eventTypes.find((each) => each === name);
+  if (type === undefined) throw new TuttiError("invalid_input", `there is no event type ${name}`);
+  return type;
 }
 
 const StepOutcome = z.enum(["ok", "failed", "unknown"]);

@@ -20,6 +20,7 @@ import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { isProtectedPath } from "../../core/protected-path.ts";
 import {
+  type ChangedFile,
   beginningOfPatch,
   chooseRemovals,
   type Confine,
@@ -32,6 +33,8 @@ import {
   sessionResult,
   type Workspace,
   type WorkspaceStore,
+  type WorkSoFar,
+  workSoFar,
 } from "../../workspace/index.ts";
 import { refuseUnfinished, taskOf, workspaceOf } from "./find-workspace.ts";
 import { integrateTasks } from "./integrate-tasks.ts";
@@ -81,6 +84,7 @@ export interface WorkspaceControl extends Pick<
 
 const dayMs = 86_400_000;
 const mostLeftovers = 100;
+const mostFiles = 2_000;
 
 export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
   const { store, redact } = deps;
@@ -108,6 +112,19 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
       merged_into: [...merged_into],
       problem: problem ?? null,
     };
+  };
+
+  /** Undefined when the task is over, and when its folder cannot be read as it is: then what is committed is told. */
+  const workNow = async (workspace: Workspace, maxBytes: number): Promise<WorkSoFar | undefined> => {
+    const task = await taskOf(deps.view, workspace.task);
+    if (task === undefined || isTerminal(task.status) || workspace.kind === "integration") return undefined;
+    try {
+      return await workSoFar(workspace, { maxBytes, confine: await deps.confine(), signal: deps.stopping });
+    } catch (thrown) {
+      // The session writes meanwhile, and may write more than anybody wants to see.
+      if (thrown instanceof TuttiError) return undefined;
+      throw thrown;
+    }
   };
 
   const workspacePage: WorkspaceControl["workspacePage"] = async (query = {}) => {
@@ -171,15 +188,18 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
       view(await workspaceOf(deps, task, readInput(AttemptQuery, query, "query").attempt)),
 
     async workspaceDiff(given, query = {}) {
-      const { patch_bytes, attempt: wanted } = readInput(DiffQuery, query, "query");
+      const { patch_bytes, attempt: wanted, working } = readInput(DiffQuery, query, "query");
       const workspace = await workspaceOf(deps, given, wanted);
       const { id, kind, task, attempt, mode, branch } = workspace;
       const result = await sessionResult(workspace);
       if (result === undefined) throw new TuttiError("conflict", noHistory(workspace));
-      const { base, tip, added, removed, total } = result;
+      const { base, tip, total } = result;
       const { uncommitted } = await inspectWorkspace(store, workspace);
       const held = await protectedChanges(store, workspace, { isProtected: isProtectedPath });
-      const found = patch_bytes === 0 ? undefined : await beginningOfPatch(workspace, { maxBytes: patch_bytes });
+      const now = working === true ? await workNow(workspace, patch_bytes) : undefined;
+      const found =
+        now ?? (patch_bytes === 0 ? undefined : await beginningOfPatch(workspace, { maxBytes: patch_bytes }));
+      const files = now?.files ?? result.files;
       const { text, isChanged } = textOf(found?.patch ?? Buffer.alloc(0), redact);
       return {
         workspace: id,
@@ -191,17 +211,18 @@ export function workspaceControl(deps: WorkspaceControlDeps): WorkspaceControl {
         base,
         tip,
         verification: await verificationOf(deps.view, workspace, tip),
-        added,
-        removed,
-        total,
+        added: now === undefined ? result.added : linesOf(now.files, "added"),
+        removed: now === undefined ? result.removed : linesOf(now.files, "removed"),
+        total: { ...total, files: now?.files.length ?? total.files },
         commits: result.commits.map((each) => ({
           ...each,
           author: redact(each.author),
           subject: redact(each.subject),
         })),
-        files: [...result.files],
+        files: files.slice(0, mostFiles),
         protected: held?.files.slice(0, mostProtected).map(({ path }) => path) ?? [],
         uncommitted: [...uncommitted],
+        has_uncommitted: now !== undefined,
         patch: text,
         patch_cut: found?.isCut ?? total.files > 0,
         patch_changed: isChanged,
@@ -295,4 +316,8 @@ function textOf(
   const read = patch.toString("utf8");
   const text = redact(read);
   return { text, isChanged: text !== read || !Buffer.from(read, "utf8").equals(patch) };
+}
+
+function linesOf(files: readonly ChangedFile[], key: "added" | "removed"): number {
+  return files.reduce((sum, file) => sum + (file[key] ?? 0), 0);
 }

@@ -123,7 +123,7 @@ export type FleetSeries = z.infer<typeof FleetSeries>;
 export const FleetTasksQuery = FleetQuery.extend({
   /**
    * `slowest`: tasks that ended in the window, those that took longest first. `quietest`: tasks that are not over and wait
-   * for none below them, those that nothing was heard of for longest first.
+   * neither for a person nor for a task below them, those that nothing was heard of for longest first.
    */
   order: z.enum(["slowest", "quietest"]).default("slowest"),
   limit: count(100, 20),

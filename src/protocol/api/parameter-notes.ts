@@ -27,6 +27,8 @@ export const parameterNotes: Readonly<Record<string, string>> = {
   parent: "Only tasks directly below this one",
   roots: "`false`: also tasks below the roots",
   after: "A sequence number; what comes after it is returned",
+  before: "A sequence number; what comes before it is returned, the newest when absent",
+  types: "Only events of these types, with commas between them",
   live: "`true`: also text while it is written, as events named `live`; only in a stream",
   wait_ms: "How many milliseconds the request may stay open for the task to end",
   q: "The words to look for: all must occur, the last one at least with its beginning; words in double quotes follow each other",
@@ -34,7 +36,7 @@ export const parameterNotes: Readonly<Record<string, string>> = {
   evidence: "The id of a piece of evidence",
   window: "How far it goes back",
   order:
-    "`slowest`: tasks that ended, by how long they took; `quietest`: tasks that are not over, by how long nothing was heard of them",
+    "`slowest`: tasks that ended, by how long they took; `quietest`: tasks that are at work, by how long nothing was heard of them",
   probe: "`true`: ask the providers whether they can be reached",
   ok: "`false`: the work did not succeed",
   verdict: "Another spelling of `ok`; it may not contradict it",
@@ -42,6 +44,8 @@ export const parameterNotes: Readonly<Record<string, string>> = {
   output_tokens: "Tokens that the work wrote since the last report of usage",
   money_micro_usd: "What the work cost since the last report of usage, in millionths of a US dollar",
   recent: "How many of the latest events are returned",
+  working:
+    "`true`: of a task that is not over, the files and the patch as its folder is now, with work that is in no commit",
   patch_bytes: "How many bytes of the patch are sent at most; 0 for none",
   remote: "The name of the remote to push to",
   base: "The branch that the pull request goes into; the one that the repository chooses when absent",

@@ -6,6 +6,7 @@ import { AnswerOrNone } from "../task/ask.ts";
 import { InvocationFile } from "../invocation/invocation-file.ts";
 import { Invocation } from "../invocation/invocation.ts";
 import { NewStandingApproval, StandingApproval, StandingApprovalList } from "../invocation/standing-approval.ts";
+import { TaskBudget } from "../task/task-budget.ts";
 import { TaskView } from "../task/task-view.ts";
 import { jsonBody, jsonReply, route } from "./route-shape.ts";
 import * as shapes from "./task-shapes.ts";
@@ -86,6 +87,27 @@ export const taskRoutes = {
     query: shapes.TaskEventsQuery,
     headers: shapes.StreamHeaders,
     reply: { type: "events", status: 200, schema: shapes.EventPage },
+    refuses: [404],
+  }),
+  taskHistory: route({
+    method: "GET",
+    path: "/v1/tasks/{task}/history",
+    tag: "events",
+    about: "Events of the task itself, the newest page first; each page is in order",
+    access: "viewer",
+    params: shapes.TaskParams,
+    query: shapes.HistoryQuery,
+    reply: jsonReply(shapes.HistoryPage),
+    refuses: [404],
+  }),
+  taskBudget: route({
+    method: "GET",
+    path: "/v1/tasks/{task}/budget",
+    tag: "tasks",
+    about: "What the task may still use: what pays for it, and the limits of its tree with every raise",
+    access: "viewer",
+    params: shapes.TaskParams,
+    reply: jsonReply(TaskBudget),
     refuses: [404],
   }),
   result: route({

@@ -138,6 +138,22 @@ export const EventsQuery = z.strictObject({
 export const TaskEventsQuery = EventsQuery.omit({ task: true });
 export const StreamHeaders = z.object({ "last-event-id": z.string().max(32).optional() });
 
+export const HistoryQuery = z.strictObject({
+  /** A sequence number; the page ends before it. The newest events when absent. */
+  before: z.coerce.number<number>().int().min(1).optional(),
+  limit: count(1000, 200),
+  /** Only events of these types, at most 16, with commas between them. */
+  types: z
+    .string()
+    .max(512)
+    .regex(/^[a-z_.]+(?:,[a-z_.]+){0,15}$/, "must be names of event types with commas between them")
+    .optional(),
+});
+export type HistoryQuery = z.input<typeof HistoryQuery>;
+/** `next`: the `before` of the page of older events; null when there are none. */
+export const HistoryPage = z.strictObject({ events: z.array(TaskEvent), next: z.int().nullable() });
+export type HistoryPage = z.infer<typeof HistoryPage>;
+
 export const EventPage = z.strictObject({ events: z.array(TaskEvent), next: z.int().nullable() });
 export type EventPage = z.infer<typeof EventPage>;
 

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { TaskId, Time } from "../ids.ts";
+import { queryBoolean } from "../query-boolean.ts";
 import { TaskStatus } from "../task/task-status.ts";
 import { count, nextItem } from "./list-query.ts";
 
@@ -91,6 +92,8 @@ export const DiffQuery = z.strictObject({
     .min(0)
     .max(largestPatch)
     .default(1024 * 1024),
+  /** `true`: of a task that is not over, the files and the patch as its folder is now, with work that is in no commit. */
+  working: queryBoolean.optional(),
 });
 export type DiffQuery = z.input<typeof DiffQuery>;
 
@@ -131,8 +134,10 @@ export const WorkspaceDiff = z.strictObject({
   total: z.strictObject({ commits: z.int(), files: z.int() }),
   /** Protected files that were changed and that nobody has approved: merging refuses them; at most 1000. */
   protected: z.array(z.string()),
-  /** Files with work that is in no commit, and so not in the patch; at most 100. */
+  /** Files with work that is in no commit; at most 100. */
   uncommitted: z.array(z.string()),
+  /** Whether `files` and `patch` have that work, too. */
+  has_uncommitted: z.boolean(),
   patch: z.string(),
   /** The patch is longer, and only its beginning is here. */
   patch_cut: z.boolean(),

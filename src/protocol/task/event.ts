@@ -173,7 +173,15 @@ const limitEvents = [
    */
   taskEvent("budget.settled", z.strictObject({ key: stepKey, spent: Usage, presumed: z.boolean().optional() })),
   taskEvent("budget.reached", z.strictObject({ limit: BudgetLimit, allowed: z.number(), wanted: z.number() })),
-  taskEvent("budget.raised", z.strictObject({ budget: Budget })),
+  taskEvent(
+    "budget.raised",
+    z.strictObject({
+      /** Of the whole tree. */
+      budget: Budget,
+      /** What was set apart for this task was raised: what it may use of it now. */
+      apart: z.strictObject({ task: TaskId, limit: BudgetLimit, allowed: z.number() }).optional(),
+    }),
+  ),
 ] as const;
 
 /** Of a goal, on the task of its manager. What a goal is now is folded from these. */

@@ -7,10 +7,20 @@ import { TaskStatus } from "./task-status.ts";
 
 /**
  * `queued`: it has not begun. `waiting`: for a person. `stopped`: until it is resumed. `stalled`: nothing was heard of it
- * for long. `looping`: it made the same call three times and got the same result. `idle`: it has answered and waits for a
+ * for long. `delegating`: nothing was heard of it for long, because it waits for tasks that it started. `looping`: it made the same call three times and got the same result. `idle`: it has answered and waits for a
  * message.
  */
-export const Activity = z.enum(["queued", "working", "waiting", "stopped", "stalled", "looping", "idle", "ended"]);
+export const Activity = z.enum([
+  "queued",
+  "working",
+  "waiting",
+  "stopped",
+  "stalled",
+  "delegating",
+  "looping",
+  "idle",
+  "ended",
+]);
 export type Activity = z.infer<typeof Activity>;
 
 export const Observation = z.strictObject({

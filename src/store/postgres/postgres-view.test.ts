@@ -86,6 +86,19 @@ async function scene(t: Parameters<typeof tempFolder>[0]): Promise<Scene> {
 const withoutSeq = (rows: readonly { readonly seq: number }[]) => rows.map((event) => ({ ...event, seq: 0 }));
 const all = { after: 0, limit: 10_000 };
 
+/** The sequences of all events, read from the newest back. */
+async function everyPageBack(
+  read: (before: number | undefined) => Promise<Rows<{ readonly seq: number }>>,
+): Promise<number[]> {
+  const seqs: number[] = [];
+  for (let more = true, rounds = 0; more && rounds < 1_000; rounds += 1) {
+    const page = await read(seqs[0]);
+    seqs.unshift(...page.rows.map(({ seq }) => seq));
+    more = page.more;
+  }
+  return seqs;
+}
+
 test("any node sees of every tree what its owner sees", { skip }, async (t) => {
   const { w, roots, shared, local } = await scene(t);
   for (const root of roots) {
@@ -97,8 +110,8 @@ test("any node sees of every tree what its owner sees", { skip }, async (t) => {
       await local.tree(root, { after: root, limit: 1 }),
     );
     assert.deepEqual(
-      [await shared.treeOf(root), await shared.unfinished(root)],
-      [await local.treeOf(root), await local.unfinished(root)],
+      [await shared.treeOf(root), await shared.unfinished(root), await shared.treeLimits(root)],
+      [await local.treeOf(root), await local.unfinished(root), await local.treeLimits(root)],
     );
     assert.deepEqual(
       withoutSeq((await shared.events(root, all)).rows),
@@ -114,9 +127,14 @@ test("any node sees of every tree what its owner sees", { skip }, async (t) => {
       }
       const limits = { limit: 3 };
       assert.deepEqual(
-        withoutSeq(await shared.recentEvents(id, limits)),
+        withoutSeq((await shared.recentEvents(id, limits)).rows),
         withoutSeq((await local.events(id, all)).rows.filter((event) => event.task === id).slice(-3)),
       );
+      assert.deepEqual(
+        await everyPageBack((before) => shared.recentEvents(id, { limit: 2, before })),
+        (await shared.events(id, all)).rows.filter((event) => event.task === id).map(({ seq }) => seq),
+      );
+      assert.deepEqual(await shared.usedBelow(id), await local.usedBelow(id));
     }
   }
   assert.deepEqual([await shared.task(999), await shared.openAsks()], [undefined, await local.openAsks()]);

@@ -17,6 +17,7 @@ import { subtree } from "./subtree-sql.ts";
 import { requestsOver } from "./task-requests.ts";
 import { threadReadsOver } from "./thread-reads.ts";
 import { totalsOver } from "./totals.ts";
+import { treeLimitsOver } from "./tree-limits.ts";
 import { treeUnit } from "./tree-ids.ts";
 import type { Salt } from "../names.ts";
 
@@ -113,6 +114,7 @@ export function openPostgresView(address: DatabaseAddress, salt: Salt): StoreVie
       return pageOf(await inFull(found), page, listingLength);
     },
     wait: (id) => one("SELECT * FROM waits WHERE id = $1", id, row.waitIn),
+    ...treeLimitsOver(reads),
     ...openWaitsOver(reads),
     async events(task, page) {
       const isRoot = task % treeUnit === 1;
@@ -129,10 +131,13 @@ export function openPostgresView(address: DatabaseAddress, salt: Salt): StoreVie
         JOIN log l ON l.batch = b.id WHERE b.base + l.place > $1 ORDER BY b.base, l.place LIMIT $2`;
       return records(from, [page.after, page.limit + 1], page);
     },
-    async recentEvents(task, limits) {
-      const found = await events.page(`${ofTask} ORDER BY l.id DESC LIMIT $2`, [task, limits.limit], limits);
-      const { rows } = recordPage(await events.withRows(found.rows), limits, false);
-      return rows.toReversed();
+    async recentEvents(task, { before = Number.MAX_SAFE_INTEGER, types, ...limits }) {
+      const ofTypes = types === undefined ? "" : "AND l.type = ANY($4)";
+      const sql = `${ofTask} WHERE b.base + l.place < $2 ${ofTypes} ORDER BY l.id DESC LIMIT $3`;
+      const values = [task, before, limits.limit + 1, ...(types === undefined ? [] : [types])];
+      const found = await events.page(sql, values, limits);
+      const { rows, more } = recordPage(await events.withRows(found.rows), limits, found.more);
+      return { rows: rows.toReversed(), more };
     },
     /** What was committed before counts, also if nobody has given it its place yet. */
     async lastEvent() {

@@ -209,5 +209,22 @@ test("invariant 9: events, steps and messages read in pages of any size are the 
       );
     }
   }
+  const own = stored.filter((event) => event.task === kid);
+  for (const limits of [{ limit: 1 }, { limit: 3 }, { limit: 99, maxLength: 300 }]) {
+    for (const types of [undefined, ["message.added", "run.started"] as const]) {
+      const seqs: number[] = [];
+      for (let more = true, turn = 0; more && turn < 1_000; turn += 1) {
+        const page = await view.recentEvents(kid, { ...limits, types, before: seqs[0] });
+        seqs.unshift(...page.rows.map(({ seq }) => seq));
+        more = page.more;
+      }
+      const named: readonly string[] | undefined = types;
+      assert.deepEqual(
+        seqs,
+        own.filter(({ type }) => named?.includes(type) !== false).map(({ seq }) => seq),
+        `back by ${JSON.stringify({ limits, types })}`,
+      );
+    }
+  }
   assert.deepEqual([wanted.steps.length, wanted.messages.length, await view.lastEvent()], [8, 8, stored.at(-1)?.seq]);
 });

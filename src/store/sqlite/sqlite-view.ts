@@ -4,7 +4,7 @@ import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import type { TaskStatus } from "../../protocol/task/task-status.ts";
 import { TerminalStatus } from "../../protocol/task/task-status.ts";
 import type { StoredEvent } from "../store.ts";
-import type { EventRecord, Page, Rows, StoreView, TaskFilter, TaskListing } from "../view.ts";
+import type { Before, EventRecord, Page, ReadLimits, Rows, StoreView, TaskFilter, TaskListing } from "../view.ts";
 import { type OpenedDatabase, openForReading } from "./database.ts";
 import { eventRecordsOver, recordLength } from "./event-records.ts";
 import { openWaitsOver } from "./open-waits.ts";
@@ -15,6 +15,7 @@ import { readsOver } from "./statements.ts";
 import { subtree } from "./subtree-sql.ts";
 import { requestsOver } from "./task-requests.ts";
 import { threadReadsOver } from "./thread-reads.ts";
+import { treeLimitsOver } from "./tree-limits.ts";
 import { lastLine, stepKindList, totalsOver } from "./totals.ts";
 
 /** Attempt and run in one number. */
@@ -24,9 +25,6 @@ const listed = `tasks.id, tasks.parent, tasks.root, tasks.depth, tasks.kind, tas
   tasks.deadline, tasks.shared, IFNULL(results.status, open.status) AS status, results.at AS ended_at, ${listedResult},
   (SELECT attempt * ${placeUnit} + run FROM runs WHERE runs.task = tasks.id ORDER BY attempt DESC, run DESC LIMIT 1) AS place,
   ${lastLine} AS last`;
-
-/** Some lines are no events; so many are looked at for one that is. */
-const linesPerEvent = 2;
 
 const places = "log JOIN runs ON runs.id = log.run JOIN tasks ON tasks.id = runs.task";
 
@@ -121,11 +119,22 @@ export function viewOver({ database, path, salt, close }: OpenedDatabase): Store
       if (ids.length < limit) return;
     }
   };
-  const recentIds = all(
-    `SELECT log.id AS value FROM runs JOIN log INDEXED BY log_key ON log.run = runs.id
-     WHERE runs.task = ? ORDER BY log.id DESC LIMIT ?`,
+  const recent = "FROM runs JOIN log INDEXED BY log_key ON log.run = runs.id WHERE runs.task = ? AND log.id < ?";
+  const recentIds = all(`SELECT log.id AS value ${recent} ORDER BY log.id DESC LIMIT ?`, row.idIn);
+  const recentIdsOfTypes = all(
+    `SELECT log.id AS value ${recent} AND log.type IN (SELECT value FROM json_each(?)) ORDER BY log.id DESC LIMIT ?`,
     row.idIn,
   );
+  /** Newest first, until somebody has enough: some lines are no events. */
+  const eventsBefore = function* (task: number, { before, types, limit }: Before): Generator<StoredEvent> {
+    for (let at = before ?? Number.MAX_SAFE_INTEGER; ;) {
+      const ids =
+        types === undefined ? recentIds(task, at, limit) : recentIdsOfTypes(task, at, JSON.stringify(types), limit);
+      yield* found(ids, event);
+      at = ids.at(-1) ?? at;
+      if (ids.length < limit) return;
+    }
+  };
   const last = one("SELECT id AS value FROM log WHERE type IS NOT NULL ORDER BY id DESC LIMIT 1", row.numberIn);
   const setting = one("SELECT value FROM meta WHERE key = ?", row.textIn);
   const task = one(`SELECT ${listed} FROM ${anyTask} WHERE tasks.id = ?`, inFull);
@@ -141,7 +150,7 @@ export function viewOver({ database, path, salt, close }: OpenedDatabase): Store
     `SELECT ${row.eventColumns} FROM ${places} WHERE log.id > ? AND log.type IS NOT NULL ORDER BY log.id LIMIT ?`,
     row.eventIn,
   );
-  const records = (events: Iterable<StoredEvent>, page: Page): Rows<EventRecord> =>
+  const records = (events: Iterable<StoredEvent>, page: ReadLimits): Rows<EventRecord> =>
     pageOf(Iterator.from(events).map(recordOf), page, recordLength);
   const steps = linesOf(`log.kind IN (${stepKindList}) AND log.type IS NOT NULL`);
   const messages = linesOf("log.type = 'message.added'");
@@ -158,12 +167,15 @@ export function viewOver({ database, path, salt, close }: OpenedDatabase): Store
     below: async (id) => below(id),
     tree: async (id, page) => pageOf(found(idsBelow(id, page.after, page.limit + 1), task), page, listingLength),
     wait: async (id) => wait(id),
+    ...treeLimitsOver(database, path),
     ...openWaitsOver(database, path),
     ...threadReadsOver(database, path),
     events: async (of, page) => records(eventsOfTree(of, { ...page, limit: page.limit + 1 }), page),
     eventsAfter: async (page) => records(eventsAfter(page.after, page.limit + 1), page),
-    recentEvents: async (of, limits) =>
-      records(found(recentIds(of, limits.limit * linesPerEvent), event), { ...limits, after: 0 }).rows.toReversed(),
+    async recentEvents(of, page) {
+      const { rows, more } = records(eventsBefore(of, { ...page, limit: page.limit + 1 }), page);
+      return { rows: rows.toReversed(), more };
+    },
     lastEvent: async () => last() ?? 0,
     steps: async (of, page) => steps(of, page),
     messages: async (of, page) => messages(of, page),

@@ -5,17 +5,21 @@ import { z } from "zod";
 const Plan = z.object({
   tasks: z.array(
     z.object({
-      id: z.string(),
-      prompt: z.string(),
-      after: z.array(z.string()).optional(),
-      checks: z.array(z.unknown()).optional(),
-      kind: z.string().nullable().optional(),
-      route: z.unknown().optional(),
-      planned: z.unknown().optional(),
+      planned: z.object({
+        id: z.string(),
+        prompt: z.string(),
+        after: z.array(z.string()),
+        workdir: z.string(),
+        checks: z.array(z.unknown()),
+      }),
+      route: z.object({ runner: z.string(), model: z.string(), reason: z.string() }),
     }),
   ),
-  estimate: z.string(),
+  criteria: z.array(z.object({ id: z.string(), text: z.string(), confirmed: z.boolean() })),
+  dropped: z.array(z.object({ what: z.string(), reason: z.string() })).default([]),
+  limits: z.object({ tokens: z.number(), money_micro_usd: z.number() }),
 });
+export type AskedPlan = z.infer<typeof Plan>;
 
 const Details = z.looseObject({
   argv: z.array(z.string()).optional(),
@@ -32,7 +36,7 @@ export interface AskFacts {
   readonly notes: readonly string[];
   /** What "always" would allow; absent where a person must decide each time. */
   readonly always?: string;
-  readonly plan?: z.infer<typeof Plan>;
+  readonly plan?: AskedPlan;
 }
 
 export function askFacts(details: unknown): AskFacts {

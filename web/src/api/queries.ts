@@ -2,12 +2,11 @@
 
 import { queryOptions, useQuery } from "@tanstack/react-query";
 
-import type { Board, GoalView, ListedAsk, TaskEvent, TaskId } from "../../../src/client/index.ts";
+import type { Board, GoalView, ListedAsk, TaskId } from "../../../src/client/index.ts";
 import { foldBoard } from "../live/fold-board.ts";
 import { foldAsks, reopens } from "../live/fold-asks.ts";
 import { foldGoalView } from "../live/fold-goal-view.ts";
-import { foldTasks, type LiveTree, settleUncertain, treeFrom } from "../live/fold-tasks.ts";
-import { emptyTranscript, foldTranscript, type Transcript } from "../live/fold-transcript.ts";
+import { foldTasks, type LiveTask, type LiveTree, settleUncertain, treeFrom } from "../live/fold-tasks.ts";
 import { type Connection, useConnection } from "./connection.tsx";
 
 export function useStatus() {
@@ -29,9 +28,15 @@ export function useAsks() {
   );
 }
 
-export function useAsk(id: string) {
+export function useAsk(id: string | undefined) {
   const { tutti } = useConnection();
-  return useQuery({ queryKey: ["ask", id], queryFn: () => tutti.ask(id), staleTime: Infinity, retry: false });
+  return useQuery({
+    queryKey: ["ask", id],
+    queryFn: () => tutti.ask(id ?? ""),
+    enabled: id !== undefined,
+    staleTime: Infinity,
+    retry: false,
+  });
 }
 
 /** The newest goals with their numbers. The index behind them is asked again now and then, since it knows more than events tell. */
@@ -43,9 +48,12 @@ export function useBoard() {
   });
 }
 
-export function useGoal(goal: string) {
+export function useGoal(goal: string | undefined) {
   const { live, tutti } = useConnection();
-  return useQuery(live.options<GoalView>({ key: ["goal", goal], read: () => tutti.goal(goal), fold: foldGoalView }));
+  return useQuery({
+    ...live.options<GoalView>({ key: ["goal", goal], read: () => tutti.goal(goal ?? ""), fold: foldGoalView }),
+    enabled: goal !== undefined,
+  });
 }
 
 export function useReport(goal: string, changed: unknown) {
@@ -100,31 +108,13 @@ async function settleTree({ live, tutti, feed, queries }: Connection, task: Task
   }
 }
 
-const eventsPage = 1_000;
-const mostEvents = 200_000;
-
-/** Reads all events of the task in pages. What is there is shown while the rest is read. */
-export function useTranscript(task: TaskId) {
-  const { live, tutti } = useConnection();
-  return useQuery(
-    live.options<Transcript>({
-      key: ["transcript", task],
-      read: async ({ signal }) => {
-        let transcript = emptyTranscript(task);
-        for (let after = 0, read = 0; read < mostEvents && !signal.aborted;) {
-          const events: readonly TaskEvent[] = await tutti.events({ task, after, limit: eventsPage });
-          transcript = foldTranscript(transcript, events);
-          read += events.length;
-          after = events.at(-1)?.seq ?? after;
-          if (events.length < eventsPage) break;
-        }
-        return transcript;
-      },
-      fold: foldTranscript,
-    }),
-  );
-}
-
-export function diffOptions({ tutti }: Connection, task: TaskId) {
-  return queryOptions({ queryKey: ["diff", task], queryFn: () => tutti.workspaceDiff(task), retry: false });
+/** While the task works, its folder is read as it is, now and then. */
+export function diffOptions({ tutti }: Connection, { id, ended_at }: LiveTask) {
+  const working = ended_at === null;
+  return queryOptions({
+    queryKey: ["diff", id, working],
+    queryFn: () => tutti.workspaceDiff(id, working ? { working } : {}),
+    retry: false,
+    refetchInterval: working ? 10_000 : false,
+  });
 }

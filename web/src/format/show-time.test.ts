@@ -13,8 +13,8 @@ test("times are told from now, in both directions", () => {
 
 test("durations, money and counts are short and honest", () => {
   assert.deepEqual(
-    [duration(850), duration(4_200), duration(185_000), duration(7_800_000)],
-    ["850 ms", "4.2 s", "3 min 05 s", "2 h 10 min"],
+    [duration(850), duration(4_200), duration(185_000), duration(7_800_000), duration(14_400_000)],
+    ["850 ms", "4.2 s", "3 min 05 s", "2 h 10 min", "4 h"],
   );
   assert.deepEqual([money(0), money(120), money(1_234_567), money(250_000_000)], ["$0", "<$0.01", "$1.23", "$250"]);
   assert.deepEqual([count(999), count(12_300), count(999_600), count(4_100_000)], ["999", "12.3k", "1M", "4.1M"]);

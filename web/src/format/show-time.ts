@@ -22,15 +22,16 @@ export function exactTime(at: number): string {
   return new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }
 
-/** "850 ms", "4.2 s", "3 min 05 s", "2 h 10 min". */
+/** "850 ms", "4.2 s", "3 min 05 s", "2 h 10 min", "4 h". */
 export function duration(ms: number): string {
   if (ms < second) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 10 * second) return `${(ms / second).toFixed(1)} s`;
   if (ms < minute) return `${Math.floor(ms / second)} s`;
   if (ms < hour)
     return `${Math.floor(ms / minute)} min ${String(Math.floor((ms % minute) / second)).padStart(2, "0")} s`;
+  const minutes = Math.floor((ms % hour) / minute);
   if (ms < 2 * day)
-    return `${Math.floor(ms / hour)} h ${String(Math.floor((ms % hour) / minute)).padStart(2, "0")} min`;
+    return `${Math.floor(ms / hour)} h${minutes === 0 ? "" : ` ${String(minutes).padStart(2, "0")} min`}`;
   return `${Math.floor(ms / day)} days`;
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { TaskEvent } from "../../../src/client/index.ts";
-import { emptyTranscript, foldTranscript } from "./fold-transcript.ts";
+import { addOlder, emptyTranscript, foldTranscript } from "./fold-transcript.ts";
 
 const task = "tsk_a_2";
 const of = { at: 1, task, root: "tsk_a_1", attempt: 1, run: 1 };
@@ -14,16 +14,19 @@ function said(seq: number, role: "assistant" | "tool", parts: Parts): TaskEvent 
   return { ...of, seq, type: "message.added", data: { message } };
 }
 
-const call = said(1, "assistant", [
-  { part_type: "text", data: "I look." },
-  { part_type: "tool_call", data: { tool_call_id: "c1", tool_name: "run", input: { argv: ["ls"] } } },
-]);
-const result = said(2, "tool", [
-  {
-    part_type: "tool_result",
-    data: { tool_call_id: "c1", tool_name: "run", parts: [{ part_type: "data", data: { output: "a.txt" } }] },
-  },
-]);
+const callOf = (tool_call_id: string, seq: number): TaskEvent =>
+  said(seq, "assistant", [
+    { part_type: "text", data: "I look." },
+    { part_type: "tool_call", data: { tool_call_id, tool_name: "run", input: { argv: ["ls"] } } },
+  ]);
+const resultOf = (tool_call_id: string, seq: number): TaskEvent =>
+  said(seq, "tool", [
+    {
+      part_type: "tool_result",
+      data: { tool_call_id, tool_name: "run", parts: [{ part_type: "data", data: { output: "a.txt" } }] },
+    },
+  ]);
+const [call, result] = [callOf("c1", 1), resultOf("c1", 2)];
 
 test("a call gets its result, text stays text, and events told twice change nothing", () => {
   const first = foldTranscript(emptyTranscript(task), [call]);
@@ -60,6 +63,31 @@ test("events of tasks below are left out, and thoughts are told apart", () => {
     folded.entries.map(({ kind, seq }) => [kind, seq]),
     [["thought", 6]],
   );
+});
+
+test("read from the end in pages of any size, it is the same as read from the beginning", () => {
+  const events = Array.from({ length: 40 }, (_, index): TaskEvent => {
+    const [attempt, seq] = [index < 25 ? 1 : 2, index + 1];
+    if (index === 25) return { ...of, seq, attempt, type: "run.started", data: { agent: "a" } };
+    if (index % 10 === 4) return { ...of, seq, attempt, type: "run.started", data: { agent: "b" } };
+    // A call has its result seven events later, or never.
+    return { ...(index % 14 < 7 ? callOf(`c${index}`, seq) : resultOf(`c${index - 7}`, seq)), attempt };
+  });
+  const whole = foldTranscript(emptyTranscript(task), events);
+  for (const size of [1, 2, 3, 7, 39]) {
+    let at = events.length - size;
+    let read = { ...foldTranscript(emptyTranscript(task), events.slice(at)), hasOlder: true };
+    while (at > 0) {
+      const from = Math.max(0, at - size);
+      read = addOlder(read, events.slice(from, at), from > 0);
+      at = from;
+    }
+    assert.deepEqual(read.entries, whole.entries, `pages of ${size}`);
+    assert.deepEqual(read.events, whole.events);
+    assert.equal(read.hasOlder, false);
+    const more = [{ ...resultOf("c33", 41), attempt: 2 }];
+    assert.deepEqual(foldTranscript(read, more).entries, foldTranscript(structuredClone(whole), more).entries);
+  }
 });
 
 test("fifty thousand events are folded in a moment, in batches", () => {

@@ -8,6 +8,8 @@ type Tone = "info" | "good" | "bad" | "warn";
 interface EntryBase {
   /** The event that the entry began with; it is also its address in a link. */
   readonly seq: number;
+  /** Which part of the event it is: one message may have several. */
+  readonly part: number;
   readonly at: number;
   readonly attempt: number;
 }
@@ -39,12 +41,50 @@ export interface Transcript {
   readonly events: TaskEvent[];
   /** Where the call of an id stands that has no result yet. */
   readonly openCalls: Map<string, number>;
+  /** Where the result of an id stands whose call is older than what was read. */
+  readonly openResults: Map<string, number>;
+  /** There are events before the first one that was read. */
+  readonly hasOlder: boolean;
   readonly seq: number;
   readonly version: number;
 }
 
 export function emptyTranscript(task: TaskId): Transcript {
-  return { task, entries: [], events: [], openCalls: new Map(), seq: 0, version: 0 };
+  const places = { openCalls: new Map(), openResults: new Map() };
+  return { task, entries: [], events: [], ...places, hasOlder: false, seq: 0, version: 0 };
+}
+
+/** With a page of events that come right before those that were read. A result finds its call in it. */
+export function addOlder(later: Transcript, page: readonly TaskEvent[], hasOlder: boolean): Transcript {
+  const older = foldTranscript(emptyTranscript(later.task), page);
+  const { entries, openCalls, openResults } = older;
+  const found = new Set<number>();
+  for (const [id, place] of later.openResults) {
+    const [at, result] = [openCalls.get(id), later.entries[place]];
+    const call = at === undefined ? undefined : entries[at];
+    if (at === undefined || call?.kind !== "tool" || result?.kind !== "tool") continue;
+    entries[at] = { ...call, result: result.result };
+    openCalls.delete(id);
+    found.add(place);
+  }
+  const [first] = later.entries;
+  // The page began within an attempt, which has its heading further up.
+  if (first?.kind === "attempt" && first.attempt === entries.at(-1)?.attempt) found.add(0);
+  const places = new Map<number, number>();
+  for (const [place, entry] of later.entries.entries()) {
+    if (found.has(place)) continue;
+    places.set(place, entries.length);
+    entries.push(entry);
+  }
+  for (const known of ["openCalls", "openResults"] as const) {
+    for (const [id, place] of later[known]) {
+      const moved = places.get(place);
+      if (moved !== undefined) older[known].set(id, moved);
+    }
+  }
+  const events = older.events;
+  for (const event of later.events) events.push(event);
+  return { ...later, entries, events, openCalls, openResults, hasOlder, version: later.version + 1 };
 }
 
 /** Events in the order of their sequence; those of other tasks, and those that were folded before, change nothing. */
@@ -63,8 +103,8 @@ export function foldTranscript(before: Transcript, events: readonly TaskEvent[])
 }
 
 function addEntries(transcript: Transcript, event: TaskEvent): void {
-  const { entries, openCalls } = transcript;
-  const base = { seq: event.seq, at: event.at, attempt: event.attempt ?? 1 };
+  const { entries, openCalls, openResults } = transcript;
+  const base = { seq: event.seq, part: 0, at: event.at, attempt: event.attempt ?? 1 };
   if (event.type === "run.started" && base.attempt > (entries.at(-1)?.attempt ?? 1)) {
     entries.push({ ...base, kind: "attempt", text: `Attempt ${base.attempt}` });
     return;
@@ -85,7 +125,7 @@ function addEntries(transcript: Transcript, event: TaskEvent): void {
     if (part.part_type === "tool_call") {
       const { tool_call_id: id, tool_name: name, input } = part.data;
       openCalls.set(`${base.attempt} ${id}`, entries.length);
-      entries.push({ ...base, kind: "tool", name, input, result: null });
+      entries.push({ ...base, part: index, kind: "tool", name, input, result: null });
     } else if (part.part_type === "tool_result") {
       const id = `${base.attempt} ${part.data.tool_call_id}`;
       const place = openCalls.get(id);
@@ -93,11 +133,15 @@ function addEntries(transcript: Transcript, event: TaskEvent): void {
       const result = { at: event.at, text: part.data.parts.map(partText).join("\n") };
       openCalls.delete(id);
       if (place !== undefined && call?.kind === "tool") entries[place] = { ...call, result };
-      else entries.push({ ...base, kind: "tool", name: part.data.tool_name, input: null, result });
+      else {
+        if (!openResults.has(id)) openResults.set(id, entries.length);
+        entries.push({ ...base, part: index, kind: "tool", name: part.data.tool_name, input: null, result });
+      }
     } else {
       const text = partText(part);
       const { role, name } = message;
-      if (text.trim() !== "") entries.push({ ...base, kind: "message", role, name, text, tokens: step?.tokens ?? 0 });
+      const tokens = step?.tokens ?? 0;
+      if (text.trim() !== "") entries.push({ ...base, part: index, kind: "message", role, name, text, tokens });
     }
   }
 }

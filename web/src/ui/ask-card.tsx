@@ -6,12 +6,13 @@ import { type ReactNode, type RefObject, useEffect, useRef, useState } from "rea
 import type { ListedAsk, OpenAsk } from "../../../src/client/index.ts";
 import { useConnection } from "../api/connection.tsx";
 import { askFacts } from "../api/ask-details.ts";
-import { useAsk, useTree } from "../api/queries.ts";
+import { useAsk, useBoard, useTree } from "../api/queries.ts";
 import { attempt, tell } from "../api/toasts.tsx";
 import { splitQuestion } from "../text/split-question.ts";
-import { TimeAgo } from "./controls.tsx";
+import { Facts, TimeAgo } from "./controls.tsx";
 import { OutputBlock, Prose, Words } from "./outside-text.tsx";
 import { PatchLines } from "./patch-view.tsx";
+import { PlanCard } from "./plan-card.tsx";
 
 const titles = { question: "Question", approval: "Approval", budget: "Budget" } as const;
 
@@ -20,12 +21,15 @@ export interface AskCardProps {
   readonly selected?: boolean;
   /** Where the keys of the inbox find what to press. */
   readonly onSelect?: () => void;
+  /** False on pages that name the goal already. */
+  readonly showsGoal?: boolean;
 }
 
-export function AskCard({ ask, selected = false, onSelect }: AskCardProps): ReactNode {
+export function AskCard({ ask, selected = false, onSelect, showsGoal = true }: AskCardProps): ReactNode {
   const whole = useAsk(ask.id).data;
   const tree = useTree(ask.task).data;
   const agent = tree?.tasks.get(ask.task)?.agent;
+  const goal = useBoard().data?.goals.find(({ task }) => task === ask.root);
   const element = useRef<HTMLElement>(null);
   useEffect(() => {
     if (selected) element.current?.scrollIntoView({ block: "nearest" });
@@ -50,21 +54,20 @@ export function AskCard({ ask, selected = false, onSelect }: AskCardProps): Reac
         <Link to="/tasks/$task" params={{ task: ask.task }} className="mono">
           {ask.task}
         </Link>
+        {showsGoal && goal !== undefined ? (
+          <span className="clip ask-goal">
+            for{" "}
+            <Link to="/goals/$goal" params={{ goal: goal.goal }}>
+              <Words text={goal.text} />
+            </Link>
+          </span>
+        ) : null}
         <span className="grow" />
         <span>
           asked <TimeAgo at={ask.raised_at} />, an answer is due <TimeAgo at={ask.deadline} />
         </span>
       </div>
-      {splitQuestion(question).map((part, index) =>
-        part.kind === "words" ? (
-          <Prose key={index} text={part.text} className="ask-words" />
-        ) : part.kind === "patch" ? (
-          <PatchLines key={index} patch={part.text} path="" />
-        ) : (
-          <OutputBlock key={index} text={part.text} label="What it is about" />
-        ),
-      )}
-      {facts.plan === undefined ? null : <PlanTable plan={facts.plan} />}
+      {facts.plan === undefined ? <Question text={question} /> : <PlanCard plan={facts.plan} text={question} />}
       {facts.notes.length === 0 ? null : (
         <div className="row folding tiny">
           {facts.notes.map((note) => (
@@ -79,26 +82,17 @@ export function AskCard({ ask, selected = false, onSelect }: AskCardProps): Reac
   );
 }
 
-function PlanTable({ plan }: { readonly plan: NonNullable<ReturnType<typeof askFacts>["plan"]> }): ReactNode {
-  return (
-    <div className="col">
-      <ol className="plan">
-        {plan.tasks.map(({ id, prompt, after }) => (
-          <li key={id}>
-            <code>
-              <Words text={id} />
-            </code>
-            <span className="grow">
-              <Words text={prompt} />
-              {after === undefined || after.length === 0 ? null : (
-                <span className="faint tiny"> after {after.join(", ")}</span>
-              )}
-            </span>
-          </li>
-        ))}
-      </ol>
-      <span className="tiny soft">Estimate: {plan.estimate}</span>
-    </div>
+function Question({ text }: { readonly text: string }): ReactNode {
+  return splitQuestion(text).map((part, index) =>
+    part.kind === "words" ? (
+      <Prose key={index} text={part.text} className="ask-words" />
+    ) : part.kind === "facts" ? (
+      <Facts key={index} rows={part.rows.map(([name, said]) => [name, <Prose key={name} text={said} />] as const)} />
+    ) : part.kind === "patch" ? (
+      <PatchLines key={index} patch={part.text} path="" />
+    ) : (
+      <OutputBlock key={index} text={part.text} label="What it is about" />
+    ),
   );
 }
 

@@ -86,15 +86,19 @@ export function Empty({
 export function Meter({
   value,
   of,
+  held = 0,
   label,
   tone = "",
 }: {
   readonly value: number;
   readonly of: number;
+  /** Neither used nor free. */
+  readonly held?: number;
   readonly label: string;
   readonly tone?: "" | "good" | "bad";
 }): ReactNode {
   const share = of <= 0 ? 0 : Math.min(100, (value * 100) / of);
+  const heldShare = of <= 0 ? 0 : Math.min(100 - share, (held * 100) / of);
   return (
     <div
       className={`bar ${tone === "" && share >= 90 ? "bad" : tone}`}
@@ -105,6 +109,7 @@ export function Meter({
       aria-valuemax={100}
     >
       <i style={{ width: `${share}%` }} />
+      {heldShare === 0 ? null : <i className="held" style={{ width: `${heldShare}%` }} />}
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { type ReactNode, useMemo, useState } from "react";
 import { count } from "../format/show-time.ts";
 import { cutText } from "../text/cut-text.ts";
 import { readAnsi, type StyledText } from "../text/read-ansi.ts";
+import { readBlocks, readInline } from "../text/read-markup.ts";
 import { visiblePieces } from "../text/mark-invisible.ts";
 
 interface OutsideTextProps {
@@ -30,7 +31,35 @@ export function OutputBlock({ text, lines = 120, className = "", label }: Outsid
   );
 }
 
-/** Running text of a message. */
+/** What an agent says, with its blocks of code set apart. */
+export function Said({ text, lines = 200, className = "" }: OutsideTextProps): ReactNode {
+  const [wanted, setWanted] = useState(lines);
+  const { shown, left } = useMemo(() => cutText(text, wanted), [text, wanted]);
+  const blocks = useMemo(() => readBlocks(shown), [shown]);
+  return (
+    <>
+      {blocks.map((block, index) =>
+        block.kind === "code" ? (
+          <pre key={index} className="block" tabIndex={0} role="region" aria-label="Code">
+            <StyledPieces text={block.text} />
+          </pre>
+        ) : (
+          <div key={index} className={`prose ${className}`}>
+            <StyledPieces text={block.text} markup />
+          </div>
+        ),
+      )}
+      {left > 0 ? <MoreButton left={left} onMore={() => setWanted(wanted * 10)} /> : null}
+    </>
+  );
+}
+
+/** A sentence of a report. What a person decides about is shown by `Words` and `Prose`, sign by sign. */
+export function Sentence({ text }: { readonly text: string }): ReactNode {
+  return <Inline text={text.replaceAll(/\s+/g, " ")} />;
+}
+
+/** Running text, sign by sign. */
 export function Prose({ text, lines = 200, className = "" }: OutsideTextProps): ReactNode {
   const [wanted, setWanted] = useState(lines);
   const { shown, left } = useMemo(() => cutText(text, wanted), [text, wanted]);
@@ -59,11 +88,28 @@ function MoreButton({ left, onMore }: { readonly left: number; readonly onMore: 
   );
 }
 
-function StyledPieces({ text }: { readonly text: string }): ReactNode {
+function Inline({ text }: { readonly text: string }): ReactNode {
+  const pieces = useMemo(() => readInline(text), [text]);
+  return pieces.map((piece, index) =>
+    piece.kind === "code" ? (
+      <code key={index} className="in-line">
+        <VisiblePieces text={piece.text} />
+      </code>
+    ) : piece.kind === "strong" ? (
+      <strong key={index}>
+        <VisiblePieces text={piece.text} />
+      </strong>
+    ) : (
+      <VisiblePieces key={index} text={piece.text} />
+    ),
+  );
+}
+
+function StyledPieces({ text, markup = false }: { readonly text: string; readonly markup?: boolean }): ReactNode {
   const pieces = useMemo(() => readAnsi(text), [text]);
   return pieces.map((piece, index) => {
     const name = classOf(piece);
-    const inner = <VisiblePieces text={piece.text} />;
+    const inner = markup ? <Inline text={piece.text} /> : <VisiblePieces text={piece.text} />;
     return name === "" ? (
       <span key={index}>{inner}</span>
     ) : (

@@ -81,6 +81,7 @@ const looks: Readonly<Record<string, Look>> = {
   waiting: { drawing: "needs", tone: "warn", word: "Needs you" },
   stopped: { drawing: "ended", tone: "warn", word: "Stopped" },
   stalled: { drawing: "failed", tone: "bad", word: "Silent" },
+  delegating: { drawing: "waiting", tone: "busy", word: "Waits for its tasks" },
   looping: { drawing: "failed", tone: "bad", word: "Going in circles" },
   /** A conversation with the manager goes on until somebody ends it, so it is under way without being at work. */
   conversing: { drawing: "waiting", tone: "busy", word: "Open" },

@@ -17,12 +17,14 @@ import { defaultBudget } from "../../../protocol/task/budget.ts";
 const said = "The <b>turbine</b> of Ångström\u0001 spins\u0002 quickly; \u001b[31mred\u001b[0m café";
 
 let kit: Kit;
+const tinkering = Promise.withResolvers<void>();
 before(async () => {
   kit = await openKit({
     runners: {
       async loop(durable) {
         durable.say("m", { name: null, role: "assistant", parts: [{ part_type: "text", data: said }] });
         if (durable.agent === "fails") throw new TuttiError("unreachable", "the far side is silent");
+        if (durable.agent === "tinkers") await tinkering.promise;
         if (durable.agent === "asks") {
           await durable.wait("ask", { ask: { kind: "approval", question: "May the zeppelin start?" }, schema: Answer });
         }
@@ -266,14 +268,17 @@ test("the charts count what began, ended and failed, over every stretch of the w
   assert.equal((await kit.call("/v1/fleet/series?window=1y")).status, 422);
 });
 
-test("a task that waits is the quietest, its question is found, and it leaves the list when it ends", async () => {
-  const task = await kit.start({ agent: "asks" });
+test("of tasks at work the quietest are listed, and one that waits for a person is none of them, but its question is found", async () => {
+  const [task, busy] = [await kit.start({ agent: "asks" }), await kit.start({ agent: "tinkers" })];
   for (let tries = 0; tries < 200 && (await kit.state.view.openAsks()) === 0; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   const { tasks } = await read(FleetTasks, "/v1/fleet/tasks?order=quietest");
-  assert.partialDeepStrictEqual(tasks, [{ task, status: "input_required", ended_at: null }]);
+  assert.partialDeepStrictEqual(tasks, [{ task: busy, status: "running", ended_at: null }]);
+  assert.equal(tasks.length, 1);
   assert.equal((await search("q=zeppelin&kind=ask")).hits[0]?.task, task);
+  tinkering.resolve();
+  await kit.state.engine.result(busy);
   await kit.state.engine.cancel(task, "enough");
   assert.deepEqual((await read(FleetTasks, "/v1/fleet/tasks?order=quietest")).tasks, []);
 });

@@ -23,6 +23,8 @@ type TaskRoute =
   | "tree"
   | "messages"
   | "steps"
+  | "taskHistory"
+  | "taskBudget"
   | "result"
   | "exportTask"
   | "cancel"
@@ -63,6 +65,8 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
     task: async ({ params }) => ({ value: await client.task(params.task) }),
     tree: async ({ params, query }) => ({ value: await client.treePage(params.task, query) }),
     messages: async ({ params, query }) => ({ value: await client.messages(params.task, query) }),
+    taskHistory: async ({ params, query }) => ({ value: await client.history(params.task, query) }),
+    taskBudget: async ({ params }) => ({ value: await client.budget(params.task) }),
     steps: async ({ params, query }) => ({ value: await client.steps(params.task, query) }),
     async result(request) {
       const { task } = request.params;

@@ -58,7 +58,7 @@ function Tiles(): ReactNode {
     ["Waiting for a person", tasks.input_required],
     ["Open questions", asks],
     ["Operators online", `${operators.connected} of ${operators.joined}`],
-    ["Left alone", parked.length],
+    ["Cannot go on here", parked.length],
   ] as const;
   return (
     <div className="tiles">

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 
 import type { GoalReport, GoalView } from "../../../../src/client/index.ts";
 import { Card } from "../../ui/controls.tsx";
-import { Words } from "../../ui/outside-text.tsx";
+import { Sentence } from "../../ui/outside-text.tsx";
 import { StateMark } from "../../ui/state-mark.tsx";
 
 export function Criteria({
@@ -37,7 +37,7 @@ export function Criteria({
               <StateMark state={criterion.state} bare />
               <div className="col tightest grow">
                 <span>
-                  <Words text={criterion.text} />
+                  <Sentence text={criterion.text} />
                 </span>
                 <span className="tiny faint">
                   {criterion.from === "person"
@@ -69,7 +69,7 @@ export function ProofLink({
     <button type="button" className="proof" onClick={() => onEvidence(proof.id)}>
       <StateMark state={proof.verdict} bare />
       <span className="grow">
-        <Words text={proof.text} />
+        <Sentence text={proof.text} />
       </span>
     </button>
   );

@@ -8,7 +8,7 @@ import { TuttiError } from "../../../../src/client/index.ts";
 import { useConnection } from "../../api/connection.tsx";
 import { duration } from "../../format/show-time.ts";
 import { Dialog, Facts, TimeAgo } from "../../ui/controls.tsx";
-import { OutputBlock, Words } from "../../ui/outside-text.tsx";
+import { OutputBlock, Sentence, Words } from "../../ui/outside-text.tsx";
 import { StateMark } from "../../ui/state-mark.tsx";
 import { Pending } from "../problem-pages.tsx";
 import { ReviewEnvelope } from "../review-envelope.tsx";
@@ -49,7 +49,7 @@ export function EvidenceDialog({
                 <Words text={found.fact.argv.join(" ")} />
               </code>
               <p className="small">
-                <Words text={found.fact.reason} />
+                <Sentence text={found.fact.reason} />
               </p>
               <Facts
                 rows={[

@@ -68,10 +68,11 @@ export function GoalGraph({
   useEffect(() => states.set(tree.tasks, links, workers), [states, tree, links, workers]);
   // A changed state of a link replaces the links, and leaves the shape as it is.
   const shape = `${goal.plan.length} ${goal.links.length} ${tree.shape}`;
-  const { nodes, edges } = useMemo(() => {
+  const { nodes, edges, height } = useMemo(() => {
     const boxes = goalGraphTasks(goal, tree.tasks);
     const layout = layOutTasks(boxes);
     return {
+      height: layout.height,
       nodes: boxes.map((box): BoxNode => {
         const { x = 0, y = 0 } = layout.places.get(box.id) ?? {};
         return { id: box.id, type: "task", position: { x, y }, data: { box }, ...fixedSize };
@@ -88,7 +89,9 @@ export function GoalGraph({
   const open = useCallback((task: TaskId) => void navigate({ to: "/tasks/$task", params: { task } }), [navigate]);
   return (
     <StatesContext value={states}>
-      <Canvas key={`${goal.id} ${nodes.length === 0 ? 0 : 1}`} nodes={nodes} edges={edges} onOpen={open} />
+      <div className="canvas" style={{ height: Math.min(560, Math.max(260, height + 140)) }}>
+        <Canvas key={`${goal.id} ${nodes.length === 0 ? 0 : 1}`} nodes={nodes} edges={edges} onOpen={open} />
+      </div>
     </StatesContext>
   );
 }
@@ -164,7 +167,7 @@ const TaskBox = memo(function TaskBox({ data: { box } }: NodeProps<BoxNode>): Re
       <div className="row spread tiny faint num">
         <span className="clip">{task === undefined ? "not begun" : (task.worker ?? worker ?? task.runner)}</span>
         {task === undefined ? null : (
-          <span>
+          <span className="box-numbers">
             <Elapsed task={task} /> ·{" "}
             {task.money_micro_usd > 0 ? money(task.money_micro_usd) : `${count(task.tokens)} tok`}
           </span>

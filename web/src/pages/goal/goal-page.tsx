@@ -6,8 +6,9 @@ import { type ReactNode, useMemo, useState } from "react";
 import type { GoalReport, GoalView, TaskId } from "../../../../src/client/index.ts";
 import { useConnection } from "../../api/connection.tsx";
 import { useAsks, useGoal, useReport, useTree } from "../../api/queries.ts";
+import { useBudget } from "../../api/task-queries.ts";
 import { attempt } from "../../api/toasts.tsx";
-import { count, duration, money, plural } from "../../format/show-time.ts";
+import { duration, plural } from "../../format/show-time.ts";
 import { isEnded } from "../../live/fold-goal-view.ts";
 import { type LiveTree, workerName } from "../../live/fold-tasks.ts";
 import { AskCard } from "../../ui/ask-card.tsx";
@@ -17,7 +18,7 @@ import { StateMark } from "../../ui/state-mark.tsx";
 import { Pending } from "../problem-pages.tsx";
 import { Running } from "../running.tsx";
 import { Criteria } from "./criteria.tsx";
-import { UseBar } from "../../ui/use-bar.tsx";
+import { TreeBars } from "../../ui/budget-bars.tsx";
 import { EvidenceDialog } from "./evidence-dialog.tsx";
 import { FollowUp } from "./follow-up.tsx";
 import { GoalGraph } from "./goal-graph.tsx";
@@ -38,6 +39,7 @@ export function GoalPage(): ReactNode {
   const goal = useGoal(id);
   const tree = useTree(goal.data?.task);
   const report = useReport(id, goal.data?.updated_at);
+  const budget = useBudget(goal.data?.task, goal.data !== undefined && !isEnded(goal.data.status)).data;
   // Routes that were decided before this page was opened stand in the report.
   const workers = useMemo(() => workersIn(report.data), [report.data]);
   if (goal.data === undefined) return <Pending error={goal.error} />;
@@ -58,13 +60,17 @@ export function GoalPage(): ReactNode {
               {tree.data === undefined ? (
                 <Pending error={tree.error} />
               ) : goal.data.plan.length === 0 && tree.data.tasks.size <= 1 ? (
-                <p className="empty">The manager is making a plan. Its tasks appear here.</p>
+                <p className="empty">
+                  {goal.data.status === "blocked"
+                    ? "Nothing is begun before you have answered. The tasks of the plan appear here then."
+                    : "The manager is making a plan. Its tasks appear here."}
+                </p>
               ) : (
                 <GoalGraph goal={goal.data} tree={tree.data} workers={workers} />
               )}
             </div>
           ) : view === "tasks" ? (
-            <GoalTasks goal={goal.data} tree={tree.data} />
+            <GoalTasks goal={goal.data} tree={tree.data} workers={workers} />
           ) : report.data === undefined ? (
             <Pending error={report.error} />
           ) : (
@@ -75,14 +81,16 @@ export function GoalPage(): ReactNode {
           <Criteria goal={goal.data} report={report.data} onEvidence={show} />
           <Card title="Use">
             <div className="col">
-              <UseBar
-                label="Money"
-                value={tree.data?.money_micro_usd ?? 0}
-                of={goal.data.budget.money_micro_usd}
-                show={money}
-              />
-              <UseBar label="Tokens" value={tree.data?.tokens ?? 0} of={goal.data.budget.tokens} show={count} />
-              <UseBar label="Tasks" value={tree.data?.tasks.size ?? 0} of={goal.data.budget.tasks} show={String} />
+              {budget === undefined ? null : (
+                <TreeBars
+                  tree={budget.tree}
+                  used={{
+                    money: tree.data?.money_micro_usd ?? budget.tree.money_micro_usd.used,
+                    tokens: tree.data?.tokens ?? budget.tree.tokens.used,
+                    tasks: tree.data?.tasks.size ?? budget.tree.tasks.used,
+                  }}
+                />
+              )}
             </div>
           </Card>
           <FollowUp goal={goal.data} />
@@ -153,7 +161,7 @@ function GoalAsks({ task }: { readonly task: string }): ReactNode {
   return (
     <Card title="Needs you" end={<span className="count needs">{asks.length}</span>} flush>
       {asks.slice(0, 10).map((ask) => (
-        <AskCard key={ask.id} ask={ask} />
+        <AskCard key={ask.id} ask={ask} showsGoal={false} />
       ))}
     </Card>
   );

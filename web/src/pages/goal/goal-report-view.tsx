@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 import type { GoalReport } from "../../../../src/client/index.ts";
 import { count, money, plural } from "../../format/show-time.ts";
 import { Card, Facts } from "../../ui/controls.tsx";
-import { Words } from "../../ui/outside-text.tsx";
+import { Sentence, Words } from "../../ui/outside-text.tsx";
 import { StateMark } from "../../ui/state-mark.tsx";
 import { ProofLink } from "./criteria.tsx";
 
@@ -22,7 +22,7 @@ export function GoalReportView({
       <Card title="Report" end={<StateMark state={report.status} />}>
         <div className="col">
           <p>
-            <Words text={report.reason} />
+            <Sentence text={report.reason} />
           </p>
           <Facts
             rows={[
@@ -45,7 +45,7 @@ export function GoalReportView({
           <ul className="col small">
             {report.not_proven.map((line) => (
               <li key={line} className="warn">
-                <Words text={line} />
+                <Sentence text={line} />
               </li>
             ))}
           </ul>
@@ -65,11 +65,11 @@ export function GoalReportView({
                   </Link>
                 )}{" "}
                 <span className="soft">
-                  <Words text={task.prompt} />
+                  <Sentence text={task.prompt} />
                 </span>
               </span>
               <span className="small soft">
-                <Words text={task.reason} />
+                <Sentence text={task.reason} />
               </span>
               {task.proof.map((proof) => (
                 <ProofLink key={proof.id} proof={proof} onEvidence={onEvidence} />
@@ -88,7 +88,7 @@ export function GoalReportView({
           <ul className="col small">
             {report.notes.map((note, index) => (
               <li key={index}>
-                <Words text={note} />
+                <Sentence text={note} />
               </li>
             ))}
           </ul>

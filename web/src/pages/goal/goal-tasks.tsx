@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, type ReactNode, useMemo, useRef } from "react";
 
-import type { GoalView } from "../../../../src/client/index.ts";
+import type { GoalView, TaskId } from "../../../../src/client/index.ts";
 import { count, duration, money } from "../../format/show-time.ts";
 import { type GraphBox, goalGraphTasks } from "../../graph/goal-graph-tasks.ts";
 import type { LiveTask, LiveTree } from "../../live/fold-tasks.ts";
@@ -13,7 +13,15 @@ import { StateMark } from "../../ui/state-mark.tsx";
 import { Running } from "../running.tsx";
 import { shownState } from "./goal-graph.tsx";
 
-export function GoalTasks({ goal, tree }: { readonly goal: GoalView; readonly tree: LiveTree | undefined }): ReactNode {
+export function GoalTasks({
+  goal,
+  tree,
+  workers,
+}: {
+  readonly goal: GoalView;
+  readonly tree: LiveTree | undefined;
+  readonly workers: ReadonlyMap<TaskId, string>;
+}): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   const shape = `${goal.plan.length} ${goal.links.length} ${tree?.shape ?? 0}`;
   // oxlint-disable-next-line react-hooks/exhaustive-deps -- the shape says when rows were added
@@ -22,7 +30,7 @@ export function GoalTasks({ goal, tree }: { readonly goal: GoalView; readonly tr
   const rows = useVirtualizer({
     count: boxes.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => 53,
+    estimateSize: () => 62,
     overscan: 12,
   });
   return (
@@ -37,6 +45,7 @@ export function GoalTasks({ goal, tree }: { readonly goal: GoalView; readonly tr
                 box={box}
                 task={box.task === undefined ? undefined : tree?.tasks.get(box.task)}
                 link={box.task === undefined ? undefined : links.get(box.task)}
+                routed={box.task === undefined ? undefined : workers.get(box.task)}
               />
             </div>
           );
@@ -50,11 +59,15 @@ const TaskRow = memo(function TaskRow({
   box,
   task,
   link,
+  routed,
 }: {
   readonly box: GraphBox;
   readonly task: LiveTask | undefined;
   readonly link: string | undefined;
+  /** Who the report says was chosen, where no event told it since the page was opened. */
+  readonly routed: string | undefined;
 }): ReactNode {
+  const worker = task?.worker ?? routed ?? task?.runner;
   const inner = (
     <>
       <StateMark state={shownState(task, link)} bare />
@@ -70,7 +83,7 @@ const TaskRow = memo(function TaskRow({
         <span className="tiny faint clip num">
           {task === undefined
             ? "not begun"
-            : `${task.worker ?? task.runner} · attempt ${task.attempt} · ${count(task.tokens)} tokens · ${money(task.money_micro_usd)}`}
+            : `${worker ?? ""} · attempt ${task.attempt} · ${count(task.tokens)} tokens · ${money(task.money_micro_usd)}`}
         </span>
       </span>
       <span className="tiny faint num">

@@ -19,7 +19,7 @@ import { PullRequestDialog } from "./pull-request-dialog.tsx";
 
 export function ChangesView({ task }: { readonly task: LiveTask }): ReactNode {
   const connection = useConnection();
-  const diff = useQuery(diffOptions(connection, task.id));
+  const diff = useQuery(diffOptions(connection, task));
   if (diff.data === undefined) {
     return diff.error === null ? (
       <p className="empty">Reading the changes…</p>
@@ -86,7 +86,10 @@ function Changes({
           {diff.branch === null ? null : <code>{diff.branch}</code>}
           <span className="faint">from {diff.base.slice(0, 10)}</span>
           {diff.uncommitted.length === 0 ? null : (
-            <span className="warn">{plural(diff.uncommitted.length, "file")} with work that is in no commit</span>
+            <span className="warn">
+              {plural(diff.uncommitted.length, "file")} with work that is in no commit
+              {diff.has_uncommitted ? ", shown as it is now; only commits are merged" : " and is not shown"}
+            </span>
           )}
           {diff.patch_cut ? <span className="warn">The patch is longer; only its beginning is here.</span> : null}
         </div>

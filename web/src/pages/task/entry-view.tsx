@@ -5,7 +5,7 @@ import { memo, type ReactNode, useState } from "react";
 import { duration } from "../../format/show-time.ts";
 import type { ToolEntry, TranscriptEntry } from "../../live/fold-transcript.ts";
 import { TimeAgo } from "../../ui/controls.tsx";
-import { OutputBlock, Prose, Words } from "../../ui/outside-text.tsx";
+import { OutputBlock, Prose, Said, Words } from "../../ui/outside-text.tsx";
 import { PatchLines } from "../../ui/patch-view.tsx";
 
 export const EntryView = memo(function EntryView({ entry }: { readonly entry: TranscriptEntry }): ReactNode {
@@ -20,14 +20,14 @@ export const EntryView = memo(function EntryView({ entry }: { readonly entry: Tr
       return (
         <div className={`entry entry-${entry.role}`}>
           <Head entry={entry} title={speaker(entry.role, entry.name)} />
-          <Prose text={entry.text} />
+          <Said text={entry.text} />
         </div>
       );
     case "thought":
       return (
         <div className="entry entry-thought">
           <Head entry={entry} title="Thought" />
-          <Prose text={entry.text} className="thought" />
+          <Said text={entry.text} className="thought" />
         </div>
       );
     case "tool":

@@ -1,43 +1,33 @@
 // The recorded events of a task as they are, one line each, opened on demand.
 
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, type ReactNode, useRef, useState } from "react";
+import { memo, type ReactNode, useState } from "react";
 
 import type { TaskEvent } from "../../../../src/client/index.ts";
 import type { Transcript } from "../../live/fold-transcript.ts";
+import { useOlder } from "../../api/task-queries.ts";
 import { Empty, TimeAgo } from "../../ui/controls.tsx";
+import { GrowingList } from "../../ui/growing-list.tsx";
 import { OutputBlock, Words } from "../../ui/outside-text.tsx";
 
 export function RawEvents({ transcript }: { readonly transcript: Transcript }): ReactNode {
   const { events } = transcript;
-  const scroller = useRef<HTMLDivElement>(null);
-  const rows = useVirtualizer({
-    count: events.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => 33,
-    overscan: 20,
-    getItemKey: (index) => events[index]?.seq ?? index,
-  });
+  const older = useOlder(transcript);
   if (events.length === 0) return <Empty title="No event was recorded yet" />;
   return (
-    <div className="card list" ref={scroller} tabIndex={0} role="region" aria-label="Raw events">
-      <div className="list-inner" style={{ height: rows.getTotalSize() }}>
-        {rows.getVirtualItems().map(({ index, start, key }) => {
+    <GrowingList
+      label="Raw events"
+      className="card list"
+      rows={{
+        count: events.length,
+        height: 33,
+        keyOf: (index) => String(events[index]?.seq ?? index),
+        draw: (index) => {
           const event = events[index];
-          return event === undefined ? null : (
-            <div
-              key={key}
-              ref={rows.measureElement}
-              data-index={index}
-              className="list-row"
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              <RawEvent event={event} />
-            </div>
-          );
-        })}
-      </div>
-    </div>
+          return event === undefined ? null : <RawEvent event={event} />;
+        },
+      }}
+      older={older}
+    />
   );
 }
 

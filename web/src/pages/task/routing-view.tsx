@@ -4,7 +4,6 @@ import { type ReactNode, useMemo } from "react";
 
 import type { TaskEvent } from "../../../../src/client/index.ts";
 import { Review } from "../../../../src/protocol/index.ts";
-import type { Transcript } from "../../live/fold-transcript.ts";
 import { workerName } from "../../live/fold-tasks.ts";
 import { Card, Empty, Facts, TimeAgo } from "../../ui/controls.tsx";
 import { OutputBlock, Words } from "../../ui/outside-text.tsx";
@@ -13,17 +12,15 @@ import { ReviewEnvelope, SentReview } from "../review-envelope.tsx";
 
 type Of<T extends TaskEvent["type"]> = Extract<TaskEvent, { type: T }>;
 
-export function RoutingView({ transcript }: { readonly transcript: Transcript }): ReactNode {
+export function RoutingView({ events }: { readonly events: readonly TaskEvent[] }): ReactNode {
   const { routes, moves, evidence, sent } = useMemo(() => {
-    const { events } = transcript;
     return {
       routes: events.filter((event): event is Of<"route.decided"> => event.type === "route.decided"),
       moves: events.filter((event): event is Of<"handoff.moved"> => event.type === "handoff.moved"),
       evidence: events.filter((event): event is Of<"evidence.added"> => event.type === "evidence.added"),
       sent: events.flatMap((event) => (event.type === "task.completed" ? reviewIn(event.data.content) : [])).at(0),
     };
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- events are added in place, and the version says so
-  }, [transcript.version]);
+  }, [events]);
   if (routes.length + moves.length + evidence.length === 0 && sent === undefined) {
     return (
       <Empty title="This task was not routed">

@@ -3,6 +3,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 
+import { useAsk, useAsks } from "../../api/queries.ts";
 import { useConnection } from "../../api/connection.tsx";
 import { attempt } from "../../api/toasts.tsx";
 import type { LiveTask } from "../../live/fold-tasks.ts";
@@ -11,7 +12,15 @@ import { MessageBox } from "../../ui/message-box.tsx";
 
 const person = { kind: "person", name: "dashboard" } as const;
 
+/** Whether a person stopped it: then the one question that it has open is whether to resume it. */
+function useIsStopped(task: LiveTask): boolean {
+  const ask = useAsks().data?.find((each) => each.task === task.id);
+  const details = useAsk(ask?.id).data?.details;
+  return typeof details === "object" && details !== null && "stopped" in details;
+}
+
 export function TaskActions({ task }: { readonly task: LiveTask }): ReactNode {
+  const stopped = useIsStopped(task);
   const { tutti } = useConnection();
   const navigate = useNavigate();
   const [asks, setAsks] = useState<"cancel" | "retry">();
@@ -25,7 +34,7 @@ export function TaskActions({ task }: { readonly task: LiveTask }): ReactNode {
   };
   return (
     <div className="row">
-      {open && task.status !== "pending" ? (
+      {open && task.status !== "pending" && !stopped ? (
         <button
           type="button"
           className="button tight"
@@ -39,7 +48,7 @@ export function TaskActions({ task }: { readonly task: LiveTask }): ReactNode {
           Stop
         </button>
       ) : null}
-      {task.status === "input_required" ? (
+      {stopped ? (
         <button
           type="button"
           className="button tight"

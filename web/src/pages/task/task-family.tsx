@@ -3,9 +3,9 @@
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 
+import type { TaskEvent } from "../../../../src/client/index.ts";
 import { count, money, plural } from "../../format/show-time.ts";
 import type { LiveTask, LiveTree } from "../../live/fold-tasks.ts";
-import type { Transcript } from "../../live/fold-transcript.ts";
 import { Card, Empty, TimeAgo } from "../../ui/controls.tsx";
 import { Words } from "../../ui/outside-text.tsx";
 import { StateMark } from "../../ui/state-mark.tsx";
@@ -15,15 +15,14 @@ const mostShown = 500;
 export function TaskFamily({
   tree,
   task,
-  transcript,
+  events,
 }: {
   readonly tree: LiveTree;
   readonly task: LiveTask;
-  readonly transcript: Transcript;
+  readonly events: readonly TaskEvent[];
 }): ReactNode {
   const below = [...tree.tasks.values()].filter(({ parent }) => parent === task.id);
-  // oxlint-disable-next-line react-hooks/exhaustive-deps -- events are added in place, and the version says so
-  const ends = useMemo(() => attemptEnds(transcript), [transcript.version]);
+  const ends = useMemo(() => attemptEnds(events), [events]);
   return (
     <div className="col loose">
       <Card title={plural(task.attempt, "attempt")} flush>
@@ -66,9 +65,9 @@ export function TaskFamily({
   );
 }
 
-function attemptEnds({
-  events,
-}: Transcript): ReadonlyMap<number, { readonly outcome: string; readonly reason: string }> {
+function attemptEnds(
+  events: readonly TaskEvent[],
+): ReadonlyMap<number, { readonly outcome: string; readonly reason: string }> {
   return new Map(
     events.flatMap((event) => (event.type === "attempt.ended" ? [[event.attempt ?? 1, event.data] as const] : [])),
   );

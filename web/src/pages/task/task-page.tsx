@@ -4,8 +4,9 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { ReactNode } from "react";
 
 import type { TaskEvent } from "../../../../src/client/index.ts";
-import { useAsks, useTranscript, useTree } from "../../api/queries.ts";
-import { count, duration, money } from "../../format/show-time.ts";
+import { useAsks, useGoal, useTree } from "../../api/queries.ts";
+import { useDecisions, useTranscript } from "../../api/task-queries.ts";
+import { count, duration, money, plural } from "../../format/show-time.ts";
 import { type LiveTask, workerName } from "../../live/fold-tasks.ts";
 import { AskCard } from "../../ui/ask-card.tsx";
 import { Card, Tabs, TimeAgo } from "../../ui/controls.tsx";
@@ -38,13 +39,14 @@ export function TaskPage(): ReactNode {
   const navigate = useNavigate();
   const tree = useTree(id);
   const transcript = useTranscript(id);
+  const decisions = useDecisions(id);
   const task = tree.data?.tasks.get(id);
   if (tree.data === undefined || task === undefined) return <Pending error={tree.error} />;
   const view: View = views.find((each) => each.id === search.view)?.id ?? "transcript";
-  const prompt = promptOf(task, transcript.data?.entries);
+  const prompt = promptOf(task, decisions.data);
   return (
     <div className="page">
-      <TaskHead task={task} prompt={prompt} worker={workerOf(transcript.data?.events)} />
+      <TaskHead task={task} prompt={prompt} worker={workerOf(decisions.data)} />
       <TaskBudget task={task} />
       <TaskAsks task={id} />
       <div className="col loose">
@@ -54,8 +56,8 @@ export function TaskPage(): ReactNode {
           onChoose={(next) => void navigate({ to: "/tasks/$task", params: { task: id }, search: { view: next } })}
           label="Parts of the task"
         />
-        {transcript.data === undefined ? (
-          <Pending error={transcript.error} />
+        {transcript.data === undefined || decisions.data === undefined ? (
+          <Pending error={transcript.error ?? decisions.error} />
         ) : view === "transcript" ? (
           <>
             <TranscriptView key={id} transcript={transcript.data} open={task.ended_at === null} />
@@ -66,9 +68,9 @@ export function TaskPage(): ReactNode {
         ) : view === "steps" ? (
           <StepsView transcript={transcript.data} />
         ) : view === "routing" ? (
-          <RoutingView transcript={transcript.data} />
+          <RoutingView events={decisions.data} />
         ) : view === "family" ? (
-          <TaskFamily tree={tree.data} task={task} transcript={transcript.data} />
+          <TaskFamily tree={tree.data} task={task} events={decisions.data} />
         ) : (
           <RawEvents transcript={transcript.data} />
         )}
@@ -77,12 +79,13 @@ export function TaskPage(): ReactNode {
   );
 }
 
-function promptOf(task: LiveTask, entries: readonly { readonly kind: string }[] | undefined): string {
+function promptOf(task: LiveTask, events: readonly TaskEvent[] = []): string {
   if (task.prompt !== undefined) return task.prompt;
-  const first = entries?.find((entry): entry is { kind: "note"; title: string; text: string } => {
-    return entry.kind === "note" && "title" in entry && (entry.title === "Task" || entry.title === "Goal");
-  });
-  return first?.text ?? "";
+  for (const event of events) {
+    if (event.type === "task.created" && event.data.prompt !== undefined) return event.data.prompt;
+    if (event.type === "goal.created") return event.data.goal.text;
+  }
+  return "";
 }
 
 /** The newest route of the task. */
@@ -102,15 +105,10 @@ function TaskHead({
 }): ReactNode {
   return (
     <header className="page-head">
+      <Above task={task} />
       <div className="row folding">
         <StateMark state={task.status} />
         <span className="mono tiny faint">{task.id}</span>
-        {task.parent === null ? null : (
-          <Link to="/tasks/$task" params={{ task: task.root }} className="tiny">
-            root task
-          </Link>
-        )}
-        <GoalOf root={task.root} />
         <span className="grow" />
         <TaskActions task={task} />
       </div>
@@ -118,7 +116,7 @@ function TaskHead({
         <Words text={prompt === "" ? task.agent : prompt} />
       </h1>
       <p className="small soft num">
-        {task.agent} · {worker ?? task.worker ?? task.runner} · attempt {task.attempt} · {task.steps} steps ·{" "}
+        {task.agent} · {worker ?? task.worker ?? task.runner} · attempt {task.attempt} · {plural(task.steps, "step")} ·{" "}
         {count(task.tokens)} tokens · {money(task.money_micro_usd)} ·{" "}
         {task.ended_at === null ? <Running since={task.created_at} /> : duration(task.ended_at - task.created_at)} ·
         began <TimeAgo at={task.created_at} />
@@ -127,13 +125,34 @@ function TaskHead({
   );
 }
 
-function GoalOf({ root }: { readonly root: string }): ReactNode {
-  const goal = goalOf(useTree(root).data);
-  if (goal === undefined) return null;
+/** The way from the goal, or the root of the tree, down to the task. */
+function Above({ task }: { readonly task: LiveTask }): ReactNode {
+  const tree = useTree(task.root).data;
+  const goal = goalOf(tree);
+  const title = useGoal(goal).data?.text;
+  if (tree === undefined || (task.parent === null && goal === undefined)) return null;
+  const between: LiveTask[] = [];
+  for (let at = tree.tasks.get(task.parent ?? ""); at !== undefined && at.parent !== null;) {
+    between.unshift(at);
+    at = tree.tasks.get(at.parent);
+  }
   return (
-    <Link to="/goals/$goal" params={{ goal }} className="tiny">
-      goal
-    </Link>
+    <nav className="way small" aria-label="Above this task">
+      {goal === undefined ? (
+        <Link to="/tasks/$task" params={{ task: task.root }}>
+          {tree.tasks.get(tree.root)?.agent ?? "the task above"}
+        </Link>
+      ) : (
+        <Link to="/goals/$goal" params={{ goal }} className="clip">
+          <Words text={title ?? "goal"} />
+        </Link>
+      )}
+      {between.map(({ id, agent }) => (
+        <Link key={id} to="/tasks/$task" params={{ task: id }}>
+          <Words text={agent} />
+        </Link>
+      ))}
+    </nav>
   );
 }
 
@@ -143,7 +162,7 @@ function TaskAsks({ task }: { readonly task: string }): ReactNode {
   return (
     <Card title="Needs you" flush>
       {asks.map((ask) => (
-        <AskCard key={ask.id} ask={ask} />
+        <AskCard key={ask.id} ask={ask} showsGoal={false} />
       ))}
     </Card>
   );

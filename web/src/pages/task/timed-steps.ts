@@ -3,6 +3,8 @@
 import type { TaskEvent } from "../../../../src/client/index.ts";
 
 export interface TimedStep {
+  /** Of the event that tells its outcome. */
+  readonly seq: number;
   readonly key: string;
   readonly from: number;
   readonly to: number;
@@ -25,10 +27,19 @@ export function timedSteps(events: readonly TaskEvent[]): readonly TimedStep[] {
     const attempt = event.attempt ?? 1;
     if (event.type === "step.finished") {
       const { key, outcome, tokens, money_micro_usd: money } = event.data;
-      steps.push({ key, from, to: event.at, outcome, tokens, money, attempt });
+      steps.push({ seq: event.seq, key, from, to: event.at, outcome, tokens, money, attempt });
     } else if (event.type === "message.added" && event.data.step !== undefined) {
       const { key, tokens, money_micro_usd } = event.data.step;
-      steps.push({ key, from, to: event.at, outcome: "ok", tokens, money: money_micro_usd ?? 0, attempt });
+      steps.push({
+        seq: event.seq,
+        key,
+        from,
+        to: event.at,
+        outcome: "ok",
+        tokens,
+        money: money_micro_usd ?? 0,
+        attempt,
+      });
     }
   }
   return steps;

@@ -1,12 +1,13 @@
-// The transcript of a task: only the entries in view are drawn, and the newest stay in view while the reader is at the end.
+// The transcript of a task from its end back, and below it the text that the session is writing at this moment.
 
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 
 import type { Transcript } from "../../live/fold-transcript.ts";
 import { useConnection } from "../../api/connection.tsx";
+import { useOlder } from "../../api/task-queries.ts";
 import { Empty } from "../../ui/controls.tsx";
-import { Prose } from "../../ui/outside-text.tsx";
+import { GrowingList } from "../../ui/growing-list.tsx";
+import { Prose, Said } from "../../ui/outside-text.tsx";
 import { EntryView } from "./entry-view.tsx";
 import { useLiveTexts } from "./live-texts.ts";
 
@@ -16,6 +17,16 @@ function linkedSeq(): number | undefined {
   return found === null ? undefined : Number(found[1]);
 }
 
+function useLinkedSeq(): number | undefined {
+  const [linked, setLinked] = useState(linkedSeq);
+  useEffect(() => {
+    const look = (): void => setLinked(linkedSeq());
+    window.addEventListener("hashchange", look);
+    return () => window.removeEventListener("hashchange", look);
+  }, []);
+  return linked;
+}
+
 export function TranscriptView({
   transcript,
   open,
@@ -23,31 +34,18 @@ export function TranscriptView({
   readonly transcript: Transcript;
   readonly open: boolean;
 }): ReactNode {
-  const { entries, task } = transcript;
+  const { entries, events, task, hasOlder } = transcript;
   const { feed } = useConnection();
-  const scroller = useRef<HTMLDivElement>(null);
-  const atEnd = useRef(linkedSeq() === undefined);
-  const [linked] = useState(linkedSeq);
-  const live = useLiveTexts(feed, task, transcript.events.length);
-  const rows = useVirtualizer({
-    count: entries.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => 64,
-    overscan: 8,
-    getItemKey: (index) => (entries[index]?.seq === undefined ? index : `${entries[index].seq}.${index}`),
-  });
-  const total = rows.getTotalSize();
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    if (element !== null && atEnd.current) element.scrollTop = element.scrollHeight;
-  }, [total, live]);
+  const older = useOlder(transcript);
+  const linked = useLinkedSeq();
+  const live = useLiveTexts(feed, task, events.length);
+  const isRead = linked === undefined || !hasOlder || (events[0]?.seq ?? 0) <= linked;
+  // What the address names may be further back than what was read.
   useEffect(() => {
-    if (linked === undefined) return;
-    const place = entries.findIndex(({ seq }) => seq >= linked);
-    if (place >= 0) rows.scrollToIndex(place, { align: "center" });
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only when the page is opened
-  }, []);
-  if (entries.length === 0 && live.length === 0) {
+    if (!isRead && !older.isLoading) older.load();
+  }, [isRead, older]);
+  const found = linked === undefined || !isRead ? -1 : entries.findIndex(({ seq }) => seq >= linked);
+  if (entries.length === 0 && live.length === 0 && !hasOlder) {
     return (
       <div className="card">
         <Empty title="Nothing was said yet">
@@ -59,44 +57,37 @@ export function TranscriptView({
     );
   }
   return (
-    <div
+    <GrowingList
+      // Another address is another place to begin at.
+      key={linked}
+      label="Transcript"
       className="card transcript"
-      ref={scroller}
-      role="log"
-      aria-label="Transcript"
-      aria-live="off"
-      tabIndex={0}
-      onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
-        atEnd.current = scrollHeight - scrollTop - clientHeight < 48;
-      }}
-    >
-      <div className="list-inner" style={{ height: total }}>
-        {rows.getVirtualItems().map(({ index, start, key }) => {
+      isLog
+      rows={{
+        count: entries.length,
+        height: 64,
+        keyOf: (index) => `${entries[index]?.seq ?? 0}.${entries[index]?.part ?? 0}`,
+        draw: (index) => {
           const entry = entries[index];
-          if (entry === undefined) return null;
-          return (
-            <div
-              key={key}
-              ref={rows.measureElement}
-              data-index={index}
-              className={`list-row ${entry.seq === linked ? "linked" : ""}`}
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              <EntryView entry={entry} />
-            </div>
-          );
-        })}
-      </div>
-      {live.map(({ id, channel, text }) => (
+          return entry === undefined ? null : <EntryView entry={entry} />;
+        },
+      }}
+      older={older}
+      linked={linked === undefined ? undefined : { index: found < 0 ? undefined : found }}
+      after={live.map(({ id, channel, text }) => (
         <div key={id} className={`entry live live-${channel}`}>
           <div className="entry-head">
             <span className="label">
               {channel === "reasoning" ? "Thinking" : channel === "output" ? "Output" : "Writing"}
             </span>
           </div>
-          <Prose text={text.slice(-8_000)} className={channel === "text" ? "" : "soft mono small"} />
+          {channel === "text" ? (
+            <Said text={text.slice(-8_000)} />
+          ) : (
+            <Prose text={text.slice(-8_000)} className="soft mono small" />
+          )}
         </div>
       ))}
-    </div>
+    />
   );
 }

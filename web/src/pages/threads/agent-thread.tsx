@@ -11,7 +11,7 @@ import { attempt } from "../../api/toasts.tsx";
 import { AskCard } from "../../ui/ask-card.tsx";
 import { Card, TimeAgo } from "../../ui/controls.tsx";
 import { MessageBox } from "../../ui/message-box.tsx";
-import { Prose, Words } from "../../ui/outside-text.tsx";
+import { Said, Words } from "../../ui/outside-text.tsx";
 import { StateMark } from "../../ui/state-mark.tsx";
 import { Pending } from "../problem-pages.tsx";
 import { saidText } from "./said-text.ts";
@@ -63,7 +63,7 @@ export function AgentThread({ thread }: { readonly thread: Threads["threads"][nu
             const text = saidText(message);
             return text === "" ? null : (
               <div key={index} className={`bubble ${message.role === "user" ? "mine" : ""}`}>
-                <Prose text={text} />
+                <Said text={text} />
                 <div className="tiny soft">
                   <Link to="/tasks/$task" params={{ task }}>
                     <TimeAgo at={message.created_at} />

@@ -5,13 +5,14 @@ import { type ReactNode, useEffect, useRef } from "react";
 
 import type { ConversationView, TaskId } from "../../../../src/client/index.ts";
 import { useConnection } from "../../api/connection.tsx";
-import { useAsks, useTranscript } from "../../api/queries.ts";
+import { useAsks } from "../../api/queries.ts";
+import { useTranscript } from "../../api/task-queries.ts";
 import { attempt } from "../../api/toasts.tsx";
 import { money } from "../../format/show-time.ts";
 import { AskCard } from "../../ui/ask-card.tsx";
 import { Card, TimeAgo } from "../../ui/controls.tsx";
 import { MessageBox } from "../../ui/message-box.tsx";
-import { Prose } from "../../ui/outside-text.tsx";
+import { Prose, Said } from "../../ui/outside-text.tsx";
 import { Pending } from "../problem-pages.tsx";
 
 const person = { kind: "person", name: "dashboard" } as const;
@@ -67,7 +68,7 @@ function Turn({ turn }: { readonly turn: ConversationView["turns"][number] }): R
         </div>
       </div>
       <div className="bubble">
-        {turn.reply === null ? <span className="soft">…</span> : <Prose text={turn.reply} />}
+        {turn.reply === null ? <span className="soft">…</span> : <Said text={turn.reply} />}
         {turn.outcome === null || turn.outcome.actions.length === 0 ? null : (
           <div className="row folding tiny">
             {turn.outcome.actions.map((action, index) => (
