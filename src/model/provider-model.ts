@@ -15,7 +15,7 @@ import { requestReply } from "./provider-request.ts";
 import { longestReply } from "./model-limits.ts";
 import { outputLimitIn } from "./output-refusal.ts";
 import { isOwnServer } from "./own-server.ts";
-import { pacingOf } from "./pacing.ts";
+import { type Pacing, pacingOf } from "./pacing.ts";
 import type { Fetch } from "./provider-fetch.ts";
 import { costOf, type TokenCounts } from "./prices.ts";
 import { type Prompt, promptOf } from "./prompt.ts";
@@ -40,6 +40,11 @@ const maxAdaptations = 2;
 const firstPauseMs = 500;
 const longestPauseMs = 20_000;
 
+interface Way {
+  readonly lane: Lane;
+  readonly pacing: Pacing;
+}
+
 /** All calls of a process must go through one caller, so that they share their lanes. */
 export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
   const load = providerLoader(fetch);
@@ -51,18 +56,24 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
   const readContext = contextReader({ clock, fetch });
   /** Models about whose context a person was warned. */
   const warned = new Set<string>();
-  const laneOf = (provider: ResolvedProvider): Lane => {
+  /** What was found out about a provider that stays the same object, as that of a program's own model does. */
+  const ways = new WeakMap<ResolvedProvider, Way>();
+  const wayTo = (provider: ResolvedProvider): Way => {
+    const known = ways.get(provider);
+    if (known !== undefined) return known;
     const key = laneKey(provider);
-    const { concurrency: maxCalls, maxWaitMs } = pacingOf(provider);
+    const pacing = pacingOf(provider);
+    const { concurrency: maxCalls, maxWaitMs } = pacing;
     const lane = lanes.get(key) ?? openLane({ clock, maxCalls, maxWaitMs, name: provider.name, random });
     lanes.set(key, lane);
-    return lane;
+    ways.set(provider, { lane, pacing });
+    return { lane, pacing };
   };
 
   return async (model, request, options) => {
     requireKey(model.provider);
     const { signal } = options;
-    const lane = laneOf(model.provider);
+    const { lane, pacing } = wayTo(model.provider);
     const language = model.language ?? (await load(model));
     let policy = reasoningPolicy(model, learned.get(model.name));
     const without = refused.get(model.name) ?? new Set<Setting>();
@@ -81,7 +92,6 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
       return maxOutputTokens <= room ? made : { ...made, call: { ...made.call, maxOutputTokens: room } };
     };
     let prompt = promptWith(policy);
-    const pacing = pacingOf(model.provider);
     const counts = { throttled: 0, transient: 0, final: 0 };
     const lost: LostTokens = { input: 0, output: 0 };
     let adaptations = 0;
@@ -115,7 +125,7 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
         keepState: request.format !== "fenced",
         keepReasoning: policy !== "never",
         prefix: prompt.prefix,
-        usedIds: idsIn(request),
+        usedIds: () => idsIn(request),
         progress,
       };
       try {

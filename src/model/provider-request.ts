@@ -47,12 +47,15 @@ export async function requestReply(request: ProviderRequest): Promise<CollectedR
   try {
     // The race ends the call even when the stream does not react to the abort.
     return await Promise.race([replied, aborted]);
+  } catch (thrown) {
+    // Whoever still works on the reply is told. One that came whole has nobody left to tell.
+    stop.abort(over);
+    throw thrown;
   } finally {
     totalTimer();
     silenceTimer();
     signal.removeEventListener("abort", onAbort);
     aborted.catch(() => undefined);
     replied.catch(() => undefined);
-    stop.abort(over);
   }
 }

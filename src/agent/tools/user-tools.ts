@@ -2,11 +2,12 @@
 
 import { z } from "zod";
 
+import { jsonCopy } from "../../core/json-copy.ts";
 import { Effect } from "../../protocol/invocation/approval-policy.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import { describeIssue, describeIssues, issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
 import type { PreparedCall, StepTool, StepToolContext } from "./tool.ts";
-import type { StandardIssue, StandardResult, StandardSchema, ToolDefinition } from "./define-tool.ts";
+import type { StandardIssue, StandardResult, StandardSchema, ToolDefinition, UserToolContext } from "./define-tool.ts";
 
 const defaultMs = 60_000;
 const longestMs = 60 * 60_000;
@@ -116,7 +117,7 @@ export function userTool(definition: Callable, parameters: Record<string, unknow
 /** Never confined: the project's own code may reach outside of the task's folders. */
 function prepareCall(definition: Callable, input: unknown): PreparedCall<StepToolContext> {
   const effect = { effects: definition.effects, confined: false };
-  const call = (value: unknown, context: StepToolContext): Promise<unknown> => runTool(definition, value, context);
+  const call = (value: unknown, context: StepToolContext): unknown => runTool(definition, value, context);
   let checked: StandardResult<unknown> | Promise<StandardResult<unknown>>;
   try {
     checked = definition.input["~standard"].validate(input);
@@ -146,31 +147,68 @@ function prepareCall(definition: Callable, input: unknown): PreparedCall<StepToo
   };
 }
 
-async function runTool(definition: Callable, input: unknown, { step, rights }: StepToolContext): Promise<unknown> {
-  const { label, timeout_ms } = definition;
-  const limit = new AbortController();
-  const late = new TuttiError("deadline", `${label} took longer than its ${timeout_ms} ms`, {
-    retry: "unknown",
-  });
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(late);
-      limit.abort(late);
-    }, timeout_ms);
-  });
-  try {
-    const signal = AbortSignal.any([step.signal, limit.signal]);
-    const progress = (text: string): void => step.live("output", text);
-    const running = (async () => definition.run(input, { signal, key: step.key, roots: rights.roots, progress }))();
-    const outcome = await Promise.race([running, over]);
-    return typeof outcome === "string" ? outcome : JSON.parse(JSON.stringify(outcome) ?? "null");
-  } catch (thrown) {
+/** A tool that answers at once costs neither a timer nor a promise; its signal is made when it looks at it. */
+function runTool(definition: Callable, input: unknown, { step, rights }: StepToolContext): unknown {
+  let limit: AbortController | undefined;
+  let signal: AbortSignal | undefined;
+  let late: TuttiError | undefined;
+  const context: UserToolContext = {
+    get signal() {
+      if (signal !== undefined) return signal;
+      limit = new AbortController();
+      if (late !== undefined) limit.abort(late);
+      return (signal = AbortSignal.any([step.signal, limit.signal]));
+    },
+    get key() {
+      return step.key;
+    },
+    roots: rights.roots,
+    progress: (text) => step.live("output", text),
+  };
+  const failed = (thrown: unknown): never => {
     if (thrown === late || step.signal.aborted) throw thrown;
-    throw new TuttiError("step_failed", `${label} failed: ${thrownMessage(thrown)}`, { cause: thrown });
-  } finally {
-    clearTimeout(timer);
+    throw new TuttiError("step_failed", `${definition.label} failed: ${thrownMessage(thrown)}`, { cause: thrown });
+  };
+  try {
+    const outcome = definition.run(input, context);
+    if (!isThenable(outcome)) return asJson(outcome);
+    const onLate = (): TuttiError => {
+      late = lateError(definition);
+      limit?.abort(late);
+      return late;
+    };
+    return inTime(outcome, definition.timeout_ms, onLate).then(asJson).catch(failed);
+  } catch (thrown) {
+    return failed(thrown);
   }
+}
+
+function lateError({ label, timeout_ms }: Callable): TuttiError {
+  return new TuttiError("deadline", `${label} took longer than its ${timeout_ms} ms`, { retry: "unknown" });
+}
+
+/** What the work resolves to; rejects with what `onLate` returns when that takes too long. */
+function inTime(work: PromiseLike<unknown>, timeoutMs: number, onLate: () => unknown): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(onLate()), timeoutMs);
+    const settled =
+      <T>(settle: (value: T) => void) =>
+      (value: T): void => {
+        clearTimeout(timer);
+        settle(value);
+      };
+    work.then(settled(resolve), settled(reject));
+  });
+}
+
+/** What JSON keeps of an outcome. */
+function asJson(outcome: unknown): unknown {
+  if (typeof outcome === "string") return outcome;
+  return jsonCopy(outcome) ?? JSON.parse(JSON.stringify(outcome) ?? "null");
+}
+
+function isThenable(outcome: unknown): outcome is PromiseLike<unknown> {
+  return typeof outcome === "object" && outcome !== null && "then" in outcome && isFunction(outcome.then);
 }
 
 export function readIssue({ message, path }: StandardIssue): ReadIssue {
