@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 
 import type { Usage } from "../protocol/task/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
+import type { CompleteMessage } from "../protocol/task/message.ts";
 import type { Clock } from "../ports.ts";
 import type { ModelCallOptions, ModelReply, ModelRequest } from "../model-port.ts";
 import { type CallFailure, readFailure } from "./call-failure.ts";
@@ -125,7 +126,7 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
         keepState: request.format !== "fenced",
         keepReasoning: policy !== "never",
         prefix: prompt.prefix,
-        usedIds: () => idsIn(request),
+        usedIds: () => callIds(request.messages),
         progress,
       };
       try {
@@ -281,12 +282,26 @@ function unknownCost({ provider, language }: ResolvedModel): number | null {
   return isOwnServer(provider) || language !== undefined ? 0 : null;
 }
 
-function idsIn({ messages }: ModelRequest): Set<string> {
-  const ids = new Set<string>();
-  for (const { parts } of messages) {
-    for (const part of parts) if (part.part_type === "tool_call") ids.add(part.data.tool_call_id);
+interface SeenCalls {
+  length: number;
+  /** The last message that was looked at. */
+  last: CompleteMessage | undefined;
+  readonly ids: Set<string>;
+}
+
+/** A conversation only grows, so each of its messages is looked at once. A shorter one is another list. */
+const seenCalls = new WeakMap<readonly CompleteMessage[], SeenCalls>();
+
+function callIds(messages: readonly CompleteMessage[]): ReadonlySet<string> {
+  const known = seenCalls.get(messages);
+  const isGrown = known !== undefined && known.length > 0 && messages[known.length - 1] === known.last;
+  const seen: SeenCalls = isGrown ? known : { length: 0, last: undefined, ids: new Set() };
+  for (; seen.length < messages.length; seen.length += 1) {
+    seen.last = messages[seen.length];
+    for (const part of seen.last?.parts ?? []) if (part.part_type === "tool_call") seen.ids.add(part.data.tool_call_id);
   }
-  return ids;
+  if (!isGrown) seenCalls.set(messages, seen);
+  return seen.ids;
 }
 
 function sleep(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
