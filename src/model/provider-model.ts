@@ -79,7 +79,7 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
     let policy = reasoningPolicy(model, learned.get(model.name));
     const without = refused.get(model.name) ?? new Set<Setting>();
     refused.set(model.name, without);
-    const loaded = await readContext(model, signal);
+    const loaded = model.language === undefined ? await readContext(model, signal) : undefined;
     if (loaded?.assumed === true && !warned.has(model.name)) options.onNotice?.(assumedText(model, loaded));
     if (loaded?.assumed === true) warned.add(model.name);
     const context =
