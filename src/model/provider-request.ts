@@ -21,22 +21,21 @@ export function requestReply(request: ProviderRequest): Promise<CollectedReply> 
   const { firstByteMs, idleMs, totalMs } = pacing;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    let ended: { readonly reason: unknown } | undefined;
-    // Made when the provider looks at it.
-    let controller: AbortController | undefined;
+    const controller = new AbortController();
+    let hasEnded = false;
     const end = (): void => {
+      hasEnded = true;
       totalTimer();
       silenceTimer();
       signal.removeEventListener("abort", onAbort);
     };
     /** Ends the call even when the stream does not react to the abort. */
     const fail = (reason: unknown): void => {
-      if (ended !== undefined) return;
-      ended = { reason };
+      if (hasEnded) return;
       end();
       reject(reason);
       // Whoever still works on the reply is told.
-      controller?.abort(reason);
+      controller.abort(reason);
     };
     const onAbort = (): void => fail(signal.reason);
     const timeOut = (what: string, ms: number, retry: "safe" | "unknown") => (): void => {
@@ -46,21 +45,14 @@ export function requestReply(request: ProviderRequest): Promise<CollectedReply> 
     const totalTimer = clock.timer(totalMs, timeOut("had not finished after", totalMs, "unknown"));
     let silenceTimer = clock.timer(firstByteMs, timeOut("sent nothing for", firstByteMs, "safe"));
     const onActivity = (): void => {
-      if (ended !== undefined) return;
+      if (hasEnded) return;
       silenceTimer();
       silenceTimer = clock.timer(idleMs, timeOut("fell silent for", idleMs, "safe"));
     };
     signal.addEventListener("abort", onAbort, { once: true });
-    const options: CallOptions = {
-      ...prompt,
-      get abortSignal() {
-        controller ??= new AbortController();
-        if (ended !== undefined) controller.abort(ended.reason);
-        return controller.signal;
-      },
-    };
+    const options: CallOptions = { ...prompt, abortSignal: controller.signal };
     streamed(language, options, { ...collect, onActivity }).then((reply) => {
-      if (ended !== undefined) return;
+      if (hasEnded) return;
       end();
       resolve(reply);
     }, fail);

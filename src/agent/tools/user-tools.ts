@@ -7,7 +7,7 @@ import { Effect } from "../../protocol/invocation/approval-policy.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import { describeIssue, describeIssues, issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
 import type { PreparedCall, StepTool, StepToolContext } from "./tool.ts";
-import type { StandardIssue, StandardResult, StandardSchema, ToolDefinition, UserToolContext } from "./define-tool.ts";
+import type { StandardIssue, StandardResult, StandardSchema, ToolDefinition } from "./define-tool.ts";
 
 const defaultMs = 60_000;
 const longestMs = 60 * 60_000;
@@ -147,37 +147,49 @@ function prepareCall(definition: Callable, input: unknown): PreparedCall<StepToo
   };
 }
 
-/** A tool that answers at once costs neither a timer nor a promise; its signal is made when it looks at it. */
+/** A tool that answers at once costs neither a timer nor a promise. */
 function runTool(definition: Callable, input: unknown, { step, rights }: StepToolContext): unknown {
-  let limit: AbortController | undefined;
-  let signal: AbortSignal | undefined;
+  const { signal } = step;
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(signal.reason);
   let late: TuttiError | undefined;
-  const context: UserToolContext = {
-    get signal() {
-      if (signal !== undefined) return signal;
-      limit = new AbortController();
-      if (late !== undefined) limit.abort(late);
-      return (signal = AbortSignal.any([step.signal, limit.signal]));
-    },
-    get key() {
-      return step.key;
-    },
-    roots: rights.roots,
-    progress: (text) => step.live("output", text),
+  let timer: NodeJS.Timeout | undefined;
+  const ended = (): void => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
   };
   const failed = (thrown: unknown): never => {
-    if (thrown === late || step.signal.aborted) throw thrown;
+    ended();
+    if (thrown === late || signal.aborted) throw thrown;
     throw new TuttiError("step_failed", `${definition.label} failed: ${thrownMessage(thrown)}`, { cause: thrown });
   };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
   try {
-    const outcome = definition.run(input, context);
-    if (!isThenable(outcome)) return asJson(outcome);
-    const onLate = (): TuttiError => {
-      late = lateError(definition);
-      limit?.abort(late);
-      return late;
-    };
-    return inTime(outcome, definition.timeout_ms, onLate).then(asJson).catch(failed);
+    const outcome = definition.run(input, {
+      signal: controller.signal,
+      key: step.key,
+      roots: rights.roots,
+      progress: (text) => step.live("output", text),
+    });
+    if (!isThenable(outcome)) {
+      ended();
+      return asJson(outcome);
+    }
+    const over = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        late = lateError(definition);
+        reject(late);
+        controller.abort(late);
+      }, definition.timeout_ms);
+    });
+    return Promise.race([outcome, over])
+      .then((given) => {
+        const kept = asJson(given);
+        ended();
+        return kept;
+      })
+      .catch(failed);
   } catch (thrown) {
     return failed(thrown);
   }
@@ -185,20 +197,6 @@ function runTool(definition: Callable, input: unknown, { step, rights }: StepToo
 
 function lateError({ label, timeout_ms }: Callable): TuttiError {
   return new TuttiError("deadline", `${label} took longer than its ${timeout_ms} ms`, { retry: "unknown" });
-}
-
-/** What the work resolves to; rejects with what `onLate` returns when that takes too long. */
-function inTime(work: PromiseLike<unknown>, timeoutMs: number, onLate: () => unknown): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(onLate()), timeoutMs);
-    const settled =
-      <T>(settle: (value: T) => void) =>
-      (value: T): void => {
-        clearTimeout(timer);
-        settle(value);
-      };
-    work.then(settled(resolve), settled(reject));
-  });
 }
 
 /** What JSON keeps of an outcome. */
