@@ -120,6 +120,7 @@ async function tryModel(call: ModelCall, key: string): Promise<RecordedReply> {
     {
       repeatable: true,
       schema: replySchema,
+      owned: true,
       // Enough to notice another conversation without reading all of it in every turn.
       input: `${request.model} ${request.agent} ${conversation.view.length}`,
       event: ({ raised_to, passed_on }) => ((raised_to ?? passed_on) === undefined ? "message.added" : "step.finished"),
