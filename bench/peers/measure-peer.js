@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { contentBytes } from "./work.js";
 
 /** The compilers of the engine need this many runs before a run costs the same as the one before; slow peers get less of them. */
-const warmUp = { runs: 2_000, ms: 6_000 };
-const measuredFor = { ms: 6_000 };
+const warmUp = { runs: 2_000, ms: 4_000 };
+const measuredFor = { ms: 3_000 };
 
 const [name, what = "runs", alone = "200", together = "2000"] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "tutti-peer-"));

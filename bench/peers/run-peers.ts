@@ -96,7 +96,7 @@ const place = values.folder ?? mkdtempSync(join(tmpdir(), "tutti-peers-"));
 const wanted = Object.entries(peers).filter(([name]) => values.only === undefined || values.only.includes(name));
 
 function run(command: string, args: readonly string[], { cwd, timeout }: { cwd: string; timeout: number }): string {
-  const ended = spawnSync(command, args, { cwd, encoding: "utf8", timeout, killSignal: "SIGKILL" });
+  const ended = spawnSync(command, args, { cwd, encoding: "utf8", timeout, killSignal: "SIGKILL", maxBuffer: 2 ** 28 });
   if (ended.status === 0) return ended.stdout;
   if (ended.error !== undefined && "code" in ended.error && ended.error.code === "ETIMEDOUT") {
     throw new Error(`\`${command} ${args[0] ?? ""}\` was stopped after ${timeout / 1_000} s`);
