@@ -45,6 +45,8 @@ export interface StepOptions<T> {
   /** May it run again when it was interrupted before its outcome was recorded? */
   readonly repeatable: boolean;
   readonly schema: Schema<T>;
+  /** The body made the outcome itself and nobody else has or changes any part of it, so the caller needs no copy. */
+  readonly owned?: true;
   /** What it is about to do; the same key with another input is an error. */
   readonly input?: unknown;
   readonly timeout?: number;

@@ -2,11 +2,14 @@
 import { createAgent, createNetwork, createTool, openai } from "@inngest/agent-kit";
 import { z } from "zod";
 
-import { callAt, answer, description, instructions, look } from "./work.js";
+import { answer, callAt, description, instructions, look, pause } from "./work.js";
 
-export async function open() {
+export async function open({ delayMs }) {
   globalThis.fetch = async (_url, { body }) => {
-    const call = callAt(JSON.parse(body).messages.filter(({ role }) => role === "tool").length);
+    const { messages, model: name } = JSON.parse(body);
+    const isChild = name === "child";
+    await pause(isChild ? delayMs : 0);
+    const call = isChild ? undefined : callAt(messages.filter(({ role }) => role === "tool").length);
     const message =
       call === undefined
         ? { role: "assistant", content: answer }
@@ -26,9 +29,12 @@ export async function open() {
     parameters: z.object({ turn: z.number() }),
     handler: async () => look(),
   });
-  const model = openai({ model: "bench", apiKey: "none", baseUrl: "http://127.0.0.1:9/v1" });
+  const modelNamed = (name) => openai({ model: name, apiKey: "none", baseUrl: "http://127.0.0.1:9/v1" });
+  const model = modelNamed("bench");
   const worker = createAgent({ name: "worker", system: instructions, tools: [looking], model });
+  const child = createAgent({ name: "child", system: instructions, model: modelNamed("child") });
   return {
+    child: () => child.run("go"),
     async run() {
       const network = createNetwork({
         name: "one",

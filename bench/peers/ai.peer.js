@@ -19,13 +19,7 @@ export async function open({ delayMs }) {
       });
       if (text !== answer) throw new Error(text);
     },
-    async children(count) {
-      const prompt = Array.from({ length: 20 }, () => ({ role: "tool", content: [] }));
-      const child = { ...slow, doGenerate: (options) => slow.doGenerate({ ...options, prompt }) };
-      await Promise.all(
-        Array.from({ length: count }, () => generateText({ model: child, system: instructions, prompt: "go" })),
-      );
-    },
+    child: () => generateText({ model: slow, system: instructions, prompt: "go" }),
     close: async () => undefined,
   };
 }

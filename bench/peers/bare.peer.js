@@ -1,8 +1,9 @@
 // The floor in memory: the loop alone, without any library.
-import { answer, callAt, look } from "./work.js";
+import { answer, callAt, look, pause } from "./work.js";
 
-export async function open() {
+export async function open({ delayMs }) {
   return {
+    child: () => pause(delayMs),
     async run() {
       const messages = [{ role: "user", content: "go" }];
       for (let reply = 0; ; reply += 1) {

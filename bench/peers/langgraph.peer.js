@@ -6,9 +6,13 @@ import { createReactAgent } from "@langchain/langgraph/prebuilt";
 import { join } from "node:path";
 import { z } from "zod";
 
-import { answer, callAt, description, instructions, look } from "./work.js";
+import { answer, callAt, description, instructions, look, pause } from "./work.js";
 
 class BenchModel extends BaseChatModel {
+  constructor({ delayMs }) {
+    super({});
+    this.delayMs = delayMs;
+  }
   _llmType() {
     return "bench";
   }
@@ -16,7 +20,9 @@ class BenchModel extends BaseChatModel {
     return this;
   }
   async _generate(messages) {
-    const call = callAt(messages.filter((message) => message.getType() === "tool").length);
+    await pause(this.delayMs ?? 0);
+    const results = messages.filter((message) => message.getType() === "tool").length;
+    const call = this.delayMs !== undefined ? undefined : callAt(results);
     const message =
       call === undefined
         ? new AIMessage(answer)
@@ -25,23 +31,22 @@ class BenchModel extends BaseChatModel {
   }
 }
 
-export async function open({ folder, durable }) {
+export async function open({ folder, durable, delayMs }) {
   const looking = tool(look, { name: "look", description, schema: z.object({ turn: z.number() }) });
   const saver = durable ? (await import("@langchain/langgraph-checkpoint-sqlite")).SqliteSaver : undefined;
   const checkpointer = saver?.fromConnString(join(folder, "langgraph.db"));
-  const agent = createReactAgent({
-    llm: new BenchModel({}),
-    tools: [looking],
-    prompt: instructions,
-    ...(checkpointer === undefined ? {} : { checkpointer }),
-  });
+  const saved = checkpointer === undefined ? {} : { checkpointer };
+  const agent = createReactAgent({ llm: new BenchModel({}), tools: [looking], prompt: instructions, ...saved });
+  const child = createReactAgent({ llm: new BenchModel({ delayMs }), tools: [], prompt: instructions, ...saved });
   let threads = 0;
+  const runWith = async (used) => {
+    const config = { recursionLimit: 50, configurable: { thread_id: `t${process.pid}-${(threads += 1)}` } };
+    const { messages } = await used.invoke({ messages: [{ role: "user", content: "go" }] }, config);
+    if (messages.at(-1).content !== answer) throw new Error(String(messages.at(-1).content));
+  };
   return {
-    async run() {
-      const config = { recursionLimit: 50, configurable: { thread_id: `t${(threads += 1)}` } };
-      const { messages } = await agent.invoke({ messages: [{ role: "user", content: "go" }] }, config);
-      if (messages.at(-1).content !== answer) throw new Error(String(messages.at(-1).content));
-    },
+    run: () => runWith(agent),
+    child: () => runWith(child),
     close: async () => undefined,
   };
 }

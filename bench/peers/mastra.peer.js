@@ -5,7 +5,7 @@ import { z } from "zod";
 
 import { answer, description, instructions, look, modelObject } from "./work.js";
 
-export async function open() {
+export async function open({ delayMs }) {
   const looking = createTool({
     id: "look",
     description,
@@ -19,7 +19,10 @@ export async function open() {
     model: modelObject("v3"),
     tools: { look: looking },
   });
+  const model = modelObject("v3", { delayMs });
+  const child = new Agent({ id: "child", name: "child", instructions, model });
   return {
+    child: () => child.generate("go"),
     async run() {
       const { text } = await agent.generate("go", { maxSteps: 20 });
       if (text !== answer) throw new Error(text);

@@ -2,14 +2,15 @@
 import { Agent, run, setTracingDisabled, tool, Usage } from "@openai/agents";
 import { z } from "zod";
 
-import { answer, callAt, description, instructions, look } from "./work.js";
+import { answer, callAt, description, instructions, look, pause } from "./work.js";
 
-export async function open() {
+export async function open({ delayMs }) {
   setTracingDisabled(true);
-  const model = {
+  const modelWith = (ownDelayMs) => ({
     async getResponse({ input }) {
+      await pause(ownDelayMs ?? 0);
       const done = Array.isArray(input) ? input.filter(({ type }) => type === "function_call_result").length : 0;
-      const call = callAt(done);
+      const call = ownDelayMs !== undefined ? undefined : callAt(done);
       const output =
         call === undefined
           ? [
@@ -35,10 +36,12 @@ export async function open() {
     getStreamedResponse() {
       throw new Error("not streamed");
     },
-  };
+  });
   const looking = tool({ name: "look", description, parameters: z.object({ turn: z.number() }), execute: look });
-  const agent = new Agent({ name: "worker", instructions, model, tools: [looking] });
+  const agent = new Agent({ name: "worker", instructions, model: modelWith(), tools: [looking] });
+  const child = new Agent({ name: "child", instructions, model: modelWith(delayMs) });
   return {
+    child: () => run(child, "go"),
     async run() {
       const { finalOutput } = await run(agent, "go", { maxTurns: 20 });
       if (finalOutput !== answer) throw new Error(String(finalOutput));

@@ -17,14 +17,25 @@ interface Peer {
   readonly title: string;
   /** What is installed for it, in exactly these versions; none for what is measured from this clone. */
   readonly packages?: readonly string[];
+  /** Versions that its own dependencies get instead of those they name. */
+  readonly overrides?: Readonly<Record<string, string>>;
   /** The folder of another peer that it shares. */
   readonly in?: string;
   /** What it keeps of a run. */
   readonly keeps: string;
 }
 
+/** How long installing one peer may take, and one measurement. */
+const installMs = 3 * 60_000;
+const measureMs = 5 * 60_000;
+
+/**
+ * Its SDK is named too: npm would take a later one that wants a later core, and search for one that fits everything without
+ * an end. The saver's own version of better-sqlite3 ends the process under this Node (`RemoveEnvironmentCleanupHook`).
+ */
 const langgraph = [
   "@langchain/langgraph@1.4.18",
+  "@langchain/langgraph-sdk@1.12.3",
   "@langchain/langgraph-checkpoint-sqlite@1.0.4",
   "@langchain/core@1.2.13",
 ];
@@ -35,9 +46,15 @@ const peers: Readonly<Record<string, Peer>> = {
   "bare-durable": { title: "a bare loop, each message a commit", keeps: "messages" },
   tutti: { title: "Tutti in memory", keeps: "every step, in memory" },
   "tutti-durable": { title: "Tutti", keeps: "every step, on disk" },
+  "tutti-once": { title: "Tutti, the tool never repeated", keeps: "every step and its start, on disk" },
   ai: { title: "AI SDK 7.0.169", packages: ["ai@7.0.169"], keeps: "nothing" },
   "openai-agents": { title: "OpenAI Agents 0.20.0", packages: ["@openai/agents@0.20.0"], keeps: "nothing" },
-  langgraph: { title: "LangGraph 1.4.18", packages: langgraph, keeps: "nothing" },
+  langgraph: {
+    title: "LangGraph 1.4.18",
+    packages: langgraph,
+    overrides: { "better-sqlite3": "13.1.1" },
+    keeps: "nothing",
+  },
   "langgraph-durable": { title: "LangGraph 1.4.18, SQLite saver", in: "langgraph", keeps: "every step, on disk" },
   mastra: { title: "Mastra 1.71.0", packages: ["@mastra/core@1.71.0"], keeps: "nothing" },
   voltagent: { title: "VoltAgent 2.10.0", packages: ["@voltagent/core@2.10.0", "ai@6.0.326"], keeps: "nothing" },
@@ -54,17 +71,22 @@ const Figures = z.object({
   loaded_mb: z.number(),
   peak_mb: z.number(),
   disk_kb: z.number(),
-  children_100_at_50_ms: z.number().optional(),
-  fan_out_1000_cpu_ms: z.number().optional(),
+  content_kb: z.number(),
 });
-type Figures = z.infer<typeof Figures>;
+const Children = z.object({
+  children_100_at_50_ms: z.number(),
+  fan_out_1000_cpu_ms: z.number(),
+  fan_out_1000_warm_cpu_ms: z.number(),
+  fan_out_peak_mb: z.number(),
+});
+type Figures = z.infer<typeof Figures> & Partial<z.infer<typeof Children>>;
 
 const { values } = parseArgs({
   options: {
     /** Where the peers are installed; kept when it is given. */
     folder: { type: "string" },
     rounds: { type: "string", default: "3" },
-    runs: { type: "string", default: "512" },
+    runs: { type: "string", default: "2000" },
     only: { type: "string", multiple: true },
     /** Writes the table into the page. */
     write: { type: "boolean", default: false },
@@ -73,24 +95,29 @@ const { values } = parseArgs({
 const place = values.folder ?? mkdtempSync(join(tmpdir(), "tutti-peers-"));
 const wanted = Object.entries(peers).filter(([name]) => values.only === undefined || values.only.includes(name));
 
-function run(command: string, args: readonly string[], cwd: string): string {
-  const ended = spawnSync(command, args, { cwd, encoding: "utf8", timeout: 600_000 });
+function run(command: string, args: readonly string[], { cwd, timeout }: { cwd: string; timeout: number }): string {
+  const ended = spawnSync(command, args, { cwd, encoding: "utf8", timeout, killSignal: "SIGKILL", maxBuffer: 2 ** 28 });
   if (ended.status === 0) return ended.stdout;
+  if (ended.error !== undefined && "code" in ended.error && ended.error.code === "ETIMEDOUT") {
+    throw new Error(`\`${command} ${args[0] ?? ""}\` was stopped after ${timeout / 1_000} s`);
+  }
   const said = `${ended.error?.message ?? ""}${ended.stderr}`.trim().split("\n");
   throw new Error(said.find((line) => /error/i.test(line)) ?? said.at(-1) ?? "it failed");
 }
 
 const folderOf = (name: string): string => join(place, peers[name]?.in ?? (peers[name]?.packages ? name : "own"));
 
-async function install(name: string, { packages, in: shared }: Peer): Promise<void> {
+/** Scripts of packages do not run: what has a native part brings it along. Throws when it takes too long. */
+async function install(name: string, { packages, overrides, in: shared }: Peer): Promise<void> {
   const folder = folderOf(name);
   if (shared !== undefined) return;
   mkdirSync(folder, { recursive: true });
   for (const file of readdirSync(import.meta.dirname).filter((each) => each.endsWith(".js")))
     cpSync(join(import.meta.dirname, file), join(folder, file));
-  writeFileSync(join(folder, "package.json"), `{"private":true,"type":"module"}`);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module", overrides }));
   if (packages === undefined) return installOwn(folder);
-  run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...packages, zod], folder);
+  const quiet = ["--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts"];
+  run("npm", ["install", ...quiet, ...packages, zod], { cwd: folder, timeout: installMs });
 }
 
 /** The library as it is published. */
@@ -113,6 +140,13 @@ function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN;
 }
 
+/** What the program prints on its last line, in a process of its own. */
+function measure(name: string, args: readonly string[]): unknown {
+  const all = ["--expose-gc", "measure-peer.js", name, ...args];
+  const said = run(process.execPath, all, { cwd: folderOf(name), timeout: measureMs });
+  return JSON.parse(said.trimEnd().split("\n").at(-1) ?? "");
+}
+
 const rows = new Map<string, Figures[]>();
 const missing = new Map<string, string>();
 const note = (name: string, thrown: unknown): void =>
@@ -128,9 +162,10 @@ for (let round = 0; round < Number(values.rounds); round += 1) {
   for (const [name] of wanted) {
     if (missing.has(name)) continue;
     try {
-      const said = run(process.execPath, ["--expose-gc", "measure-peer.js", name, "64", values.runs], folderOf(name));
-      const figures = Figures.parse(JSON.parse(said.trimEnd().split("\n").at(-1) ?? ""));
-      rows.set(name, [...(rows.get(name) ?? []), figures]);
+      const figures = Figures.parse(measure(name, ["runs", "200", values.runs]));
+      const children = /bare-durable|tutti-once/.test(name) ? {} : Children.parse(measure(name, ["children"]));
+      rows.set(name, [...(rows.get(name) ?? []), { ...figures, ...children }]);
+      process.stderr.write(`round ${round + 1}: ${name}\n`);
     } catch (thrown) {
       note(name, thrown);
     }
@@ -148,6 +183,8 @@ const columns: readonly [string, keyof Figures, number][] = [
   ["KB of disk", "disk_kb", 1],
   ["100 children at 50 ms: ms", "children_100_at_50_ms", 0],
   ["1,000 children: CPU ms", "fan_out_1000_cpu_ms", 0],
+  ["the same, warm", "fan_out_1000_warm_cpu_ms", 0],
+  ["1,000 children: MB at most", "fan_out_peak_mb", 0],
 ];
 const lines = [
   `| library | keeps | ${columns.map(([title]) => title).join(" | ")} |`,

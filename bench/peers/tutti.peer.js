@@ -4,16 +4,17 @@ import { z } from "zod";
 
 import { answer, description, instructions, look, modelObject } from "./work.js";
 
-export async function open({ folder, durable, delayMs }) {
+export async function open({ folder, durable, delayMs, repeatable = true }) {
   const looking = tool({
     name: "look",
     description,
     input: z.object({ turn: z.number() }),
     effects: ["read"],
+    repeatable,
     run: look,
   });
   const worker = agent({ name: "worker", instructions, model: modelObject("v4"), tools: [looking] });
-  const child = agent({ name: "child", instructions, model: oneReply(delayMs) });
+  const child = agent({ name: "child", instructions, model: modelObject("v4", { delayMs }) });
   const where = durable ? { state: folder } : { memory: true };
   const tutti = await openTutti({ ...where, agents: [worker, child], concurrency: 1_024 });
   return {
@@ -29,14 +30,5 @@ export async function open({ folder, durable, delayMs }) {
       if ((await run.results()).length !== count) throw new Error("some are missing");
     },
     close: () => tutti.close(),
-  };
-}
-
-function oneReply(delayMs) {
-  const model = modelObject("v4", { delayMs });
-  const ended = { role: "tool", content: [] };
-  return {
-    ...model,
-    doStream: (options) => model.doStream({ ...options, prompt: Array.from({ length: 20 }, () => ended) }),
   };
 }

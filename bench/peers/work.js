@@ -1,4 +1,5 @@
-// The work that every peer does: a model that calls one tool in each of nine replies and then answers, and that tool.
+// The work that every peer does: a model that calls one tool in each of nine replies and then answers, that tool, and a model
+// of children that answers at once, after the time that a call takes.
 
 /** Replies of the model in one run. */
 export const replies = 10;
@@ -14,12 +15,29 @@ export function callAt(reply) {
 }
 export const answer = "done";
 
+/** The time that a call of a child's model takes; nothing when it takes none. */
+export const pause = (ms) => (ms === 0 ? undefined : new Promise((resolve) => setTimeout(resolve, ms)));
+
+/** The bytes of what is said in one run, in the least that tells the messages apart. */
+export function contentBytes() {
+  let bytes = JSON.stringify({ role: "user", content: "go" }).length;
+  for (let reply = 0; reply < replies; reply += 1) {
+    const call = callAt(reply);
+    bytes += JSON.stringify({ role: "assistant", call: call ?? answer }).length;
+    if (call !== undefined) bytes += JSON.stringify({ role: "tool", id: call.id, content: look() }).length;
+  }
+  return bytes;
+}
+
 const usage = { inputTokens: { total: 100, noCache: 100 }, outputTokens: { total: 20, text: 20 } };
 
-/** A model object of the AI SDK. It counts the results in the prompt, so that one object serves many runs at once. */
-export function modelObject(specificationVersion, { delayMs = 0 } = {}) {
+/**
+ * A model object of the AI SDK. It counts the results in the prompt, so that one object serves many runs at once. `delayMs`: it
+ * is the model of a child, answers at once and takes this time for it.
+ */
+export function modelObject(specificationVersion, { delayMs } = {}) {
   const contentFor = ({ prompt }) => {
-    const call = callAt(prompt.filter(({ role }) => role === "tool").length);
+    const call = delayMs !== undefined ? undefined : callAt(prompt.filter(({ role }) => role === "tool").length);
     return call === undefined
       ? [{ type: "text", text: answer }]
       : [{ type: "tool-call", toolCallId: call.id, toolName: "look", input: JSON.stringify(call.args) }];
@@ -32,7 +50,7 @@ export function modelObject(specificationVersion, { delayMs = 0 } = {}) {
       usage: isOld ? { inputTokens: 100, outputTokens: 20, totalTokens: 120 } : usage,
     };
   };
-  const wait = () => (delayMs === 0 ? undefined : new Promise((resolve) => setTimeout(resolve, delayMs)));
+  const wait = () => pause(delayMs ?? 0);
   return {
     specificationVersion,
     provider: "bench",

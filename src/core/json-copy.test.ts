@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import fc from "../../test/support/properties.ts";
 
-import { jsonCopy } from "./json-copy.ts";
+import { isJsonValue, jsonCopy } from "./json-copy.ts";
 
 test("a copy is what JSON keeps, whatever the value", () => {
   const value = fc.anything({
@@ -18,6 +18,7 @@ test("a copy is what JSON keeps, whatever the value", () => {
   fc.assert(
     fc.property(fc.oneof(value, fc.jsonValue()), (given) => {
       const copy = jsonCopy(given);
+      assert.equal(isJsonValue(given), copy !== undefined);
       if (copy === undefined) return;
       copied += 1;
       const text = JSON.stringify(given);
@@ -47,5 +48,6 @@ test("what JSON would drop, change or refuse is left to JSON", () => {
   const dropped = [undefined, { a: undefined }, () => 1, Symbol("s"), 1n, NaN, Infinity, -0];
   for (const value of [...dropped, hole, new Date(0), new Map(), withToJson, { toJSON: () => 1 }, itself, proto]) {
     assert.equal(jsonCopy(value), undefined);
+    assert.equal(isJsonValue(value), false);
   }
 });

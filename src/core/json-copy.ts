@@ -1,4 +1,4 @@
-// A copy of a value as JSON would write and read it, made without going through text.
+// A copy of a value as JSON would write and read it, made without going through text, or the value itself if that is the same.
 
 /** Deeper values are left to JSON.stringify, which also reports a value that contains itself. */
 const maxDepth = 100;
@@ -19,6 +19,36 @@ export function jsonCopy(value: unknown, depth = 0): unknown {
     default:
       return undefined;
   }
+}
+
+/** Whether JSON would write the value and read it back unchanged. */
+export function isJsonValue(value: unknown, depth = 0): boolean {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return true;
+    case "number":
+      return Number.isFinite(value) && !Object.is(value, -0);
+    case "object":
+      if (value === null) return true;
+      if (depth === maxDepth) return false;
+      if (Array.isArray(value)) return isJsonArray(value, depth + 1);
+      return isPlain(value) && isJsonObject(value, depth + 1);
+    default:
+      return false;
+  }
+}
+
+function isJsonArray(values: readonly unknown[], depth: number): boolean {
+  if (Object.getPrototypeOf(values) !== Array.prototype || Object.hasOwn(values, "toJSON")) return false;
+  for (const value of values) if (!isJsonValue(value, depth)) return false;
+  return true;
+}
+
+function isJsonObject(value: Readonly<Record<string, unknown>>, depth: number): boolean {
+  // The prototype has no fields, so that `in` finds only the value's own.
+  for (const key in value) if (key === "__proto__" || !isJsonValue(value[key], depth)) return false;
+  return true;
 }
 
 function isPlain(value: object): value is Readonly<Record<string, unknown>> {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { LiveChannel } from "../protocol/task/event.ts";
 import { Answer } from "../protocol/task/ask.ts";
 import { budgetQuestion } from "../core/budget-question.ts";
-import { jsonCopy } from "../core/json-copy.ts";
+import { isJsonValue, jsonCopy } from "../core/json-copy.ts";
 import type { Usage } from "../protocol/task/budget.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { Failure, toFailure } from "../protocol/failure.ts";
@@ -103,7 +103,7 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
     });
     context?.end();
     // The caller gets what a resume would give: what JSON keeps of it.
-    const copy = jsonCopy(given);
+    const copy = options.owned !== true ? jsonCopy(given) : isJsonValue(given) ? given : undefined;
     const whole = JSON.stringify(copy ?? given) ?? "null";
     text = recorder.clean(whole);
     outcome = options.schema.parse(copy === undefined || text !== whole ? JSON.parse(text) : copy);

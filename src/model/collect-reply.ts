@@ -40,7 +40,7 @@ export interface CollectOptions extends Pick<ModelCallOptions, "onText" | "onRea
   /** A hash of the request, when the provider binds its state to what came before it. */
   readonly prefix: string | undefined;
   /** The ids of earlier calls. A server that numbers the calls of each reply uses them again, and they must be made unique. */
-  readonly usedIds: ReadonlySet<string>;
+  readonly usedIds: () => ReadonlySet<string>;
   readonly progress: Progress;
   /** Called for everything that comes: the connection is alive. */
   readonly onActivity: () => void;
@@ -68,11 +68,19 @@ type Finish = Extract<StreamPart, { type: "finish" }>;
 export async function collectReply(stream: PartStream, options: CollectOptions): Promise<CollectedReply> {
   const items: Item[] = [];
   let finish: Finish | undefined;
-  for await (const part of stream) {
-    if (part.type !== "stream-start") options.onActivity();
-    if (part.type === "error") throw part.error;
-    if (part.type === "finish") finish = part;
-    else collectPart(part, items, options);
+  const reader = stream.getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const part = read.value;
+      if (part.type !== "stream-start") options.onActivity();
+      if (part.type === "error") throw part.error;
+      if (part.type === "finish") finish = part;
+      else collectPart(part, items, options);
+    }
+  } catch (thrown) {
+    // Not awaited: a stream that does not react must not hold the error back.
+    reader.cancel(thrown).catch(() => undefined);
+    throw thrown;
   }
   if (finish === undefined) throw new CutReply("the reply ended before it was finished");
   return wholeReply(items, finish, options);
@@ -132,6 +140,7 @@ function blockFor(items: Item[], type: "text" | "reasoning", id: string): Block 
 }
 
 function addMetadata(item: Item, metadata: unknown): void {
+  if (metadata === undefined) return;
   for (const [provider, values] of Object.entries(readMetadata(metadata))) {
     item.metadata = { ...item.metadata, [provider]: { ...item.metadata?.[provider], ...values } };
   }
@@ -177,11 +186,11 @@ interface ReadItems {
 
 function readItems(items: readonly Item[], options: CollectOptions, cut: boolean): ReadItems {
   const read: ReadItems = { parts: [], state: [], malformed: [] };
-  const ids = new Set(options.usedIds);
+  const own = new Set<string>();
   for (const [at, item] of items.entries()) {
     const metadata = item.metadata === undefined ? {} : { metadata: item.metadata };
     if (item.type === "call") {
-      const call = readCall(item, { ids, cut: cut && at === items.length - 1 });
+      const call = readCall(item, { used: options.usedIds(), own, cut: cut && at === items.length - 1 });
       const isMalformed = "message" in call;
       if (isMalformed) read.malformed.push(call);
       else read.parts.push({ part_type: "tool_call", data: call });
@@ -200,17 +209,17 @@ function readItems(items: readonly Item[], options: CollectOptions, cut: boolean
 /** The last call of a reply that was cut may look whole and still lack its end. */
 function readCall(
   { id, name, input }: Call,
-  { ids, cut }: { readonly ids: Set<string>; readonly cut: boolean },
+  { used, own, cut }: { readonly used: ReadonlySet<string>; readonly own: Set<string>; readonly cut: boolean },
 ): ToolCall | MalformedCall {
   const wrong = (message: string): MalformedCall => ({ tool_name: name, text: input, message });
   if (cut) return wrong("the reply was cut at its length limit in this call");
   const args = readArguments(input.trim() === "" ? "{}" : input);
   if (typeof args === "string") return wrong(args);
   const base = id === "" ? "call" : id;
-  let own = base;
-  for (let count = 2; ids.has(own) || own === ""; count += 1) own = `${base}_${count}`;
-  ids.add(own);
-  return { tool_call_id: own, tool_name: name, input: args };
+  let unique = base;
+  for (let count = 2; used.has(unique) || own.has(unique); count += 1) unique = `${base}_${count}`;
+  own.add(unique);
+  return { tool_call_id: unique, tool_name: name, input: args };
 }
 
 /** The arguments, or a text that says why they cannot be used. */

@@ -4,22 +4,22 @@ import type { AssistantPart, PromptMessage, ToolPart, UserPart } from "./languag
 import type { ReasoningPolicy } from "./send-reasoning.ts";
 
 type FilePart = Extract<UserPart, { type: "file" }>;
-type UserMessage = Extract<PromptMessage, { role: "user" }>;
 
 /** Models of Mistral refuse a message of the user right after a result. */
 const wantsReplyAfterResults = /mistral|mixtral|ministral|magistral|devstral|codestral|pixtral/i;
 
 /**
  * Messages of one role in a row become one, since many chat templates demand that user and assistant alternate. Pictures
- * in results follow in a message of the user, since a result may hold only text. `modelId` is the server's own name.
+ * in results follow in a message of the user, since a result may hold only text. `modelId` is the server's own name. The
+ * messages are taken over: some of them are added to.
  */
 export function compatibleMessages(
-  messages: readonly PromptMessage[],
+  messages: PromptMessage[],
   modelId: string,
   reasoning: ReasoningPolicy,
 ): PromptMessage[] {
   const shaped: PromptMessage[] = [];
-  for (const message of messages.flatMap(withPicturesApart)) {
+  const add = (message: PromptMessage): void => {
     const before = shaped.at(-1);
     if (message.role === "user" && before?.role === "user") before.content = joinTexts(before.content, message.content);
     else if (message.role === "assistant" && before?.role === "assistant") before.content.push(...message.content);
@@ -29,7 +29,8 @@ export function compatibleMessages(
       }
       shaped.push(message);
     }
-  }
+  };
+  for (const message of messages) addApart(message, add);
   return reasoning === "always" ? shaped.map(withReasoningField) : shaped;
 }
 
@@ -52,14 +53,19 @@ function joinTexts(first: readonly UserPart[], second: readonly UserPart[]): Use
   return joined;
 }
 
-function withPicturesApart(message: PromptMessage): PromptMessage[] {
-  if (message.role === "user") return [{ role: "user", content: joinTexts([], message.content.map(sendable)) }];
-  if (message.role === "assistant") return [{ ...message, content: [...message.content] }];
-  if (message.role !== "tool") return [message];
-  const pictures: UserPart[] = [];
-  const content = message.content.map((part) => textResult(part, pictures));
-  const following: UserMessage[] = pictures.length === 0 ? [] : [{ role: "user", content: pictures }];
-  return [{ role: "tool", content }, ...following];
+/** Adds the message, and the pictures of its results after it. */
+function addApart(message: PromptMessage, add: (message: PromptMessage) => void): void {
+  if (message.role === "user") add({ role: "user", content: joinTexts([], message.content.map(sendable)) });
+  else if (message.role !== "tool" || message.content.every(isTextResult)) add(message);
+  else {
+    const pictures: UserPart[] = [];
+    add({ role: "tool", content: message.content.map((part) => textResult(part, pictures)) });
+    if (pictures.length > 0) add({ role: "user", content: pictures });
+  }
+}
+
+function isTextResult(part: ToolPart): boolean {
+  return part.type !== "tool-result" || part.output.type !== "content";
 }
 
 function textResult(part: ToolPart, pictures: UserPart[]): ToolPart {

@@ -11,9 +11,10 @@ const mediaTokens = 1_600;
 const frameTokens = 8;
 
 export function estimateInput(request: ModelRequest): number {
-  const messages = request.messages.reduce((sum, message) => sum + tokensOfMessage(message), 0);
-  const tools = request.tools.reduce((sum, tool) => sum + tokensOfTool(tool), 0);
-  return tokensOfText(request.system) + messages + tools + frameTokens;
+  const { system, messages, tools } = request;
+  let sum = tokensOfText(system) + tokensOfMessages(messages) + frameTokens;
+  for (const tool of tools) sum += tokensOfTool(tool);
+  return sum;
 }
 
 export function tokensOfText(text: string): number {
@@ -22,16 +23,30 @@ export function tokensOfText(text: string): number {
   return Math.ceil((text.length - wide) / charactersPerToken) + wide;
 }
 
-/** Messages and tools do not change and are in every later request of their conversation, so their counts are remembered. */
-const counted = new WeakMap<CompleteMessage | ModelTool, number>();
+interface CountedMessages {
+  readonly length: number;
+  /** The last message that was counted. */
+  readonly last: CompleteMessage | undefined;
+  readonly tokens: number;
+}
 
-function tokensOfMessage(message: CompleteMessage): number {
-  const known = counted.get(message);
-  if (known !== undefined) return known;
-  const tokens = frameTokens + message.parts.reduce((sum, part) => sum + tokensOfPart(part), 0);
-  counted.set(message, tokens);
+/** A conversation only grows and its messages do not change, so each of them is counted once. A shorter one is another list. */
+const countedMessages = new WeakMap<readonly CompleteMessage[], CountedMessages>();
+
+function tokensOfMessages(messages: readonly CompleteMessage[]): number {
+  const known = countedMessages.get(messages);
+  const isGrown = known !== undefined && known.length > 0 && messages[known.length - 1] === known.last;
+  let tokens = isGrown ? known.tokens : 0;
+  for (let at = isGrown ? known.length : 0; at < messages.length; at += 1) {
+    tokens += frameTokens;
+    for (const part of messages[at]?.parts ?? []) tokens += tokensOfPart(part);
+  }
+  countedMessages.set(messages, { length: messages.length, last: messages.at(-1), tokens });
   return tokens;
 }
+
+/** Tools do not change and are in every request, so their counts are remembered. */
+const countedTools = new WeakMap<ModelTool, number>();
 
 function tokensOfPart(part: Part): number {
   if (part.part_type === "text") return tokensOfText(part.data);
@@ -48,9 +63,9 @@ function tokensOfPart(part: Part): number {
 }
 
 function tokensOfTool(tool: ModelTool): number {
-  const known = counted.get(tool);
+  const known = countedTools.get(tool);
   if (known !== undefined) return known;
   const tokens = frameTokens + tokensOfText(JSON.stringify(tool));
-  counted.set(tool, tokens);
+  countedTools.set(tool, tokens);
   return tokens;
 }

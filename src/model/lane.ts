@@ -58,13 +58,15 @@ export function openLane({ clock, maxCalls, maxWaitMs, name, random }: LaneOptio
     );
   };
 
+  const hasRoom = (): boolean => running < Math.max(1, Math.floor(allowed));
+
   const startWaiting = (): void => {
     const wait = pausedUntil - clock.now();
     if (wait > 0) {
       if (queue.length > 0) wake ??= clock.timer(wait, onWake);
       return;
     }
-    while (queue.length > 0 && running < Math.max(1, Math.floor(allowed))) queue.shift()?.go();
+    while (queue.length > 0 && hasRoom()) queue.shift()?.go();
   };
   const onWake = (): void => {
     wake = undefined;
@@ -109,6 +111,7 @@ export function openLane({ clock, maxCalls, maxWaitMs, name, random }: LaneOptio
       signal.throwIfAborted();
       const refusal = waitTooLong();
       if (refusal !== undefined) throw refusal;
+      if (queue.length === 0 && hasRoom() && pausedUntil <= clock.now()) return grant();
       return new Promise<Permit>((resolve, reject) => {
         const leave = (): void => {
           const at = queue.indexOf(waiter);

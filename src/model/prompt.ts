@@ -104,10 +104,15 @@ function nativeMessages(history: readonly CompleteMessage[], options: NativeOpti
   let answers = new Map<string, ToolResult>();
   let strays: UserPart[] = [];
   const close = (): void => {
-    const content = open.map((call) => toolResult(call, answers.get(call.tool_call_id)));
-    if (content.length > 0) send({ role: "tool", content });
-    if (strays.length > 0) send({ role: "user", content: strays });
-    [open, answers, strays] = [[], new Map(), []];
+    if (open.length > 0) {
+      send({ role: "tool", content: open.map((call) => toolResult(call, answers.get(call.tool_call_id))) });
+      open = [];
+    }
+    if (strays.length > 0) {
+      send({ role: "user", content: strays });
+      strays = [];
+    }
+    if (answers.size > 0) answers = new Map();
   };
   for (const message of history) {
     if (message.role === "tool") {
@@ -123,20 +128,27 @@ function nativeMessages(history: readonly CompleteMessage[], options: NativeOpti
     if (message.role === "assistant") {
       const content = assistantParts(message, options);
       if (content.length > 0) send({ role: "assistant", content });
-      open = message.parts.flatMap((part) => (part.part_type === "tool_call" ? [part.data] : []));
+      for (const part of message.parts) if (part.part_type === "tool_call") open.push(part.data);
     } else send({ role: "user", content: nonEmptyParts(message.parts) });
   }
   close();
   return messages;
 }
 
+/** Every message of a conversation passes here in each of its turns, so one pass over the parts has to do. */
 function assistantParts(message: CompleteMessage, options: NativeOptions): AssistantPart[] {
-  const texts = message.parts.flatMap((part) => (part.part_type === "text" ? [part.data] : []));
-  const calls = message.parts.flatMap((part) => (part.part_type === "tool_call" ? [part.data] : []));
-  const others = message.parts.flatMap((part) =>
-    part.part_type === "text" || part.part_type === "tool_call" || isState(part) ? [] : userParts(part),
-  );
-  const state = stateFor(message, options.model);
+  const texts: string[] = [];
+  const calls: ToolCall[] = [];
+  const others: UserPart[] = [];
+  let hasState = false;
+  for (const part of message.parts) {
+    if (part.part_type === "text") texts.push(part.data);
+    else if (part.part_type === "tool_call") calls.push(part.data);
+    else if (isState(part)) hasState = true;
+    else others.push(...userParts(part));
+  }
+  if (!hasState && texts.length === 0 && others.length === 0) return calls.map((call) => callPart(call));
+  const state = hasState ? stateFor(message, options.model) : undefined;
   const stateful = state === undefined ? [] : statefulParts(state, { texts, calls }, options);
   return [
     ...stateful,
@@ -195,7 +207,9 @@ function textPart(text: string, metadata?: Metadata): { type: "text"; text: stri
 
 function callPart({ tool_call_id, tool_name, input }: ToolCall, metadata?: Metadata): AssistantPart {
   const held = isJsonObject(input) ? input : { input };
-  return { type: "tool-call", toolCallId: tool_call_id, toolName: tool_name, input: held, ...metadataOf(metadata) };
+  const part: AssistantPart = { type: "tool-call", toolCallId: tool_call_id, toolName: tool_name, input: held };
+  if (metadata !== undefined) part.providerOptions = metadata;
+  return part;
 }
 
 function metadataOf(metadata: Metadata | undefined): { providerOptions?: Metadata } {
@@ -204,6 +218,10 @@ function metadataOf(metadata: Metadata | undefined): { providerOptions?: Metadat
 
 function toolResult({ tool_call_id, tool_name }: ToolCall, result: ToolResult | undefined): ToolPart {
   const call = { type: "tool-result" as const, toolCallId: tool_call_id, toolName: tool_name };
+  const [only, second] = result?.parts ?? [];
+  if (only?.part_type === "text" && second === undefined && only.data.trim() !== "") {
+    return { ...call, output: { type: "text", value: only.data } };
+  }
   const parts = (result?.parts ?? []).flatMap(userParts);
   if (parts.every((part) => part.type === "text")) {
     const none = result === undefined ? "(the outcome of this call is unknown)" : "(no output)";

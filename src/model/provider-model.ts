@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 
 import type { Usage } from "../protocol/task/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
+import type { CompleteMessage } from "../protocol/task/message.ts";
 import type { Clock } from "../ports.ts";
 import type { ModelCallOptions, ModelReply, ModelRequest } from "../model-port.ts";
 import { type CallFailure, readFailure } from "./call-failure.ts";
@@ -15,7 +16,7 @@ import { requestReply } from "./provider-request.ts";
 import { longestReply } from "./model-limits.ts";
 import { outputLimitIn } from "./output-refusal.ts";
 import { isOwnServer } from "./own-server.ts";
-import { pacingOf } from "./pacing.ts";
+import { type Pacing, pacingOf } from "./pacing.ts";
 import type { Fetch } from "./provider-fetch.ts";
 import { costOf, type TokenCounts } from "./prices.ts";
 import { type Prompt, promptOf } from "./prompt.ts";
@@ -40,6 +41,11 @@ const maxAdaptations = 2;
 const firstPauseMs = 500;
 const longestPauseMs = 20_000;
 
+interface Way {
+  readonly lane: Lane;
+  readonly pacing: Pacing;
+}
+
 /** All calls of a process must go through one caller, so that they share their lanes. */
 export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
   const load = providerLoader(fetch);
@@ -51,23 +57,29 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
   const readContext = contextReader({ clock, fetch });
   /** Models about whose context a person was warned. */
   const warned = new Set<string>();
-  const laneOf = (provider: ResolvedProvider): Lane => {
+  /** What was found out about a provider that stays the same object, as that of a program's own model does. */
+  const ways = new WeakMap<ResolvedProvider, Way>();
+  const wayTo = (provider: ResolvedProvider): Way => {
+    const known = ways.get(provider);
+    if (known !== undefined) return known;
     const key = laneKey(provider);
-    const { concurrency: maxCalls, maxWaitMs } = pacingOf(provider);
+    const pacing = pacingOf(provider);
+    const { concurrency: maxCalls, maxWaitMs } = pacing;
     const lane = lanes.get(key) ?? openLane({ clock, maxCalls, maxWaitMs, name: provider.name, random });
     lanes.set(key, lane);
-    return lane;
+    ways.set(provider, { lane, pacing });
+    return { lane, pacing };
   };
 
   return async (model, request, options) => {
     requireKey(model.provider);
     const { signal } = options;
-    const lane = laneOf(model.provider);
+    const { lane, pacing } = wayTo(model.provider);
     const language = model.language ?? (await load(model));
     let policy = reasoningPolicy(model, learned.get(model.name));
     const without = refused.get(model.name) ?? new Set<Setting>();
     refused.set(model.name, without);
-    const loaded = await readContext(model, signal);
+    const loaded = model.language === undefined ? await readContext(model, signal) : undefined;
     if (loaded?.assumed === true && !warned.has(model.name)) options.onNotice?.(assumedText(model, loaded));
     if (loaded?.assumed === true) warned.add(model.name);
     const context =
@@ -81,7 +93,6 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
       return maxOutputTokens <= room ? made : { ...made, call: { ...made.call, maxOutputTokens: room } };
     };
     let prompt = promptWith(policy);
-    const pacing = pacingOf(model.provider);
     const counts = { throttled: 0, transient: 0, final: 0 };
     const lost: LostTokens = { input: 0, output: 0 };
     let adaptations = 0;
@@ -115,7 +126,7 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
         keepState: request.format !== "fenced",
         keepReasoning: policy !== "never",
         prefix: prompt.prefix,
-        usedIds: idsIn(request),
+        usedIds: () => callIds(request.messages),
         progress,
       };
       try {
@@ -271,12 +282,26 @@ function unknownCost({ provider, language }: ResolvedModel): number | null {
   return isOwnServer(provider) || language !== undefined ? 0 : null;
 }
 
-function idsIn({ messages }: ModelRequest): Set<string> {
-  const ids = new Set<string>();
-  for (const { parts } of messages) {
-    for (const part of parts) if (part.part_type === "tool_call") ids.add(part.data.tool_call_id);
+interface SeenCalls {
+  length: number;
+  /** The last message that was looked at. */
+  last: CompleteMessage | undefined;
+  readonly ids: Set<string>;
+}
+
+/** A conversation only grows, so each of its messages is looked at once. A shorter one is another list. */
+const seenCalls = new WeakMap<readonly CompleteMessage[], SeenCalls>();
+
+function callIds(messages: readonly CompleteMessage[]): ReadonlySet<string> {
+  const known = seenCalls.get(messages);
+  const isGrown = known !== undefined && known.length > 0 && messages[known.length - 1] === known.last;
+  const seen: SeenCalls = isGrown ? known : { length: 0, last: undefined, ids: new Set() };
+  for (; seen.length < messages.length; seen.length += 1) {
+    seen.last = messages[seen.length];
+    for (const part of seen.last?.parts ?? []) if (part.part_type === "tool_call") seen.ids.add(part.data.tool_call_id);
   }
-  return ids;
+  if (!isGrown) seenCalls.set(messages, seen);
+  return seen.ids;
 }
 
 function sleep(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {

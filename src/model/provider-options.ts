@@ -23,7 +23,8 @@ export function callSettingsOf(
   const { settings } = model;
   const effort = without.has("effort") ? undefined : (request.effort ?? settings.effort);
   const temperature = without.has("temperature") ? undefined : (request.temperature ?? settings.temperature);
-  const own = OwnOptions.parse({ ...settings.provider_options, ...request.providerOptions });
+  const given = settings.provider_options ?? request.providerOptions;
+  const own = given === undefined ? {} : OwnOptions.parse({ ...settings.provider_options, ...request.providerOptions });
   const all = { ...usualOptions(request, model, without), ...thinkingOptions(model, effort, without), ...own };
   return {
     ...(effort === undefined ? {} : { reasoning: effort }),

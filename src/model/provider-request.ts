@@ -15,44 +15,55 @@ export interface ProviderRequest {
   readonly signal: AbortSignal;
 }
 
-/** Made once: a controller without a reason makes an error with a stack for each call. */
-const over = new Error("the call has ended");
-
 /** Throws `deadline`, the reason of `signal` when it was aborted, or whatever the provider's package throws. */
-export async function requestReply(request: ProviderRequest): Promise<CollectedReply> {
+export function requestReply(request: ProviderRequest): Promise<CollectedReply> {
   const { language, prompt, collect, pacing, clock, signal } = request;
-  signal.throwIfAborted();
   const { firstByteMs, idleMs, totalMs } = pacing;
-  const stop = new AbortController();
-  const onAbort = (): void => stop.abort(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  const timeOut = (what: string, ms: number, retry: "safe" | "unknown") => (): void => {
-    const message = `${collect.model} ${what} ${ms / 1000} s; try again, or raise the provider's limit in the config`;
-    stop.abort(new TuttiError("deadline", message, { details: { model: collect.model }, retry }));
-  };
-  const totalTimer = clock.timer(totalMs, timeOut("had not finished after", totalMs, "unknown"));
-  let silenceTimer = clock.timer(firstByteMs, timeOut("sent nothing for", firstByteMs, "safe"));
-  const onActivity = (): void => {
-    if (stop.signal.aborted) return;
-    silenceTimer();
-    silenceTimer = clock.timer(idleMs, timeOut("fell silent for", idleMs, "safe"));
-  };
-  const aborted = new Promise<never>((_, reject) => {
-    stop.signal.addEventListener("abort", () => reject(stop.signal.reason), { once: true });
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const controller = new AbortController();
+    let hasEnded = false;
+    const end = (): void => {
+      hasEnded = true;
+      totalTimer();
+      silenceTimer();
+      signal.removeEventListener("abort", onAbort);
+    };
+    /** Ends the call even when the stream does not react to the abort. */
+    const fail = (reason: unknown): void => {
+      if (hasEnded) return;
+      end();
+      reject(reason);
+      // Whoever still works on the reply is told.
+      controller.abort(reason);
+    };
+    const onAbort = (): void => fail(signal.reason);
+    const timeOut = (what: string, ms: number, retry: "safe" | "unknown") => (): void => {
+      const message = `${collect.model} ${what} ${ms / 1000} s; try again, or raise the provider's limit in the config`;
+      fail(new TuttiError("deadline", message, { details: { model: collect.model }, retry }));
+    };
+    const totalTimer = clock.timer(totalMs, timeOut("had not finished after", totalMs, "unknown"));
+    let silenceTimer = clock.timer(firstByteMs, timeOut("sent nothing for", firstByteMs, "safe"));
+    const onActivity = (): void => {
+      if (hasEnded) return;
+      silenceTimer();
+      silenceTimer = clock.timer(idleMs, timeOut("fell silent for", idleMs, "safe"));
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    const options: CallOptions = { ...prompt, abortSignal: controller.signal };
+    streamed(language, options, { ...collect, onActivity }).then((reply) => {
+      if (hasEnded) return;
+      end();
+      resolve(reply);
+    }, fail);
   });
-  const replied = (async () => {
-    const { stream } = await language.doStream({ ...prompt, abortSignal: stop.signal });
-    return collectReply(stream, { ...collect, onActivity });
-  })();
-  try {
-    // The race ends the call even when the stream does not react to the abort.
-    return await Promise.race([replied, aborted]);
-  } finally {
-    totalTimer();
-    silenceTimer();
-    signal.removeEventListener("abort", onAbort);
-    aborted.catch(() => undefined);
-    replied.catch(() => undefined);
-    stop.abort(over);
-  }
+}
+
+async function streamed(
+  language: LanguageModel,
+  options: CallOptions,
+  collect: CollectOptions,
+): Promise<CollectedReply> {
+  const { stream } = await language.doStream(options);
+  return collectReply(stream, collect);
 }

@@ -46,9 +46,29 @@ const WithoutMessage = RecordedReply.omit({ message: true });
 const replySchema: Schema<RecordedReply> = {
   parse(value) {
     const message = typeof value === "object" && value !== null && "message" in value ? value.message : undefined;
-    return isPlainMessage(message) ? { message, ...WithoutMessage.parse(value) } : RecordedReply.parse(value);
+    if (!isPlainMessage(message)) return RecordedReply.parse(value);
+    return isPlainReply(value) ? value : { message, ...WithoutMessage.parse(value) };
   },
 };
+
+const finishes: ReadonlySet<unknown> = new Set(WithoutMessage.shape.finish.options);
+
+/** Whether it is a reply with nothing unusual about it, whose message is plain: `RecordedReply` would return it unchanged. */
+function isPlainReply(value: unknown): value is RecordedReply {
+  if (typeof value !== "object" || value === null || Object.keys(value).length !== 3) return false;
+  const { usage, finish }: { usage?: unknown; finish?: unknown } = value;
+  return finishes.has(finish) && isPlainUsage(usage);
+}
+
+function isPlainUsage(usage: unknown): usage is Usage {
+  if (typeof usage !== "object" || usage === null || Object.keys(usage).length !== 3) return false;
+  const { input_tokens, output_tokens, money_micro_usd }: Partial<Record<keyof Usage, unknown>> = usage;
+  return isCount(input_tokens) && isCount(output_tokens) && (money_micro_usd === null || isCount(money_micro_usd));
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
 
 export interface ModelCall {
   readonly durable: Durable;
@@ -100,6 +120,7 @@ async function tryModel(call: ModelCall, key: string): Promise<RecordedReply> {
     {
       repeatable: true,
       schema: replySchema,
+      owned: true,
       // Enough to notice another conversation without reading all of it in every turn.
       input: `${request.model} ${request.agent} ${conversation.view.length}`,
       event: ({ raised_to, passed_on }) => ((raised_to ?? passed_on) === undefined ? "message.added" : "step.finished"),

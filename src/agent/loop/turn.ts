@@ -261,6 +261,7 @@ async function runStepTool(
       {
         repeatable: tool.repeatable,
         schema: held === undefined ? RecordedMessage : MessageOrUntold,
+        owned: true,
         input: [call.tool_name, call.input],
         event:
           held === undefined ? "message.added" : (outcome) => ("untold" in outcome ? "step.finished" : "message.added"),

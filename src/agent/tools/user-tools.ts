@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 
+import { jsonCopy } from "../../core/json-copy.ts";
 import { Effect } from "../../protocol/invocation/approval-policy.ts";
 import { thrownMessage, TuttiError } from "../../protocol/error.ts";
 import { describeIssue, describeIssues, issuesOf, type ReadIssue } from "../../protocol/lenient-read.ts";
@@ -116,7 +117,7 @@ export function userTool(definition: Callable, parameters: Record<string, unknow
 /** Never confined: the project's own code may reach outside of the task's folders. */
 function prepareCall(definition: Callable, input: unknown): PreparedCall<StepToolContext> {
   const effect = { effects: definition.effects, confined: false };
-  const call = (value: unknown, context: StepToolContext): Promise<unknown> => runTool(definition, value, context);
+  const call = (value: unknown, context: StepToolContext): unknown => runTool(definition, value, context);
   let checked: StandardResult<unknown> | Promise<StandardResult<unknown>>;
   try {
     checked = definition.input["~standard"].validate(input);
@@ -146,31 +147,66 @@ function prepareCall(definition: Callable, input: unknown): PreparedCall<StepToo
   };
 }
 
-async function runTool(definition: Callable, input: unknown, { step, rights }: StepToolContext): Promise<unknown> {
-  const { label, timeout_ms } = definition;
-  const limit = new AbortController();
-  const late = new TuttiError("deadline", `${label} took longer than its ${timeout_ms} ms`, {
-    retry: "unknown",
-  });
+/** A tool that answers at once costs neither a timer nor a promise. */
+function runTool(definition: Callable, input: unknown, { step, rights }: StepToolContext): unknown {
+  const { signal } = step;
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(signal.reason);
+  let late: TuttiError | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(late);
-      limit.abort(late);
-    }, timeout_ms);
-  });
-  try {
-    const signal = AbortSignal.any([step.signal, limit.signal]);
-    const progress = (text: string): void => step.live("output", text);
-    const running = (async () => definition.run(input, { signal, key: step.key, roots: rights.roots, progress }))();
-    const outcome = await Promise.race([running, over]);
-    return typeof outcome === "string" ? outcome : JSON.parse(JSON.stringify(outcome) ?? "null");
-  } catch (thrown) {
-    if (thrown === late || step.signal.aborted) throw thrown;
-    throw new TuttiError("step_failed", `${label} failed: ${thrownMessage(thrown)}`, { cause: thrown });
-  } finally {
+  const ended = (): void => {
     clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  };
+  const failed = (thrown: unknown): never => {
+    ended();
+    if (thrown === late || signal.aborted) throw thrown;
+    throw new TuttiError("step_failed", `${definition.label} failed: ${thrownMessage(thrown)}`, { cause: thrown });
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    const outcome = definition.run(input, {
+      signal: controller.signal,
+      key: step.key,
+      roots: rights.roots,
+      progress: (text) => step.live("output", text),
+    });
+    if (!isThenable(outcome)) {
+      ended();
+      return asJson(outcome);
+    }
+    const over = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        late = lateError(definition);
+        reject(late);
+        controller.abort(late);
+      }, definition.timeout_ms);
+    });
+    return Promise.race([outcome, over])
+      .then((given) => {
+        const kept = asJson(given);
+        ended();
+        return kept;
+      })
+      .catch(failed);
+  } catch (thrown) {
+    return failed(thrown);
   }
+}
+
+function lateError({ label, timeout_ms }: Callable): TuttiError {
+  return new TuttiError("deadline", `${label} took longer than its ${timeout_ms} ms`, { retry: "unknown" });
+}
+
+/** What JSON keeps of an outcome. */
+function asJson(outcome: unknown): unknown {
+  if (typeof outcome === "string") return outcome;
+  return jsonCopy(outcome) ?? JSON.parse(JSON.stringify(outcome) ?? "null");
+}
+
+function isThenable(outcome: unknown): outcome is PromiseLike<unknown> {
+  return typeof outcome === "object" && outcome !== null && "then" in outcome && isFunction(outcome.then);
 }
 
 export function readIssue({ message, path }: StandardIssue): ReadIssue {
