@@ -7,7 +7,8 @@ CREATE SEQUENCE tree_numbers MINVALUE 0 START 0;
 CREATE TABLE nodes (
   incarnation bigint PRIMARY KEY DEFAULT nextval('incarnations'), name text NOT NULL, url text NOT NULL,
   labels text[] NOT NULL, version text NOT NULL, alive boolean NOT NULL DEFAULT true, joined_at timestamptz NOT NULL DEFAULT now(),
-  last_batch bigint NOT NULL DEFAULT 0, seen_version bigint NOT NULL DEFAULT 0, lease_ms bigint NOT NULL
+  last_batch bigint NOT NULL DEFAULT 0, seen_version bigint NOT NULL DEFAULT 0, lease_ms bigint NOT NULL,
+  died_at timestamptz
 );
 CREATE UNIQUE INDEX nodes_alive ON nodes (name) WHERE alive;
 CREATE TABLE node_leases (incarnation bigint PRIMARY KEY, until timestamptz NOT NULL);
@@ -26,7 +27,7 @@ CREATE FUNCTION join_cluster(p_name text, p_url text, p_labels text[], p_version
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE v_incarnation bigint;
 BEGIN
-  UPDATE nodes SET alive = false WHERE name = p_name AND alive;
+  UPDATE nodes SET alive = false, died_at = clock_timestamp() WHERE name = p_name AND alive;
   INSERT INTO nodes (name, url, labels, version, lease_ms) VALUES (p_name, p_url, p_labels, p_version, p_lease)
     RETURNING incarnation INTO v_incarnation;
   INSERT INTO node_leases VALUES (v_incarnation, now() + lease_of(p_lease));
@@ -44,7 +45,7 @@ END $$;
 -- While the database was away nobody could renew a lease, so nobody is buried until it has been up for two leases.
 -- A node whose commit is under way is passed over until the next time.
 CREATE FUNCTION bury_nodes() RETURNS TABLE (buried bigint) LANGUAGE sql AS $$
-  UPDATE nodes SET alive = false WHERE incarnation IN (
+  UPDATE nodes SET alive = false, died_at = clock_timestamp() WHERE incarnation IN (
     SELECT n.incarnation FROM nodes n JOIN node_leases l USING (incarnation)
     WHERE n.alive AND l.until < clock_timestamp() AND pg_postmaster_start_time() + 2 * lease_of(n.lease_ms) < clock_timestamp()
     FOR UPDATE OF n SKIP LOCKED)
@@ -75,6 +76,6 @@ CREATE FUNCTION release_trees(p_incarnation bigint, p_roots bigint[]) RETURNS vo
 $$;
 
 CREATE FUNCTION leave_cluster(p_incarnation bigint) RETURNS void LANGUAGE sql AS $$
-  UPDATE nodes SET alive = false WHERE incarnation = p_incarnation;
+  UPDATE nodes SET alive = false, died_at = clock_timestamp() WHERE incarnation = p_incarnation AND alive;
 $$;
 `;
