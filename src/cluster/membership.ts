@@ -41,6 +41,7 @@ export class Membership {
   #beating: Promise<void> | undefined;
   #takingUp: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
+  #extra: NodeJS.Timeout | undefined;
   #ended = false;
 
   constructor(options: MembershipOptions) {
@@ -99,10 +100,21 @@ export class Membership {
       if (renewed?.["alive"] !== 1) return this.#lose(fencedError());
       onRenewed?.(leaseMs - (performance.now() - before));
       await ask(client, "SELECT bury_nodes()", [], limits);
+      const [next] = await ask(client, "SELECT next_lease_end($1) AS ms", [incarnation], limits);
+      this.#lookAt(next?.["ms"]);
       if (this.#options.takesTrees?.() !== false) await this.#take(client, limits);
     } catch (thrown) {
       await this.#disconnect();
       if (!this.#ended) onProblem?.(storageError(thrown));
+    }
+  }
+
+  /** When the lease of another node ends before the next beat, there is one then, so that its trees do not wait longer. */
+  #lookAt(endsInMs: unknown): void {
+    clearTimeout(this.#extra);
+    if (this.#ended || typeof endsInMs !== "number" || endsInMs < 0) return;
+    if (endsInMs < this.#options.leaseMs / beatsInLease) {
+      this.#extra = setTimeout(() => void this.beat(), endsInMs + 1).unref();
     }
   }
 
@@ -127,6 +139,7 @@ export class Membership {
   #end(): void {
     this.#ended = true;
     clearInterval(this.#timer);
+    clearTimeout(this.#extra);
   }
 
   async #connected(): Promise<pg.Client> {

@@ -67,13 +67,18 @@ export class ChaosClient {
       const agent = chance.pick(roots);
       const key = `chaos ${lane}.${count}`;
       this.keys.add(key);
-      const { value, message } = await this.#call({ do: "start", agent, key });
-      const started = Started.safeParse(value);
-      if (!started.success) {
-        this.lost.push(`start of ${key} was refused: ${message ?? JSON.stringify(value)}`);
+      // Now and then at two nodes at once: it is one tree.
+      const starts = await Promise.all(
+        Array.from({ length: chance.oneIn(3) ? 2 : 1 }, () => this.#call({ do: "start", agent, key })),
+      );
+      const names = starts.map(({ value }) => Started.safeParse(value).data?.task);
+      if (new Set(names).size > 1) this.doubled.push(`${key} started ${JSON.stringify(names)}`);
+      const [name] = names;
+      if (name === undefined) {
+        this.lost.push(`start of ${key} was refused: ${starts[0]?.message ?? JSON.stringify(starts)}`);
         continue;
       }
-      const id = idIn(started.data.task);
+      const id = idIn(name);
       this.started += 1;
       this.acks.push(["start", String(id), key]);
       // The end may be seen before the start is acknowledged.

@@ -52,6 +52,12 @@ CREATE FUNCTION bury_nodes() RETURNS TABLE (buried bigint) LANGUAGE sql AS $$
   RETURNING incarnation
 $$;
 
+-- In how many milliseconds the next lease of another node ends, unless it is renewed. Null when there is no other node.
+CREATE FUNCTION next_lease_end(p_incarnation bigint) RETURNS bigint LANGUAGE sql AS $$
+  SELECT ceil(extract(epoch FROM min(l.until) - clock_timestamp()) * 1000)::bigint
+    FROM nodes n JOIN node_leases l USING (incarnation) WHERE n.alive AND n.incarnation <> p_incarnation
+$$;
+
 -- Trees without a living owner, for which the node has what they need: up to its share of all trees, and one more at a
 -- time of those that nobody else takes.
 CREATE FUNCTION take_trees(p_incarnation bigint, p_most int) RETURNS TABLE (root bigint, epoch int) LANGUAGE plpgsql AS $$
