@@ -120,7 +120,7 @@ test(
       assert.equal((await rows("SELECT epoch FROM trees WHERE root = $1", [id]))[0]?.["epoch"], 2);
       if (!fence) {
         const [made] = await rows(
-          "SELECT pg_get_functiondef(oid) AS sql FROM pg_proc WHERE proname = 'commit_batch' AND pronamespace = current_schema()::regnamespace",
+          "SELECT pg_get_functiondef(oid) AS sql FROM pg_proc WHERE proname = 'pass_fence' AND pronamespace = current_schema()::regnamespace",
         );
         const sql = String(made?.["sql"]);
         assert.ok(sql.includes("AND alive AND last_batch"));
@@ -215,7 +215,7 @@ test(
     for (let cut = 0; cut < 5; cut += 1) {
       await new Promise((resolve) => setTimeout(resolve, 15));
       await rows(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%commit_batch%' AND pid <> pg_backend_pid()",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%commit_%' AND pid <> pg_backend_pid()",
       );
     }
     sharedServer().crash();

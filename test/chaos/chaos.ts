@@ -114,7 +114,7 @@ async function prepare(address: DatabaseAddress, withoutFence: boolean): Promise
     const salt = await prepareDatabase(connection, address.schema);
     if (withoutFence) {
       const sql = `SELECT pg_get_functiondef(oid) AS sql FROM pg_proc
-        WHERE proname = 'commit_batch' AND pronamespace = current_schema()::regnamespace`;
+        WHERE proname = 'pass_fence' AND pronamespace = current_schema()::regnamespace`;
       const [made] = await ask(connection, sql);
       await connection.query(String(made?.["sql"]).replace("AND alive AND last_batch", "AND last_batch"));
     }

@@ -76,7 +76,7 @@ export async function takeOutFence(address: DatabaseAddress): Promise<void> {
   const [made] = await rowsOf(
     address,
     `SELECT pg_get_functiondef(oid) AS sql FROM pg_proc
-     WHERE proname = 'commit_batch' AND pronamespace = current_schema()::regnamespace`,
+     WHERE proname = 'pass_fence' AND pronamespace = current_schema()::regnamespace`,
   );
   const sql = String(made?.["sql"]);
   const without = sql.replace("AND alive AND last_batch", "AND last_batch");
