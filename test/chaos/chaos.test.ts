@@ -55,10 +55,7 @@ test(
     await node.engine.result(name);
     const { store } = node.node;
     const rows: typeof node.node.rows = (sql, values) => node.node.rows(sql, values);
-    await until(
-      async () => (await rows("SELECT 1 FROM batches WHERE base IS NULL")).length === 0,
-      "every event has its place",
-    );
+    await until(async () => (await rows("SELECT 1 FROM due_batches")).length === 0, "every event has its place");
     const seen = (
       await rows("SELECT b.base + l.place AS seq FROM log l JOIN batches b ON b.id = l.batch ORDER BY 1")
     ).map((row) => Number(row["seq"]));

@@ -139,7 +139,7 @@ interface Outside {
 /** Resolves when nothing is open and everything was read; or when it does not get on any more, which the check then finds. */
 async function quiet(address: DatabaseAddress, { client, reader, lanes: starting }: Outside): Promise<void> {
   const reads = readsFrom(address, 1);
-  const sql = `SELECT (SELECT count(*) FROM trees WHERE open) + (SELECT count(*) FROM batches WHERE base IS NULL) AS open,
+  const sql = `SELECT (SELECT count(*) FROM trees WHERE open) + (SELECT count(*) FROM due_batches) AS open,
     (SELECT next - 1 FROM counter) AS last`;
   let started = false;
   void starting.then(() => (started = true));

@@ -140,7 +140,7 @@ async function unfinished(asking: Asking, { unfinished: tasks }: RecordProblems)
   const commands = await asking(
     "SELECT c.id FROM commands c JOIN trees t ON t.root = c.root WHERE c.outcome IS NULL AND t.open",
   );
-  const batches = await asking("SELECT id FROM batches WHERE base IS NULL");
+  const batches = await asking("SELECT id FROM due_batches");
   return [
     ...tasks,
     ...trees.map((row) => `the tree ${String(row["root"])} is open`),

@@ -66,7 +66,7 @@ const work: Readonly<Record<BatchTable, string>> = {
     "log",
     `SELECT count(*) INTO v_events FROM unnest(p_log_type) AS u(type) WHERE u.type IS NOT NULL;
      IF v_events > 0 THEN
-       INSERT INTO batches (incarnation, events) VALUES (p_incarnation, v_events) RETURNING id INTO v_batch;
+       INSERT INTO due_batches (incarnation, events) VALUES (p_incarnation, v_events) RETURNING id INTO v_batch;
      END IF;
      INSERT INTO log (${logColumns}, batch, place) SELECT ${logColumns},
          CASE WHEN type IS NOT NULL THEN v_batch END,

@@ -59,30 +59,28 @@ END $$;
  * one sequence: an event's is the base of its batch and its place in the batch.
  */
 const sequenceTables = `
-CREATE TABLE batches (id bigserial PRIMARY KEY, incarnation bigint NOT NULL, events bigint NOT NULL, base bigint);
-CREATE UNIQUE INDEX batches_base ON batches (base) WHERE base IS NOT NULL;
-CREATE INDEX batches_due ON batches (id) WHERE base IS NULL;
+CREATE TABLE due_batches (id bigserial, incarnation bigint NOT NULL, events bigint NOT NULL);
+CREATE TABLE batches (id bigint PRIMARY KEY, incarnation bigint NOT NULL, events bigint NOT NULL, base bigint NOT NULL);
+CREATE UNIQUE INDEX batches_base ON batches (base);
 CREATE TABLE counter (one boolean PRIMARY KEY DEFAULT true CHECK (one), next bigint NOT NULL);
 INSERT INTO counter VALUES (true, 1);
 
--- Null when another node is giving places at the moment. The plans are fixed: the statistics of a table that is new or grows
--- fast would make it read all batches there ever were.
-CREATE FUNCTION stamp() RETURNS bigint LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
-DECLARE v_first bigint; v_next bigint; v_due record;
+-- Null when another node is giving places at the moment. Few batches are due at a time, so their table needs no index.
+CREATE FUNCTION stamp() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE v_next bigint; v_total bigint;
 BEGIN
-  IF NOT EXISTS (SELECT 1 FROM batches WHERE base IS NULL) THEN RETURN 0; END IF;
-  SELECT next INTO v_first FROM counter FOR UPDATE SKIP LOCKED;
+  IF NOT EXISTS (SELECT 1 FROM due_batches) THEN RETURN 0; END IF;
+  SELECT next INTO v_next FROM counter FOR UPDATE SKIP LOCKED;
   IF NOT FOUND THEN RETURN NULL; END IF;
-  v_next := v_first;
-  FOR v_due IN SELECT id, events FROM batches WHERE base IS NULL ORDER BY id LOOP
-    UPDATE batches SET base = v_next WHERE id = v_due.id;
-    v_next := v_next + v_due.events;
-  END LOOP;
-  IF v_next > v_first THEN
-    UPDATE counter SET next = v_next;
-    PERFORM pg_notify('tutti_events_' || current_schema(), (v_next - 1)::text);
+  WITH due AS (DELETE FROM due_batches RETURNING id, incarnation, events),
+       placed AS (INSERT INTO batches SELECT id, incarnation, events, v_next + sum(events) OVER (ORDER BY id) - events FROM due
+         RETURNING events)
+    SELECT COALESCE(sum(events), 0) INTO v_total FROM placed;
+  IF v_total > 0 THEN
+    UPDATE counter SET next = v_next + v_total;
+    PERFORM pg_notify('tutti_events_' || current_schema(), (v_next + v_total - 1)::text);
   END IF;
-  RETURN v_next - v_first;
+  RETURN v_total;
 END $$;
 `;
 
