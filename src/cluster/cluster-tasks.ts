@@ -222,7 +222,13 @@ export class ClusterTasks implements TaskControl {
         return here(engine);
       }
       if (tree["owner"] !== node.incarnation) return this.#send(root, command, here);
-      if (isHere(root)) return here(engine);
+      if (!isHere(root)) continue;
+      try {
+        return await here(engine);
+      } catch (thrown) {
+        // The tree was given up before anything was done.
+        if (isHere(root) || !(thrown instanceof TuttiError && thrown.code === "not_found")) throw thrown;
+      }
     }
     throw tooLate(name);
   }

@@ -12,6 +12,8 @@ export interface MembershipOptions {
   readonly leaseMs: number;
   /** Goes on with trees that this node has taken over. Resolves when requests about them can be answered here. */
   readonly takeUp: (roots: readonly number[]) => Promise<void>;
+  /** Gives up trees that another node has room for, as far as nothing of them is under way. */
+  readonly giveUp?: (roots: readonly number[]) => Promise<void>;
   /** The database says that the node is dead: it must do nothing more. Called once. */
   readonly onLost: (error: TuttiError) => void;
   /** False while the node renews its lease but takes no trees yet; true when absent. */
@@ -28,6 +30,8 @@ export interface MembershipOptions {
 
 /** A lease is renewed so often in its time. */
 const beatsInLease = 5;
+/** Trees that are given up at a time, so that they do not all wait to be taken up at once. */
+const givenUpAtOnce = 16;
 /** Trees that are taken over at a time, so that the node renews its lease in between. */
 const treesAtOnce = 64;
 
@@ -40,6 +44,7 @@ export class Membership {
   #client: pg.Client | undefined;
   #beating: Promise<void> | undefined;
   #takingUp: Promise<void> = Promise.resolve();
+  #givingUp: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #extra: NodeJS.Timeout | undefined;
   #ended = false;
@@ -102,7 +107,9 @@ export class Membership {
       await ask(client, "SELECT bury_nodes()", [], limits);
       const [next] = await ask(client, "SELECT next_lease_end($1) AS ms", [incarnation], limits);
       this.#lookAt(next?.["ms"]);
-      if (this.#options.takesTrees?.() !== false) await this.#take(client, limits);
+      if (this.#options.takesTrees?.() === false) return;
+      await this.#take(client, limits);
+      await this.#share(client, limits);
     } catch (thrown) {
       await this.#disconnect();
       if (!this.#ended) onProblem?.(storageError(thrown));
@@ -128,6 +135,17 @@ export class Membership {
       .then(() => takeUp(roots))
       .catch((thrown: unknown) => onProblem?.(storageError(thrown)));
     if (rows.length === treesAtOnce) setImmediate(() => void this.beat());
+  }
+
+  /** A node that has just joined gets its share. */
+  async #share(client: pg.Client, limits: { readonly timeoutMs: number }): Promise<void> {
+    const { incarnation, giveUp, onProblem } = this.#options;
+    if (giveUp === undefined || this.#givingUp !== undefined || this.#ended) return;
+    const rows = await ask(client, "SELECT root FROM spare_trees($1, $2)", [incarnation, givenUpAtOnce], limits);
+    if (rows.length === 0 || this.#ended) return;
+    this.#givingUp = giveUp(rows.map((row) => Number(row["root"])))
+      .catch((thrown: unknown) => onProblem?.(storageError(thrown)))
+      .finally(() => (this.#givingUp = undefined));
   }
 
   #lose(error: TuttiError): void {

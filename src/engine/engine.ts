@@ -137,6 +137,11 @@ export class Engine implements TaskControl {
     return this.#trees.release(root);
   }
 
+  /** The same for a tree that is to go on elsewhere although nothing is wrong here: no step of it is cut off. */
+  releaseIdle(root: TaskId, within: number, released: () => void): Promise<boolean> {
+    return this.#trees.releaseIdle(root, within, released);
+  }
+
   /**
    * Ends every loop without recording an end: the store keeps the tasks for the next start. `failed`: the process stops
    * because of an error, which a task that was under way may have caused.
