@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 
 import { z } from "zod";
 
@@ -12,6 +13,7 @@ import type { Durable, NewTask, Runner } from "../src/ports.ts";
 import { CompleteMessage } from "../src/protocol/task/message.ts";
 import { Usage } from "../src/protocol/task/budget.ts";
 import { openStore } from "../src/store/sqlite/sqlite-store.ts";
+import type { Store } from "../src/store/store.ts";
 
 const filler = "lorem ipsum dolor sit amet consectetur ".repeat(8);
 
@@ -39,8 +41,8 @@ export function replyAt(turn: number, turns: number): Reply {
 export const ToolOutcome = z.object({ ok: z.boolean(), text: z.string() });
 export const toolOutcome = { ok: true, text: filler };
 
-/** Asks the model, whose calls are repeatable, and carries out its tool calls, which are not. */
-export async function callTools(durable: Durable, turns: number): Promise<string> {
+/** Asks the model, whose calls are repeatable, and carries out its tool calls, which are not. `modelMs`: until the model answers. */
+export async function callTools(durable: Durable, turns: number, modelMs = 0): Promise<string> {
   for (let turn = 0; ; turn += 1) {
     durable.save(`state:${turn}`, { turn });
     const reply = await durable.step(
@@ -52,7 +54,10 @@ export async function callTools(durable: Durable, turns: number): Promise<string
         reserve: { input_tokens: 100, output_tokens: 100, money_micro_usd: 20 },
         spent: (outcome) => outcome.usage,
       },
-      async () => replyAt(turn, turns),
+      async () => {
+        if (modelMs > 0) await pause(modelMs);
+        return replyAt(turn, turns);
+      },
     );
     const call = reply.message.parts.find((part) => part.part_type === "tool_call");
     if (call === undefined) return "done";
@@ -92,23 +97,28 @@ export interface Bench {
 }
 
 /** Loops by the name of the agent. */
-export function openBench(
-  folder: string,
-  loops: Readonly<Record<string, (durable: Durable) => Promise<unknown>>>,
-): Bench {
-  const store = openStore(folder);
+export type BenchLoops = Readonly<Record<string, (durable: Durable) => Promise<unknown>>>;
+
+export function engineOver(store: Store, loops: BenchLoops): Engine {
   const loop: Runner = (durable) => {
     const found = loops[durable.agent];
     if (found === undefined) throw new Error(`no loop for ${durable.agent}`);
     return found(durable);
   };
-  const engine = new Engine({ store, clock: systemClock, runners: { loop }, slots: 100_000 });
+  return new Engine({ store, clock: systemClock, runners: { loop }, slots: 100_000 });
+}
+
+export async function completeIn(engine: Engine, task: NewTask): Promise<void> {
+  const result = await engine.result((await engine.start(task)).task);
+  if (result.status !== "completed") throw new Error(JSON.stringify(result));
+}
+
+export function openBench(folder: string, loops: BenchLoops): Bench {
+  const store = openStore(folder);
+  const engine = engineOver(store, loops);
   return {
     engine,
-    async complete(task) {
-      const result = await engine.result((await engine.start(task)).task);
-      if (result.status !== "completed") throw new Error(JSON.stringify(result));
-    },
+    complete: (task) => completeIn(engine, task),
     async close() {
       await engine.stop();
       store.close();

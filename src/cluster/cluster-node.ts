@@ -96,7 +96,9 @@ export class ClusterNode {
       return;
     }
     this.#options.onFenced?.(error);
-    this.#rejoining = this.#rejoin(error).finally(() => (this.#rejoining = undefined));
+    // Not at once: ending the life tells its listeners, who lose it a second time, and only one may join anew.
+    const rejoining = Promise.resolve().then(() => this.#rejoin(error));
+    this.#rejoining = rejoining.finally(() => (this.#rejoining = undefined));
   }
 
   #watch({ node }: Life): void {

@@ -66,7 +66,8 @@ export class ClusterTasks implements TaskControl {
     if (key === undefined || options.anew === true) return this.#life().engine.start(task, options);
     const finished = options.once !== undefined;
     for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(lookAgainMs)) {
-      const { node, engine } = this.#life();
+      const life = this.#life();
+      const { node, engine } = life;
       if (engine.halted !== undefined) continue;
       const [claim] = await this.#look(node, "SELECT * FROM claim_key($1, $2, $3)", [
         storedText(key),
@@ -74,7 +75,7 @@ export class ClusterTasks implements TaskControl {
         finished,
       ]);
       if (claim?.["mine"] === 1) {
-        const started = await this.#startClaimed(task, options, key);
+        const started = await startClaimed(life, { task, options, key });
         if (started !== undefined) return started;
         continue;
       }
@@ -82,8 +83,9 @@ export class ClusterTasks implements TaskControl {
       if (typeof bound !== "number") continue;
       if (finished) {
         // The engine compares what the key was used for, as it does with a key of its own.
-        await node.bringKey(key);
-        return engine.start(task, options);
+        const found = await startKeyed(life, { task, options, key });
+        if (found !== undefined) return found;
+        continue;
       }
       if (claim?.["open"] === 1) {
         const found = taskName(node.store.salt, bound);
@@ -92,25 +94,6 @@ export class ClusterTasks implements TaskControl {
       }
     }
     throw new TuttiError("busy", "another node is starting the same work and has not finished in time; try again");
-  }
-
-  /** Undefined when the node was fenced meanwhile. The key says to whoever looks again whether the task was started. */
-  async #startClaimed(
-    task: NewTask,
-    options: StartOptions,
-    key: string,
-  ): Promise<Awaited<ReturnType<TaskControl["start"]>> | undefined> {
-    const { node, engine } = this.#life();
-    try {
-      await node.bringKey(key);
-      return await engine.start(task, options);
-    } catch (thrown) {
-      if (engine.halted !== undefined) return undefined;
-      throw thrown;
-    } finally {
-      // Bound now, or not used. A claim that cannot be given back ends with this node.
-      await node.rows("SELECT release_key($1, $2)", [storedText(key), node.incarnation]).catch(() => undefined);
-    }
   }
 
   /** The last task of a thread may be over, but in a tree that is not here: the engine has to see its result. */
@@ -239,7 +222,13 @@ export class ClusterTasks implements TaskControl {
         return here(engine);
       }
       if (tree["owner"] !== node.incarnation) return this.#send(root, command, here);
-      if (isHere(root)) return here(engine);
+      if (!isHere(root)) continue;
+      try {
+        return await here(engine);
+      } catch (thrown) {
+        // The tree was given up before anything was done.
+        if (isHere(root) || !(thrown instanceof TuttiError && thrown.code === "not_found")) throw thrown;
+      }
     }
     throw tooLate(name);
   }
@@ -275,17 +264,20 @@ export class ClusterTasks implements TaskControl {
     const off = node.onCommand((payload) => {
       if (payload === `done ${id}`) told.resolve();
     });
+    let wasClosed = false;
     try {
       for (const end = Date.now() + patienceMs; Date.now() < end;) {
         const { node: now, engine } = this.#life();
         const [row] = await now.rows(sql, [id]).catch(() => []);
         const outcome = row?.["outcome"];
         if (typeof outcome === "string") return valueIn(outcome);
-        if (row?.["open"] === 0 && engine.halted === undefined) {
+        if (row?.["open"] === 0 && wasClosed && engine.halted === undefined) {
           // The tree ended before its owner could answer, and may have no owner any more. Nothing about it changes now.
           if (!(await this.#bring(now, root))) continue;
           return row["taken"] === 1 ? doneBefore(engine, command) : here(engine);
         }
+        // An owner that ends the tree by what it was asked to do answers a moment later.
+        wasClosed = row?.["open"] === 0;
         await Promise.race([told.promise, sleep(askAgainMs)]);
         told = Promise.withResolvers<void>();
       }
@@ -293,6 +285,39 @@ export class ClusterTasks implements TaskControl {
       off();
     }
     throw tooLate(`task of the tree ${taskName(node.store.salt, root)}`);
+  }
+}
+
+interface KeyedStart {
+  readonly task: NewTask;
+  readonly options: StartOptions;
+  readonly key: string;
+}
+
+type Started = Awaited<ReturnType<TaskControl["start"]>>;
+
+/** Undefined when the node was fenced meanwhile. The key says to whoever looks again whether the task was started. */
+async function startKeyed(
+  { node, engine }: NodeLife,
+  { task, options, key }: KeyedStart,
+): Promise<Started | undefined> {
+  try {
+    await node.bringKey(key);
+    return await engine.start(task, options);
+  } catch (thrown) {
+    if (engine.halted !== undefined) return undefined;
+    throw thrown;
+  }
+}
+
+/** The claim is of this life. */
+async function startClaimed(life: NodeLife, start: KeyedStart): Promise<Started | undefined> {
+  const { node } = life;
+  try {
+    return await startKeyed(life, start);
+  } finally {
+    // Bound now, or not used. A claim that cannot be given back ends with this node.
+    await node.rows("SELECT release_key($1, $2)", [storedText(start.key), node.incarnation]).catch(() => undefined);
   }
 }
 

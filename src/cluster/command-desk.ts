@@ -50,20 +50,23 @@ export class CommandDesk {
     const sql = "SELECT id, body, taken FROM commands WHERE root = $1 AND outcome IS NULL ORDER BY id";
     for (const row of await node.rows(sql, [root])) {
       const due = { id: Number(row["id"]), body: String(row["body"]), taken: row["taken"] === 1 };
-      const outcome = await this.#outcomeOf(due);
-      // The node is being stopped or was fenced: the next owner sees to it.
-      if (engine.halted !== undefined) return;
+      const outcome = await this.#outcomeOf(root, due);
+      // The node is being stopped, was fenced or has given up the tree: the next owner sees to it.
+      if (engine.halted !== undefined || outcome === undefined) return;
       node.endCommand(due.id, outcome);
       await node.store.committed();
     }
   }
 
-  async #outcomeOf({ id, body, taken }: DueCommand): Promise<string> {
-    const { node, engine } = this.#options;
+  /** Undefined when the tree is not here any more, and nothing was done. */
+  async #outcomeOf(root: number, { id, body, taken }: DueCommand): Promise<string | undefined> {
+    const { node, engine, isHere } = this.#options;
     try {
       const command = TaskCommand.parse(JSON.parse(body));
+      if (!isHere(root)) return undefined;
       if (taken) return recordedValue(await doneBefore(engine, command));
       if (await wasRetried(node, command)) return recordedValue(null);
+      if (!isHere(root)) return undefined;
       const queued = node.queuedWrites;
       const work = perform(engine, command);
       // The engine queues what it writes before it first waits. So that it is done is recorded in the same commit.

@@ -13,6 +13,8 @@ export interface MembershipOptions {
   readonly leaseMs: number;
   /** Goes on with trees that this node has taken over. Resolves when requests about them can be answered here. */
   readonly takeUp: (roots: readonly number[]) => Promise<void>;
+  /** Gives up trees that another node has room for, as far as nothing of them is under way. */
+  readonly giveUp?: (roots: readonly number[]) => Promise<void>;
   /** The database says that the node is dead: it must do nothing more. Called once. */
   readonly onLost: (error: TuttiError) => void;
   /** False while the node renews its lease but takes no trees yet; true when absent. */
@@ -29,6 +31,8 @@ export interface MembershipOptions {
 
 /** A lease is renewed so often in its time. */
 const beatsInLease = 5;
+/** Trees that are given up at a time, so that they do not all wait to be taken up at once. */
+const givenUpAtOnce = 16;
 /** Trees that are taken over at a time, so that the node renews its lease in between. */
 const treesAtOnce = 64;
 
@@ -41,7 +45,9 @@ export class Membership {
   #client: pg.Client | undefined;
   #beating: Promise<void> | undefined;
   #takingUp: Promise<void> = Promise.resolve();
+  #givingUp: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #extra: NodeJS.Timeout | undefined;
   #ended = false;
 
   constructor(options: MembershipOptions) {
@@ -100,10 +106,23 @@ export class Membership {
       if (renewed?.["alive"] !== 1) return this.#lose(fencedError());
       onRenewed?.(before + leaseMs);
       await ask(client, "SELECT bury_nodes()", [], limits);
-      if (this.#options.takesTrees?.() !== false) await this.#take(client, limits);
+      const [next] = await ask(client, "SELECT next_lease_end($1) AS ms", [incarnation], limits);
+      this.#lookAt(next?.["ms"]);
+      if (this.#options.takesTrees?.() === false) return;
+      await this.#take(client, limits);
+      await this.#share(client, limits);
     } catch (thrown) {
       await this.#disconnect();
       if (!this.#ended) onProblem?.(storageError(thrown));
+    }
+  }
+
+  /** When the lease of another node ends before the next beat, there is one then, so that its trees do not wait longer. */
+  #lookAt(endsInMs: unknown): void {
+    clearTimeout(this.#extra);
+    if (this.#ended || typeof endsInMs !== "number" || endsInMs < 0) return;
+    if (endsInMs < this.#options.leaseMs / beatsInLease) {
+      this.#extra = setTimeout(() => void this.beat(), endsInMs + 1).unref();
     }
   }
 
@@ -119,6 +138,17 @@ export class Membership {
     if (rows.length === treesAtOnce) setImmediate(() => void this.beat());
   }
 
+  /** A node that has just joined gets its share. */
+  async #share(client: pg.Client, limits: { readonly timeoutMs: number }): Promise<void> {
+    const { incarnation, giveUp, onProblem } = this.#options;
+    if (giveUp === undefined || this.#givingUp !== undefined || this.#ended) return;
+    const rows = await ask(client, "SELECT root FROM spare_trees($1, $2)", [incarnation, givenUpAtOnce], limits);
+    if (rows.length === 0 || this.#ended) return;
+    this.#givingUp = giveUp(rows.map((row) => Number(row["root"])))
+      .catch((thrown: unknown) => onProblem?.(storageError(thrown)))
+      .finally(() => (this.#givingUp = undefined));
+  }
+
   #lose(error: TuttiError): void {
     if (this.#ended) return;
     this.#end();
@@ -128,6 +158,7 @@ export class Membership {
   #end(): void {
     this.#ended = true;
     clearInterval(this.#timer);
+    clearTimeout(this.#extra);
   }
 
   async #connected(): Promise<pg.Client> {

@@ -34,7 +34,9 @@ export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions)
   const { address, leaseMs, onLeft, onProblem, onRenewed, onLost, takesTrees } = options;
   /** Roots of trees that were taken over and are in memory. */
   const taken = new Set<number>();
-  const isHere = (root: number): boolean => taken.has(root) || node.isMadeHere(root);
+  /** Roots of trees that are being given up: they are in memory, and nothing can be done with them here any more. */
+  const leaving = new Set<number>();
+  const isHere = (root: number): boolean => (taken.has(root) || node.isMadeHere(root)) && !leaving.has(root);
   const problem = (thrown: unknown): void => onProblem?.(toTuttiError(thrown));
   const desk = new CommandDesk({ node, engine, isHere, onProblem: problem });
   const lookForDue = (): void => {
@@ -52,6 +54,7 @@ export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions)
     incarnation: node.incarnation,
     leaseMs,
     takeUp: (roots) => takeUp({ node, engine, taken, onLeft, desk }, roots),
+    giveUp: (roots) => giveUp({ node, engine, taken, leaving }, roots),
     onLost,
     ...(takesTrees === undefined ? {} : { takesTrees }),
     ...(onProblem === undefined ? {} : { onProblem }),
@@ -77,6 +80,48 @@ interface TakingUp {
   readonly taken: Set<number>;
   readonly desk: CommandDesk;
   readonly onLeft: ((root: number, error: TuttiError) => void) | undefined;
+}
+
+/** A tree that is busy for so long stays for now. */
+const idleWithinMs = 2_000;
+const releaseAgainMs = 200;
+
+interface GivingUp {
+  readonly node: NodeStore;
+  readonly engine: Engine;
+  readonly taken: Set<number>;
+  readonly leaving: Set<number>;
+}
+
+/** Everything that was recorded is durable before anybody else can have a tree. */
+async function giveUp({ node, engine, taken, leaving }: GivingUp, roots: readonly number[]): Promise<void> {
+  const giving = roots.map(async (root) => {
+    const name = taskName(node.store.salt, root);
+    try {
+      if (!(await engine.releaseIdle(name, idleWithinMs, () => leaving.add(root)))) return;
+      taken.delete(root);
+      node.forget([root]);
+      await insistOnRelease(node, root);
+    } finally {
+      leaving.delete(root);
+    }
+  });
+  const failed = (await Promise.allSettled(giving)).find((each) => each.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+/** Nobody takes a tree whose owner lives: while the database is away, it is tried again. */
+async function insistOnRelease(node: NodeStore, root: number): Promise<void> {
+  for (;;) {
+    try {
+      await node.rows("SELECT release_trees($1, $2)", [node.incarnation, [root]]);
+      return;
+    } catch (thrown) {
+      // The node is dead or being stopped, and then its trees are free anyway.
+      if (node.store.failure !== undefined || toTuttiError(thrown).code === "stopped") return;
+      await new Promise((resolve) => setTimeout(resolve, releaseAgainMs));
+    }
+  }
 }
 
 /** One tree that cannot be taken up must not stop the others. */

@@ -373,3 +373,15 @@ test("a task takes a bounded number of messages from outside, also over a restar
   w.clock.advance(1_000);
   assert.equal((await w.engine.result(name)).status, "completed");
 });
+
+test("a task that has just ended is over for whoever writes to it, also before its end is on disk", async (t) => {
+  const w = world(tempFolder(t), { quick: async () => "done" });
+  const name = await started(w, "quick");
+  const isGone = (): boolean => Object.values(w.engine.counts()).every((count) => count === 0);
+  for (let turn = 0; turn < 1_000 && !isGone(); turn += 1) await Promise.resolve();
+  assert.ok(isGone());
+  assert.deepEqual(seen(w.folder, "SELECT * FROM results"), [], "its end is not on disk yet");
+  assert.equal(await codeOf(w.engine.message(name, userMessage("hello"))), "conflict");
+  assert.equal(await codeOf(w.engine.retry(`${name}x`)), "not_found");
+  await w.stop();
+});

@@ -141,6 +141,11 @@ export class Engine implements TaskControl {
     return this.#trees.release(root);
   }
 
+  /** The same for a tree that is to go on elsewhere although nothing is wrong here: no step of it is cut off. */
+  releaseIdle(root: TaskId, within: number, released: () => void): Promise<boolean> {
+    return this.#trees.releaseIdle(root, within, released);
+  }
+
   /**
    * Ends every loop without recording an end: the store keeps the tasks for the next start. `failed`: the process stops
    * because of an error, which a task that was under way may have caused.
@@ -281,7 +286,7 @@ export class Engine implements TaskControl {
   }
 
   async message(task: TaskId, message: Message, options: MessageOptions = {}): Promise<void> {
-    const live = this.#liveOr(task);
+    const live = this.#live(task) ?? (await this.#notLive(task));
     const { store, clock, recorder } = this.#parts;
     const complete = completeMessage(message, { id: `${task}.mail.${crypto.randomUUID()}`, now: clock.now() });
     const body = recorder.clean(JSON.stringify(complete));
@@ -317,7 +322,7 @@ export class Engine implements TaskControl {
   }
 
   async retry(task: TaskId, { once }: Pick<StartOptions, "once"> = {}): Promise<void> {
-    const live = this.#liveOr(task);
+    const live = this.#live(task) ?? (await this.#notLive(task));
     this.#checkRoom();
     const { store } = this.#parts;
     this.#driver.nextAttempt(live);
@@ -343,12 +348,12 @@ export class Engine implements TaskControl {
   }
 
   async stopTask(task: TaskId, reason: string): Promise<void> {
-    this.#driver.stopAttempt(this.#liveOr(task), reason);
+    this.#driver.stopAttempt(this.#live(task) ?? (await this.#notLive(task)), reason);
     await this.#parts.store.committed();
   }
 
   async interruptTask(task: TaskId, reason: string, by: Answerer): Promise<void> {
-    const live = this.#liveOr(task);
+    const live = this.#live(task) ?? (await this.#notLive(task));
     this.#checkRoom();
     this.#driver.stopAttempt(live, reason);
     resumeStopped(this.#parts, live, by);
@@ -357,7 +362,7 @@ export class Engine implements TaskControl {
 
   async resumeTask(task: TaskId, by: Answerer): Promise<void> {
     this.#checkRoom();
-    resumeStopped(this.#parts, this.#liveOr(task), by);
+    resumeStopped(this.#parts, this.#live(task) ?? (await this.#notLive(task)), by);
     await this.#parts.store.committed();
   }
 
@@ -386,14 +391,17 @@ export class Engine implements TaskControl {
     return row === undefined ? undefined : resultIn(row, name);
   }
 
-  #liveOr(task: TaskId): LiveTask {
+  /** Undefined when it is over or there is none. */
+  #live(task: TaskId): LiveTask | undefined {
     this.#check();
     const live = this.#parts.tasks.find(task);
-    if (live !== undefined && live.result === undefined) return live;
-    if (live !== undefined || this.#storedResult(task) !== undefined) {
-      throw new TuttiError("conflict", `the task ${task} is over`);
-    }
-    throw new TuttiError("not_found", `there is no task ${task}`);
+    return live?.result === undefined ? live : undefined;
+  }
+
+  /** A task that has just ended is gone from memory and perhaps not yet on disk; it must not be taken for one that never was. */
+  async #notLive(task: TaskId): Promise<never> {
+    if (this.#parts.tasks.find(task) === undefined) await this.#endedResult(task);
+    throw new TuttiError("conflict", `the task ${task} is over`);
   }
 
   #check(): void {

@@ -26,6 +26,10 @@ export interface Tree {
   halted: TuttiError | undefined;
   /** Loops of its tasks that have not returned. */
   loops: number;
+  /** Steps that are under way or about to begin. */
+  steps: number;
+  /** Called when the last of them has ended, before the loop that waited for it goes on. */
+  onIdle: (() => void) | undefined;
   /** Called when the last loop returns. */
   onLoopsReturned: (() => void) | undefined;
   /** The runners that are resolved for this tree, once a task needed one. */
@@ -165,6 +169,8 @@ export function newTree(of: Pick<Tree, "root" | "budget" | "tasks" | "startedAt"
     live: new Set(),
     halted: undefined,
     loops: 0,
+    steps: 0,
+    onIdle: undefined,
     onLoopsReturned: undefined,
     onOver: undefined,
     runners: undefined,

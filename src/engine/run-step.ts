@@ -30,7 +30,9 @@ export async function runStep<T>(core: RunCore, key: string, options: StepOption
   const room = core.roomAgain();
   if (room !== undefined) await room;
   if (options.looks === true) return perform(core, step, body);
+  const { tree } = core.task;
   const slot = core.beginStep();
+  tree.steps += 1;
   try {
     if (slot !== undefined) await slot;
     // A paid call never runs ahead of what the run recorded before it: a crash would pay for those steps a second time.
@@ -44,6 +46,8 @@ export async function runStep<T>(core: RunCore, key: string, options: StepOption
     return await perform(core, step, body);
   } finally {
     core.endStep();
+    tree.steps -= 1;
+    if (tree.steps === 0) tree.onIdle?.();
   }
 }
 

@@ -115,6 +115,41 @@ export class Trees {
     await store.committed();
   }
 
+  /**
+   * Releases a tree as soon as none of its steps is under way, so that none is cut off. `released` is called in the same moment:
+   * from then on nothing about the tree can be done here. False when it was busy for all of the time, or is over.
+   */
+  async releaseIdle(root: TaskId, within: number, released: () => void): Promise<boolean> {
+    const { tasks, store, clock } = this.#parts;
+    const tree = tasks.find(root)?.tree;
+    if (tree === undefined || tree.halted !== undefined || tree.onIdle !== undefined) return false;
+    let hasLeft = false;
+    const leave = (): void => {
+      hasLeft = true;
+      // Nothing has ended here against its will, so nothing is held against the tasks.
+      for (const { id, resume } of tree.live) if (resume?.counted === true) store.setResumes(id, 0);
+      this.#haltOne(tree, new TuttiError("stopped", `the tree of ${root} was released; it goes on elsewhere`));
+      released();
+    };
+    if (tree.steps === 0) leave();
+    else {
+      const idle = Promise.withResolvers<void>();
+      tree.onIdle = () => {
+        if (tree.halted === undefined && tasks.find(root) !== undefined) leave();
+        idle.resolve();
+      };
+      const callOff = clock.timer(within, idle.resolve);
+      await idle.promise;
+      callOff();
+      tree.onIdle = undefined;
+    }
+    if (!hasLeft) return false;
+    await this.#loopsReturned([tree]);
+    tasks.release(tree);
+    await store.committed();
+    return true;
+  }
+
   halt(reason: TuttiError): void {
     for (const tree of this.#parts.tasks.trees()) this.#haltOne(tree, reason);
   }

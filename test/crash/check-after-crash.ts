@@ -29,7 +29,15 @@ export interface Verdict {
   readonly figures: Readonly<Record<string, number>>;
 }
 
-type Rows = (sql: string) => Record<string, unknown>[];
+export type Rows = (sql: string) => Record<string, unknown>[];
+
+/** What is wrong with the records themselves, in words. */
+export interface RecordProblems {
+  readonly lost: readonly string[];
+  readonly endedTwice: readonly string[];
+  readonly unfinished: readonly string[];
+  readonly others: readonly string[];
+}
 
 export function check(folder: string, kills: number): Verdict {
   const opened = openForReading(folder);
@@ -44,30 +52,21 @@ function checkOpened(folder: string, kills: number, { database, salt }: OpenedDa
   const rows: Rows = (sql) => database.prepare(sql).all();
   const acks = readLedger(folder, "acks");
   const effects = readLedger(folder, "effects");
-  const lost = [...lostOf(rows, acks), ...wrongResults(rows)];
+  const { lost, endedTwice, unfinished, others } = recordProblems(rows, acks);
   const { repeated, doubled } = effectsAgain(rows, { salt, acks, effects });
-  const ended = rows(
-    `SELECT runs.task AS id, COUNT(*) AS ends FROM log JOIN runs ON runs.id = log.run
-     WHERE type IN ('task.completed', 'task.failed', 'task.canceled') GROUP BY runs.task HAVING ends <> 1`,
-  );
-  const unfinished = rows("SELECT id FROM tasks WHERE id NOT IN (SELECT task FROM results)").map(
-    (row) => `task ${String(row["id"])} has no end`,
-  );
-  const many = ended
-    .filter((row) => Number(row["ends"]) > 1)
-    .map((row) => `task ${String(row["id"])} ended ${String(row["ends"])} times`);
-  const others = [...mismatchedEnds(rows), ...wrongStatuses(rows), ...damage(rows)];
   const one = (sql: string): number => Number(rows(sql)[0]?.["value"]);
   return {
     tally: {
       kills,
       tasks: one("SELECT COUNT(*) AS value FROM tasks"),
       lost: lost.length,
-      repeated: repeated.length + many.length,
+      repeated: repeated.length + endedTwice.length,
       doubled: doubled.length,
       unfinished: unfinished.length,
     },
-    problems: [lost, repeated, many, doubled, unfinished, others].flatMap((found) => found.slice(0, 5)),
+    problems: [lost, repeated, endedTwice, doubled, unfinished, others, gaps(rows)].flatMap((found) =>
+      found.slice(0, 5),
+    ),
     figures: {
       acknowledged: acks.length,
       effects: effects.length,
@@ -77,6 +76,21 @@ function checkOpened(folder: string, kills: number, { database, salt }: OpenedDa
       runs: one("SELECT COUNT(*) AS value FROM runs"),
       events: one("SELECT COUNT(*) AS value FROM log WHERE type IS NOT NULL"),
     },
+  };
+}
+
+/** Holds for the records of any store, read as those of the embedded one. */
+export function recordProblems(rows: Rows, acks: readonly string[][]): RecordProblems {
+  const ended = rows(
+    `SELECT runs.task AS id, COUNT(*) AS ends FROM log JOIN runs ON runs.id = log.run
+     WHERE type IN ('task.completed', 'task.failed', 'task.canceled') GROUP BY runs.task HAVING ends > 1`,
+  );
+  const unfinished = rows("SELECT id FROM tasks WHERE id NOT IN (SELECT task FROM results)");
+  return {
+    lost: [...lostOf(rows, acks), ...wrongResults(rows)],
+    endedTwice: ended.map((row) => `task ${String(row["id"])} ended ${String(row["ends"])} times`),
+    unfinished: unfinished.map((row) => `task ${String(row["id"])} has no end`),
+    others: [...mismatchedEnds(rows), ...wrongStatuses(rows), ...damage(rows)],
   };
 }
 
@@ -187,8 +201,6 @@ function damage(rows: Rows): string[] {
   for (const row of rows("PRAGMA integrity_check")) {
     if (row["integrity_check"] !== "ok") found.push(`integrity: ${String(row["integrity_check"])}`);
   }
-  const [log] = rows("SELECT COUNT(*) AS count, MAX(id) AS last, MIN(id) AS first FROM log");
-  if (log?.["count"] !== log?.["last"] || log?.["first"] !== 1) found.push(`the log has gaps: ${JSON.stringify(log)}`);
   const orphans = rows("SELECT id FROM log WHERE run NOT IN (SELECT id FROM runs)");
   if (orphans.length > 0) found.push(`${orphans.length} lines of the log are of no run`);
   const open = rows(
@@ -199,4 +211,11 @@ function damage(rows: Rows): string[] {
   const settled = rows("SELECT id FROM waits WHERE settled <> (id IN (SELECT wait FROM answers))");
   if (settled.length > 0) found.push(`${settled.length} waits are not marked as they are`);
   return found;
+}
+
+/** The embedded store numbers all lines of the log without gaps. */
+function gaps(rows: Rows): string[] {
+  const [log] = rows("SELECT COUNT(*) AS count, MAX(id) AS last, MIN(id) AS first FROM log");
+  const isWhole = log?.["count"] === log?.["last"] && log?.["first"] === 1;
+  return isWhole ? [] : [`the log has gaps: ${JSON.stringify(log)}`];
 }

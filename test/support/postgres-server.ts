@@ -4,6 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface PostgresServer {
   /** Without a schema: each test uses one of its own. */
@@ -12,6 +13,10 @@ export interface PostgresServer {
   /** Ends it at once, as a crash does, and starts it again on what is left. */
   crash(): void;
   start(): void;
+  /** Ends its main process with SIGKILL; the others end when they notice. */
+  kill(): void;
+  /** Starts it after `kill`, as soon as the processes of the one before are gone. */
+  startAfterKill(): Promise<void>;
   stop(): void;
 }
 
@@ -55,19 +60,22 @@ export function startPostgres({ fsync = false, tls }: PostgresSettings = {}): Po
   const settings = [...listening, "-c", `unix_socket_directories=${folder}`, "-c", "max_connections=400"];
   const fast = fsync ? [] : ["-c", "fsync=off", "-c", "full_page_writes=off"];
   let server: ReturnType<typeof spawn> | undefined;
-  const start = (): void => {
+  const launch = (): ReturnType<typeof spawn> => {
     server = spawn(join(programs, "postgres"), ["-D", data, ...settings, ...fast, "-c", "shared_buffers=64MB"], {
       ...user,
       cwd: folder,
       stdio: "ignore",
     });
     server.unref();
+    return server;
+  };
+  const isReady = (): boolean =>
+    spawnSync(join(programs, "pg_isready"), ["-q", "-h", folder, "-p", String(tls?.port ?? 5432), "-U", "tutti"])
+      .status === 0;
+  const start = (): void => {
+    launch();
     for (let tries = 0; tries < 600; tries += 1) {
-      if (
-        spawnSync(join(programs, "pg_isready"), ["-q", "-h", folder, "-p", String(tls?.port ?? 5432), "-U", "tutti"])
-          .status === 0
-      )
-        return;
+      if (isReady()) return;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }
     throw new Error("PostgreSQL did not start");
@@ -96,6 +104,18 @@ export function startPostgres({ fsync = false, tls }: PostgresSettings = {}): Po
     folder,
     crash: () => end("SIGQUIT"),
     start,
+    kill() {
+      server?.kill("SIGKILL");
+      server = undefined;
+    },
+    async startAfterKill() {
+      for (let tries = 0; tries < 600; tries += 1, await sleep(50)) {
+        // While processes of the one before are there, it refuses to start and ends.
+        if (server === undefined || server.exitCode !== null || server.signalCode !== null) launch();
+        else if (isReady()) return;
+      }
+      throw new Error("PostgreSQL did not start");
+    },
     stop,
   };
 }

@@ -5,15 +5,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 const patienceMs = 10_000;
 const lookEveryMs = 2;
 
-/** Looks again and again until there is something, and returns it; fails after ten seconds. */
+/** Looks again and again until there is something, and returns it; fails after ten seconds, or the time given. */
 export async function until<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
   what = look.toString(),
+  ms = patienceMs,
 ): Promise<T> {
-  for (const end = Date.now() + patienceMs; ; await sleep(lookEveryMs)) {
+  for (const end = Date.now() + ms; ; await sleep(lookEveryMs)) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() > end) throw new Error(`this did not happen within ${patienceMs} ms: ${what}`);
+    if (Date.now() > end) throw new Error(`this did not happen within ${ms} ms: ${what}`);
   }
 }
 

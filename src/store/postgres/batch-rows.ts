@@ -28,9 +28,9 @@ const additions = {
   addTimer: "timers",
   addWait: "waits",
   addMail: "mail",
-  addMailLog: "log",
 } as const satisfies Partial<Record<WriteName, BatchTable>>;
 
+const lines: ReadonlySet<NodeWrite> = new Set(["addLog", "addMailLog", "addEvent"]);
 const eventKind = stepKinds.indexOf("event");
 
 /** Rows of trees that change. Of each, what the writes of the batch leave. */
@@ -72,12 +72,33 @@ const changing = {
 } satisfies Partial<Record<WriteName, Change>>;
 
 /** Writes about rows that belong to trees. All others change shared rows. */
-export type TreeWrite = keyof typeof additions | keyof typeof changing | "addLog" | "addEvent";
+export type TreeWrite = keyof typeof additions | keyof typeof changing | "addLog" | "addMailLog" | "addEvent";
 const tableOf: Partial<Record<NodeWrite, BatchTable>> = additions;
 const changeOf: Partial<Record<NodeWrite, Change>> = changing;
 
 export function isTreeWrite(name: NodeWrite): name is TreeWrite {
-  return name in additions || name in changing || name === "addLog" || name === "addEvent";
+  return name in additions || name in changing || lines.has(name);
+}
+
+/** The line of the log that a write adds; undefined when it adds none. */
+function lineOf({ name, values }: Write): Values | undefined {
+  if (name === "addLog") return [...values, null];
+  if (name === "addMailLog") return values;
+  if (name !== "addEvent") return undefined;
+  const [id = null, run = null, key = null, at = null, type = null, body = null] = values;
+  return [id, run, key, at, eventKind, type, 0, 0, 0, body, null, null];
+}
+
+/** The arrays of the call that commits step starts and lines alone; undefined when there is anything else in the batch. */
+export function stepValuesOf(writes: readonly Write[]): unknown[] | undefined {
+  const [starts, added]: [Values[], Values[]] = [[], []];
+  for (const write of writes) {
+    const line = lineOf(write);
+    if (line !== undefined) added.push(line);
+    else if (write.name === "addStepStart") starts.push(write.values);
+    else return undefined;
+  }
+  return [...columnsOf("step_starts", starts), ...columnsOf("log", added)];
 }
 
 /** The arrays of the call that commits, after the node and the number of the batch. `closed`: roots of trees that are over. */
@@ -94,14 +115,12 @@ export function valuesOf(writes: readonly Write[], closed: Iterable<number>): un
     resumes: new Map(),
     keys: new Map(),
   };
-  for (const { name, values } of writes) {
-    const table = tableOf[name];
-    if (table !== undefined) rows[table].push(values);
-    else if (name === "addLog") rows.log.push([...values, null]);
-    else if (name === "addEvent") {
-      const [id = null, run = null, key = null, at = null, type = null, body = null] = values;
-      rows.log.push([id, run, key, at, eventKind, type, 0, 0, 0, body, null, null]);
-    } else if (changeOf[name] !== undefined) changeOf[name](changes, values);
+  for (const write of writes) {
+    const { name, values } = write;
+    const [line, table] = [lineOf(write), tableOf[name]];
+    if (line !== undefined) rows.log.push(line);
+    else if (table !== undefined) rows[table].push(values);
+    else if (changeOf[name] !== undefined) changeOf[name](changes, values);
     else shared.push([name, values.map(plain)]);
   }
   for (const [task, { added, status }] of changes.status) rows[added ? "opened" : "moved"].push([task, status]);

@@ -8,10 +8,6 @@ export const forgottenCode = "TU002";
 
 const parameter = (table: BatchTable, column: string): string => `p_${table}_${column}`;
 
-const parameters = batchTables
-  .flatMap((table) => batchColumns[table].map(({ name, type }) => `${parameter(table, name)} ${type}[]`))
-  .join(", ");
-
 /** The rows of a table as the function was given them. */
 function given(table: BatchTable, extra = ""): string {
   const names = batchColumns[table].map(({ name }) => name);
@@ -30,74 +26,101 @@ function insert(table: BatchTable, into: string = table): string {
 
 const logColumns = batchColumns.log.map(({ name }) => name).join(", ");
 
-/**
- * `last_batch` is both: a node that is not alive changes no row, and a batch whose answer was lost is there already when it
- * is sent again. Lines that are events get their place in the batch; the batch gets its place in the sequence later.
- * Returns the version of the shared rows after it.
- */
-export const commitSql = `
-CREATE FUNCTION commit_batch(p_incarnation bigint, p_number bigint, p_shared jsonb, ${parameters})
-RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-  v_last bigint;
-  v_batch bigint;
-  v_version bigint := 0;
-  v_op jsonb;
-  v_alive boolean;
-BEGIN
-  UPDATE nodes SET last_batch = p_number WHERE incarnation = p_incarnation AND alive AND last_batch = p_number - 1;
-  IF NOT FOUND THEN
-    SELECT last_batch, alive INTO v_last, v_alive FROM nodes WHERE incarnation = p_incarnation;
-    -- It was taken before, perhaps just before the node was declared dead.
-    IF v_last = p_number THEN RETURN (SELECT version FROM shared_version); END IF;
-    IF v_alive AND v_last < p_number THEN
-      RAISE EXCEPTION 'forgotten: the last batch of node % is %, and % was sent', p_incarnation, v_last, p_number
-        USING ERRCODE = '${forgottenCode}';
-    END IF;
-    RAISE EXCEPTION 'fenced: node % is not alive any more', p_incarnation USING ERRCODE = '${fencedCode}';
-  END IF;
-  ${when(
+/** What is done with the rows of each table; one after the other, in the order of the tables. */
+const work: Readonly<Record<BatchTable, string>> = {
+  tasks: when(
     "tasks",
     `INSERT INTO tasks SELECT * FROM ${given("tasks")};
      INSERT INTO trees (root, owner) SELECT u.id, p_incarnation FROM ${given("tasks")} WHERE u.parent IS NULL;`,
-  )}
-  ${insert("request_previews")}
-  ${insert("runs")}
-  ${insert("step_starts")}
-  ${when("notes", `UPDATE step_starts s SET note = u.note FROM ${given("notes")} WHERE s.run = u.run AND s.key = u.key;`)}
-  ${insert("timers")}
-  ${insert("waits")}
-  ${when("unanswered", `DELETE FROM answers WHERE wait = ANY(p_unanswered_wait);`)}
-  ${insert("answers")}
-  ${when("settled", `UPDATE waits w SET settled = u.settled FROM ${given("settled")} WHERE w.id = u.wait;`)}
-  ${insert("mail")}
-  ${insert("results")}
-  ${insert("result_previews")}
-  ${insert("opened", "open")}
-  ${when("moved", `UPDATE open o SET status = u.status FROM ${given("moved")} WHERE o.task = u.task;`)}
-  ${when("ended", `DELETE FROM open WHERE task = ANY(p_ended_task);`)}
-  ${when(
+  ),
+  request_previews: insert("request_previews"),
+  runs: insert("runs"),
+  step_starts: insert("step_starts"),
+  notes: when(
+    "notes",
+    `UPDATE step_starts s SET note = u.note FROM ${given("notes")} WHERE s.run = u.run AND s.key = u.key;`,
+  ),
+  timers: insert("timers"),
+  waits: insert("waits"),
+  unanswered: when("unanswered", `DELETE FROM answers WHERE wait = ANY(p_unanswered_wait);`),
+  answers: insert("answers"),
+  settled: when("settled", `UPDATE waits w SET settled = u.settled FROM ${given("settled")} WHERE w.id = u.wait;`),
+  mail: insert("mail"),
+  results: insert("results"),
+  result_previews: insert("result_previews"),
+  opened: insert("opened", "open"),
+  moved: when("moved", `UPDATE open o SET status = u.status FROM ${given("moved")} WHERE o.task = u.task;`),
+  ended: when("ended", `DELETE FROM open WHERE task = ANY(p_ended_task);`),
+  resumes: when(
     "resumes",
     `INSERT INTO resumes SELECT * FROM ${given("resumes")} ON CONFLICT (task) DO UPDATE SET count = excluded.count;`,
-  )}
-  ${when("not_resumed", `DELETE FROM resumes WHERE task = ANY(p_not_resumed_task);`)}
-  ${when(
+  ),
+  not_resumed: when("not_resumed", `DELETE FROM resumes WHERE task = ANY(p_not_resumed_task);`),
+  keys: when(
     "keys",
     `INSERT INTO keys (key, task, content) SELECT * FROM ${given("keys")} ON CONFLICT (key)
        DO UPDATE SET task = excluded.task, content = excluded.content, claimed_by = NULL, pruned_at = NULL;`,
-  )}
-  ${when("closed", `UPDATE trees SET open = false WHERE root = ANY(p_closed_root);`)}
-  ${when(
+  ),
+  closed: when("closed", `UPDATE trees SET open = false WHERE root = ANY(p_closed_root);`),
+  log: when(
     "log",
-    `SELECT count(*) INTO v_last FROM unnest(p_log_type) AS u(type) WHERE u.type IS NOT NULL;
-     IF v_last > 0 THEN
-       INSERT INTO batches (incarnation, events) VALUES (p_incarnation, v_last) RETURNING id INTO v_batch;
+    `SELECT count(*) INTO v_events FROM unnest(p_log_type) AS u(type) WHERE u.type IS NOT NULL;
+     IF v_events > 0 THEN
+       INSERT INTO due_batches (incarnation, events) VALUES (p_incarnation, v_events) RETURNING id INTO v_batch;
      END IF;
      INSERT INTO log (${logColumns}, batch, place) SELECT ${logColumns},
          CASE WHEN type IS NOT NULL THEN v_batch END,
          CASE WHEN type IS NOT NULL THEN count(type) OVER (ORDER BY place) - 1 END
        FROM ${given("log", " WITH ORDINALITY")};`,
-  )}
+  ),
+};
+
+const parametersOf = (tables: readonly BatchTable[]): string[] =>
+  tables.flatMap((table) => batchColumns[table].map(({ name, type }) => `${parameter(table, name)} ${type}[]`));
+
+const workOn = (tables: readonly BatchTable[]): string =>
+  batchTables
+    .filter((table) => tables.includes(table))
+    .map((table) => work[table])
+    .join("\n  ");
+
+/** Most commits of a node with little to do are of these rows alone. */
+export const stepTables: readonly BatchTable[] = ["step_starts", "log"];
+
+/**
+ * `last_batch` is both: a node that is not alive changes no row, and a batch whose answer was lost is there already when it
+ * is sent again. Lines that are events get their place in the batch; the batch gets its place in the sequence later.
+ * `commit_batch` returns the version of the shared rows after it. `commit_steps` is the same for a batch that has rows of
+ * few tables: the many empty lists would be half of its work.
+ */
+export const commitSql = `
+-- False: the batch was taken before, perhaps just before the node was declared dead.
+CREATE FUNCTION pass_fence(p_incarnation bigint, p_number bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  v_last bigint;
+  v_alive boolean;
+BEGIN
+  UPDATE nodes SET last_batch = p_number WHERE incarnation = p_incarnation AND alive AND last_batch = p_number - 1;
+  IF FOUND THEN RETURN true; END IF;
+  SELECT last_batch, alive INTO v_last, v_alive FROM nodes WHERE incarnation = p_incarnation;
+  IF v_last = p_number THEN RETURN false; END IF;
+  IF v_alive AND v_last < p_number THEN
+    RAISE EXCEPTION 'forgotten: the last batch of node % is %, and % was sent', p_incarnation, v_last, p_number
+      USING ERRCODE = '${forgottenCode}';
+  END IF;
+  RAISE EXCEPTION 'fenced: node % is not alive any more', p_incarnation USING ERRCODE = '${fencedCode}';
+END $$;
+
+CREATE FUNCTION commit_batch(p_incarnation bigint, p_number bigint, p_shared jsonb, ${parametersOf(batchTables).join(", ")})
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_events bigint;
+  v_batch bigint;
+  v_version bigint := 0;
+  v_op jsonb;
+BEGIN
+  IF NOT pass_fence(p_incarnation, p_number) THEN RETURN (SELECT version FROM shared_version); END IF;
+  ${workOn(batchTables)}
   IF jsonb_array_length(p_shared) > 0 THEN
     -- Changes of shared rows are made one commit after the other, so that every node can follow them in order.
     UPDATE shared_version SET version = version + 1 RETURNING version INTO v_version;
@@ -108,7 +131,19 @@ BEGIN
   END IF;
   RETURN v_version;
 END $$;
+
+CREATE FUNCTION commit_steps(p_incarnation bigint, p_number bigint, ${parametersOf(stepTables).join(", ")})
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_events bigint;
+  v_batch bigint;
+BEGIN
+  IF NOT pass_fence(p_incarnation, p_number) THEN RETURN 0; END IF;
+  ${workOn(stepTables)}
+  RETURN 0;
+END $$;
 `;
 
-const parameterCount = batchTables.reduce((sum, table) => sum + batchColumns[table].length, 3);
-export const commitCall = `SELECT commit_batch(${Array.from({ length: parameterCount }, (_, at) => `$${at + 1}`).join(", ")}) AS version`;
+const marks = (count: number): string => Array.from({ length: count }, (_, at) => `$${at + 1}`).join(", ");
+export const commitCall = `SELECT commit_batch(${marks(3 + parametersOf(batchTables).length)}) AS version`;
+export const commitStepsCall = `SELECT commit_steps(${marks(2 + parametersOf(stepTables).length)}) AS version`;

@@ -12,7 +12,7 @@ import type { EventRecord, ReadLimits, Rows } from "../view.ts";
 import type { Reads } from "./database-connection.ts";
 
 /** Events that have their place; one that is committed gets it a moment later. */
-const placed = "log l JOIN batches b ON b.id = l.batch AND b.base IS NOT NULL";
+const placed = "log l JOIN batches b ON b.id = l.batch";
 const columns = `b.base + l.place AS seq, l.key, l.at, l.kind, l.type, l.tokens, l.money, l.body,
   r.task, r.attempt, r.run AS ordinal, t.root`;
 

@@ -216,6 +216,13 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
       throw storageError(thrown);
     }
   };
+  const rows = async (sql: string, values?: readonly unknown[]): Promise<Row[]> => {
+    const ended = new TuttiError("stopped", "this node is being stopped or joins anew");
+    if (closing !== undefined) throw ended;
+    return reads.rows(sql, values).catch((thrown: unknown) => {
+      throw closing === undefined ? storageError(thrown) : ended;
+    });
+  };
   return {
     store: storeWith({ ...cache.opened, close: () => void close() }, writer, ids),
     incarnation,
@@ -244,34 +251,30 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
       closed.push(root);
     },
     async bringKey(key) {
-      const [found] = await reads.rows("SELECT key, task, content FROM keys WHERE key = $1 AND task IS NOT NULL", [
-        storedText(key),
-      ]);
+      const sql = "SELECT key, task, content FROM keys WHERE key = $1 AND task IS NOT NULL";
+      const [found] = await rows(sql, [storedText(key)]);
       if (found === undefined) return;
-      const [task] = await reads.rows("SELECT * FROM tasks WHERE id = $1", [found["task"]]);
-      cache.putKey(found, task);
-    },
-    async rows(sql, values) {
-      if (closing !== undefined) throw new TuttiError("stopped", "this node is being stopped or joins anew");
-      return reads.rows(sql, values).catch((thrown: unknown) => Promise.reject(storageError(thrown)));
+      const [task] = await rows("SELECT * FROM tasks WHERE id = $1", [found["task"]]);
+      if (closing === undefined) cache.putKey(found, task);
     },
     async results(tasks) {
-      const found = await reads.rows("SELECT * FROM results WHERE task = ANY($1)", [tasks]);
+      const found = await rows("SELECT * FROM results WHERE task = ANY($1)", [tasks]);
       return found.map(resultIn);
     },
     async askToAcknowledge(version) {
-      await reads.rows("SELECT pg_notify('tutti_acks_' || current_schema(), $1)", [String(version)]);
+      await rows("SELECT pg_notify('tutti_acks_' || current_schema(), $1)", [String(version)]);
     },
     document: (name) => cache.document(name),
     async changeDocument(changed) {
       try {
-        const made = await changeDocument((sql, values) => reads.rows(sql, values), changed);
+        const made = await changeDocument(rows, changed);
         await writer.catchUp();
         return made !== undefined;
       } catch (thrown) {
         throw storageError(thrown);
       }
     },
+    rows,
     onStamp: subscribing(onStamp),
     onShared: subscribing(onShared),
     catchUp: () => writer.catchUp().catch((thrown: unknown) => Promise.reject(storageError(thrown))),

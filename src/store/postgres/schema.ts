@@ -61,20 +61,23 @@ END $$;
  * one sequence: an event's is the base of its batch and its place in the batch.
  */
 const sequenceTables = `
-CREATE TABLE batches (id bigserial PRIMARY KEY, incarnation bigint NOT NULL, events bigint NOT NULL, base bigint);
-CREATE UNIQUE INDEX batches_base ON batches (base) WHERE base IS NOT NULL;
-CREATE INDEX batches_due ON batches (id) WHERE base IS NULL;
+CREATE TABLE due_batches (id bigserial, incarnation bigint NOT NULL, events bigint NOT NULL);
+CREATE TABLE batches (id bigint PRIMARY KEY, incarnation bigint NOT NULL, events bigint NOT NULL, base bigint NOT NULL);
+CREATE UNIQUE INDEX batches_base ON batches (base);
 CREATE TABLE counter (one boolean PRIMARY KEY DEFAULT true CHECK (one), next bigint NOT NULL);
 INSERT INTO counter VALUES (true, 1);
 
+-- Null when another node is giving places at the moment. Few batches are due at a time, so their table needs no index.
 CREATE FUNCTION stamp() RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE v_next bigint; v_total bigint;
 BEGIN
+  IF NOT EXISTS (SELECT 1 FROM due_batches) THEN RETURN 0; END IF;
   SELECT next INTO v_next FROM counter FOR UPDATE SKIP LOCKED;
   IF NOT FOUND THEN RETURN NULL; END IF;
-  WITH due AS (SELECT id, sum(events) OVER (ORDER BY id) - events AS before FROM batches WHERE base IS NULL),
-       done AS (UPDATE batches b SET base = v_next + due.before FROM due WHERE b.id = due.id RETURNING b.events)
-    SELECT COALESCE(sum(events), 0) INTO v_total FROM done;
+  WITH due AS (DELETE FROM due_batches RETURNING id, incarnation, events),
+       placed AS (INSERT INTO batches SELECT id, incarnation, events, v_next + sum(events) OVER (ORDER BY id) - events FROM due
+         RETURNING events)
+    SELECT COALESCE(sum(events), 0) INTO v_total FROM placed;
   IF v_total > 0 THEN
     UPDATE counter SET next = v_next + v_total;
     PERFORM pg_notify('tutti_events_' || current_schema(), (v_next + v_total - 1)::text);

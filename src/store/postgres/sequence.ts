@@ -6,6 +6,8 @@ import { ask, type Reads } from "./database-connection.ts";
 
 /** While another node gives places, it may not see our batch: look again after so long. */
 const lookAgainMs = 3;
+/** Batches that follow each other quickly get their places together. Nobody sees an event later than by this time. */
+const togetherMs = 5;
 /** A batch whose node died before it was given its place is found by the others within this time. */
 const sweepMs = 500;
 
@@ -27,13 +29,18 @@ export async function stampAll(reads: Pick<Reads, "rows">): Promise<void> {
 /** `client`: a connection that comes back by itself; rejects while the database is away. */
 export function stamper(client: () => Promise<Pick<pg.ClientBase, "query">>): Stamper {
   let [busy, again, closed] = [false, false, false];
+  let last = -Infinity;
+  const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());
   const stampAll = async (): Promise<void> => {
     for (again = true; again && !closed;) {
+      const early = last + togetherMs - performance.now();
+      if (early > 0) await wait(early);
       again = false;
-      const [row] = await ask(await client(), "SELECT stamp() AS stamped");
+      last = performance.now();
+      const [row] = await ask(await client(), "SELECT stamp() AS stamped", [], { name: "stamp" });
       if (row?.["stamped"] !== null) continue;
       again = true;
-      await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+      await wait(lookAgainMs);
     }
   };
   const due = (): void => {
