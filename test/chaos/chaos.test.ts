@@ -11,6 +11,7 @@ import { task, text } from "../support/engine-kit.ts";
 import { postgresPrograms } from "../support/postgres-server.ts";
 import { newDatabase, sharedServer } from "../support/stores.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { ownSalt } from "../../src/store/names.ts";
 import { until } from "../support/wait-until.ts";
 import { chaos } from "./chaos.ts";
 import { checkChaos, type Remembered } from "./check-after-chaos.ts";
@@ -75,7 +76,7 @@ test(
     ): Promise<Record<string, number>> => {
       writeFileSync(join(folder, "effects.jsonl"), `${effects.join("\n")}\n`);
       const reader = { seen: events, disorder: 0 };
-      const { figures: _, ...found } = await checkChaos(address, store.salt, folder, {
+      const { figures: _, ...found } = await checkChaos(address, ownSalt(store.salt), folder, {
         client: { ...remembered, ...client },
         reader,
       });

@@ -111,14 +111,15 @@ export function isClean({ tally, problems }: ChaosVerdict): boolean {
 async function prepare(address: DatabaseAddress, withoutFence: boolean): Promise<string> {
   const connection = await connectTo(address);
   try {
-    const salt = await prepareDatabase(connection, address.schema);
+    await prepareDatabase(connection, address.schema);
     if (withoutFence) {
       const sql = `SELECT pg_get_functiondef(oid) AS sql FROM pg_proc
         WHERE proname = 'pass_fence' AND pronamespace = current_schema()::regnamespace`;
       const [made] = await ask(connection, sql);
       await connection.query(String(made?.["sql"]).replace("AND alive AND last_batch", "AND last_batch"));
     }
-    return salt;
+    const [salt] = await ask(connection, "SELECT value FROM meta WHERE key = 'salt'");
+    return String(salt?.["value"]);
   } finally {
     await connection.end();
   }
