@@ -39,7 +39,7 @@ interface NodeProcess {
 
 const programs = await postgresPrograms(join(folder, "packages"), say);
 const postgres = await startPostgres(programs, join(folder, "postgres"));
-say(`${postgres.version} runs in ${join(folder, "postgres")}`);
+say(`${postgres.version} runs in ${postgres.folder}`);
 const nodes = new Map<string, NodeProcess>();
 let stopping = false;
 const balancer = await startBalancer(Number(values.port), () => [...nodes.values()].map(({ port }) => port)).catch(

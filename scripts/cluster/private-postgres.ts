@@ -1,12 +1,15 @@
 // A PostgreSQL for one cluster on this machine: an installed one, or one from a package, on a socket in a folder of its own.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface PrivatePostgres {
+  /** Where it keeps its data. */
+  readonly folder: string;
   readonly url: string;
   readonly version: string;
   stop(): Promise<void>;
@@ -68,14 +71,25 @@ function ordinaryUser(): { uid?: number; gid?: number } {
   throw new Error("PostgreSQL does not run as root, and there is no user postgres; start again as another user");
 }
 
+/** PostgreSQL as another user cannot look into folders of root, such as its home. The name says which cluster it is of. */
+function placeFor(folder: string, { uid }: { readonly uid?: number }): string {
+  if (uid === undefined) return folder;
+  const place = join("/var/tmp", `tutti-cluster-${createHash("sha256").update(folder).digest("hex").slice(0, 12)}`);
+  mkdirSync(place, { recursive: true, mode: 0o711 });
+  const { uid: owner, mode } = lstatSync(place);
+  if (owner !== 0 || (mode & 0o022) !== 0) throw new Error(`${place} belongs to somebody else; remove it`);
+  chmodSync(place, 0o711);
+  return place;
+}
+
 /** What it held before is there again. Other users of the machine cannot connect: the socket is in a folder of ours. */
-export async function startPostgres(programs: string, folder: string): Promise<PrivatePostgres> {
+export async function startPostgres(programs: string, wanted: string): Promise<PrivatePostgres> {
   const user = ordinaryUser();
+  const folder = placeFor(wanted, user);
   const data = join(folder, "data");
   const socket = join(folder, "socket");
   for (const each of [folder, data, socket]) mkdirSync(each, { recursive: true, mode: 0o700 });
   if (user.uid !== undefined && user.gid !== undefined) {
-    chmodSync(folder, 0o711);
     for (const each of [data, socket]) chownSync(each, user.uid, user.gid);
   }
   if (!existsSync(join(data, "PG_VERSION"))) {
@@ -96,6 +110,7 @@ export async function startPostgres(programs: string, folder: string): Promise<P
   await untilReady(server, join(socket, ".s.PGSQL.5432"), () => said);
   const version = spawnSync(join(programs, "postgres"), ["--version"], { encoding: "utf8" }).stdout.trim();
   return {
+    folder,
     url: `postgres://tutti@/postgres?host=${encodeURIComponent(socket)}`,
     version,
     async stop() {
