@@ -26,6 +26,7 @@ import {
 } from "../store/postgres/database-connection.ts";
 import type { TuttiError } from "../protocol/error.ts";
 import { idInName, ownSalt } from "../store/names.ts";
+import { parkedReason, parkedTrees } from "./parked-trees.ts";
 
 const skip = postgresPrograms() === undefined ? "PostgreSQL is not installed" : false;
 const reads: Reads[] = [];
@@ -190,6 +191,9 @@ test(
       "SELECT needs FROM trees t WHERE NOT EXISTS (SELECT 1 FROM nodes n WHERE n.alive AND n.incarnation = t.owner)",
     );
     assert.equal(parked.length, 1, "nobody has what the last tree needs");
+    const [told, ...others] = await parkedTrees({ rows });
+    assert.deepEqual([told?.missing, others], [["gpu"], []]);
+    assert.match(parkedReason({ missing: ["gpu"] }), /^no node that is up has gpu;/);
     const d = await openNode(t, address, loops, { name: "d", leaseMs: 60_000, labels: ["gpu", "big"] });
     await d.node.beat();
     assert.equal((await rows("SELECT 1 FROM trees WHERE owner = $1", [d.node.node.incarnation])).length, 1);

@@ -19,7 +19,7 @@ import { WatchdogReply, type WatchdogRequest } from "./watchdog-messages.ts";
  * The variable of processes that a node starts without noting each of them, such as git. Whoever gives a process an
  * environment of its own passes it on.
  */
-export const nodeVariable = "TUTTI_NODE";
+const nodeVariable = "TUTTI_NODE";
 
 /** The processes of a node that was cut off were ended. */
 export interface EndedByWatchdog {

@@ -4,6 +4,7 @@ import type { TreeOwner } from "../../cluster/tree-owner.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
 import type { NodeList } from "../../protocol/api/node-shapes.ts";
+import type { ServiceStatus } from "../../protocol/api/service.ts";
 import type { TuttiError } from "../../protocol/error.ts";
 import type { SharedChange } from "../../store/postgres/shared-rows.ts";
 import type { OperatorReads } from "../../store/operator-reads.ts";
@@ -63,6 +64,8 @@ export interface KeptRecords {
   control(engine: Engine): TaskControl;
   /** Goes on with what was left unfinished; returns how many tasks. */
   recover(options: { readonly launch: boolean }): Promise<number>;
+  /** Tasks that nobody runs because no node has what they need; absent where there are no other nodes. */
+  readonly parked?: () => Promise<ServiceStatus["parked"]>;
   /** Why nothing can be answered at the moment; undefined while it can. */
   unavailable(): TuttiError | undefined;
   /** Resolves when the process is sure to end before others can go on with its task; absent where there are no others. */

@@ -62,6 +62,8 @@ export interface LocalClientDeps {
     ServiceStatus,
     "instance" | "version" | "url" | "pid" | "state" | "started_at" | "starting" | "resumed" | "parked"
   >;
+  /** Tasks that are parked although this process does not have them. */
+  readonly parkedElsewhere?: (() => Promise<ServiceStatus["parked"]>) | undefined;
   readonly setup: Tutti["setup"];
   /** Undefined when the process works alone. */
   readonly nodes?: Tutti["nodes"] | undefined;
@@ -133,9 +135,11 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
       }),
     async status() {
       const [joined, facts] = [operators.list(), deps.facts()];
+      // A database that is away must not keep anybody from asking how this process is.
+      const elsewhere = (await deps.parkedElsewhere?.().catch(() => [])) ?? [];
       return {
         ...facts,
-        parked: facts.parked.slice(0, mostParked),
+        parked: [...facts.parked, ...elsewhere].slice(0, mostParked),
         paused: engine.paused,
         degraded: degradedBy(engine.refusesWork),
         tasks: await tasks.counts(),

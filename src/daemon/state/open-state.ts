@@ -281,6 +281,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
         (await import("../project/describe-setup.ts")).describeSetup({ state: folder, minFreeBytes, ...at }),
       nodes: shared === undefined ? undefined : () => shared.nodes(),
       facts: () => ({ ...facts, url, starting, resumed, parked }),
+      parkedElsewhere: kept.parked,
       close: () => close(0),
     });
     return {

@@ -7,6 +7,7 @@ import { elapsedMs } from "../../cluster/elapsed-clock.ts";
 import { describeNodes } from "../../cluster/describe-nodes.ts";
 import { beginLife, type Life } from "../../cluster/node-life.ts";
 import { ownerOf } from "../../cluster/tree-owner.ts";
+import { parkedReason, parkedTrees } from "../../cluster/parked-trees.ts";
 import { seenByAll } from "../../cluster/seen-by-all.ts";
 import { type EndedByWatchdog, startWatchdog } from "../../cluster/watchdog.ts";
 import { TuttiError } from "../../protocol/error.ts";
@@ -139,6 +140,10 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
       return new TuttiError("busy", message);
     },
     guard: (process) => watchdog.guard(process),
+    async parked() {
+      const trees = await parkedTrees(node);
+      return trees.map((tree) => ({ task: taskName(store.salt, tree.root), runner: "", reason: parkedReason(tree) }));
+    },
     async close() {
       // Nothing that this node started may run any more when its trees go to others.
       await watchdog.close();
