@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 
 import type { Host } from "../../host/host.ts";
 import type { KeyRole } from "../../protocol/api/service.ts";
-import type { ClusterKeyOptions } from "../commands/cluster-key.ts";
+import type { ClusterKeyOptions } from "../commands/cluster-key-command.ts";
 import type { DownOptions } from "../commands/down.ts";
 import type { KeysAddOptions } from "../commands/keys-add.ts";
 import type { KeysListOptions } from "../commands/keys-list.ts";
@@ -153,7 +153,7 @@ function declareClusterKey(program: Command, host: () => Promise<Host>): void {
     )
     .addOption(stateOption())
     .action(async (options: ClusterKeyOptions) => {
-      const { clusterKeyShowCommand } = await import("../commands/cluster-key.ts");
+      const { clusterKeyShowCommand } = await import("../commands/cluster-key-command.ts");
       await clusterKeyShowCommand(await host(), options);
     });
   key
@@ -162,7 +162,7 @@ function declareClusterKey(program: Command, host: () => Promise<Host>): void {
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (options: ClusterKeyOptions) => {
-      const { clusterKeySetCommand } = await import("../commands/cluster-key.ts");
+      const { clusterKeySetCommand } = await import("../commands/cluster-key-command.ts");
       await clusterKeySetCommand(await host(), options);
     });
 }

@@ -45,6 +45,7 @@ test("what is derived for one use is of no use for another, and none of it is th
   const values = [key.check, key.mac("check").toString("hex"), text];
   assert.equal(new Set(values).size, 3);
   assert.equal(clusterKeyFrom(text.toUpperCase(), "again").check, key.check);
+  assert.equal(clusterKeyFrom(Buffer.from(text, "hex").toString("base64"), "again").check, key.check);
   assert.notEqual(clusterKeyFrom(newClusterKey(), "other").check, key.check);
 });
 

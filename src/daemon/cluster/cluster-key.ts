@@ -29,12 +29,11 @@ export function newClusterKey(): string {
 
 /** Throws `invalid_input`; the message does not show the text. */
 export function clusterKeyFrom(text: string, where: string): ClusterKey {
-  const digits = text.trim();
-  if (!/^[0-9a-f]{64}$/i.test(digits)) {
-    const message = `${where} holds no key of a cluster: a key is 64 hex digits; \`tutti cluster-key show\` on another node prints it`;
+  const raw = bytesIn(text.trim());
+  if (raw === undefined) {
+    const message = `${where} holds no key of a cluster: a key is 32 random bytes, as 64 hex digits or in base64; \`tutti cluster-key show\` on another node prints it`;
     throw new TuttiError("invalid_input", message);
   }
-  const raw = Buffer.from(digits, "hex");
   const derived = (purpose: string): Buffer => Buffer.from(hkdfSync("sha256", raw, salt, purpose, keyBytes));
   const [sealing, signing, checking] = [derived("seal"), derived("node token"), derived("check")];
   return {
@@ -58,6 +57,12 @@ export function clusterKeyFrom(text: string, where: string): ClusterKey {
     mac: (said) => createHmac("sha256", signing).update(said).digest(),
     check: createHmac("sha256", checking).update("check").digest("hex"),
   };
+}
+
+/** As this Tutti writes it, or as `openssl rand -base64 32` does. */
+function bytesIn(text: string): Buffer | undefined {
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, "hex");
+  return /^[A-Za-z0-9+/]{43}=$/.test(text) ? Buffer.from(text, "base64") : undefined;
 }
 
 function unsealable(name: string, cause?: unknown): TuttiError {
