@@ -7,7 +7,7 @@ import { openView } from "../store/sqlite/sqlite-view.ts";
 import { clusterEnvironment } from "./cluster/cluster-environment.ts";
 import { openCommandDocuments } from "./documents/documents-of.ts";
 import { removeInsight } from "./insight/insight-database.ts";
-import { refuseNodeFolder } from "./state/node-settings.ts";
+import { isNodeFolder, refuseNodeFolder } from "./state/node-settings.ts";
 import { openReader } from "./state/reader.ts";
 
 // Before anything is started: no process that inherits the environment of this one has the secrets of a cluster.
@@ -64,7 +64,10 @@ export const localHost: Host = {
   openBrowser: async (folder, url) => (await import("./lifecycle/open-browser.ts")).openBrowser(folder, url),
   async storedKeys(folder) {
     await openCommandDocuments(folder);
-    return (await import("./secrets/provider-keys.ts")).openProviderKeys(folder);
+    const place = isNodeFolder(folder)
+      ? "the database of the cluster, sealed with its key"
+      : `${folder}, readable by you alone`;
+    return { place, ...(await import("./secrets/provider-keys.ts")).openProviderKeys(folder) };
   },
   async clusterKey(folder) {
     const { clusterKeyFile, findClusterKey, keepClusterKey } = await import("./cluster/find-cluster-key.ts");

@@ -96,6 +96,8 @@ export interface LocalWork {
 
 /** Keys of model providers that are kept in the state folder, or in the database of a cluster. They are never given back, only used. */
 interface StoredKeys {
+  /** Where they are kept and who can read them, for people. */
+  readonly place: string;
   /** The providers that have a key. */
   list(): string[];
   /** Replaces the key of the provider. */

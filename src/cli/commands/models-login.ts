@@ -26,9 +26,10 @@ export async function modelsLoginCommand(host: Host, provider: string, options: 
   }
   const key = (await readKey(provider)).trim();
   if (key === "") throw new TuttiError("invalid_input", "the key is empty; nothing was kept");
-  await (await host.storedKeys(state)).put(provider, key);
+  const keys = await host.storedKeys(state);
+  await keys.put(provider, key);
   if (options.json === true) return writeJson({ provider, kept: true });
-  await writeLine(`the key of ${provider} is kept in ${state}, readable by you alone; a daemon uses it from now on`);
+  await writeLine(`the key of ${provider} is kept in ${keys.place}; a daemon uses it from now on`);
   const variable = known.key_env.find((name) => (process.env[name] ?? "").trim() !== "");
   if (variable !== undefined) note(dim(`where ${variable} is set, as in this shell, the variable is used instead`));
 }
