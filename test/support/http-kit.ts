@@ -179,6 +179,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
       close: async () => {},
     }),
     onLive,
+    onOwnLive: onLive,
     async close() {
       await insight.close();
       feed.close();

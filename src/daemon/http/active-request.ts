@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { TuttiError } from "../../protocol/error.ts";
-import { type AuthDeps, type Caller, onceRevoked } from "./authorize.ts";
+import { type AuthDeps, bearerOf, type Caller, onceRevoked } from "./authorize.ts";
 import type { AnyRequest } from "./handler.ts";
 import { forwardedHeader } from "./forward-request.ts";
 
@@ -40,6 +40,10 @@ export class ActiveRequest implements AnyRequest {
 
   get wantsStream(): boolean {
     return this.#options.request.headers.accept?.toLowerCase().includes("text/event-stream") === true;
+  }
+
+  get bearer(): string | undefined {
+    return bearerOf(this.#options.request);
   }
 
   get forwarded(): boolean {

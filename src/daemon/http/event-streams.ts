@@ -28,7 +28,9 @@ export class EventStreams {
   readonly #onShed: () => void;
   readonly #limits: StreamLimits;
   readonly #open = new Set<EventStream>();
-  readonly #unsubscribe: (() => void)[];
+  readonly #unsubscribe: () => void;
+  /** Only while a stream wants it: other nodes send what they write while somebody here listens. */
+  #unsubscribeLive: (() => void) | undefined;
   readonly #heartbeat: NodeJS.Timeout;
   /** Set when the streams were closed: a request may still be on its way then. */
   #stopped: TuttiError | undefined;
@@ -37,10 +39,7 @@ export class EventStreams {
     this.#state = state;
     this.#onShed = onShed;
     this.#limits = { ...defaultLimits, ...limits };
-    this.#unsubscribe = [
-      state.feed.subscribe((events) => this.#push(new EventBatch(events))),
-      state.onLive((delta) => this.#pushDelta(delta)),
-    ];
+    this.#unsubscribe = state.feed.subscribe((events) => this.#push(new EventBatch(events)));
     this.#heartbeat = setInterval(() => {
       const now = Date.now();
       for (const stream of this.#open) {
@@ -62,7 +61,8 @@ export class EventStreams {
       return;
     }
     this.#open.add(stream);
-    response.once("close", () => this.#open.delete(stream));
+    if (request.live) this.#unsubscribeLive ??= this.#state.onLive((delta) => this.#pushDelta(delta));
+    response.once("close", () => this.#closed(stream));
     this.#catchUp(stream);
   }
 
@@ -79,9 +79,17 @@ export class EventStreams {
 
   close(): void {
     clearInterval(this.#heartbeat);
-    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#unsubscribe();
+    this.#unsubscribeLive?.();
     this.#stopped = new TuttiError("stopped", "the service is being stopped; follow again when it is back");
     for (const stream of this.#open) stream.fail(this.#stopped);
+  }
+
+  #closed(stream: EventStream): void {
+    this.#open.delete(stream);
+    if (!stream.request.live || [...this.#open].some(({ request }) => request.live)) return;
+    this.#unsubscribeLive?.();
+    this.#unsubscribeLive = undefined;
   }
 
   #catchUp(stream: EventStream): void {

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RouteSpec } from "../../protocol/api/route-shape.ts";
 import { type RouteName, routes } from "../../protocol/api/routes.ts";
 import { type ErrorCode, type TuttiError, toTuttiError } from "../../protocol/error.ts";
+import { livePath, type LiveSource, sendLive } from "../cluster/live-between-nodes.ts";
 import { type McpEndpoint, mcpPath } from "../mcp/mcp-endpoint.ts";
 import type { WorkerService } from "../operators/worker-service.ts";
 import { ActiveRequest } from "./active-request.ts";
@@ -49,6 +50,8 @@ export interface RequestDeps {
   readonly stopping: AbortSignal;
   /** Why nothing can be written at the moment; undefined while it can. */
   readonly cannotWrite: () => TuttiError | undefined;
+  /** What other nodes may listen to; absent when there are none. */
+  readonly live?: LiveSource | undefined;
   /** Told of each request that was carried out and did more than look. */
   readonly onDone?: ((route: RouteName) => void) | undefined;
 }
@@ -99,6 +102,7 @@ async function respond(
   if (origin.error !== undefined) return origin.error;
   if (origin.allowed !== undefined) allowCrossOrigin(response, origin.allowed);
 
+  if (head.path === livePath && deps.live !== undefined) return sendLive(deps.live, request, response);
   if (head.path === mcpPath) return respondMcp(deps, request, response);
 
   const match = deps.router.find(request.method ?? "", head.path);

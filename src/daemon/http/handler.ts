@@ -8,6 +8,8 @@ import type { HttpError } from "./http-error.ts";
 
 interface RequestFacts {
   readonly caller: Caller;
+  /** The secret that the caller sent; undefined when it sent none. */
+  readonly bearer: string | undefined;
   /** The body before it was parsed. */
   readonly text: string;
   /** Whether the caller accepts server-sent events. */

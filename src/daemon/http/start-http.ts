@@ -105,6 +105,7 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
       extend: options.extendMcp,
     }),
     cannotWrite: () => state.store.stalled,
+    live: state.shared === undefined ? undefined : { shared: state.shared, own: (listen) => state.onOwnLive(listen) },
     onDone: options.onDone,
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {

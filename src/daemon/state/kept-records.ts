@@ -27,6 +27,8 @@ export interface SharedByNodes {
   /** Where the other nodes reach this one, and the certificate that it shows there. */
   announce(at: Pick<OtherNode, "url" | "certificate">): Promise<void>;
   readonly key: ClusterKey;
+  /** The other nodes that live and can be reached. */
+  others(): Promise<OtherNode[]>;
   /** The way to another node, for requests that are passed on as they come. Throws `refused` for one that has no TLS. */
   linkTo(target: OtherNode): NodeLink;
   /** The same for requests of this node itself. */

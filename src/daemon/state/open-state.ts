@@ -26,6 +26,7 @@ import { openEmbeddedRecords } from "./embedded-records.ts";
 import type { KeptRecords } from "./kept-records.ts";
 import { openEventFeed } from "./event-feed.ts";
 import { followShared } from "./follow-shared.ts";
+import { liveOfAllNodes } from "../cluster/live-between-nodes.ts";
 import { liveRelay } from "./live-relay.ts";
 import { watchDiskSpace } from "./disk-space.ts";
 import { InsightIndex } from "../insight/insight-index.ts";
@@ -138,6 +139,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const committed = (): Promise<void> => store.committed();
     const redact = (text: string): string => secrets.redact(text);
     const live = liveRelay(secrets);
+    const onLive = shared === undefined ? live.on : liveOfAllNodes(live.on, shared);
     const keys = new Keys({ records, own, committed, shared });
     const ofNodes = shared === undefined ? {} : { catchUp: () => shared.catchUp(), claimOnce: shared.claimOnce };
     const pages = new PageTokens({ records, committed, keys, clock, ...ofNodes });
@@ -276,7 +278,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       operators,
       kept: approvals,
       workspaces: workspaces.control,
-      onLive: live.on,
+      onLive,
       setup: async (at) =>
         (await import("../project/describe-setup.ts")).describeSetup({ state: folder, minFreeBytes, ...at }),
       nodes: shared === undefined ? undefined : () => shared.nodes(),
@@ -293,6 +295,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       view,
       engine,
       tasks,
+      onOwnLive: live.on,
       feed,
       insight,
       operators,
@@ -301,7 +304,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       pages,
       redact,
       client,
-      onLive: live.on,
+      onLive,
       resume: recover,
       isStarting: () => starting,
       unavailable: () => kept.unavailable(),

@@ -75,6 +75,16 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
         await node.rows(sql, [node.incarnation, url, certificate]);
       },
       key,
+      async others() {
+        const sql =
+          "SELECT incarnation, url, certificate FROM nodes WHERE alive AND incarnation <> $1 AND url <> '' ORDER BY 1";
+        const rows = await node.rows(sql, [node.incarnation]);
+        return rows.map(({ incarnation, url, certificate }) => ({
+          incarnation: Number(incarnation),
+          url: String(url),
+          certificate: typeof certificate === "string" ? certificate : null,
+        }));
+      },
       linkTo: (target) => linkTo(target, { key, from: node.incarnation, insecure }),
       fetchFrom: (target) => nodeFetch(target, { key, from: node.incarnation, insecure }),
       checkToken: (token, request) => checkNodeToken(token, request, { key, to: node.incarnation, now: Date.now() }),

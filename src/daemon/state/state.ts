@@ -40,6 +40,8 @@ export interface State {
   readonly redact: (text: string) => string;
   /** Text on its way, redacted. */
   onLive(listener: (delta: LiveDelta) => void): () => void;
+  /** The same, only of the trees that are here. */
+  onOwnLive(listener: (delta: LiveDelta) => void): () => void;
   /** Takes up what was left unfinished; for a state that was opened to do this later. */
   resume(): Promise<void>;
   /** It was opened to resume later, and that is not done yet. */

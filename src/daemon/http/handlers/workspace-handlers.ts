@@ -1,7 +1,9 @@
 // Answers about workspaces, merges the work of tasks, and removes what is not needed any more.
 
+import type { Tutti } from "../../../client/client.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
+import { type Asking, hereOrElsewhere } from "../here-or-elsewhere.ts";
 
 type WorkspaceRoute =
   | "workspaces"
@@ -15,17 +17,23 @@ type WorkspaceRoute =
   | "openPullRequest"
   | "integrateTasks";
 
-export function workspaceHandlers({ state: { client } }: HttpContext): Pick<Handlers, WorkspaceRoute> {
+/** Workspaces are on the machine that made them, so what is about one of them is asked of the node that has it. */
+export function workspaceHandlers({ state }: HttpContext): Pick<Handlers, WorkspaceRoute> {
+  const { client } = state;
+  const found = async <T>(request: Asking, ask: (tutti: Tutti) => Promise<T>): Promise<{ readonly value: T }> => ({
+    value: await hereOrElsewhere(state, request, ask),
+  });
   return {
     workspaces: async ({ query }) => ({ value: await client.workspacePage(query) }),
-    removeWorkspace: async ({ params, query }) => ({ value: await client.removeWorkspace(params.workspace, query) }),
-    restoreWorkspace: async ({ params }) => ({ value: await client.restoreWorkspace(params.workspace) }),
     pruneWorkspaces: async ({ body }) => ({ value: await client.pruneWorkspaces(body) }),
-    taskWorkspace: async ({ params, query }) => ({ value: await client.taskWorkspace(params.task, query) }),
-    taskDiff: async ({ params, query }) => ({ value: await client.workspaceDiff(params.task, query) }),
-    integrateTasks: async ({ body }) => ({ value: await client.integrateTasks(body) }),
-    mergeTask: async ({ params, body }) => ({ value: await client.mergeTask(params.task, body) }),
-    pullRequestPlan: async ({ params, query }) => ({ value: await client.pullRequestPlan(params.task, query) }),
-    openPullRequest: async ({ params, body }) => ({ value: await client.openPullRequest(params.task, body) }),
+    removeWorkspace: (request) =>
+      found(request, (tutti) => tutti.removeWorkspace(request.params.workspace, request.query)),
+    restoreWorkspace: (request) => found(request, (tutti) => tutti.restoreWorkspace(request.params.workspace)),
+    taskWorkspace: (request) => found(request, (tutti) => tutti.taskWorkspace(request.params.task, request.query)),
+    taskDiff: (request) => found(request, (tutti) => tutti.workspaceDiff(request.params.task, request.query)),
+    integrateTasks: (request) => found(request, (tutti) => tutti.integrateTasks(request.body)),
+    mergeTask: (request) => found(request, (tutti) => tutti.mergeTask(request.params.task, request.body)),
+    pullRequestPlan: (request) => found(request, (tutti) => tutti.pullRequestPlan(request.params.task, request.query)),
+    openPullRequest: (request) => found(request, (tutti) => tutti.openPullRequest(request.params.task, request.body)),
   };
 }
