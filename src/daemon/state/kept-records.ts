@@ -45,6 +45,8 @@ export interface SharedByNodes {
   readonly claimOnce: (what: string) => Promise<boolean>;
   /** How the nodes stand. */
   nodes(): Promise<NodeList>;
+  /** True for one living node; another one gets the turn when that one is gone. */
+  readonly takeTurn: (at: string) => Promise<boolean>;
   /** Resolves when every living node acts on what this node has recorded in service records. */
   seenByAll(): Promise<void>;
 }

@@ -89,6 +89,10 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
         if (life === undefined) throw new TuttiError("busy", "this node is starting; ask again soon");
         return ownerOf(life, task, signal);
       },
+      async takeTurn(at) {
+        const [taken] = await node.rows("SELECT take_turn($1, $2) AS mine", [at, node.incarnation]);
+        return taken?.["mine"] === 1;
+      },
       async claimOnce(what) {
         const [claimed] = await node.rows("SELECT claim_once($1) AS mine", [what]);
         return claimed?.["mine"] === 1;

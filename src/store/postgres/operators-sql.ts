@@ -1,4 +1,4 @@
-// What only one node may do, such as telling a gate that a task has ended.
+// What only one node does: once, such as telling a gate that a task has ended, or as long as it lives, such as sending notices.
 
 /** A claim is of use while nodes may hear of the same event; a node that is a day behind was declared dead long ago. */
 export const operatorsSql = `
@@ -10,6 +10,20 @@ CREATE FUNCTION claim_once(p_name text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM claims WHERE at < now() - interval '1 day';
   INSERT INTO claims (name) VALUES (p_name) ON CONFLICT DO NOTHING;
+  RETURN FOUND;
+END $$;
+
+CREATE TABLE turns (name text PRIMARY KEY, incarnation bigint NOT NULL);
+
+-- True for one living node, until it dies or leaves.
+CREATE FUNCTION take_turn(p_name text, p_incarnation bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM 1 FROM nodes WHERE incarnation = p_incarnation AND alive;
+  IF NOT FOUND THEN RETURN false; END IF;
+  INSERT INTO turns VALUES (p_name, p_incarnation)
+    ON CONFLICT (name) DO UPDATE SET incarnation = excluded.incarnation
+    WHERE turns.incarnation = excluded.incarnation
+      OR NOT EXISTS (SELECT 1 FROM nodes n WHERE n.incarnation = turns.incarnation AND n.alive);
   RETURN FOUND;
 END $$;
 `;
