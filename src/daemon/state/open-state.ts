@@ -226,7 +226,13 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const workers =
       shared === undefined
         ? workersHere
-        : routedWorkers(workersHere, { ...base, ...ofNodes, salt: store.salt, ownerOf: shared.ownerOf });
+        : routedWorkers(workersHere, {
+            ...base,
+            ...ofNodes,
+            salt: store.salt,
+            ownerOf: shared.ownerOf,
+            fetchFrom: (target) => shared.fetchFrom(target),
+          });
     const logged = (thrown: unknown): void =>
       log.warn({ err: thrown }, "what came from a revoked key could not be ended");
     // Before the tasks are taken up they cannot be told. Until then no operator and no worker is let in either.
