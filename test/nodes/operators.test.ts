@@ -162,6 +162,13 @@ test(
     const asked = await first.next("hook_before");
     assert.equal(asked.redelivered, undefined);
     const second = await connectTo(t, b, gate);
+    assert.deepEqual(await first.closed, { code: 4001, reason: "replaced by a newer connection" });
+    for (const { state } of [a, b]) {
+      assert.deepEqual(
+        (await state.client.operators()).map(({ sid, connected }) => ({ sid, connected })),
+        [{ sid: gate.sid, connected: true }],
+      );
+    }
     const again = await second.next("hook_before");
     assert.deepEqual([again.req_id, again.redelivered], [asked.req_id, true]);
     second.send({ type: "hook_ack", req_id: again.req_id, ok: true });
@@ -172,9 +179,8 @@ test(
     const question = await second.next("ask");
     second.send({ type: "answer", req_id: question.req_id, value: "that one" });
     assert.deepEqual(await asking, { state: "answered", value: "that one" });
-    // Its first connection is still open: both nodes hear of the end.
     await worker.submit("done");
-    const { status, task_id } = await Promise.any([first.next("hook_after"), second.next("hook_after")]);
+    const { status, task_id } = await second.next("hook_after");
     assert.deepEqual([status, task_id], ["completed", task]);
     await Promise.all([a, b].map(({ state }) => state.tasks.result(task)));
     const told = [...first.frames, ...second.frames].filter(({ type }) => type === "hook_after");

@@ -74,7 +74,11 @@ function inTurn(
     });
     if (closed) return;
     if (isMine) notifier = start();
-    else cancel = clock.timer(turnMs, () => (looking = look()));
+    else {
+      cancel = clock.timer(turnMs, () => {
+        looking = look();
+      });
+    }
   };
   let looking = look();
   return {

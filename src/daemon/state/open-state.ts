@@ -139,7 +139,10 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const redact = (text: string): string => secrets.redact(text);
     const live = liveRelay(secrets);
     const keys = new Keys({ records, own, committed, shared });
-    const ofNodes = shared === undefined ? {} : { catchUp: () => shared.catchUp(), claimOnce: shared.claimOnce };
+    const ofNodes =
+      shared === undefined
+        ? {}
+        : { catchUp: () => shared.catchUp(), claimOnce: shared.claimOnce, places: shared.places };
     const pages = new PageTokens({ records, committed, keys, clock, ...ofNodes });
     const leases = new Leases({ salt: store.salt, records, committed, clock, keys });
     fixedRunners = {

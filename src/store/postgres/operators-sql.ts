@@ -1,7 +1,18 @@
-// What only one node does: once, such as telling a gate that a task has ended, or as long as it lives, such as sending notices.
+// Where operators are connected, and what only one node does: once, such as telling a gate that a task has ended, or as long as it lives, such as sending notices.
 
 /** A claim is of use while nodes may hear of the same event; a node that is a day behind was declared dead long ago. */
 export const operatorsSql = `
+-- Read by the nodes as it changes, and not kept in their caches. One of a node that is dead counts for nothing.
+CREATE TABLE operator_places (sid text PRIMARY KEY, node bigint NOT NULL, connection text NOT NULL);
+CREATE TRIGGER operator_places_changed AFTER INSERT OR UPDATE ON operator_places
+  FOR EACH ROW EXECUTE FUNCTION note_change();
+CREATE FUNCTION forget_place() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM operator_places WHERE sid = OLD.sid;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER operators_gone AFTER DELETE ON operators FOR EACH ROW EXECUTE FUNCTION forget_place();
+
 CREATE TABLE claims (name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now());
 CREATE INDEX claims_at ON claims (at);
 
