@@ -31,7 +31,11 @@ async function frontOf(t: TestContext, url: string, { answerMs = 10_000, maxBody
     const forwarding = forwardRequest(
       incoming,
       response,
-      { url, headers: { "tutti-node": "front" } },
+      {
+        base: new URL(url),
+        agent: undefined,
+        headersFor: ({ method, path }) => ({ "tutti-node": `front ${method} ${path}` }),
+      },
       { signal, maxBodyBytes, answerMs },
     );
     forwarding.then(
@@ -71,7 +75,7 @@ test("a request and its reply are passed on as they come, without the headers of
   assert.deepEqual([method, url], ["POST", "/v1/worker/events?a=1"]);
   assert.deepEqual(
     [headers.authorization, headers["keep-alive"], headers["tutti-node"], headers[forwardedHeader], headers.host],
-    ["Bearer secret", undefined, "front", "1", new URL(back).host],
+    ["Bearer secret", undefined, "front POST /v1/worker/events?a=1", "1", new URL(back).host],
   );
 });
 
