@@ -13,7 +13,7 @@ import { Notice } from "../../src/daemon/notify/notice.ts";
 import { NotifyConfig } from "../../src/daemon/notify/notify-config.ts";
 import { systemClock } from "../../src/engine/clock.ts";
 import { bodyOf } from "../support/loopback-server.ts";
-import { type ServingNode, serveNode } from "../support/node-kit.ts";
+import { type ServingNode, serveNode } from "../support/serving-node.ts";
 import { postgresPrograms } from "../support/postgres-server.ts";
 import { newDatabase, sharedServer } from "../support/stores.ts";
 import { type Cleanup } from "../support/temp-folder.ts";

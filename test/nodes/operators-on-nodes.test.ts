@@ -8,7 +8,7 @@ import { TuttiError } from "../../src/protocol/error.ts";
 import { idInName } from "../../src/store/names.ts";
 import { send } from "../e2e/send-json.ts";
 import { person } from "../support/engine-kit.ts";
-import { connectTo, joinAt, type ServingNode, serveNode } from "../support/node-kit.ts";
+import { connectTo, joinAt, type ServingNode, serveNode } from "../support/serving-node.ts";
 import { operatorTask } from "../support/operator-kit.ts";
 import { postgresPrograms } from "../support/postgres-server.ts";
 import { newDatabase, sharedServer } from "../support/stores.ts";
