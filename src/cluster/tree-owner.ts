@@ -5,7 +5,9 @@ import { rootOf } from "../store/postgres/tree-ids.ts";
 import type { NodeLife } from "./cluster-tasks.ts";
 
 /** `here`: the tree is in memory here, or is over and was brought here to be looked at. */
-export type TreeOwner = "here" | { readonly url: string };
+export type TreeOwner =
+  | "here"
+  | { readonly incarnation: number; readonly url: string; readonly certificate: string | null };
 
 /** A tree whose node died is with another one after a lease. */
 const patienceMs = 60_000;
@@ -15,7 +17,7 @@ const lookAgainMs = 50;
 export async function ownerOf(life: NodeLife, task: number, signal?: AbortSignal): Promise<TreeOwner> {
   const { node, engine, isHere } = life;
   const root = rootOf(task);
-  const sql = `SELECT t.owner, t.open, n.url FROM trees t LEFT JOIN nodes n ON n.incarnation = t.owner AND n.alive
+  const sql = `SELECT t.owner, t.open, n.url, n.certificate FROM trees t LEFT JOIN nodes n ON n.incarnation = t.owner AND n.alive
     WHERE t.root = $1`;
   for (const end = Date.now() + patienceMs; Date.now() < end;) {
     signal?.throwIfAborted();
@@ -26,10 +28,13 @@ export async function ownerOf(life: NodeLife, task: number, signal?: AbortSignal
       await node.bringClosed(root);
       return "here";
     }
-    const { url } = tree;
+    const { url, certificate } = tree;
     if (tree["owner"] === node.incarnation) {
       if (isHere(root)) return "here";
-    } else if (typeof url === "string" && url !== "") return { url };
+    } else if (typeof url === "string" && url !== "") {
+      const incarnation = Number(tree["owner"]);
+      return { incarnation, url, certificate: typeof certificate === "string" ? certificate : null };
+    }
     await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
   }
   const message = "no node has taken over this task yet; ask again soon";

@@ -1,26 +1,18 @@
 // Passes a request on to the node that has to answer it, and its reply back, both as they come.
 
-import { type Agent as HttpAgent, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
-import { type Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { pipeline } from "node:stream/promises";
 import { Transform } from "node:stream";
 
 import { TuttiError } from "../../protocol/error.ts";
+import type { NodeLink } from "../cluster/node-fetch.ts";
 import { type HttpError, httpError } from "./http-error.ts";
 
 /** A request with this header came from another node. It is answered there or not at all, so that it never goes in circles. */
 export const forwardedHeader = "tutti-forwarded";
 
-export interface ForwardTarget {
-  /** The address of the other node, such as `https://10.0.0.2:7878`. */
-  readonly url: string;
-  /** Trusts the certificates of nodes; absent between nodes on one machine. */
-  readonly agent?: HttpAgent | HttpsAgent | undefined;
-  /** Sent along with what the caller sent, to say which node this is. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface ForwardOptions {
+interface ForwardOptions {
   readonly signal: AbortSignal;
   readonly maxBodyBytes: number;
   /** How long the other node may take until it begins to answer. */
@@ -45,11 +37,13 @@ const notPassedOn: ReadonlySet<string> = new Set([
 /**
  * Sends the reply of the other node, or returns the error that is to be sent instead. If the other node breaks off while
  * it answers, the connection of the caller is broken off too.
+ *
+ * @public
  */
 export async function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  target: ForwardTarget,
+  target: NodeLink,
   { signal, maxBodyBytes, answerMs = defaultAnswerMs }: ForwardOptions,
 ): Promise<HttpError | undefined> {
   if (request.headers[forwardedHeader] !== undefined) {
@@ -86,22 +80,24 @@ class TooLong extends Error {}
 /** Resolves with the head of the answer; the body of the request may still be on its way then. */
 function ask(
   request: IncomingMessage,
-  { url, agent, headers = {} }: ForwardTarget,
+  { base, agent, headersFor }: NodeLink,
   { signal, maxBodyBytes }: Pick<ForwardOptions, "signal" | "maxBodyBytes">,
 ): Promise<IncomingMessage> {
-  const at = new URL(request.url ?? "/", url);
+  const at = new URL(request.url ?? "/", base);
   // A path such as `//elsewhere` must not lead anywhere else.
-  if (at.origin !== new URL(url).origin) {
+  if (at.origin !== base.origin) {
     return Promise.reject(new TuttiError("usage", "the path of the request cannot be passed on"));
   }
   const send = at.protocol === "https:" ? httpsRequest : httpRequest;
+  const { method = "GET" } = request;
+  const own = headersFor({ method, path: `${at.pathname}${at.search}` });
   const passed = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !notPassedOn.has(name)));
   return new Promise((resolve, reject) => {
     const sent = send(
       at,
       {
-        method: request.method,
-        headers: { ...passed, ...headers, [forwardedHeader]: "1" },
+        method,
+        headers: { ...passed, ...own, [forwardedHeader]: "1" },
         signal,
         ...(agent === undefined ? {} : { agent }),
       },

@@ -212,8 +212,9 @@ async function drain({ state, log }: ServeContext, { why, graceMs, error }: Stop
 /** Notifies as the user's own config says: a project must not hear of the work in other projects. */
 async function notify({ state, log }: ServeContext): Promise<Notifier> {
   const { notifications } = await loadUserConfig(homedir());
-  const { store, view, records, feed, redact } = state;
-  const parts = { store, view, records, feed, log, redact };
+  const { store, view, records, feed, redact, shared } = state;
+  const turn = shared === undefined ? {} : { takeTurn: () => shared.takeTurn("notices") };
+  const parts = { store, view, records, feed, log, redact, ...turn };
   return startNotifier({ ...parts, config: notifications, clock: systemClock, env: process.env });
 }
 

@@ -6,6 +6,7 @@ import { escapeControls } from "../../core/escape-controls.ts";
 import { idInName } from "../../store/names.ts";
 import type { Environment } from "../../model/resolve-model.ts";
 import type { Clock } from "../../ports.ts";
+import { toTuttiError } from "../../protocol/error.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
@@ -31,6 +32,8 @@ export interface NotifierOptions {
   readonly env: Environment;
   /** For texts that were recorded before a secret was known. */
   readonly redact?: (text: string) => string;
+  /** True for one node at a time, which sends the notices of all; absent where there is one process. */
+  readonly takeTurn?: () => Promise<boolean>;
 }
 
 export interface Notifier {
@@ -44,9 +47,51 @@ const pageSize = 500;
 const pageLength = 1024 * 1024;
 /** After so many events the position is written, even if none of them made a notice. */
 const writeEvery = 10_000;
+const retryMs = 1_000;
+
+/** How often a node asks whether it is its turn to send notices. */
+const turnMs = 2_000;
 
 export function startNotifier(options: NotifierOptions): Notifier {
-  const { targets, unusable } = targetsOf(options);
+  const found = targetsOf(options);
+  const { takeTurn } = options;
+  if (takeTurn === undefined) return begin(options, found);
+  // Other nodes may be configured to send notices.
+  if (found.targets.length === 0) return { close: async () => undefined };
+  return inTurn({ ...options, takeTurn }, () => begin(options, found));
+}
+
+/** A node that has its turn keeps it as long as it lives. The next one goes on where it was. */
+function inTurn(
+  { clock, log, takeTurn }: NotifierOptions & Required<Pick<NotifierOptions, "takeTurn">>,
+  start: () => Notifier,
+): Notifier {
+  let [closed, cancel, notifier]: [boolean, () => void, Notifier | undefined] = [false, () => undefined, undefined];
+  const look = async (): Promise<void> => {
+    const isMine = await takeTurn().catch((thrown: unknown) => {
+      if (!closed) log.warn({ err: thrown }, "it cannot be found out which node sends the notices");
+      return false;
+    });
+    if (closed) return;
+    if (isMine) notifier = start();
+    else {
+      cancel = clock.timer(turnMs, () => {
+        looking = look();
+      });
+    }
+  };
+  let looking = look();
+  return {
+    async close() {
+      closed = true;
+      cancel();
+      await looking;
+      await notifier?.close();
+    },
+  };
+}
+
+function begin(options: NotifierOptions, { targets, unusable }: ReturnType<typeof targetsOf>): Notifier {
   const { store, view, records, feed, clock, log, config, redact = (text: string) => text } = options;
   const isRelevant = async ({ ask }: Notice): Promise<boolean> => ask === undefined || isOpen(view, ask.id);
   const outbox = new Outbox({ targets, unusable, store, records, clock, log, isRelevant });
@@ -80,7 +125,15 @@ export function startNotifier(options: NotifierOptions): Notifier {
   const onEvents = (events: readonly FeedEvent[]): Promise<void> => {
     adding = adding.then(async () => {
       try {
-        if (!closed) await addNotices(events);
+        while (!closed) {
+          try {
+            return await addNotices(events);
+          } catch (thrown) {
+            // The database is away for a while; nothing was added yet.
+            if (toTuttiError(thrown).code !== "unreachable") throw thrown;
+            await new Promise<void>((resolve) => clock.timer(retryMs, resolve));
+          }
+        }
       } catch (thrown) {
         if (closed) return;
         // The position is not written, so the next start begins where this one stopped.

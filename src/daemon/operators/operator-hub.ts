@@ -4,6 +4,8 @@
 // to an operator session; `request-sender` builds its frame (`request-frame`), records it and sends it; the operator's reply comes back through
 // `operator-connections`, and `deliver-reply` settles the wait with it.
 
+import { randomUUID } from "node:crypto";
+
 import type { Clock, Tasks } from "../../ports.ts";
 import { toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { type OperatorInfo, type OperatorTicket } from "../../protocol/operator/operator-session.ts";
@@ -20,6 +22,7 @@ import { sendHookAfter } from "./hook-after.ts";
 import { type HousekeepingTimes, startHousekeeping } from "./housekeeping.ts";
 import type { Leases } from "./leases.ts";
 import { OpenRequests } from "./open-requests.ts";
+import { isReplaced, type OperatorPlaces } from "./operator-places.ts";
 import type { OperatorSocket } from "./operator-connection.ts";
 import { OperatorConnections } from "./operator-connections.ts";
 import { OperatorSessions } from "./operator-sessions.ts";
@@ -53,6 +56,8 @@ export interface OperatorHubOptions extends HousekeepingTimes {
   readonly log: ServiceLog;
   /** True for one caller only, on whichever node; absent where there is one process. */
   readonly claimOnce?: (what: string) => Promise<boolean>;
+  /** Absent where there is one process. */
+  readonly places?: OperatorPlaces;
   /** Brings in what other nodes changed of shared records; absent where there is one process. */
   readonly catchUp?: () => Promise<void>;
 }
@@ -121,6 +126,19 @@ export class OperatorHub {
     return this.#sessions.all().map(operatorInfo);
   }
 
+  /** The same with operators that are connected to other nodes. */
+  async listAll(): Promise<OperatorInfo[]> {
+    const connected = await this.#options.places?.all();
+    return this.list().map((info) => (connected?.has(info.sid) === true ? { ...info, connected: true } : info));
+  }
+
+  /** The same with a connection to another node. */
+  async infoAnywhere(sid: string): Promise<OperatorInfo | undefined> {
+    const info = this.info(sid);
+    if (info === undefined || info.connected) return info;
+    return (await this.#options.places?.all())?.has(sid) === true ? { ...info, connected: true } : info;
+  }
+
   info(sid: string): OperatorInfo | undefined {
     const session = this.#sessions.get(sid);
     return session === undefined ? undefined : operatorInfo(session);
@@ -185,9 +203,21 @@ export class OperatorHub {
     for (const { name, row, gone } of changes) {
       if (name === "operators" && !gone) joined = !this.#sessions.seenElsewhere(String(row["sid"])) || joined;
       else if (name === "operators") this.#endedElsewhere(String(row["sid"]));
+      else if (name === "operator_places" && !gone)
+        this.#replacedElsewhere(String(row["sid"]), String(row["connection"]));
       else if (name === "sent" && gone) this.#router.onSentRemoved(Number(row["wait"]));
     }
     if (joined) this.#router.routeAllUnassigned();
+  }
+
+  #replacedElsewhere(sid: string, connection: string): void {
+    const session = this.#sessions.knownAs(sid);
+    if (session?.place === undefined || !isReplaced(session.place, connection)) return;
+    const older = session.connection;
+    // The operator is still there, so nothing that waits for it moves on.
+    session.connection = undefined;
+    session.place = undefined;
+    older?.close(4001, "replaced by a newer connection");
   }
 
   #endedElsewhere(sid: string): void {
@@ -216,6 +246,11 @@ export class OperatorHub {
     if (this.#closed) return this.#connections.refuse(socket, 1001, "going away");
     if (session === undefined) return this.#connections.refuse(socket, 1000, "operator session torn down");
     this.#connections.add(session, socket);
+    const { places } = this.#options;
+    if (places !== undefined) {
+      session.place = { connection: randomUUID(), recorded: false };
+      places.connected(sid, session.place.connection);
+    }
     this.#touch(session);
     // It may have joined at another node.
     for (const address of [anyOperator, sid, ...session.row.roles]) this.#router.routeUnassigned(address);
@@ -250,6 +285,9 @@ export class OperatorHub {
   #onDisconnect(session: OperatorSession): void {
     if (this.#closed || !this.#sessions.isCurrent(session)) return;
     this.#touch(session);
+    const { place } = session;
+    session.place = undefined;
+    if (place !== undefined) this.#options.places?.disconnected(session.row.sid, place.connection);
     runLogged(this.#options.log, "moving an operator's requests", () => this.#router.moveUnsent(session));
   }
 

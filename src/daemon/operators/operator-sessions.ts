@@ -56,6 +56,11 @@ export class OperatorSessions {
     return row === undefined ? undefined : this.#adopt(row);
   }
 
+  /** Undefined if this process does not know of it. */
+  knownAs(sid: string): OperatorSession | undefined {
+    return this.#known.get(sid);
+  }
+
   /** Those this process knows of. */
   known(): OperatorSession[] {
     return [...this.#known.values()];

@@ -115,7 +115,11 @@ export class RequestRouter {
     for (const request of session.requests.values()) {
       if (request.sent || request.address !== anyOperator) continue;
       session.requests.delete(request.id);
-      // It may have been recorded as sent just before the connection was lost.
+      if (!request.recorded) {
+        this.#route(request);
+        continue;
+      }
+      // It was recorded as sent just before the connection was lost.
       this.#takeBack(request, session.row.sid);
       this.#place(request);
     }

@@ -4,6 +4,7 @@ import type { TaskId } from "../../protocol/ids.ts";
 import type { OperatorInfo } from "../../protocol/operator/operator-session.ts";
 import type { RequestKind } from "../../protocol/operator/request-id.ts";
 import type { OperatorRow } from "../../store/service-records.ts";
+import type { Place } from "./operator-places.ts";
 import type { OperatorConnection } from "./operator-connection.ts";
 
 /** A request that waits for an operator's reply. It is a wait of the engine; nothing in it is kept only here. */
@@ -34,6 +35,8 @@ export interface OperatorSession {
   /** The requests assigned to it, by the id of their wait. */
   readonly requests: Map<number, PendingRequest>;
   connection: OperatorConnection | undefined;
+  /** Of its connection, where there are several nodes. */
+  place: Place | undefined;
   /** Frames are being sent. */
   sending: boolean;
   /** There may be more to send than was seen when the sending began. */
@@ -45,7 +48,15 @@ export interface OperatorSession {
 const none: Promise<unknown> = Promise.resolve();
 
 export function newOperatorSession(row: OperatorRow): OperatorSession {
-  return { row, requests: new Map(), connection: undefined, sending: false, recheck: false, replies: none };
+  return {
+    row,
+    requests: new Map(),
+    connection: undefined,
+    place: undefined,
+    sending: false,
+    recheck: false,
+    replies: none,
+  };
 }
 
 export function spawnCount({ requests }: OperatorSession): number {

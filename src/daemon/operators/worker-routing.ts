@@ -2,6 +2,7 @@
 
 import { service } from "../../client/call.ts";
 import type { TreeOwner } from "../../cluster/tree-owner.ts";
+import type { NodeFetch, OtherNode } from "../cluster/node-fetch.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type WorkerRefusalReason, workerRefusals } from "../../protocol/operator/worker.ts";
 import { type Salt, idInName } from "../../store/names.ts";
@@ -15,8 +16,7 @@ export interface WorkerRoutingOptions extends Pick<WorkerAuthContext, "records" 
   readonly salt: Salt;
   /** Waits while the tree of the task changes hands. */
   readonly ownerOf: (task: number, signal?: AbortSignal) => Promise<TreeOwner>;
-  /** Reaches other nodes. */
-  readonly fetch?: typeof fetch | undefined;
+  readonly fetchFrom: (target: OtherNode) => NodeFetch;
 }
 
 /** A node that is gone is declared dead after its lease; then another one has the task. */
@@ -29,7 +29,7 @@ const moved = new TuttiError("busy", "this task has just gone to another node; a
 
 /** The secret of the worker is checked before anything is passed on, and once more by the node that answers. */
 export function routedWorkers(here: WorkerService, options: WorkerRoutingOptions): WorkerService {
-  const { salt, ownerOf, fetch: fetchNow = fetch } = options;
+  const { salt, ownerOf, fetchFrom } = options;
 
   const taskOf = async (bearer: string | undefined): Promise<number | undefined> => {
     const found = await claimsOf(options, bearer);
@@ -63,7 +63,7 @@ export function routedWorkers(here: WorkerService, options: WorkerRoutingOptions
         const owner = await ownerOf(task, signal);
         return await (owner === "here"
           ? answerHere(task, call)
-          : call(workersAt(owner.url, { bearer, fetch: fetchNow, signal })));
+          : call(workersAt(owner.url, { bearer, fetch: fetchFrom(owner), signal })));
       } catch (thrown) {
         if (signal?.aborted === true || Date.now() > end || !mayBeElsewhere(thrown)) throw thrown;
         await new Promise((resolve) => setTimeout(resolve, tryAgainMs));
@@ -107,7 +107,7 @@ function mayBeElsewhere(thrown: unknown): boolean {
 
 interface Reaching {
   readonly bearer: string;
-  readonly fetch: typeof fetch;
+  readonly fetch: NodeFetch;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -119,7 +119,8 @@ function workersAt(url: string, { bearer, fetch: fetchNow, signal }: Reaching): 
     fetch: (input, init) => {
       const headers = new Headers(init?.headers);
       headers.set(forwardedHeader, "1");
-      return fetchNow(input, { ...init, headers });
+      const { pathname, search } = new URL(input instanceof Request ? input.url : input);
+      return fetchNow(`${pathname}${search}`, { ...init, headers });
     },
     ...(signal === undefined ? {} : { signal }),
   });

@@ -1,5 +1,6 @@
 // Where a service keeps its records: in its own state folder, or in a database that several nodes share.
 
+import type { OperatorPlaces } from "../operators/operator-places.ts";
 import type { TreeOwner } from "../../cluster/tree-owner.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
@@ -43,10 +44,13 @@ export interface SharedByNodes {
   catchUp(): Promise<void>;
   /** The node that runs the tree of the task; waits while the tree changes hands. */
   readonly ownerOf: (task: number, signal?: AbortSignal) => Promise<TreeOwner>;
+  readonly places: OperatorPlaces;
   /** True for one caller only, on whichever node. */
   readonly claimOnce: (what: string) => Promise<boolean>;
   /** How the nodes stand. */
   nodes(): Promise<NodeList>;
+  /** True for one living node; another one gets the turn when that one is gone. */
+  readonly takeTurn: (at: string) => Promise<boolean>;
   /** Resolves when every living node acts on what this node has recorded in service records. */
   seenByAll(): Promise<void>;
 }

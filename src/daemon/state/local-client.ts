@@ -134,9 +134,10 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
         signal: signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]),
       }),
     async status() {
-      const [joined, facts] = [operators.list(), deps.facts()];
+      const facts = deps.facts();
       // A database that is away must not keep anybody from asking how this process is.
       const elsewhere = (await deps.parkedElsewhere?.().catch(() => [])) ?? [];
+      const joined = await operators.listAll().catch(() => operators.list());
       return {
         ...facts,
         parked: [...facts.parked, ...elsewhere].slice(0, mostParked),
@@ -178,7 +179,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     },
     route: async (question) => explainRoute(question),
     review: async (question) => reviewBy(question),
-    operators: async () => operators.list(),
+    operators: () => operators.listAll(),
     keys: async () => keys.list(),
     addKey: (key) => keys.add(key),
     revokeKey: (id) => keys.revoke(id),

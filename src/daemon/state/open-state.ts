@@ -141,7 +141,10 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const live = liveRelay(secrets);
     const onLive = shared === undefined ? live.on : liveOfAllNodes(live.on, shared);
     const keys = new Keys({ records, own, committed, shared });
-    const ofNodes = shared === undefined ? {} : { catchUp: () => shared.catchUp(), claimOnce: shared.claimOnce };
+    const ofNodes =
+      shared === undefined
+        ? {}
+        : { catchUp: () => shared.catchUp(), claimOnce: shared.claimOnce, places: shared.places };
     const pages = new PageTokens({ records, committed, keys, clock, ...ofNodes });
     const leases = new Leases({ salt: store.salt, records, committed, clock, keys });
     fixedRunners = {
@@ -228,7 +231,13 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const workers =
       shared === undefined
         ? workersHere
-        : routedWorkers(workersHere, { ...base, ...ofNodes, salt: store.salt, ownerOf: shared.ownerOf });
+        : routedWorkers(workersHere, {
+            ...base,
+            ...ofNodes,
+            salt: store.salt,
+            ownerOf: shared.ownerOf,
+            fetchFrom: (target) => shared.fetchFrom(target),
+          });
     const logged = (thrown: unknown): void =>
       log.warn({ err: thrown }, "what came from a revoked key could not be ended");
     // Before the tasks are taken up they cannot be told. Until then no operator and no worker is let in either.

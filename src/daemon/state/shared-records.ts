@@ -99,6 +99,18 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
         if (life === undefined) throw new TuttiError("busy", "this node is starting; ask again soon");
         return ownerOf(life, task, signal);
       },
+      places: {
+        connected: (sid, connection) => node.placeOperator(sid, connection),
+        disconnected: (sid, connection) => node.leavePlace(sid, connection),
+        async all() {
+          const sql = "SELECT p.sid FROM operator_places p JOIN nodes n ON n.incarnation = p.node AND n.alive";
+          return new Set((await node.rows(sql)).map((row) => String(row["sid"])));
+        },
+      },
+      async takeTurn(at) {
+        const [taken] = await node.rows("SELECT take_turn($1, $2) AS mine", [at, node.incarnation]);
+        return taken?.["mine"] === 1;
+      },
       async claimOnce(what) {
         const [claimed] = await node.rows("SELECT claim_once($1) AS mine", [what]);
         return claimed?.["mine"] === 1;

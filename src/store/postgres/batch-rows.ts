@@ -7,8 +7,8 @@ import type { WriteName } from "../sqlite/writes.ts";
 import { batchColumns, type BatchTable, batchTables } from "./batch-columns.ts";
 import { storedText } from "./stored-text.ts";
 
-/** What a node writes: what any store does, and what becomes of the commands of other nodes. */
-export type NodeWrite = WriteName | "takeCommand" | "endCommand";
+/** What a node writes: what any store does, what becomes of the commands of other nodes, and which operators are connected to it. */
+export type NodeWrite = WriteName | "takeCommand" | "endCommand" | "placeOperator" | "leavePlace";
 
 export interface Write {
   readonly name: NodeWrite;

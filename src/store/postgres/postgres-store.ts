@@ -76,6 +76,10 @@ export interface NodeStore {
   /** What the command does is in the commit that is being queued. */
   takeCommand(id: number): void;
   endCommand(id: number, outcome: string): void;
+  /** The operator is connected to this node, over this connection. An earlier one, of whichever node, is replaced. */
+  placeOperator(sid: string, connection: string): void;
+  /** The connection is closed. */
+  leavePlace(sid: string, connection: string): void;
   /** The tree was started by this node in its present life. */
   isMadeHere(root: number): boolean;
   /** Brings a tree here that is over, to be looked at. */
@@ -244,6 +248,8 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     },
     takeCommand: (id) => writer.push("takeCommand", [id]),
     endCommand: (id, outcome) => writer.push("endCommand", [id, outcome]),
+    placeOperator: (sid, connection) => writer.push("placeOperator", [sid, incarnation, connection]),
+    leavePlace: (sid, connection) => writer.push("leavePlace", [sid, connection]),
     isMadeHere: (root) => ids.isMadeHere(root),
     async bringClosed(root) {
       if (ids.has(root)) return;

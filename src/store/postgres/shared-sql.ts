@@ -99,6 +99,10 @@ const changes: Readonly<Record<Exclude<NodeWrite, TreeWrite>, string>> = {
     ON CONFLICT (id) DO UPDATE SET target = excluded.target, body = excluded.body, tries = excluded.tries,
       due = excluded.due, created_at = excluded.created_at`,
   removeNotice: `DELETE FROM notices WHERE id = v[1]`,
+  placeOperator: `INSERT INTO operator_places SELECT v[1], v[2]::bigint, v[3]
+    WHERE EXISTS (SELECT 1 FROM operators WHERE sid = v[1])
+    ON CONFLICT (sid) DO UPDATE SET node = excluded.node, connection = excluded.connection`,
+  leavePlace: `DELETE FROM operator_places WHERE sid = v[1] AND connection = v[2]`,
   takeCommand: `UPDATE commands SET taken = true WHERE id = v[1]::bigint`,
   endCommand: `UPDATE commands SET outcome = v[2] WHERE id = v[1]::bigint AND outcome IS NULL;
     PERFORM pg_notify('tutti_commands_' || current_schema(), 'done ' || v[1])`,

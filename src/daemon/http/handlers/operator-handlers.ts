@@ -18,12 +18,12 @@ export function operatorHandlers({ state: { operators } }: HttpContext): Pick<Ha
       const message = `these names belong to other operators: ${conflicts.join(", ")}; leave them out, or end those sessions`;
       return { error: httpError("conflict", message, { extra: { error: "roles conflict", conflicts } }) };
     },
-    operators({ query }) {
-      const { items, next } = listPage(operators.list(), query, ({ sid }) => sid);
+    async operators({ query }) {
+      const { items, next } = listPage(await operators.listAll(), query, ({ sid }) => sid);
       return { value: { operators: items, next } };
     },
-    operator({ params }) {
-      const found = operators.info(params.sid);
+    async operator({ params }) {
+      const found = await operators.infoAnywhere(params.sid);
       if (found === undefined) throw noOperator(params.sid);
       return { value: found };
     },
