@@ -9,7 +9,7 @@ import { livePath } from "../../src/daemon/cluster/live-between-nodes.ts";
 import { createWorkspace } from "../../src/workspace/create-workspace.ts";
 import { openWorkspaces } from "../../src/workspace/record-store.ts";
 import { testRepository } from "../support/git-kit.ts";
-import { serveNode } from "../support/node-kit.ts";
+import { serveNode } from "../support/serving-node.ts";
 import { postgresPrograms } from "../support/postgres-server.ts";
 import { newDatabase, sharedServer } from "../support/stores.ts";
 import { failsWith } from "../support/try-tool.ts";
