@@ -9,7 +9,7 @@ import { openNode } from "../support/cluster-kit.ts";
 import { anything, ask, type Loops, task, text } from "../support/engine-kit.ts";
 import { postgresPrograms, startPostgres } from "../support/postgres-server.ts";
 import { until } from "../support/wait-until.ts";
-import { rowsOf } from "./node-kit.ts";
+import { rowsOf } from "./node-process-kit.ts";
 
 const skip = postgresPrograms() === undefined ? "PostgreSQL is not installed" : false;
 
