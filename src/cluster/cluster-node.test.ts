@@ -25,7 +25,7 @@ import {
   type Reads,
 } from "../store/postgres/database-connection.ts";
 import type { TuttiError } from "../protocol/error.ts";
-import { idInName, ownSalt } from "../store/names.ts";
+import { askName, idInName, ownSalt } from "../store/names.ts";
 
 const skip = postgresPrograms() === undefined ? "PostgreSQL is not installed" : false;
 const reads: Reads[] = [];
