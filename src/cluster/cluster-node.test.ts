@@ -25,7 +25,7 @@ import {
   type Reads,
 } from "../store/postgres/database-connection.ts";
 import type { TuttiError } from "../protocol/error.ts";
-import { idInName, ownSalt } from "../store/names.ts";
+import { askName, idInName, ownSalt } from "../store/names.ts";
 import { parkedReason, parkedTrees } from "./parked-trees.ts";
 
 const skip = postgresPrograms() === undefined ? "PostgreSQL is not installed" : false;
@@ -282,7 +282,7 @@ test(
     assert.equal(new Set(ran).size, ran.length, "no step ran twice");
     await until(async () => (await rows("SELECT 1 FROM waits")).length === 8, "all ask");
     for (const { id } of await rows("SELECT id FROM waits")) {
-      const name = `ask_${a.node.node.store.salt}_${Number(id).toString(36)}`;
+      const name = askName(a.node.node.store.salt, Number(id));
       assert.equal((await a.node.tasks.deliver(name, answer("yes"), person)).outcome, "accepted");
     }
     await until(async () => (await rows("SELECT 1 FROM trees WHERE open")).length === 0, "all are done");

@@ -7,7 +7,7 @@ import { postgresPrograms } from "../../test/support/postgres-server.ts";
 import { newDatabase, sharedServer } from "../../test/support/stores.ts";
 import { until } from "../../test/support/wait-until.ts";
 import { messageText, userMessage } from "../protocol/task/message.ts";
-import { askName } from "../store/names.ts";
+import { askName, taskName } from "../store/names.ts";
 import type { ClusterNode } from "./cluster-node.ts";
 
 const skip = postgresPrograms() === undefined ? "PostgreSQL is not installed" : false;
@@ -165,5 +165,31 @@ test(
     await b.node.store.committed();
     await until(() => a.node.store.records.keys()[0]?.revoked_at === 5, "the first node refuses the key");
     assert.deepEqual([a.node.store.records.operators(), b.node.store.records.operators()], [[], []]);
+  },
+);
+
+test(
+  "two messages at once into one thread at two nodes: one is said, the others are refused, and each place has one task",
+  { skip },
+  async (t) => {
+    const address = newDatabase();
+    const { node: a } = await openNode(t, address, loops, { name: "a", ...slow });
+    const { node: b } = await openNode(t, address, loops, { name: "b", ...slow });
+    const thread = { project: "", thread: "talk", kind: "agent" } as const;
+    const rows: typeof a.node.rows = (sql, values) => a.node.rows(sql, values);
+    for (let round = 1; round <= 3; round += 1) {
+      const tries = [a, b, b, a, a, b].map((each) => each.tasks.start(task("asks"), { thread }));
+      const outcomes = await Promise.all(tries.map(codeOf));
+      assert.deepEqual(outcomes.toSorted(), [...Array.from({ length: 5 }, () => "conflict"), "no error"]);
+      const said = await rows("SELECT thread, position, task FROM thread_entries ORDER BY position");
+      assert.deepEqual(
+        said.map((row) => row["position"]),
+        Array.from({ length: round }, (_, at) => at + 1),
+      );
+      assert.equal(new Set(said.map((row) => row["thread"])).size, 1, "the name has one thread");
+      const last = taskName(a.node.store.salt, Number(said.at(-1)?.["task"]));
+      await b.tasks.cancel(last, "next");
+    }
+    assert.deepEqual(await rows("SELECT key FROM keys WHERE key LIKE 'thread %'"), [], "no claim is left");
   },
 );

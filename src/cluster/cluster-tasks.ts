@@ -26,6 +26,7 @@ import { subtree } from "../store/postgres/subtree-sql.ts";
 import { doneBefore, wasRetried } from "./command-desk.ts";
 import type { EndWatch } from "./end-watch.ts";
 import { seenByAll } from "./seen-by-all.ts";
+import { inThread } from "./thread-claims.ts";
 import { type TaskCommand, valueIn } from "./task-command.ts";
 
 /** The present life of this node. */
@@ -61,8 +62,16 @@ export class ClusterTasks implements TaskControl {
 
   /** The same key at two nodes at once starts one tree. */
   async start(task: NewTask, options: StartOptions = {}): ReturnType<TaskControl["start"]> {
+    const { thread } = options;
+    if (thread === undefined) return this.#start(task, options);
+    return inThread(this.#life().node, thread, async () => {
+      await this.#bringThread(thread);
+      return this.#start(task, options);
+    });
+  }
+
+  async #start(task: NewTask, options: StartOptions): ReturnType<TaskControl["start"]> {
     const key = options.once?.key ?? options.key;
-    if (options.thread !== undefined) await this.#bringThread(options.thread);
     if (key === undefined || options.anew === true) return this.#life().engine.start(task, options);
     const finished = options.once !== undefined;
     for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(lookAgainMs)) {

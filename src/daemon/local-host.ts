@@ -7,7 +7,7 @@ import { openView } from "../store/sqlite/sqlite-view.ts";
 import { clusterEnvironment } from "./cluster/cluster-environment.ts";
 import { openCommandDocuments } from "./documents/documents-of.ts";
 import { removeInsight } from "./insight/insight-database.ts";
-import { isNodeFolder, refuseNodeFolder } from "./state/node-settings.ts";
+import { isNodeFolder, readNodeSettings, refuseNodeFolder } from "./state/node-settings.ts";
 import { openReader } from "./state/reader.ts";
 
 // Before anything is started: no process that inherits the environment of this one has the secrets of a cluster.
@@ -44,8 +44,12 @@ export const localHost: Host = {
   startDaemon: async (options) => (await import("./lifecycle/start-daemon.ts")).startDaemon(options),
   runDaemon: async (options, onUp) => (await import("./lifecycle/serve-daemon.ts")).serveDaemon(options, onUp),
   stopDaemon: async (folder, options) => (await import("./lifecycle/stop-daemon.ts")).stopDaemon(folder, options),
-  prune(folder, options) {
-    refuseNodeFolder(folder);
+  sharesRecords: isNodeFolder,
+  async prune(folder, options) {
+    const node = readNodeSettings(folder);
+    if (node !== undefined) {
+      return (await import("../store/postgres/prune-trees.ts")).pruneDatabase(node.address, options);
+    }
     const lock = takeLock(folder);
     try {
       // What is gone must not be found any more.

@@ -150,7 +150,9 @@ export interface Host {
   /** Resolves when the folder is free; false when no daemon was running. */
   stopDaemon(folder: string, options: { readonly graceMs?: number; readonly force?: boolean }): Promise<boolean>;
   /** Removes finished trees: those that ended before `endedBefore`, then the oldest until the database is small enough. */
-  prune(folder: string, options: { readonly endedBefore?: number; readonly maxBytes?: number }): Pruned;
+  prune(folder: string, options: { readonly endedBefore?: number; readonly maxBytes?: number }): Promise<Pruned>;
+  /** The records of the folder are in a database, where they can be pruned while daemons run. */
+  sharesRecords(folder: string): boolean;
   /** Moves all records of the folder into the database. Nobody may work on either. */
   importRecords(folder: string, database: DatabaseAt, onProgress: (progress: MoveProgress) => void): Promise<Moved>;
   /** Moves all records of the database into the folder. Nobody may work on either. */

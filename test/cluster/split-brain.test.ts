@@ -13,7 +13,15 @@ import { postgresPrograms } from "../support/postgres-server.ts";
 import { newDatabase, sharedServer } from "../support/stores.ts";
 import { type Cleanup, tempFolder } from "../support/temp-folder.ts";
 import { until } from "../support/wait-until.ts";
-import { effectsIn, endLease, isStopped, type NodeProcess, rowsOf, startNode, takeOutFence } from "./node-kit.ts";
+import {
+  effectsIn,
+  endLease,
+  isStopped,
+  type NodeProcess,
+  rowsOf,
+  startNode,
+  takeOutFence,
+} from "./node-process-kit.ts";
 
 const skip = postgresPrograms() === undefined ? "PostgreSQL is not installed" : false;
 after(() => {

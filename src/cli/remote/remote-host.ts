@@ -62,6 +62,7 @@ export function remoteHost(local: Host, { url, key }: Target): Host {
     startDaemon: onlyHere,
     runDaemon: onlyHere,
     prune: onlyHere,
+    sharesRecords: onlyHere,
     importRecords: onlyHere,
     exportRecords: onlyHere,
     checkSharedDatabase: onlyHere,

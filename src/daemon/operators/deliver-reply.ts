@@ -9,7 +9,7 @@ import { operatorAnswer } from "../../protocol/operator/operator-answer.ts";
 import type { HookVerdict, SpawnAnswer } from "../../protocol/operator/operator-request.ts";
 import { refuseFrame } from "../../protocol/operator/refuse-frame.ts";
 import type { RequestKind } from "../../protocol/operator/request-id.ts";
-import type { OperatorReads } from "../../store/operator-reads.ts";
+import type { OperatorReads } from "../../store/reads-for-operators.ts";
 import type { AnswerRow, WaitRow } from "../../store/store.ts";
 import { answererOf, type OperatorSession } from "./session-state.ts";
 import { verifyRequestId } from "./signed-request-id.ts";

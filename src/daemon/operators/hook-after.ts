@@ -12,7 +12,7 @@ import type { OperatorSessions } from "./operator-sessions.ts";
 import { signRequestId } from "./signed-request-id.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { requestDetails } from "./request-details.ts";
-import type { OperatorReads } from "../../store/operator-reads.ts";
+import type { OperatorReads } from "../../store/reads-for-operators.ts";
 import type { WaitRow } from "../../store/store.ts";
 
 /** Sockets are for control: a longer result is fetched over HTTP. */

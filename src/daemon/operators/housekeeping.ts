@@ -6,7 +6,7 @@ import { parseJson } from "../../protocol/json/parse-json.ts";
 import { TokenClaims } from "../../protocol/operator/capability-token.ts";
 import { idInName } from "../../store/names.ts";
 import type { HandleRow, ServiceRecords } from "../../store/service-records.ts";
-import type { OperatorReads } from "../../store/operator-reads.ts";
+import type { OperatorReads } from "../../store/reads-for-operators.ts";
 import type { Leases } from "./leases.ts";
 import type { OperatorConnections } from "./operator-connections.ts";
 import type { OperatorSessions } from "./operator-sessions.ts";

@@ -34,7 +34,7 @@ import { operatorInfo, type OperatorSession, type PendingRequest } from "./sessi
 import type { SigningKey } from "./signing-key.ts";
 import { issueTicket, redeemTicket } from "./tickets.ts";
 import { treeOperators } from "./tree-operators.ts";
-import type { OperatorReads } from "../../store/operator-reads.ts";
+import type { OperatorReads } from "../../store/reads-for-operators.ts";
 import type { Store } from "../../store/store.ts";
 
 export interface OperatorHubOptions extends HousekeepingTimes {

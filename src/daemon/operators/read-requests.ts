@@ -1,7 +1,7 @@
 // Reads which of some waits are requests to operators that wait for a reply, and whom each is for.
 
 import type { TreeOperators } from "../../protocol/invocation/invocation-file.ts";
-import type { OperatorReads } from "../../store/operator-reads.ts";
+import type { OperatorReads } from "../../store/reads-for-operators.ts";
 import { taskName } from "../../store/names.ts";
 import type { WaitRow } from "../../store/store.ts";
 import { requestDetails } from "./request-details.ts";

@@ -7,7 +7,7 @@ import { type OperatorFailedPart, SpawnAnswer } from "../../protocol/operator/op
 import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import { spawnVerdict } from "../../protocol/operator/spawn-verdict.ts";
 import { taskName } from "../../store/names.ts";
-import type { OperatorReads } from "../../store/operator-reads.ts";
+import type { OperatorReads } from "../../store/reads-for-operators.ts";
 import type { Store, WaitRow } from "../../store/store.ts";
 import { requestDetails } from "./request-details.ts";
 

@@ -7,7 +7,7 @@ import type { ServerFrame } from "../../protocol/operator/frames.ts";
 import { newHandle } from "../../protocol/operator/handle.ts";
 import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
 import { issueToken, WorkerVerb } from "../../protocol/operator/capability-token.ts";
-import type { OperatorReads } from "../../store/operator-reads.ts";
+import type { OperatorReads } from "../../store/reads-for-operators.ts";
 import type { LeaseRights, OperatorRow, ServiceRecords } from "../../store/service-records.ts";
 import { secretDigest } from "../secrets/secret-digest.ts";
 import { attemptLives } from "./attempt-lives.ts";

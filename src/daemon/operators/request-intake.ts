@@ -6,7 +6,7 @@ import { toTuttiError } from "../../protocol/error.ts";
 import { isOperatorLabel, operatorLabel } from "../../protocol/operator/operator-waits.ts";
 import type { TreeOperators } from "../../protocol/invocation/invocation-file.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
-import type { OperatorReads } from "../../store/operator-reads.ts";
+import type { OperatorReads } from "../../store/reads-for-operators.ts";
 import { endsTask } from "./hook-after.ts";
 import { requestReader } from "./read-requests.ts";
 import type { RequestRouter } from "./request-router.ts";

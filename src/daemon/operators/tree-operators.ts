@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { TreeOperators } from "../../protocol/invocation/invocation-file.ts";
-import type { OperatorReads } from "../../store/operator-reads.ts";
+import type { OperatorReads } from "../../store/reads-for-operators.ts";
 
 const maxCached = 1024;
 const RootBody = z.object({ input: z.object({ operators: TreeOperators.optional() }) });

@@ -8,7 +8,7 @@ import type { NodeList } from "../../protocol/api/node-shapes.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import type { TuttiError } from "../../protocol/error.ts";
 import type { SharedChange } from "../../store/postgres/shared-rows.ts";
-import type { OperatorReads } from "../../store/operator-reads.ts";
+import type { OperatorReads } from "../../store/reads-for-operators.ts";
 import type { ProcessNote } from "../../runner/shared/process/end-processes.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";

@@ -85,7 +85,7 @@ const workOn = (tables: readonly BatchTable[]): string =>
     .join("\n  ");
 
 /** Most commits of a node with little to do are of these rows alone. */
-export const stepTables: readonly BatchTable[] = ["step_starts", "log"];
+const stepTables: readonly BatchTable[] = ["step_starts", "log"];
 
 /**
  * `last_batch` is both: a node that is not alive changes no row, and a batch whose answer was lost is there already when it

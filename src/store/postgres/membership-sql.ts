@@ -30,7 +30,9 @@ RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE v_incarnation bigint;
 BEGIN
   UPDATE nodes SET alive = false, died_at = clock_timestamp() WHERE name = p_name AND alive;
-  INSERT INTO nodes (name, url, labels, version, lease_ms) VALUES (p_name, p_url, p_labels, p_version, p_lease)
+  -- It reads the shared rows after it has joined, so it needs no change that was made before.
+  INSERT INTO nodes (name, url, labels, version, lease_ms, seen_version)
+    SELECT p_name, p_url, p_labels, p_version, p_lease, s.version FROM shared_version s
     RETURNING incarnation INTO v_incarnation;
   INSERT INTO node_leases VALUES (v_incarnation, now() + lease_of(p_lease));
   RETURN v_incarnation;

@@ -2,7 +2,7 @@
 
 import type { Salt } from "../names.ts";
 import { operatorKeys } from "../../protocol/operator/operator-waits.ts";
-import type { OperatorReads } from "../operator-reads.ts";
+import type { OperatorReads } from "../reads-for-operators.ts";
 import * as row from "../sqlite/rows.ts";
 import type { WaitRow } from "../store.ts";
 import type { Row } from "./database-connection.ts";

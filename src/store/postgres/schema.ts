@@ -5,6 +5,7 @@ import { commitSql } from "./commit-sql.ts";
 import { documentsSql } from "./documents-sql.ts";
 import { membershipSql } from "./membership-sql.ts";
 import { operatorsSql } from "./operators-sql.ts";
+import { pruneSql } from "./prune-sql.ts";
 import { sharedSql } from "./shared-sql.ts";
 
 /** Rows of trees have the columns of the embedded store. Only the node that owns a tree writes its rows. */
@@ -95,6 +96,7 @@ const first = [
   commandsSql,
   operatorsSql,
   commitSql,
+  pruneSql,
 ].join("\n");
 
 /**

@@ -1,6 +1,6 @@
 // Looks up what operators need in the one store of this machine, at once.
 
-import type { OperatorReads } from "../operator-reads.ts";
+import type { OperatorReads } from "../reads-for-operators.ts";
 import type { Store, WaitRow } from "../store.ts";
 
 type Looked =

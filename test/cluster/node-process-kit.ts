@@ -15,7 +15,7 @@ export interface NodeProcess {
   /** What it has written so far, line by line. */
   readonly said: string[];
   /** Resolves when it has written the word. */
-  hears(word: string): Promise<void>;
+  readonly hears: (word: string) => Promise<void>;
 }
 
 export interface ProcessSettings {
