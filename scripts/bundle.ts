@@ -1,5 +1,5 @@
 // Bundles a program into few files: loading a hundred small modules is most of what starting it costs.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { build, type BuildOptions, type Plugin } from "esbuild";
@@ -93,7 +93,13 @@ const sameLicense = new Map([["@ai-sdk/provider-utils", "@ai-sdk/provider"]]);
 
 function licenseOf(name: string): string {
   const folder = join(root, "node_modules", sameLicense.get(name) ?? name);
-  const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].find((each) => existsSync(join(folder, each)));
-  if (file === undefined) throw new Error(`${name} is bundled and has no licence file`);
-  return readFileSync(join(folder, file), "utf8");
+  const file = readdirSync(folder).find((each) => /^licen[cs]e(?:\.md|\.txt)?$/i.test(each));
+  if (file !== undefined) return readFileSync(join(folder, file), "utf8");
+  // Some packages have it as a section of their README.
+  const readme = readdirSync(folder).find((each) => /^readme\.md$/i.test(each));
+  const text = readme === undefined ? "" : readFileSync(join(folder, readme), "utf8");
+  const [, section] = /^#+ licen[cs]e *$([^#]*)/im.exec(text) ?? [];
+  if (section?.includes("Permission is hereby granted") !== true)
+    throw new Error(`${name} is bundled and has no licence`);
+  return section;
 }
