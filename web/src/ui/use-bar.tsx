@@ -21,8 +21,8 @@ export function UseBar({
   return (
     <div className="col tightest">
       <div className="row spread small">
-        <span className="soft">{label}</span>
-        <span className="num">
+        <span className="soft clip">{label}</span>
+        <span className="num use-numbers">
           {show(value)}
           {held > 0 ? (
             <span

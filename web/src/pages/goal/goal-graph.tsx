@@ -133,7 +133,7 @@ const Canvas = memo(function Canvas({
       }}
     >
       <Background gap={24} size={1} />
-      <Controls showInteractive={false} />
+      <Controls showInteractive={false} orientation="horizontal" />
     </ReactFlow>
   );
 });
