@@ -329,7 +329,7 @@ test("over HTTP, a call that is open before the program looks is carried out, an
   /** The answer to the start comes when the run waits for the call already, as over a slow network. */
   const slow: typeof fetch = async (input, init) => {
     const response = await fetch(input, init);
-    if (String(input).endsWith("/v1/invocations")) {
+    if (response.url.endsWith("/v1/invocations")) {
       const { task } = z.object({ task: z.string() }).parse(await response.clone().json());
       await until(async () => (await watcher.waits(task)).length > 0);
     }

@@ -38,8 +38,9 @@ test("a server leads a request nowhere but to itself (14)", async () => {
   const seen: string[] = [];
   const leading = (status: number, location: string): typeof fetch =>
     boundedFetch(async (input, init) => {
-      seen.push(`${init?.method ?? "GET"} ${String(input)} ${String(init?.redirect)}`);
-      if (String(input).endsWith("/there")) return new Response("arrived");
+      const { url, method } = new Request(input, init);
+      seen.push(`${method} ${url} ${String(init?.redirect)}`);
+      if (url.endsWith("/there")) return new Response("arrived");
       return new Response(null, { status, headers: { location } });
     });
   const post = { method: "POST", body: "{}", headers: { "x-api-key": "secret" } };
