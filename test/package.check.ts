@@ -132,6 +132,34 @@ test("the installed command loads a config that is code in a process of its own"
   assert.match(said, /shout/);
 });
 
+test("a workflow in a config runs with the installed command, and errors keep their codes between the two", () => {
+  const project = join(folder, "workflow-project");
+  mkdirSync(project, { recursive: true });
+  const config = `import { TuttiError, workflow } from "tutti";
+    import { z } from "zod";
+    export default { runners: [workflow("nightly", z.object({ day: z.string() }), async (durable, { day }) => {
+      const thrown = await durable.step("own", () => { throw new TuttiError("refused", "mine"); }).catch((error) => error);
+      return { day, code: thrown.code, own: thrown.details.code, is: thrown instanceof TuttiError };
+    })] };`;
+  writeFileSync(join(project, "tutti.config.mjs"), config);
+  const message = { role: "user", parts: [{ part_type: "text", data: '{"day":"Monday"}' }] };
+  const file = {
+    invocation: { targets: [{ agent: { type: "named", agent_id: "night" }, message }] },
+    agents: { night: { instructions: "Nights.", runner: { kind: "nightly" } } },
+  };
+  writeFileSync(join(project, "night.json"), JSON.stringify(file));
+  const bin = join(folder, "node_modules", "tutti", "bin", "tutti.js");
+  const state = ["--state", join(folder, "workflow-state")];
+  run(process.execPath, [bin, "trust", ...state], project);
+  const said = run(process.execPath, [bin, "invoke", "night.json", "--json", ...state], project);
+  assert.deepEqual(JSON.parse(said).result.result.content, {
+    day: "Monday",
+    code: "step_failed",
+    own: "refused",
+    is: true,
+  });
+});
+
 test("the installed library parses tool calls through its public entry points", () => {
   writeFileSync(
     join(folder, "use.mjs"),

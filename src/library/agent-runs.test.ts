@@ -7,6 +7,7 @@ import { z } from "zod";
 import { failsWith } from "../../test/support/try-tool.ts";
 import { openKit } from "../../test/support/http-kit.ts";
 import { until } from "../../test/support/wait-until.ts";
+import { httpClient } from "../client/http-client.ts";
 import { agent, openTutti, type OpenTutti, type AnyAgent, target, tool, type OnAsk } from "../index.ts";
 import { assertCalled, call, fails, final, say, script, transcriptOf } from "./testing.ts";
 
@@ -300,4 +301,48 @@ test("over HTTP, a program answers the questions of its own runs and none of any
     assert.equal(await ask?.answer("x"), true, "nobody has answered it");
     assert.match(await run.result(), /x/);
   }
+});
+
+test("over HTTP, a call that is open before the program looks is carried out, and by one run object only", async (t) => {
+  const kit = await openKit();
+  t.after(() => kit.close());
+  const done: string[] = [];
+  const going = Promise.withResolvers<void>();
+  const charge = tool({
+    name: "charge",
+    description: "Charges.",
+    input: z.object({ who: z.string() }),
+    effects: ["network"],
+    async run({ who }) {
+      done.push(who);
+      await going.promise;
+      return `charged ${who}`;
+    },
+  });
+  const payer = agent({
+    name: "payer",
+    instructions: "x",
+    model: script(call("charge", { who: "Ann" }), "{{last}}"),
+    tools: [charge],
+  });
+  const watcher = httpClient({ url: kit.http.url, key: kit.key });
+  /** The answer to the start comes when the run waits for the call already, as over a slow network. */
+  const slow: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.url.endsWith("/v1/invocations")) {
+      const { task } = z.object({ task: z.string() }).parse(await response.clone().json());
+      await until(async () => (await watcher.waits(task)).length > 0);
+    }
+    return response;
+  };
+  const tutti = await openTutti({ url: kit.http.url, key: kit.key, fetch: slow });
+  t.after(() => tutti.close());
+  const run = await tutti.run(payer, "go", { key: "once" });
+  await until(() => done.length > 0);
+  const same = await tutti.run(payer, "go", { key: "once" });
+  assert.equal(same.existed, true);
+  const found = await tutti.find(payer, run.task);
+  going.resolve();
+  for (const each of [run, same, found]) assert.match(await each.result(), /charged Ann/);
+  assert.deepEqual(done, ["Ann"]);
 });

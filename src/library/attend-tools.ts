@@ -5,11 +5,13 @@ import { thrownMessage, TuttiError } from "../protocol/error.ts";
 import type { Answerer } from "../protocol/task/ask.ts";
 import type { CodeTool } from "./code-tool.ts";
 import { readWith } from "./read-schema.ts";
+import type { StartedRun } from "./run-source.ts";
 
-interface Attending {
-  readonly task: string;
+interface Attending extends StartedRun {
   readonly tools: ReadonlyMap<string, CodeTool>;
   readonly signal: AbortSignal;
+  /** The calls that this process has taken, by whichever run object: none is carried out or given up a second time. */
+  readonly taken: Set<string>;
 }
 
 type WaitClient = Pick<Tutti, "follow" | "wait" | "waits" | "settle">;
@@ -18,22 +20,22 @@ const program: Answerer = { kind: "person", name: "program" };
 const defaultMs = 60_000;
 
 /** Ends with the run, or with the signal. */
-export async function attendTools(client: WaitClient, { task, tools, signal }: Attending): Promise<void> {
-  const taken = new Set<string>();
+export async function attendTools(client: WaitClient, attending: Attending): Promise<void> {
+  const { task, existed, tools, signal, taken } = attending;
   const carryOut = async (wait: string, isLate: boolean): Promise<void> => {
     if (taken.has(wait)) return;
     taken.add(wait);
     const call = await openCall(client, wait);
     const tool = call === undefined ? undefined : tools.get(call.tool_name);
     if (call === undefined || tool === undefined) return;
-    // Another process may have begun the call and died, so that nobody knows whether it was carried out (invariant 1).
+    // A process before this one may have begun the call and died, so that nobody knows whether it was carried out (invariant 1).
     const value = isLate && !tool.repeatable ? unknownOutcome : await outcomeOf(tool, call.input, { wait, signal });
     if (!signal.aborted) await client.settle(wait, value, program);
   };
   const left = (thrown: unknown): void => {
     if (!signal.aborted) throw thrown;
   };
-  const work: Promise<void>[] = (await client.waits(task)).map(({ id }) => carryOut(id, true).catch(left));
+  const work: Promise<void>[] = (await client.waits(task)).map(({ id }) => carryOut(id, existed).catch(left));
   try {
     for await (const each of client.follow({ task, signal })) {
       if (!("event" in each) || each.event.type !== "wait.opened" || each.event.data.call === undefined) continue;

@@ -44,7 +44,7 @@ export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk
       answered.add(task);
       watch(answerAsks(source.client, { task, onAsk: own, signal: until, onError }));
     }
-    if (source.attend !== undefined) watch(source.attend(task, agents, until));
+    if (source.attend !== undefined) watch(source.attend(started, agents, until));
     if (signal === undefined) return;
     const cancel = (): void => watch(source.client.cancel(task, reasonOf(signal)));
     if (signal.aborted) cancel();

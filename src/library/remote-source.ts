@@ -18,6 +18,8 @@ import { attendTools } from "./attend-tools.ts";
 
 export function remoteSource({ url, key, fetch: send }: OpenRemoteOptions): RunSource {
   const client = httpClient({ url, key, ...(send === undefined ? {} : { fetch: send }) });
+  /** The calls of each run that is attended, which may be by several run objects. */
+  const taken = new Map<string, { readonly ids: Set<string>; users: number }>();
   const compiled = new WeakMap<AnyAgent, CompiledProgram>();
   const programOf = (agents: readonly AnyAgent[]): CompiledProgram => {
     const [only] = agents;
@@ -52,7 +54,19 @@ export function remoteSource({ url, key, fetch: send }: OpenRemoteOptions): RunS
     },
     agentResult: (task, signal) => resultOf(client, task, signal),
     targetResults: (task, signal) => resultsOf(client, task, signal),
-    attend: (task, agents, signal) => attendTools(client, { task, tools: programOf(agents).codeTools, signal }),
+    async attend(started, agents, signal) {
+      const { task } = started;
+      const calls = taken.get(task) ?? { ids: new Set<string>(), users: 0 };
+      taken.set(task, calls);
+      calls.users += 1;
+      try {
+        const { codeTools: tools } = programOf(agents);
+        await attendTools(client, { ...started, tools, signal, taken: calls.ids });
+      } finally {
+        calls.users -= 1;
+        if (calls.users === 0) taken.delete(task);
+      }
+    },
     parked: () => [],
     crashed: new Promise(() => undefined),
     close: () => client.close(),

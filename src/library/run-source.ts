@@ -45,7 +45,7 @@ export interface RunSource {
   /** The results of all targets, in their order. */
   targetResults(task: string, signal?: AbortSignal): Promise<readonly AgentResult[]>;
   /** Does what the run needs of this process until it ends, such as the calls of its tools. */
-  attend?(task: string, agents: readonly AnyAgent[], signal: AbortSignal): Promise<void>;
+  attend?(started: StartedRun, agents: readonly AnyAgent[], signal: AbortSignal): Promise<void>;
   parked(): readonly ParkedTask[];
   readonly crashed: Promise<void>;
   close(): Promise<void>;

@@ -33,3 +33,28 @@ test("a server elsewhere is read up to a length, and its events only as fast as 
   await assert.rejects(readAll("application/json", `${"x".repeat(2 ** 20)}\n`, 40), { code: "too_large" });
   await assert.rejects(boundedFetch()("http://mcp.example/"), { code: "refused" });
 });
+
+test("a server leads a request nowhere but to itself (14)", async () => {
+  const seen: string[] = [];
+  const leading = (status: number, location: string): typeof fetch =>
+    boundedFetch(async (input, init) => {
+      const { url, method } = new Request(input, init);
+      seen.push(`${method} ${url} ${String(init?.redirect)}`);
+      if (url.endsWith("/there")) return new Response("arrived");
+      return new Response(null, { status, headers: { location } });
+    });
+  const post = { method: "POST", body: "{}", headers: { "x-api-key": "secret" } };
+  assert.equal(await (await leading(307, "/there")(address, post)).text(), "arrived");
+  assert.deepEqual(seen, ["POST https://mcp.example/ manual", "POST https://mcp.example/there manual"]);
+  assert.equal(await (await leading(302, "/there")(address)).text(), "arrived");
+  for (const elsewhere of [
+    "https://other.example/there",
+    "http://127.0.0.1/there",
+    "http://mcp.example/there",
+    "http://[",
+  ]) {
+    await assert.rejects(leading(308, elsewhere)(address, post), { code: "refused" }, elsewhere);
+  }
+  await assert.rejects(leading(302, "/there")(address, post), { code: "refused" }, "it would become another request");
+  await assert.rejects(leading(307, "/round")(address, post), { code: "refused" }, "without an end");
+});

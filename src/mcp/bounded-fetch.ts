@@ -1,4 +1,4 @@
-// A fetch for servers elsewhere: encrypted unless the server is on this machine, and with bounds on what is read.
+// A fetch for servers elsewhere: encrypted unless the server is on this machine, only where a person agreed to, and with bounds on what is read.
 
 import { TuttiError } from "../protocol/error.ts";
 
@@ -19,12 +19,44 @@ export function checkedUrl(text: string): URL {
 /** `transport` is what fetches; the global fetch when absent. */
 export function boundedFetch(transport: typeof fetch = fetch): typeof fetch {
   return async (input, init) => {
-    checkedUrl(input instanceof Request ? input.url : String(input));
-    const response = await transport(input, init);
+    const response = await withinOrigin(transport, input, init);
     if (response.body === null) return response;
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     return new Response(response.body.pipeThrough(counted(isStream)), response);
   };
+}
+
+const mostHops = 5;
+
+/**
+ * A person agrees to an address, and secrets may be in the headers that are sent there, so nobody is followed to another
+ * server. Within the same server a request goes on as it is.
+ */
+async function withinOrigin(
+  transport: typeof fetch,
+  input: Parameters<typeof fetch>[0],
+  init: RequestInit | undefined,
+): Promise<Response> {
+  let url = checkedUrl(input instanceof Request ? input.url : String(input));
+  const method = init?.method ?? (input instanceof Request ? input.method : "GET");
+  for (let hops = 0; ; hops += 1) {
+    const response = await transport(hops === 0 ? input : url, { ...init, redirect: "manual" });
+    const location = response.headers.get("location");
+    if (response.status < 300 || response.status > 399 || location === null) return response;
+    await response.body?.cancel();
+    const next = URL.parse(location, url.href);
+    const keepsMethod = response.status === 307 || response.status === 308 || method === "GET";
+    // A request object has given its body away.
+    const mayGo = keepsMethod && hops < mostHops && !(input instanceof Request && method !== "GET");
+    if (next === null || next.origin !== url.origin || !mayGo) {
+      const how = "write the address that is meant into the settings of the server";
+      throw new TuttiError(
+        "refused",
+        `${url.origin} redirects to ${next?.origin ?? "nowhere"}, which is not followed; ${how}`,
+      );
+    }
+    url = next;
+  }
 }
 
 /** In a stream of events each event has the limit, elsewhere the whole body. Events may also not come too fast. */

@@ -37,15 +37,19 @@ export async function endLeftServers(state: string): Promise<void> {
         const { process, owner } = noted.data;
         if ((await processTable.start(owner.pid)) === owner.start) return;
         await endProcesses(process, { graceMs: 0 });
+      } else if (!name.endsWith(".json")) {
+        // Somebody may be writing it.
+        return;
       }
       rmSync(path, { force: true });
     }),
   );
 }
 
+/** Also of notes that a crash kept from getting their name. */
 function readNames(folder: string): string[] {
   try {
-    return readdirSync(folder).filter((name) => name.endsWith(".json"));
+    return readdirSync(folder);
   } catch {
     return [];
   }

@@ -149,6 +149,8 @@ describe("an MCP server", () => {
     const noted = JSON.parse(readFileSync(path, "utf8"));
     writeFileSync(path, JSON.stringify({ ...noted, owner: { pid: 2 ** 22 - 1, start: "long ago" } }));
     await noteProcess(state, kept.note);
+    // A crash while a note was written leaves it under another name.
+    writeFileSync(join(state, "mcp-processes", "left.tmp"), readFileSync(path));
     await endLeftServers(state);
     await until(() => isGone(orphan.note.pid));
     assert.equal(isGone(kept.note.pid), false);

@@ -36,6 +36,14 @@ export function readFailure(thrown: unknown, model: ResolvedModel): CallFailure 
     const quote = thrownMessage(thrown.cause ?? thrown).slice(0, maxExcerpt);
     return { kind: "final", error: problem(model, { code: "invalid_input", says, cause: thrown, quote }) };
   }
+  if (thrown instanceof Error && /^AI_Load(?:APIKey|Setting)Error$/.test(thrown.name)) {
+    // A model object of a program reads its key itself, when it is called.
+    const quote = thrown.message.slice(0, maxExcerpt);
+    return {
+      kind: "final",
+      error: problem(model, { code: "refused", says: "cannot be called", cause: thrown, quote }),
+    };
+  }
   const seen = httpErrorIn(thrown);
   const overflow = overflowIn(`${seen.message} ${seen.body}`.slice(0, longestText));
   if (overflow !== undefined) return overflowed(overflow, seen, thrown, model);
@@ -174,7 +182,7 @@ function unreachable(thrown: unknown, model: ResolvedModel): CallFailure {
   const says =
     thrown instanceof CutReply
       ? "sent only part of a reply; try again"
-      : `cannot be reached at ${model.provider.baseUrl}`;
+      : `cannot be reached${model.provider.baseUrl === "" ? "" : ` at ${model.provider.baseUrl}`}`;
   return { kind: "transient", error: problem(model, { code: "io", says, cause: thrown, quote, retry: "safe" }) };
 }
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { anthropic } from "@ai-sdk/anthropic";
 import { z } from "zod";
 
 import { failsWith } from "../../test/support/try-tool.ts";
@@ -98,4 +99,18 @@ test("two models of the same name are two models", async () => {
   await using tutti = await openTutti({ memory: true, agents: [first, second] });
   await (await tutti.run(second, "go")).result();
   assert.deepEqual([one.asked.length, other.asked.length], [0, 2]);
+});
+
+test("a model object of a provider that finds no key fails at once, and says which variable to set", async (t) => {
+  const before = process.env["ANTHROPIC_API_KEY"];
+  delete process.env["ANTHROPIC_API_KEY"];
+  t.after(() => before !== undefined && (process.env["ANTHROPIC_API_KEY"] = before));
+  const keyless = agent({ name: "keyless", instructions: "x", model: anthropic("claude-sonnet-5-5") });
+  await using tutti = await openTutti({ memory: true, agents: [keyless] });
+  const run = await tutti.run(keyless, "go");
+  await assert.rejects(
+    run.result(),
+    failsWith("step_failed", /^anthropic\/claude-sonnet-5-5 cannot be called \(.*ANTHROPIC_API_KEY/),
+  );
+  for await (const part of run.stream()) assert.notEqual(part.type, "notice", "nothing is tried again");
 });

@@ -30,3 +30,15 @@ test("a failure has details only if the error has", () => {
   assert.deepEqual(toFailure(new TuttiError("usage", "no")), { code: "usage", message: "no", retry: "never" });
   assert.deepEqual(toFailure(new TuttiError("usage", "no", { details: { a: 1 } })).details, { a: 1 });
 });
+
+test("an error of another copy of Tutti is a TuttiError with its code, and no other error is", async () => {
+  const copy: { readonly TuttiError: typeof TuttiError } = await import(`${import.meta.resolve("./error.ts")}?copy`);
+  assert.notEqual(copy.TuttiError, TuttiError);
+  const theirs = new copy.TuttiError("refused", "no");
+  assert.ok(theirs instanceof TuttiError);
+  assert.equal(toTuttiError(theirs).code, "refused");
+  class Own extends TuttiError {}
+  assert.equal(theirs instanceof Own, false);
+  assert.ok(new Own("refused", "no") instanceof Own && new Own("refused", "no") instanceof TuttiError);
+  assert.equal(Object.assign(new Error("x"), { code: "refused", name: "TuttiError" }) instanceof TuttiError, false);
+});

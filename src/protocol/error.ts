@@ -52,6 +52,9 @@ export interface TuttiErrorOptions {
   readonly retry?: Retry;
 }
 
+/** The same in every copy of this file: `tutti`, `tutti/client` and the command each bring their own. */
+const brand = Symbol.for("tutti.error");
+
 /** The message is one line that says what is wrong and what to do about it. */
 export class TuttiError extends Error {
   override readonly name = "TuttiError";
@@ -64,6 +67,14 @@ export class TuttiError extends Error {
     this.code = code;
     this.retry = options.retry ?? errorTable[code].retry;
     this.details = options.details;
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** An error of another copy is one, too: a config or a program may have thrown it, or may be about to catch ours. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== TuttiError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    if (!(value instanceof Error) || !(brand in value) || !("code" in value)) return false;
+    return typeof value.code === "string" && Object.hasOwn(errorTable, value.code);
   }
 }
 

@@ -130,7 +130,7 @@ describe("a server of a repository", () => {
   test("is ended at the next start when the daemon was killed, and with a tree that is canceled (3, 4)", async () => {
     const task = await start([{ tool: "mcp__held__hang" }], { mcp_servers: { held: server("good") } });
     await answer(await asked(task), true);
-    const noted = await until(() => notesIn(scene.state)[0]);
+    const noted = await until(() => notesIn(scene.state).find((name) => name.endsWith(".json")));
     const { process: held } = JSON.parse(readFileSync(join(scene.state, "mcp-processes", noted), "utf8"));
     daemon.child.kill("SIGKILL");
     await daemon.ended;

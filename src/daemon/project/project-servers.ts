@@ -40,7 +40,7 @@ export function namedServers(agents: Readonly<Record<string, AgentDefinition>>):
  * has changed since; otherwise it is left out. A no leaves it out, too.
  */
 export async function agreedServers(
-  durable: Pick<Durable, "wait">,
+  durable: Pick<Durable, "wait" | "signal">,
   servers: readonly DeclaredServer[],
   { named, roots, tree, ...parts }: ServerAgreement & { readonly named: ReadonlySet<string> } & ServerPlace,
 ): Promise<AgreedServer[]> {
@@ -96,7 +96,7 @@ function startDetails({ name, entry, hash, from, project, variables }: DeclaredS
 
 /** What the server offers, as far as a person agreed to it; undefined when it cannot be asked. */
 async function offerOf(
-  durable: Pick<Durable, "wait">,
+  durable: Pick<Durable, "wait" | "signal">,
   server: DeclaredServer,
   { agreed, pool, onWarning }: ServerAgreement,
   place: ServerPlace,
@@ -104,6 +104,8 @@ async function offerOf(
   const { project, name } = server;
   const known = agreed.find(project, name);
   if (known?.offer === undefined) {
+    // The end of the tree was told already: a server that is started now would outlive it.
+    durable.signal.throwIfAborted();
     try {
       const offer = await askServer(server, pool, place);
       for (const problem of offer.problems) onWarning(`the MCP server ${name}: ${problem}`);
