@@ -16,7 +16,7 @@ import { task } from "../support/engine-kit.ts";
 
 const [name = "", url = "", schema = "", folder = "", lease = "", how = ""] = process.argv.slice(2);
 const once = { repeatable: false, schema: z.string() } as const;
-const stepMs = 60;
+const stepMs = 120;
 /** Turns of the microtasks after which an operation has queued what it writes; the commit is sent in a later phase. */
 const soon = 50;
 
@@ -79,6 +79,8 @@ const node = await ClusterNode.open({
   onFenced: ({ details }) => say(`fenced ${details?.["fenced"] === true ? "by name" : "by something else"}`),
 });
 say("ready");
+// When all nodes are there, so that none is far ahead of another.
+if (!how.startsWith("frozen")) await new Promise((resolve) => process.once("SIGUSR2", resolve));
 const [agent = "", count = "0"] = how.startsWith("frozen") ? ["work", "1"] : ["steady", how];
 await Promise.all(Array.from({ length: Number(count) }, () => node.tasks.start(task(agent))));
 say("started");
