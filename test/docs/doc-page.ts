@@ -85,7 +85,14 @@ function makeClone(t: TestContext): Clone {
     writeFileSync(join(library, file), `export * from ${JSON.stringify(join(root, "src", source))};`);
   symlinkSync(join(root, "node_modules", "zod"), join(clone, "node_modules", "zod"));
   writeFileSync(join(clone, "package.json"), `{"type":"module"}`);
-  const env = { PATH: `${bin}:${process.env["PATH"]}`, HOME: home, TMPDIR: temporary, NO_COLOR: "1", LANG: "C.UTF-8" };
+  const env = {
+    PATH: `${bin}:${process.env["PATH"]}`,
+    HOME: home,
+    TMPDIR: temporary,
+    NO_COLOR: "1",
+    LANG: "C.UTF-8",
+    DOC_DATABASE: process.env["DOC_DATABASE"] ?? "",
+  };
   return { home, clone, env };
 }
 

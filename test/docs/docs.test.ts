@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 
 import { type DocBlock, docBlocks } from "./doc-blocks.ts";
+import { postgresPrograms } from "../support/postgres-server.ts";
+import { sharedServer } from "../support/stores.ts";
 import { runPage } from "./doc-page.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -20,6 +22,11 @@ const pages = names.map((name) => {
   const text = readFileSync(join(root, name), "utf8");
   return { name, text, blocks: docBlocks(text) };
 });
+
+if (postgresPrograms() !== undefined) {
+  process.env["DOC_DATABASE"] = sharedServer().url;
+  after(() => sharedServer().stop());
+}
 
 /** Programs that the pages say they need, and that a machine may not have. */
 const programs = ["curl", "jq"].filter((name) => spawnSync(name, ["--version"]).error !== undefined);
