@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer, request as httpsRequest } from "node:https";
+import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 
 import { type CertificatePair, makeCertificate, noOpenssl } from "../../../test/support/certificates.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type ClusterKey, clusterKeyFrom, newClusterKey } from "./cluster-key.ts";
-import { linkTo, nodeFetch, readNodeUrl } from "./node-fetch.ts";
+import { nodeFetch, readNodeUrl } from "./node-fetch.ts";
 import { checkNodeToken, nodeToken, nodeTokenHeader } from "./node-token.ts";
 
 const key = clusterKeyFrom(newClusterKey(), "the test");
@@ -139,30 +139,6 @@ test("a server with another certificate than the node published is sent nothing"
   }
   assert.deepEqual(seen, []);
 });
-
-test(
-  "a request that is passed on as it comes goes to the published certificate alone",
-  { skip: noOpenssl },
-  async (t) => {
-    const [own, impostor] = ["b", "b"].map((name) => makeCertificate(t, name, ["IP:127.0.0.1"]));
-    assert.ok(own !== undefined && impostor !== undefined);
-    const statusAt = async (served: CertificatePair): Promise<number | undefined> => {
-      const { url } = await listening(t, 7, served);
-      const { base, agent, headersFor } = linkTo({ incarnation: 7, url, certificate: own.cert }, sender(3));
-      t.after(() => agent?.destroy());
-      const headers = headersFor({ method: "GET", path: "/v1/x?y=1" });
-      return new Promise((resolve, reject) => {
-        const sent = httpsRequest(new URL("/v1/x?y=1", base), { headers, agent }, (answer) => {
-          answer.resume();
-          resolve(answer.statusCode);
-        });
-        sent.on("error", reject).end();
-      });
-    };
-    assert.equal(await statusAt(own), 200);
-    await assert.rejects(statusAt(impostor));
-  },
-);
 
 test("a path cannot lead a request to another server", async (t) => {
   const { url, seen } = await listening(t, 7);

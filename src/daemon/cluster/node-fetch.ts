@@ -1,12 +1,10 @@
 // Requests from one node to another: only to the certificate that the other one published, and with a token for each.
 
-import { Agent } from "node:https";
-
 import { TuttiError } from "../../protocol/error.ts";
 import { isLoopback } from "../lifecycle/listen-rules.ts";
-import { pinnedFetch, pinnedTrust } from "../lifecycle/pinned-fetch.ts";
+import { pinnedFetch } from "../lifecycle/pinned-fetch.ts";
 import type { ClusterKey } from "./cluster-key.ts";
-import { type NodeRequest, nodeToken, nodeTokenHeader } from "./node-token.ts";
+import { nodeToken, nodeTokenHeader } from "./node-token.ts";
 
 /** A node as its row in the database tells of it. */
 export interface OtherNode {
@@ -25,35 +23,12 @@ export interface NodeSender {
   readonly now?: () => number;
 }
 
-/** The way to one other node. */
-export interface NodeLink {
-  readonly base: URL;
-  /** Connects only to the certificate that the node published; undefined for a node without TLS. */
-  readonly agent: Agent | undefined;
-  /** The header that goes with each request, beside those of whoever it is made for. */
-  readonly headersFor: (request: NodeRequest) => Readonly<Record<string, string>>;
-}
-
-/** Throws `refused` for a node that can be reached only unencrypted over the network. */
-export function linkTo(target: OtherNode, { key, from, insecure, now = Date.now }: NodeSender): NodeLink {
-  const base = readNodeUrl(target, { insecure });
-  const { incarnation: to, certificate } = target;
-  return {
-    base,
-    agent:
-      base.protocol === "https:" && certificate !== null
-        ? new Agent({ ...pinnedTrust(certificate), keepAlive: true, maxCachedSessions: 0 })
-        : undefined,
-    headersFor: (request) => ({ [nodeTokenHeader]: nodeToken(key, { from, to, ...request }, now()) }),
-  };
-}
-
 /** `path` begins with `/` and may have a query. */
 export type NodeFetch = (path: string, init?: RequestInit) => Promise<Response>;
 
-/** Sends requests to another node. Headers are passed on as they are, so that the other node judges the caller itself. */
-export function nodeFetch(target: OtherNode, sender: NodeSender): NodeFetch {
-  const { base, headersFor } = linkTo(target, sender);
+/** Sends requests to another node; throws `refused` for one that can be reached only unencrypted over the network. Headers are passed on as they are, so that the other node judges the caller itself. */
+export function nodeFetch(target: OtherNode, { key, from, insecure, now = Date.now }: NodeSender): NodeFetch {
+  const base = readNodeUrl(target, { insecure });
   const send = base.protocol === "https:" ? pinnedFetch(target.certificate ?? "") : fetch;
   return async (path, init = {}) => {
     const url = new URL(path, base);
@@ -61,8 +36,8 @@ export function nodeFetch(target: OtherNode, sender: NodeSender): NodeFetch {
     if (url.origin !== base.origin) throw new TuttiError("invalid_input", `${path} is no path of a node`);
     const method = (init.method ?? "GET").toUpperCase();
     const headers = new Headers(init.headers);
-    const own = headersFor({ method, path: `${url.pathname}${url.search}` });
-    for (const [name, value] of Object.entries(own)) headers.set(name, value);
+    const claims = { from, to: target.incarnation, method, path: `${url.pathname}${url.search}` };
+    headers.set(nodeTokenHeader, nodeToken(key, claims, now()));
     try {
       return await send(url, { ...init, method, headers, redirect: "manual" });
     } catch (thrown) {

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { TuttiError } from "../../protocol/error.ts";
 import { type AuthDeps, bearerOf, type Caller, onceRevoked } from "./authorize.ts";
 import type { AnyRequest } from "./handler.ts";
-import { forwardedHeader } from "./forward-request.ts";
+import { forwardedHeader } from "./forwarded-header.ts";
 
 interface ActiveRequestOptions {
   readonly request: IncomingMessage;

@@ -6,7 +6,7 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { OtherNode } from "../cluster/node-fetch.ts";
 import type { SharedByNodes } from "../state/kept-records.ts";
 import type { State } from "../state/state.ts";
-import { forwardedHeader } from "./forward-request.ts";
+import { forwardedHeader } from "./forwarded-header.ts";
 import type { AnyRequest } from "./handler.ts";
 
 export type Asking = Pick<AnyRequest, "bearer" | "forwarded" | "signal">;

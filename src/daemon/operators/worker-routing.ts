@@ -6,7 +6,7 @@ import type { NodeFetch, OtherNode } from "../cluster/node-fetch.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { type WorkerRefusalReason, workerRefusals } from "../../protocol/operator/worker.ts";
 import { type Salt, idInName } from "../../store/names.ts";
-import { forwardedHeader } from "../http/forward-request.ts";
+import { forwardedHeader } from "../http/forwarded-header.ts";
 import { claimsOf, type WorkerAuthContext } from "./authorize-worker.ts";
 import type { WorkerReply } from "./worker-reply.ts";
 import type { WorkerCalls, WorkerService } from "./worker-service.ts";

@@ -14,7 +14,7 @@ import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { ClusterKey } from "../cluster/cluster-key.ts";
-import type { NodeFetch, NodeLink, OtherNode } from "../cluster/node-fetch.ts";
+import type { NodeFetch, OtherNode } from "../cluster/node-fetch.ts";
 import type { NodeRequest } from "../cluster/node-token.ts";
 import type { Documents } from "../documents/documents.ts";
 
@@ -30,9 +30,7 @@ export interface SharedByNodes {
   readonly key: ClusterKey;
   /** The other nodes that live and can be reached. */
   others(): Promise<OtherNode[]>;
-  /** The way to another node, for requests that are passed on as they come. Throws `refused` for one that has no TLS. */
-  linkTo(target: OtherNode): NodeLink;
-  /** The same for requests of this node itself. */
+  /** Sends requests to another node. Throws `refused` for one that has no TLS. */
   fetchFrom(target: OtherNode): NodeFetch;
   /** The incarnation of the node that sent a request. Throws `unauthorized` for everybody else. */
   checkToken(token: string | undefined, request: NodeRequest): number;

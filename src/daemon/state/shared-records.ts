@@ -18,7 +18,7 @@ import { fencedError } from "../../store/postgres/storage-error.ts";
 import { taskName } from "../../store/names.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { ClusterKey } from "../cluster/cluster-key.ts";
-import { linkTo, nodeFetch } from "../cluster/node-fetch.ts";
+import { nodeFetch } from "../cluster/node-fetch.ts";
 import { checkNodeToken } from "../cluster/node-token.ts";
 import { nodeDocuments } from "../documents/cluster-documents.ts";
 import { projectNames } from "../documents/project-names.ts";
@@ -85,7 +85,6 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
           certificate: typeof certificate === "string" ? certificate : null,
         }));
       },
-      linkTo: (target) => linkTo(target, { key, from: node.incarnation, insecure }),
       fetchFrom: (target) => nodeFetch(target, { key, from: node.incarnation, insecure }),
       checkToken: (token, request) => checkNodeToken(token, request, { key, to: node.incarnation, now: Date.now() }),
       documents: nodeDocuments(node, {
