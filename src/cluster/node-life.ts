@@ -10,10 +10,13 @@ import type { NodeLife } from "./cluster-tasks.ts";
 import { CommandDesk } from "./command-desk.ts";
 import { EndWatch } from "./end-watch.ts";
 import { Membership } from "./membership.ts";
+import type { NodeLabels } from "./node-labels.ts";
+import { freeTree } from "./place-tree.ts";
 
 export interface LifeOptions {
   readonly address: DatabaseAddress;
   readonly leaseMs: number;
+  readonly labels: NodeLabels;
   /** A tree that could not be taken up; it stays as it is in the database. */
   readonly onLeft?: ((root: number, error: TuttiError) => void) | undefined;
   readonly onProblem?: ((error: TuttiError) => void) | undefined;
@@ -31,7 +34,7 @@ export interface Life extends NodeLife {
 
 /** The node has joined already; it renews its lease from `membership.start` on. */
 export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions): Life {
-  const { address, leaseMs, onLeft, onProblem, onRenewed, onLost, takesTrees } = options;
+  const { address, leaseMs, labels, onLeft, onProblem, onRenewed, onLost, takesTrees } = options;
   /** Roots of trees that were taken over and are in memory. */
   const taken = new Set<number>();
   /** Roots of trees that are being given up: they are in memory, and nothing can be done with them here any more. */
@@ -46,6 +49,8 @@ export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions)
   node.onCommand((payload) => {
     // Nothing: the connection is back, and something may have been said meanwhile.
     if (payload === "") lookForDue();
+    // A beat that is under way may have looked before there was anything to take.
+    else if (payload === freeTree) void membership.beat().then(() => membership.beat());
     else if (!payload.startsWith("done ")) desk.look(Number(payload));
   });
   node.onShared(() => engine.followPause());
@@ -53,6 +58,7 @@ export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions)
     address,
     incarnation: node.incarnation,
     leaseMs,
+    labels,
     takeUp: (roots) => takeUp({ node, engine, taken, onLeft, desk }, roots),
     giveUp: (roots) => giveUp({ node, engine, taken, leaving }, roots),
     onLost,
@@ -63,7 +69,7 @@ export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions)
       onRenewed?.(until);
     },
   });
-  return { node, engine, membership, isHere, ends: new EndWatch(node) };
+  return { node, engine, membership, isHere, ends: new EndWatch(node), labels };
 }
 
 /** Nothing of this life goes on, and nothing of it is recorded any more. */
