@@ -23,6 +23,7 @@ import type { NodeStore } from "../store/postgres/postgres-store.ts";
 import { storedText } from "../store/postgres/stored-text.ts";
 import { rootOf } from "../store/postgres/tree-ids.ts";
 import { subtree } from "../store/postgres/subtree-sql.ts";
+import { visitParked } from "./visit-parked.ts";
 import { doneBefore, wasRetried } from "./command-desk.ts";
 import type { EndWatch } from "./end-watch.ts";
 import type { NodeLabels } from "./node-labels.ts";
@@ -47,6 +48,9 @@ const patienceMs = 60_000;
 const lookAgainMs = 20;
 /** A notification may be lost with its connection. */
 const askAgainMs = 500;
+
+/** What can be done with a tree that no living node can run. */
+const doneToParked: ReadonlySet<TaskCommand["do"]> = new Set(["session", "cancel", "kill"]);
 
 const GivenDelivery = z.looseObject({ outcome: z.enum(["accepted", "late", "unknown", "invalid"]) });
 const isDelivery = (value: unknown): value is Delivery => GivenDelivery.safeParse(value).success;
@@ -234,7 +238,12 @@ export class ClusterTasks implements TaskControl {
         if (!(await this.#bring(node, root))) continue;
         return here(engine);
       }
-      if (tree["owner"] !== node.incarnation) return this.#send(root, command, here);
+      if (tree["owner"] !== node.incarnation) {
+        const visited = doneToParked.has(command.do)
+          ? await visitParked(this.#life(), root, () => here(engine))
+          : undefined;
+        return visited === undefined ? this.#send(root, command, here) : visited.given;
+      }
       if (!isHere(root)) continue;
       try {
         return await here(engine);

@@ -4,15 +4,12 @@ import { realpathSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute } from "node:path";
 
+import { isOwnLabel } from "../protocol/invocation/node-label.ts";
 import type { Row } from "../store/postgres/database-connection.ts";
 import { storedText } from "../store/postgres/stored-text.ts";
 
 /** The need of a tree that works in a project: by the name that a person gave to it, or by its folder. */
-const projectNeed = (project: string): string => storedText(`project:${project}`);
-
-/** Labels that say what a node has by itself, so nobody can give them to one. */
-const ownLabel = /^(?:project|schema):/;
-export const isOwnLabel = (label: string): boolean => ownLabel.test(label);
+export const projectNeed = (project: string): string => storedText(`project:${project}`);
 
 export interface NamedProject {
   readonly name: string;
@@ -53,10 +50,6 @@ export class NodeLabels {
   /** Where the project of this name is on this machine. */
   folderOf(name: string): string | undefined {
     return [...this.#names].find(([, each]) => each === name)?.[0];
-  }
-
-  needOf(folder: string): string {
-    return projectNeed(this.namedAt(folder)?.name ?? folder);
   }
 
   async has(needs: readonly string[]): Promise<boolean> {

@@ -12,6 +12,7 @@ import { EndWatch } from "./end-watch.ts";
 import { Membership } from "./membership.ts";
 import type { NodeLabels } from "./node-labels.ts";
 import { freeTree } from "./place-tree.ts";
+import { insistOnRelease } from "./release-tree.ts";
 
 export interface LifeOptions {
   readonly address: DatabaseAddress;
@@ -90,7 +91,6 @@ interface TakingUp {
 
 /** A tree that is busy for so long stays for now. */
 const idleWithinMs = 2_000;
-const releaseAgainMs = 200;
 
 interface GivingUp {
   readonly node: NodeStore;
@@ -114,20 +114,6 @@ async function giveUp({ node, engine, taken, leaving }: GivingUp, roots: readonl
   });
   const failed = (await Promise.allSettled(giving)).find((each) => each.status === "rejected");
   if (failed !== undefined) throw failed.reason;
-}
-
-/** Nobody takes a tree whose owner lives: while the database is away, it is tried again. */
-async function insistOnRelease(node: NodeStore, root: number): Promise<void> {
-  for (;;) {
-    try {
-      await node.rows("SELECT release_trees($1, $2)", [node.incarnation, [root]]);
-      return;
-    } catch (thrown) {
-      // The node is dead or being stopped, and then its trees are free anyway.
-      if (node.store.failure !== undefined || toTuttiError(thrown).code === "stopped") return;
-      await new Promise((resolve) => setTimeout(resolve, releaseAgainMs));
-    }
-  }
 }
 
 /** One tree that cannot be taken up must not stop the others. */

@@ -7,12 +7,14 @@ import { z } from "zod";
 import type { NewTask, StartOptions, TaskControl } from "../ports.ts";
 import { storedText } from "../store/postgres/stored-text.ts";
 import type { NodeLife } from "./cluster-tasks.ts";
+import { projectNeed } from "./node-labels.ts";
 
 /** Where a root works: the folder of its project, or the folder that a schedule starts its work in. */
 const Folder = z.string().refine(isAbsolute);
-const Places = z.looseObject({ project: Folder.optional(), folder: Folder.optional() });
+const Named = z.object({ name: z.string(), folder: Folder });
+const Places = z.looseObject({ project: Folder.optional(), folder: Folder.optional(), named: Named.optional() });
 
-/** What is said to all nodes when a tree was made that none of them runs yet. */
+/** What is said to all nodes when there are trees that nobody runs. */
 export const freeTree = "free";
 
 /** With the start of its tree a root is recorded to work in a project that a person named, so that every node finds it. */
@@ -24,9 +26,11 @@ export async function startPlaced(
   const { kind, config } = task.runner;
   const places = Places.safeParse(config).data;
   const folder = places?.project ?? places?.folder;
-  const needs = [...(options.needs ?? []).map(storedText), ...(folder === undefined ? [] : [labels.needOf(folder)])];
+  // The same work again may be recorded with the folder that another machine has for the project.
+  const named = folder === undefined ? undefined : (places?.named ?? labels.namedAt(folder));
+  const project = named?.name ?? folder;
+  const needs = [...(options.needs ?? []).map(storedText), ...(project === undefined ? [] : [projectNeed(project)])];
   if (needs.length === 0) return engine.start(task, options);
-  const named = folder === undefined ? undefined : labels.namedAt(folder);
   const placed = named === undefined ? task : { ...task, runner: { kind, config: { ...places, named } } };
   const here = await labels.has(needs);
   let made: number | undefined;
@@ -39,8 +43,7 @@ export async function startPlaced(
   if (made !== undefined && !here) {
     node.forget([made]);
     // If this is not heard, it is found at the next beat of a node.
-    const told = node.rows("SELECT pg_notify('tutti_commands_' || current_schema(), $1)", [freeTree]);
-    await told.catch(() => undefined);
+    await node.rows("SELECT tell_of_free()").catch(() => undefined);
   }
   return started;
 }

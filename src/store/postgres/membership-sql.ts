@@ -104,13 +104,30 @@ CREATE FUNCTION spare_trees(p_incarnation bigint, p_most int) RETURNS TABLE (roo
       (SELECT sum(GREATEST(0, share - trees)) FROM node_loads WHERE incarnation <> p_incarnation))
 $$;
 
+-- A tree that no living node can run.
+CREATE FUNCTION take_parked(p_incarnation bigint, p_root bigint) RETURNS TABLE (root bigint) LANGUAGE sql AS $$
+  UPDATE trees t SET owner = p_incarnation, epoch = t.epoch + 1
+    WHERE t.root = p_root AND t.open
+      AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.alive AND (n.incarnation = t.owner OR t.needs <@ n.labels))
+      AND NOT EXISTS (SELECT 1 FROM node_leases l WHERE l.incarnation = t.owner AND l.until > clock_timestamp())
+      AND EXISTS (SELECT 1 FROM nodes n WHERE n.incarnation = p_incarnation AND n.alive)
+  RETURNING t.root
+$$;
+
+-- Every node looks whether it can take what is free now.
+CREATE FUNCTION tell_of_free() RETURNS void LANGUAGE sql AS $$
+  SELECT pg_notify('tutti_commands_' || current_schema(), 'free')
+$$;
+
 CREATE FUNCTION release_trees(p_incarnation bigint, p_roots bigint[]) RETURNS void LANGUAGE sql AS $$
-  UPDATE trees SET owner = NULL WHERE owner = p_incarnation AND open AND root = ANY(p_roots)
+  UPDATE trees SET owner = NULL WHERE owner = p_incarnation AND open AND root = ANY(p_roots);
+  SELECT tell_of_free();
 $$;
 
 CREATE FUNCTION leave_cluster(p_incarnation bigint) RETURNS void LANGUAGE sql AS $$
   UPDATE nodes SET alive = false, died_at = clock_timestamp() WHERE incarnation = p_incarnation AND alive;
   -- A node that was lost has a lease that ended; one that left has none.
   DELETE FROM node_leases WHERE incarnation = p_incarnation;
+  SELECT tell_of_free();
 $$;
 `;
