@@ -299,6 +299,8 @@ export interface StartOptions {
   readonly once?: { readonly key: string; readonly content: string };
   /** The task becomes the next one of this thread, in the same commit. `conflict` while the last one is not over. */
   readonly thread?: ThreadPlace;
+  /** Labels that a node must have to run the tree. Refused where there are no nodes. */
+  readonly needs?: readonly string[];
 }
 
 /** Where a root task is said. */

@@ -10,6 +10,7 @@ import {
   openPostgresStore,
 } from "../store/postgres/postgres-store.ts";
 import { ClusterTasks } from "./cluster-tasks.ts";
+import { NodeLabels } from "./node-labels.ts";
 import { beginLife, endLife, type Life } from "./node-life.ts";
 
 export interface ClusterNodeOptions {
@@ -17,6 +18,8 @@ export interface ClusterNodeOptions {
   readonly identity: NodeIdentity;
   /** Holds a copy of the trees this node owns, and nothing else; it is made anew at every start. */
   readonly cacheFolder: string;
+  /** The names of projects by their folder here. */
+  readonly projects?: ReadonlyMap<string, string> | undefined;
   /** The engine over the store; called again whenever the node joins anew. */
   readonly engine: (store: NodeStore) => Engine;
   /** The node was declared dead. Its loops have ended, and it joins anew. */
@@ -132,5 +135,6 @@ async function begin(options: ClusterNodeOptions, onLost: (error: TuttiError) =>
   const { address, identity, cacheFolder, onLeft, onProblem, onRenewed } = options;
   const node = openPostgresStore(address, await joinDatabase(address, identity), cacheFolder);
   const { leaseMs } = identity;
-  return beginLife(node, options.engine(node), { address, leaseMs, onLeft, onProblem, onRenewed, onLost });
+  const labels = new NodeLabels(identity.labels, options.projects);
+  return beginLife(node, options.engine(node), { address, leaseMs, labels, onLeft, onProblem, onRenewed, onLost });
 }

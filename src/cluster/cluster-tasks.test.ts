@@ -85,8 +85,9 @@ test(
     const { node: b } = await openNode(t, address, loops, { name: "b", ...slow });
     const { task: name } = await a.tasks.start(task("asks"));
     const wait = await question(a);
-    // The node is dead, and nobody has noticed yet: nothing of it answers.
+    // The node is dead and its lease has ended, and nobody has taken over yet: nothing of it answers.
     await b.node.rows("UPDATE nodes SET alive = false WHERE name = 'a'");
+    await b.node.rows("DELETE FROM node_leases WHERE incarnation = $1", [a.node.incarnation]);
     const delivering = b.tasks.deliver(wait, answer("red"), person);
     await until(async () => (await b.node.rows("SELECT 1 FROM commands"))[0], "the request is there");
     await b.beat();

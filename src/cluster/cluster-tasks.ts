@@ -23,8 +23,11 @@ import type { NodeStore } from "../store/postgres/postgres-store.ts";
 import { storedText } from "../store/postgres/stored-text.ts";
 import { rootOf } from "../store/postgres/tree-ids.ts";
 import { subtree } from "../store/postgres/subtree-sql.ts";
+import { visitParked } from "./visit-parked.ts";
 import { doneBefore, wasRetried } from "./command-desk.ts";
 import type { EndWatch } from "./end-watch.ts";
+import type { NodeLabels } from "./node-labels.ts";
+import { startPlaced } from "./place-tree.ts";
 import { seenByAll } from "./seen-by-all.ts";
 import { inThread } from "./thread-claims.ts";
 import { type TaskCommand, valueIn } from "./task-command.ts";
@@ -36,6 +39,8 @@ export interface NodeLife {
   /** The tree is in memory here. */
   readonly isHere: (root: number) => boolean;
   readonly ends: EndWatch;
+  /** What this node has that trees can ask for. */
+  readonly labels: NodeLabels;
 }
 
 /** A tree whose node died is with another one after a lease; the request waits longer than that. */
@@ -43,6 +48,9 @@ const patienceMs = 60_000;
 const lookAgainMs = 20;
 /** A notification may be lost with its connection. */
 const askAgainMs = 500;
+
+/** What can be done with a tree that no living node can run. */
+const doneToParked: ReadonlySet<TaskCommand["do"]> = new Set(["session", "cancel", "kill"]);
 
 const GivenDelivery = z.looseObject({ outcome: z.enum(["accepted", "late", "unknown", "invalid"]) });
 const isDelivery = (value: unknown): value is Delivery => GivenDelivery.safeParse(value).success;
@@ -72,7 +80,7 @@ export class ClusterTasks implements TaskControl {
 
   async #start(task: NewTask, options: StartOptions): ReturnType<TaskControl["start"]> {
     const key = options.once?.key ?? options.key;
-    if (key === undefined || options.anew === true) return this.#life().engine.start(task, options);
+    if (key === undefined || options.anew === true) return startPlaced(this.#life(), task, options);
     const finished = options.once !== undefined;
     for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(lookAgainMs)) {
       const life = this.#life();
@@ -230,7 +238,12 @@ export class ClusterTasks implements TaskControl {
         if (!(await this.#bring(node, root))) continue;
         return here(engine);
       }
-      if (tree["owner"] !== node.incarnation) return this.#send(root, command, here);
+      if (tree["owner"] !== node.incarnation) {
+        const visited = doneToParked.has(command.do)
+          ? await visitParked(this.#life(), root, () => here(engine))
+          : undefined;
+        return visited === undefined ? this.#send(root, command, here) : visited.given;
+      }
       if (!isHere(root)) continue;
       try {
         return await here(engine);
@@ -306,13 +319,11 @@ interface KeyedStart {
 type Started = Awaited<ReturnType<TaskControl["start"]>>;
 
 /** Undefined when the node was fenced meanwhile. The key says to whoever looks again whether the task was started. */
-async function startKeyed(
-  { node, engine }: NodeLife,
-  { task, options, key }: KeyedStart,
-): Promise<Started | undefined> {
+async function startKeyed(life: NodeLife, { task, options, key }: KeyedStart): Promise<Started | undefined> {
+  const { node, engine } = life;
   try {
     await node.bringKey(key);
-    return await engine.start(task, options);
+    return await startPlaced(life, task, options);
   } catch (thrown) {
     if (engine.halted !== undefined) return undefined;
     throw thrown;

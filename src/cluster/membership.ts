@@ -6,11 +6,14 @@ import type { TuttiError } from "../protocol/error.ts";
 import { ask, connectTo, type DatabaseAddress } from "../store/postgres/database-connection.ts";
 import { fencedError, storageError } from "../store/postgres/storage-error.ts";
 import { elapsedMs } from "./elapsed-clock.ts";
+import type { NodeLabels } from "./node-labels.ts";
 
 export interface MembershipOptions {
   readonly address: DatabaseAddress;
   readonly incarnation: number;
   readonly leaseMs: number;
+  /** What this node has that trees can ask for. */
+  readonly labels: Pick<NodeLabels, "tell">;
   /** Goes on with trees that this node has taken over. Resolves when requests about them can be answered here. */
   readonly takeUp: (roots: readonly number[]) => Promise<void>;
   /** Gives up trees that another node has room for, as far as nothing of them is under way. */
@@ -109,6 +112,7 @@ export class Membership {
       const [next] = await ask(client, "SELECT next_lease_end($1) AS ms", [incarnation], limits);
       this.#lookAt(next?.["ms"]);
       if (this.#options.takesTrees?.() === false) return;
+      await this.#options.labels.tell((sql, values) => ask(client, sql, values, limits), incarnation);
       await this.#take(client, limits);
       await this.#share(client, limits);
     } catch (thrown) {

@@ -10,10 +10,14 @@ import type { NodeLife } from "./cluster-tasks.ts";
 import { CommandDesk } from "./command-desk.ts";
 import { EndWatch } from "./end-watch.ts";
 import { Membership } from "./membership.ts";
+import type { NodeLabels } from "./node-labels.ts";
+import { freeTree } from "./place-tree.ts";
+import { insistOnRelease } from "./release-tree.ts";
 
 export interface LifeOptions {
   readonly address: DatabaseAddress;
   readonly leaseMs: number;
+  readonly labels: NodeLabels;
   /** A tree that could not be taken up; it stays as it is in the database. */
   readonly onLeft?: ((root: number, error: TuttiError) => void) | undefined;
   readonly onProblem?: ((error: TuttiError) => void) | undefined;
@@ -31,7 +35,7 @@ export interface Life extends NodeLife {
 
 /** The node has joined already; it renews its lease from `membership.start` on. */
 export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions): Life {
-  const { address, leaseMs, onLeft, onProblem, onRenewed, onLost, takesTrees } = options;
+  const { address, leaseMs, labels, onLeft, onProblem, onRenewed, onLost, takesTrees } = options;
   /** Roots of trees that were taken over and are in memory. */
   const taken = new Set<number>();
   /** Roots of trees that are being given up: they are in memory, and nothing can be done with them here any more. */
@@ -46,6 +50,8 @@ export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions)
   node.onCommand((payload) => {
     // Nothing: the connection is back, and something may have been said meanwhile.
     if (payload === "") lookForDue();
+    // A beat that is under way may have looked before there was anything to take.
+    else if (payload === freeTree) void membership.beat().then(() => membership.beat());
     else if (!payload.startsWith("done ")) desk.look(Number(payload));
   });
   node.onShared(() => engine.followPause());
@@ -53,6 +59,7 @@ export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions)
     address,
     incarnation: node.incarnation,
     leaseMs,
+    labels,
     takeUp: (roots) => takeUp({ node, engine, taken, onLeft, desk }, roots),
     giveUp: (roots) => giveUp({ node, engine, taken, leaving }, roots),
     onLost,
@@ -63,7 +70,7 @@ export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions)
       onRenewed?.(until);
     },
   });
-  return { node, engine, membership, isHere, ends: new EndWatch(node) };
+  return { node, engine, membership, isHere, ends: new EndWatch(node), labels };
 }
 
 /** Nothing of this life goes on, and nothing of it is recorded any more. */
@@ -84,7 +91,6 @@ interface TakingUp {
 
 /** A tree that is busy for so long stays for now. */
 const idleWithinMs = 2_000;
-const releaseAgainMs = 200;
 
 interface GivingUp {
   readonly node: NodeStore;
@@ -108,20 +114,6 @@ async function giveUp({ node, engine, taken, leaving }: GivingUp, roots: readonl
   });
   const failed = (await Promise.allSettled(giving)).find((each) => each.status === "rejected");
   if (failed !== undefined) throw failed.reason;
-}
-
-/** Nobody takes a tree whose owner lives: while the database is away, it is tried again. */
-async function insistOnRelease(node: NodeStore, root: number): Promise<void> {
-  for (;;) {
-    try {
-      await node.rows("SELECT release_trees($1, $2)", [node.incarnation, [root]]);
-      return;
-    } catch (thrown) {
-      // The node is dead or being stopped, and then its trees are free anyway.
-      if (node.store.failure !== undefined || toTuttiError(thrown).code === "stopped") return;
-      await new Promise((resolve) => setTimeout(resolve, releaseAgainMs));
-    }
-  }
 }
 
 /** One tree that cannot be taken up must not stop the others. */

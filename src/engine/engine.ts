@@ -71,6 +71,11 @@ export interface EngineOptions extends TreeOptions {
 /** How many tasks run at the same time when the options do not say. */
 export const defaultSlots = 64;
 
+export interface EngineStart extends StartOptions {
+  /** Called in the commit that makes the tree, with its root. False: another process takes it over, and it is forgotten here. */
+  readonly place?: (root: number) => boolean;
+}
+
 export class Engine implements TaskControl {
   readonly #parts: EngineParts;
   readonly #driver: Driver;
@@ -239,8 +244,9 @@ export class Engine implements TaskControl {
 
   // ---- what the outside does to tasks
 
-  async start(task: NewTask, options: StartOptions = {}): ReturnType<Tasks["start"]> {
+  async start(task: NewTask, options: EngineStart = {}): ReturnType<Tasks["start"]> {
     this.#checkStalled();
+    if (options.place === undefined && options.needs !== undefined && options.needs.length > 0) throw noNodes();
     const { store } = this.#parts;
     const { once } = options;
     const key = once?.key ?? options.key;
@@ -258,9 +264,11 @@ export class Engine implements TaskControl {
     const made = addRoot(this.#parts, task);
     const thread = place?.add(made.id);
     const onDisk = key === undefined ? undefined : this.#startedKeys.bind(key, made, content);
+    const here = options.place?.(made.id) ?? true;
     await store.committed();
     onDisk?.();
-    this.#driver.launch(made);
+    if (here) this.#driver.launch(made);
+    else await this.#trees.release(made.name);
     return { task: made.name, existed: false, ...(thread === undefined ? {} : { thread }) };
   }
 
@@ -420,4 +428,10 @@ export class Engine implements TaskControl {
     const { refusesWork } = this;
     if (refusesWork !== undefined) throw refusesWork;
   }
+}
+
+function noNodes(): TuttiError {
+  const message =
+    "labels choose among several nodes, and this is not one of many; leave them out, or start it with --database";
+  return new TuttiError("refused", message);
 }

@@ -20,13 +20,15 @@ export interface NodeSettings {
   readonly name: string;
   readonly leaseMs?: number;
   readonly labels?: readonly string[];
+  /** The names of projects by their folder. */
+  readonly projects?: ReadonlyMap<string, string>;
 }
 
 export async function openNode(
   t: Cleanup,
   address: DatabaseAddress,
   loops: Loops,
-  { name, leaseMs = 5_000, labels = [] }: NodeSettings,
+  { name, leaseMs = 5_000, labels = [], projects }: NodeSettings,
 ): Promise<TestNode> {
   const [fenced, problems]: [TuttiError[], TuttiError[]] = [[], []];
   const loop = (durable: Durable): Promise<unknown> => {
@@ -38,6 +40,7 @@ export async function openNode(
     address,
     identity: { name, url: "", labels, version: "test", leaseMs },
     cacheFolder: tempFolder(t, "tutti-cache-"),
+    projects,
     engine: ({ store }) => new Engine({ store, clock: systemClock, runners: { loop }, slots: 400 }),
     onFenced: (error) => fenced.push(error),
     onProblem: (error) => problems.push(error),

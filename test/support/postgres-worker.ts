@@ -13,7 +13,7 @@ interface Request {
   readonly port: MessagePort;
 }
 
-const identity = { name: "test", url: "", labels: [], version: "test", leaseMs: 600_000 };
+const identity = { name: "test", url: "", labels: [], version: "test", leaseMs: 600_000, machine: "test" };
 
 parentPort?.on("message", ({ address, what, signal, port }: Request) => {
   (what === "join" ? join(address) : fence(address))

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { WebSocket } from "ws";
 
 import { clusterKeyFrom } from "../../src/daemon/cluster/cluster-key.ts";
+import { nameProjects } from "../../src/daemon/documents/project-names.ts";
 import { listenForRequests } from "../../src/daemon/lifecycle/listen-for-requests.ts";
 import { openState } from "../../src/daemon/state/open-state.ts";
 import type { State } from "../../src/daemon/state/state.ts";
@@ -29,17 +30,21 @@ const clusterKey = clusterKeyFrom("ab".repeat(32), "the test");
 export interface ServingOptions {
   readonly name: string;
   readonly leaseMs?: number;
+  readonly labels?: readonly string[];
+  /** Projects that the person at this node named, each as `NAME=FOLDER`. */
+  readonly projects?: readonly string[];
 }
 
 export async function serveNode(
   t: Cleanup,
   address: DatabaseAddress,
-  { name, leaseMs = 60_000 }: ServingOptions,
+  { name, leaseMs = 60_000, labels = [], projects = [] }: ServingOptions,
 ): Promise<ServingNode> {
   const folder = tempFolder(t, "tutti-node-");
+  nameProjects(folder, projects);
   const warnings: string[] = [];
   const log = { info() {}, error() {}, warn: (_: unknown, message: string) => void warnings.push(message) };
-  const node = { address, name, labels: [], leaseMs, key: clusterKey, secrets: [], insecure: false };
+  const node = { address, name, labels, leaseMs, key: clusterKey, secrets: [], insecure: false };
   const state = await openState(folder, { log, node });
   const listening = { host: "127.0.0.1", loopback: true, ports: [0], tls: undefined, publicUrl: undefined } as const;
   const http = await listenForRequests(listening, {

@@ -4,6 +4,7 @@ import type { Host } from "../../host/host.ts";
 import type { Started } from "../../protocol/api/task-shapes.ts";
 import { errorTable, TuttiError } from "../../protocol/error.ts";
 import { readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import { readWrittenJson } from "../../protocol/json/written-json.ts";
 import { describeIssues } from "../../protocol/lenient-read.ts";
 import { withDaemon, withTutti } from "../connect.ts";
 import { type AnsweringOptions, followRun } from "../follow-run.ts";
@@ -29,12 +30,13 @@ export interface InvokeOptions extends AnsweringOptions {
   readonly detach?: boolean;
   readonly every?: string;
   readonly catchUp?: boolean;
+  readonly label?: readonly string[];
   readonly quiet?: boolean;
   readonly limit: number;
 }
 
 export async function invokeCommand(host: Host, file: string, options: InvokeOptions): Promise<void> {
-  const text = await readText(file, options.limit);
+  const text = withLabels(await readText(file, options.limit), options.label ?? []);
   if (host.remote === undefined) givenFolder(options.cwd);
   if (options.every !== undefined) return schedule(host, text, { file, every: options.every, options });
   if (options.catchUp === true) throw new TuttiError("usage", "--catch-up is for --every");
@@ -88,6 +90,14 @@ async function schedule(
   const work = { invocation: text };
   const about = file === "-" ? "an invocation" : file.slice(-200);
   await makeSchedule(host, { cron: every, work, folder, about, catch_up: options.catchUp === true }, options);
+}
+
+/** Labels stand beside the invocation. What cannot be read is left as it is, and refused later. */
+function withLabels(text: string, labels: readonly string[]): string {
+  const reading = labels.length === 0 ? undefined : readWrittenJson(text);
+  const value = reading?.ok === true ? reading.value : undefined;
+  if (typeof value !== "object" || value === null) return text;
+  return JSON.stringify({ ...("invocation" in value ? value : { invocation: value }), labels });
 }
 
 function mustBeInvocation(text: string): void {

@@ -33,6 +33,7 @@ export interface RunGoalOptions extends AnsweringOptions {
   readonly budget?: readonly string[];
   readonly rounds?: number;
   readonly script?: string;
+  readonly label?: readonly string[];
   readonly state?: string;
   readonly new?: boolean;
   readonly detach?: boolean;
@@ -113,6 +114,7 @@ async function requestOf(host: Host, goal: string | undefined, options: RunGoalO
     ...(model === undefined ? {} : { model }),
     ...(managerModel === undefined ? {} : { manager_model: managerModel }),
     ...(options.policy === undefined ? {} : { policy: await readText(options.policy, limit) }),
+    ...(options.label === undefined ? {} : { labels: [...options.label] }),
     ...(options.script === undefined ? {} : { script: await scriptIn(options.script, limit) }),
   };
 }

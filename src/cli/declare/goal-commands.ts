@@ -45,6 +45,11 @@ export function declareGoalCommands(program: Command, host: () => Promise<Host>)
     )
     .option("--rounds <count>", "how often the goal is split anew after failures, until you are asked", positiveInteger)
     .option("--script <file>", "a rehearsal script in JSON, for the model rehearsal/script")
+    .option(
+      "--label <label>",
+      "a label that the node must have which runs it, where there are several; repeatable",
+      collect,
+    )
     .addOption(stateOption())
     .option("--new", "start anew even if the same goal is under way")
     .addOption(everyOption())

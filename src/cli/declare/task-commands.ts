@@ -36,6 +36,11 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
     .option("--cwd <folder>", "where relative paths of the invocation begin (default: the current folder)")
     .addOption(stateOption())
     .option("--new", "start a new run even if the same invocation is unfinished")
+    .option(
+      "--label <label>",
+      "a label that the node must have which runs it, where there are several; repeatable",
+      (label: string, before: readonly string[] = []): readonly string[] => [...before, label],
+    )
     .option("--detach", "print the id of the task and return; the daemon does the work, and is started if need be")
     .addOption(everyOption())
     .addOption(catchUpOption())

@@ -29,6 +29,7 @@ import { type Machine, openWorkspaces } from "../../workspace/index.ts";
 import { confineGit } from "../../runner/shared/sandbox/confine-git.ts";
 import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
+import { type FolderOf, runnersHere, taskHere, valueHere } from "../../runner/shared/moved-project.ts";
 import type { RunPersonsProgram } from "../../runner/shared/lost-workspace.ts";
 import type { ProcessNote } from "../../runner/shared/process/end-processes.ts";
 import { gated } from "../../runner/operator/gate.ts";
@@ -89,6 +90,8 @@ export interface ProjectRuntimes {
    * when the project has a config that is not trusted, or has none although one was trusted. Throws `invalid_input` when the config cannot be used.
    */
   runtimeOf(project: string | undefined): Promise<ProjectRuntime | undefined>;
+  /** The folder of a tree's project on this machine, from the config of its root. */
+  projectHere(rootConfig: unknown): string | undefined;
   readonly userConfig: () => Promise<UserConfig>;
   /** The policy that a goal which starts now keeps. Throws when the project's own is not trusted or cannot be used. */
   readonly policyOf: (project: string) => Promise<ProjectPolicy>;
@@ -119,6 +122,8 @@ export interface ProjectRuntimesOptions {
   readonly machine?: () => Machine | undefined;
   /** Runs git with the person's own settings, to find branches that were pushed from a machine that was lost. */
   readonly runPersonsProgram?: RunPersonsProgram | undefined;
+  /** Where projects that people named are on this machine; absent where there is only one machine. */
+  readonly folderOf?: FolderOf | undefined;
   /** Runners that are the same for all trees; asked for when a tree runs. */
   readonly otherRunners?: () => RunnerRegistry;
 }
@@ -168,6 +173,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     if (files !== undefined) return trust.isTrusted(files);
     return project === undefined || !trust.misses(project);
   };
+  const { folderOf = () => undefined } = options;
   const resolve = async (durable: Durable): Promise<ProjectRuntime> => {
     const { project } = readInvocationConfig(durable.rootConfig);
     for (;;) {
@@ -218,12 +224,14 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
   };
   return {
     runtimeOf,
+    projectHere: (rootConfig) => readInvocationConfig(valueHere(rootConfig, rootConfig, folderOf)).project,
     userConfig,
     policyOf: (project) => policyFor(project, options.state),
     treeRunners: {
       kinds: ["invocation", "local", "acp", "assignment", "manager", "conversation"],
       mayHave: (kind) => kind !== programKind && !knownRunnerKinds.includes(kind),
-      async resolve(durable) {
+      async resolve(given) {
+        const durable = taskHere(given, folderOf);
         const { invocation, acp, assignment, manager, conversation, registered, ...runtime } = await withServers(
           durable,
           await resolve(durable),
@@ -231,7 +239,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
         const local = gated(runtime.local);
         // An assignment asks itself about the coding agent of a definition, because it adds a workspace to its config.
         const inner = { ...options.otherRunners?.(), ...registered, local, acp: gated(acp) };
-        return {
+        const runners = {
           ...registered,
           invocation,
           local,
@@ -240,6 +248,7 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
           manager,
           conversation,
         };
+        return options.folderOf === undefined ? runners : runnersHere(runners, folderOf);
       },
       ended: (root) => openedPool?.release(root),
     },

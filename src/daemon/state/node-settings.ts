@@ -12,12 +12,14 @@ import type { DatabaseOptions } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import { readDatabaseUrl } from "../../store/postgres/database-url.ts";
+import { isOwnLabel, NodeLabel } from "../../protocol/invocation/node-label.ts";
 import { nameProjects } from "../documents/project-names.ts";
 import { clusterEnvironment } from "../cluster/cluster-environment.ts";
 import { databaseFile, makeFolder, movedMarkOf, openForReading } from "../../store/sqlite/database.ts";
 
 const Name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/);
-const Label = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/=-]{0,100}$/);
+/** Those say what a node has by itself. */
+const Label = NodeLabel.refine((label) => !isOwnLabel(label));
 /** Shorter leases would be lost in a pause of the process; longer ones leave work alone for too long. */
 const LeaseMs = z.int().min(1_000).max(300_000);
 
@@ -127,7 +129,8 @@ function newName(): string {
 
 function hintFor(field: string): string {
   if (field === "name") return "the name of a node has up to 63 of a-z, 0-9, dot, dash and underscore";
-  if (field === "labels") return "a label has up to 100 letters, digits and . _ : / = -, and a node up to 50 labels";
+  if (field === "labels")
+    return "a label has up to 100 letters, digits and . _ : / = -, and a node up to 50 labels; project: and schema: are not given but found out";
   if (field === "lease_ms") return "a lease is between 1 and 300 seconds";
   if (field === "advertise") return "the address for other nodes must be like https://10.0.0.7:7878";
   return "a schema has up to 41 of a-z, 0-9 and underscore";

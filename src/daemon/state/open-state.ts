@@ -12,6 +12,7 @@ import { operatorRunner } from "../../runner/operator/runner.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
 import { endLeftServers } from "../../mcp/process-ledger.ts";
 import { cleanUp, guardNoted } from "../../runner/shared/process/clean-up.ts";
+import { type FolderOf, runnersHere } from "../../runner/shared/moved-project.ts";
 import { heldFolder, HeldStore } from "../../runner/shared/sandbox/held-files.ts";
 import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { removeLeftCheckouts } from "../project/checks-folder.ts";
@@ -55,6 +56,7 @@ import type { RunnerRegistry } from "../../ports.ts";
 import { openProjectRuntimes } from "../project/project-runtimes.ts";
 import { workspacesRoot } from "../project/workspaces-config.ts";
 import type { PreparedNode } from "../cluster/prepare-node.ts";
+import { projectNames } from "../documents/project-names.ts";
 import { useDocuments } from "../documents/documents-of.ts";
 import { machineOf } from "./machine-identity.ts";
 import { runPersonsProgram } from "./run-persons-program.ts";
@@ -90,8 +92,10 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
   const machine = (): Machine | undefined => (node === undefined ? undefined : machineOf(folder, node.name));
   // Made when the folder is open.
   let fixedRunners: RunnerRegistry = {};
+  const projects = node === undefined ? undefined : projectFolders(folder);
   const runtimes = openProjectRuntimes({
     state: folder,
+    folderOf: projects,
     clock,
     providerKeys,
     isOver: (task) => isOver(task),
@@ -156,12 +160,13 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       invoke: (text, options) => invocationStarter({ engine: tasks, runtimes })(text, options),
       startGoal: (goal, options) => goalStarter({ engine: tasks, runtimes })(StartGoal.parse(goal), options),
     });
+    const placed = (all: RunnerRegistry): RunnerRegistry => (projects === undefined ? all : runnersHere(all, projects));
     const engine = new Engine({
       store,
       clock,
       redact,
       sharesStore: shared !== undefined,
-      runners: {
+      runners: placed({
         ...fixedRunners,
         schedule: scheduleRunner({
           start: (work) => startScheduled(work),
@@ -169,7 +174,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
           clock,
           isRevoked: (key) => keys.isRevoked(key),
         }),
-      },
+      }),
       treeRunners: runtimes.treeRunners,
       cleanUp,
       ...guardOption(guard),
@@ -324,6 +329,12 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     for (const shut of opened) await shut();
     throw thrown;
   }
+}
+
+/** Where projects that a person named are on this machine, by their name. */
+function projectFolders(state: string): FolderOf {
+  const folders = new Map([...projectNames(state)].map(([at, name]) => [name, at]));
+  return (name) => folders.get(name);
 }
 
 function guardOption(guard: KeptRecords["guard"]): Pick<EngineOptions, "guard"> {

@@ -9,17 +9,16 @@ import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import { checkInvocation } from "../../runner/invocation/check-invocation.ts";
-import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { idInName, taskName } from "../../store/names.ts";
 import type { StoreView } from "../../store/view.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 import { owner } from "./api-keys.ts";
-import { threadPlace } from "./start-invocation.ts";
+import { needsOf, threadPlace } from "./start-invocation.ts";
 
 interface RetryDeps {
   readonly view: Pick<StoreView, "salt" | "task" | "taskRow">;
   readonly tasks: Pick<TaskControl, "start" | "retry" | "startedUnder">;
-  readonly runtimes: Pick<ProjectRuntimes, "runtimeOf">;
+  readonly runtimes: Pick<ProjectRuntimes, "runtimeOf" | "projectHere">;
 }
 
 export function taskRetrier(deps: RetryDeps): Tutti["retry"] {
@@ -73,13 +72,16 @@ async function retry(deps: RetryDeps, task: TaskId, { giveUp, once }: RetryOptio
     throw new TuttiError("conflict", message);
   }
   // A task that is over never changes, so the work is done again by a new tree.
-  const { thread, ...same } = await sameTask(deps, row.id);
-  const { task: made, existed } = await tasks.start(same, { ...options, ...(thread === undefined ? {} : { thread }) });
+  const [same, place] = await sameTask(deps, row.id);
+  const { task: made, existed } = await tasks.start(same, { ...options, ...place });
   return { task: made, existed };
 }
 
 /** In a thread, what was said is said again, after what came since. */
-async function sameTask({ view, runtimes }: RetryDeps, id: number): Promise<NewTask & Pick<StartOptions, "thread">> {
+async function sameTask(
+  { view, runtimes }: RetryDeps,
+  id: number,
+): Promise<[NewTask, Pick<StartOptions, "thread" | "needs">]> {
   const row = await view.taskRow(id);
   if (row === undefined) throw new TuttiError("not_found", "the record of the task is gone");
   const { input, config, rights, budget } = taskBodyIn(row.body);
@@ -91,10 +93,10 @@ async function sameTask({ view, runtimes }: RetryDeps, id: number): Promise<NewT
     budget: Object.fromEntries(Object.entries(budget ?? {}).filter(([, limit]) => limit !== undefined)),
   };
   // The tasks of a goal follow from its manager's decisions, so there is nothing to check beforehand.
-  if (row.kind === "manager") return task;
-  const { project } = readInvocationConfig(config);
+  if (row.kind === "manager") return [task, needsOf(treeFile(input))];
+  const project = runtimes.projectHere(config);
   const file = treeFile(input);
   const runtime = await runtimes.runtimeOf(project);
   if (runtime !== undefined) checkInvocation(file, task, runtime.environment);
-  return { ...task, ...threadPlace(file, project ?? "") };
+  return [task, { ...threadPlace(file, project ?? ""), ...needsOf(file) }];
 }

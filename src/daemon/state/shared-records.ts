@@ -6,6 +6,7 @@ import { ClusterTasks } from "../../cluster/cluster-tasks.ts";
 import { elapsedMs } from "../../cluster/elapsed-clock.ts";
 import { describeNodes } from "../../cluster/describe-nodes.ts";
 import { beginLife, type Life } from "../../cluster/node-life.ts";
+import { NodeLabels } from "../../cluster/node-labels.ts";
 import { ownerOf } from "../../cluster/tree-owner.ts";
 import { parkedReason, parkedTrees } from "../../cluster/parked-trees.ts";
 import { seenByAll } from "../../cluster/seen-by-all.ts";
@@ -24,6 +25,7 @@ import { nodeDocuments } from "../documents/cluster-documents.ts";
 import { projectNames } from "../documents/project-names.ts";
 import { version } from "../version.ts";
 import type { KeptRecords } from "./kept-records.ts";
+import { machineOf } from "./machine-identity.ts";
 import type { NodeSettings } from "./node-settings.ts";
 
 export interface SharedRecordsOptions {
@@ -42,7 +44,10 @@ export interface SharedRecordsOptions {
 export async function openSharedRecords(folder: string, options: SharedRecordsOptions): Promise<KeptRecords> {
   const { key, insecure } = options;
   const { address } = options.node;
-  const identity = { ...options.node, url: "", version, keyCheck: key.check };
+  const machine = machineOf(folder, options.node.name).id;
+  const identity = { ...options.node, url: "", version, keyCheck: key.check, machine };
+  const projects = projectNames(folder);
+  const labels = new NodeLabels(identity.labels, projects);
   const { leaseMs } = identity;
   const { onEnded = () => undefined, onProblem } = options;
   // Before the node joins: from then on the trees of an earlier process of this node may be taken.
@@ -89,7 +94,7 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
       checkToken: (token, request) => checkNodeToken(token, request, { key, to: node.incarnation, now: Date.now() }),
       documents: nodeDocuments(node, {
         by: `node ${identity.name}`,
-        projects: projectNames(folder),
+        projects,
         key: () => key,
       }),
       onShared: (listener) => node.onShared(listener),
@@ -130,6 +135,7 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
       const begunLife = beginLife(node, engine, {
         address,
         leaseMs,
+        labels,
         onLost: lost,
         onLeft: (root, error) => options.onLeft(taskName(store.salt, root), error),
         onProblem,

@@ -6,10 +6,10 @@ import { fits } from "../../core/standing-approvals.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { AlwaysDetails, type AllowedCalls, type CommandPattern } from "../../protocol/invocation/standing-approval.ts";
 import type { TaskId } from "../../protocol/ids.ts";
-import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { idInName } from "../../store/names.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
+import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 import type { KeptApprovals } from "../project/kept-approvals.ts";
 import { owner } from "./api-keys.ts";
 
@@ -18,6 +18,7 @@ interface StandingDeps {
   readonly view: Pick<StoreView, "taskRow">;
   readonly kept: KeptApprovals;
   readonly ask: Tutti["ask"];
+  readonly runtimes: Pick<ProjectRuntimes, "projectHere">;
 }
 
 /** Only the local client's caller knows who asks for this: over HTTP, the route takes an admin key and nothing less. */
@@ -25,12 +26,13 @@ export function standingApprovals({
   store,
   view,
   kept,
+  runtimes,
   ask: openAsk,
 }: StandingDeps): Pick<Tutti, "approvals" | "addApproval" | "revokeApproval"> {
   const projectOf = async (root: TaskId): Promise<string | undefined> => {
     const id = idInName(store.salt, root);
     const row = id === undefined ? undefined : await view.taskRow(id);
-    return row === undefined ? undefined : readInvocationConfig(taskBodyIn(row.body).config).project;
+    return row === undefined ? undefined : runtimes.projectHere(taskBodyIn(row.body).config);
   };
   return {
     approvals: async () => kept.list(),

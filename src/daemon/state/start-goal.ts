@@ -23,6 +23,7 @@ import { managerTexts } from "../project/manager-texts.ts";
 import { projectFolder } from "../project/project-folder.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
 import { owner } from "./api-keys.ts";
+import { needsOf } from "./start-invocation.ts";
 
 interface GoalStarterDeps {
   readonly engine: Pick<Tasks, "start">;
@@ -38,7 +39,7 @@ const worker: AgentDefinition = {
 export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
   return async (given, { anew = false, key, caller = owner } = {}) => {
     const request = StartGoal.parse(given);
-    const { folder, policy, limits, script, budget, approvals, operators, ...goal } = request;
+    const { folder, policy, limits, script, budget, approvals, operators, labels, ...goal } = request;
     if (!isAbsolute(folder))
       throw new TuttiError("invalid_input", `the folder must be an absolute path, not ${folder}`);
     const root = resolve(folder);
@@ -50,7 +51,7 @@ export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
     const texts = await managerTexts({ project, home, isTrusted });
     const model = runtime?.environment.defaultModel;
     if (script === undefined) needsModel(goal.manager_model ?? model);
-    const optional = { script, budget, approvals, operators, ...(model === undefined ? {} : { model }) };
+    const optional = { script, budget, approvals, operators, labels, ...(model === undefined ? {} : { model }) };
     const file = GoalFile.parse({
       ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
       agents: { [workerAgent]: worker, ...(await agentsOf(project, home)) },
@@ -72,7 +73,10 @@ export function goalStarter(deps: GoalStarterDeps): Tutti["startGoal"] {
         rights: { tools: "*", roots: [root] },
         budget: Object.fromEntries(Object.entries(budget ?? {}).filter(([, limit]) => limit !== undefined)),
       },
-      key === undefined ? { key: `goal ${content}`, anew } : { once: { key: `goal ${caller} ${key}`, content } },
+      {
+        ...(key === undefined ? { key: `goal ${content}`, anew } : { once: { key: `goal ${caller} ${key}`, content } }),
+        ...needsOf(file),
+      },
     );
     return { ...started, goal: goalOfTask(started.task), warnings } satisfies StartedGoal;
   };

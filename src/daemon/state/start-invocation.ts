@@ -63,6 +63,7 @@ async function start(
       ? { key: digestOf(work), anew: anew === true }
       : { once: { key: `request ${options.caller ?? owner} ${options.key}`, content: digestOf(request) } }),
     ...threadPlace(file, project),
+    ...needsOf(file),
   });
   return { ...started, warnings };
 }
@@ -70,6 +71,11 @@ async function start(
 /** Where the task of an invocation is said, if it names a thread. */
 export function threadPlace({ thread }: InvocationFile, project: string): Pick<StartOptions, "thread"> {
   return thread === undefined ? {} : { thread: { project, thread, kind: "agent" } };
+}
+
+/** The labels that the person asked for. */
+export function needsOf({ labels = [] }: Pick<InvocationFile, "labels">): Pick<StartOptions, "needs"> {
+  return labels.length === 0 ? {} : { needs: labels };
 }
 
 /** Records the default model with the tree. The one of a config that is not trusted yet is looked up when the task runs. */

@@ -10,7 +10,7 @@ import { queryBoolean } from "../query-boolean.ts";
 import { count, nextItem, numberCursor } from "./list-query.ts";
 
 const { text, issue, accept, checks, plan, model, manager_model } = GoalRequest.shape;
-const { script, budget, approvals, operators } = GoalFile.shape;
+const { script, budget, approvals, operators, labels } = GoalFile.shape;
 
 export const StartGoal = z.strictObject({
   text,
@@ -33,6 +33,8 @@ export const StartGoal = z.strictObject({
   budget,
   approvals,
   operators,
+  /** What the node must have that runs it, where there are several. */
+  labels,
 });
 /** What a caller gives; everything but the text and the folder has a default. */
 export type StartGoal = z.input<typeof StartGoal>;

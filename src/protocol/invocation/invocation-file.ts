@@ -8,6 +8,7 @@ import { Budget } from "../task/budget.ts";
 import { Invocation, readInvocation } from "./invocation.ts";
 import { issuesOf, type ReadIssue } from "../lenient-read.ts";
 import { AgentServers } from "./mcp-servers.ts";
+import { NodeLabelList } from "./node-label.ts";
 import { NonBlank } from "../non-blank.ts";
 import { OperatorName } from "../operator/operator-name.ts";
 import { Profile } from "../toolcalls/dialect.ts";
@@ -111,6 +112,8 @@ export const InvocationFile = z.strictObject({
   thread: ThreadRef.optional(),
   /** The folder of the project whose config applies, with its models and tools; where the file is run when absent. */
   project: NonBlank.optional(),
+  /** What the node must have that runs it, where there are several. */
+  labels: NodeLabelList.optional(),
 });
 export type InvocationFile = z.infer<typeof InvocationFile>;
 

@@ -71,6 +71,8 @@ const changedRows = {
   not_resumed: [bigint("task")],
   keys: [text("key"), bigint("task"), text("content")],
   closed: [bigint("root")],
+  /** What new trees need, as a JSON list, and whether the node that made them runs them. */
+  placed: [bigint("root"), text("needs"), int("here")],
 } as const satisfies Readonly<Record<string, readonly Column[]>>;
 
 export const batchColumns: Readonly<Record<BatchTable, readonly Column[]>> = { ...addedRows, ...changedRows };

@@ -7,8 +7,8 @@ import type { WriteName } from "../sqlite/writes.ts";
 import { batchColumns, type BatchTable, batchTables } from "./batch-columns.ts";
 import { storedText } from "./stored-text.ts";
 
-/** What a node writes: what any store does, what becomes of the commands of other nodes, and which operators are connected to it. */
-export type NodeWrite = WriteName | "takeCommand" | "endCommand" | "placeOperator" | "leavePlace";
+/** What a node writes: what any store does, where trees may run, what becomes of the commands of others, and its operators. */
+export type NodeWrite = WriteName | "takeCommand" | "endCommand" | "placeOperator" | "leavePlace" | "placeTree";
 
 export interface Write {
   readonly name: NodeWrite;
@@ -72,12 +72,18 @@ const changing = {
 } satisfies Partial<Record<WriteName, Change>>;
 
 /** Writes about rows that belong to trees. All others change shared rows. */
-export type TreeWrite = keyof typeof additions | keyof typeof changing | "addLog" | "addMailLog" | "addEvent";
+export type TreeWrite =
+  | keyof typeof additions
+  | keyof typeof changing
+  | "addLog"
+  | "addMailLog"
+  | "addEvent"
+  | "placeTree";
 const tableOf: Partial<Record<NodeWrite, BatchTable>> = additions;
 const changeOf: Partial<Record<NodeWrite, Change>> = changing;
 
 export function isTreeWrite(name: NodeWrite): name is TreeWrite {
-  return name in additions || name in changing || lines.has(name);
+  return name in additions || name in changing || lines.has(name) || name === "placeTree";
 }
 
 /** The line of the log that a write adds; undefined when it adds none. */
@@ -120,6 +126,7 @@ export function valuesOf(writes: readonly Write[], closed: Iterable<number>): un
     const [line, table] = [lineOf(write), tableOf[name]];
     if (line !== undefined) rows.log.push(line);
     else if (table !== undefined) rows[table].push(values);
+    else if (name === "placeTree") rows.placed.push(values);
     else if (changeOf[name] !== undefined) changeOf[name](changes, values);
     else shared.push([name, values.map(plain)]);
   }

@@ -61,6 +61,11 @@ const work: Readonly<Record<BatchTable, string>> = {
     `INSERT INTO keys (key, task, content) SELECT * FROM ${given("keys")} ON CONFLICT (key)
        DO UPDATE SET task = excluded.task, content = excluded.content, claimed_by = NULL, pruned_at = NULL;`,
   ),
+  placed: when(
+    "placed",
+    `UPDATE trees t SET needs = ARRAY(SELECT jsonb_array_elements_text(u.needs::jsonb)), owner = CASE WHEN u.here = 1 THEN t.owner END
+       FROM ${given("placed")} WHERE t.root = u.root;`,
+  ),
   closed: when("closed", `UPDATE trees SET open = false WHERE root = ANY(p_closed_root);`),
   log: when(
     "log",

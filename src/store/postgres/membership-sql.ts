@@ -10,7 +10,7 @@ CREATE TABLE nodes (
   incarnation bigint PRIMARY KEY DEFAULT nextval('incarnations'), name text NOT NULL, url text NOT NULL,
   labels text[] NOT NULL, version text NOT NULL, alive boolean NOT NULL DEFAULT true, joined_at timestamptz NOT NULL DEFAULT now(),
   last_batch bigint NOT NULL DEFAULT 0, seen_version bigint NOT NULL DEFAULT 0, lease_ms bigint NOT NULL,
-  certificate text, died_at timestamptz
+  certificate text, died_at timestamptz, machine text
 );
 CREATE UNIQUE INDEX nodes_alive ON nodes (name) WHERE alive;
 CREATE TABLE node_leases (incarnation bigint PRIMARY KEY, until timestamptz NOT NULL);
@@ -24,15 +24,18 @@ CREATE FUNCTION lease_of(p_ms bigint) RETURNS interval LANGUAGE sql IMMUTABLE AS
   SELECT make_interval(secs => p_ms / 1000.0)
 $$;
 
--- A node of the same name takes the place of the one before it, which can write nothing from now on.
-CREATE FUNCTION join_cluster(p_name text, p_url text, p_labels text[], p_version text, p_lease bigint)
+-- A node of the same name takes the place of the one before it, which can write nothing from now on. Its processes may run
+-- until its lease ends, unless it was in the same place: there, what it left was ended before this is called.
+CREATE FUNCTION join_cluster(p_name text, p_url text, p_labels text[], p_version text, p_lease bigint, p_machine text DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE v_incarnation bigint;
 BEGIN
   UPDATE nodes SET alive = false, died_at = clock_timestamp() WHERE name = p_name AND alive;
+  DELETE FROM node_leases l USING nodes n
+    WHERE n.incarnation = l.incarnation AND n.name = p_name AND NOT n.alive AND n.machine = p_machine;
   -- It reads the shared rows after it has joined, so it needs no change that was made before.
-  INSERT INTO nodes (name, url, labels, version, lease_ms, seen_version)
-    SELECT p_name, p_url, p_labels, p_version, p_lease, s.version FROM shared_version s
+  INSERT INTO nodes (name, url, labels, version, lease_ms, machine, seen_version)
+    SELECT p_name, p_url, p_labels, p_version, p_lease, p_machine, s.version FROM shared_version s
     RETURNING incarnation INTO v_incarnation;
   INSERT INTO node_leases VALUES (v_incarnation, now() + lease_of(p_lease));
   RETURN v_incarnation;
@@ -81,6 +84,7 @@ BEGIN
       SELECT t.root FROM trees t
       WHERE t.open AND t.needs <@ v_labels
         AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.incarnation = t.owner AND n.alive)
+        AND NOT EXISTS (SELECT 1 FROM node_leases l WHERE l.incarnation = t.owner AND l.until > clock_timestamp())
         AND (v_room > 0 OR NOT EXISTS (SELECT 1 FROM node_loads o
           WHERE o.incarnation <> p_incarnation AND t.needs <@ o.labels AND o.trees < o.share))
       ORDER BY t.root LIMIT LEAST(GREATEST(1, v_room), p_most) FOR UPDATE SKIP LOCKED)
@@ -100,13 +104,30 @@ CREATE FUNCTION spare_trees(p_incarnation bigint, p_most int) RETURNS TABLE (roo
       (SELECT sum(GREATEST(0, share - trees)) FROM node_loads WHERE incarnation <> p_incarnation))
 $$;
 
+-- A tree that no living node can run.
+CREATE FUNCTION take_parked(p_incarnation bigint, p_root bigint) RETURNS TABLE (root bigint) LANGUAGE sql AS $$
+  UPDATE trees t SET owner = p_incarnation, epoch = t.epoch + 1
+    WHERE t.root = p_root AND t.open
+      AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.alive AND (n.incarnation = t.owner OR t.needs <@ n.labels))
+      AND NOT EXISTS (SELECT 1 FROM node_leases l WHERE l.incarnation = t.owner AND l.until > clock_timestamp())
+      AND EXISTS (SELECT 1 FROM nodes n WHERE n.incarnation = p_incarnation AND n.alive)
+  RETURNING t.root
+$$;
+
+-- Every node looks whether it can take what is free now.
+CREATE FUNCTION tell_of_free() RETURNS void LANGUAGE sql AS $$
+  SELECT pg_notify('tutti_commands_' || current_schema(), 'free')
+$$;
+
 CREATE FUNCTION release_trees(p_incarnation bigint, p_roots bigint[]) RETURNS void LANGUAGE sql AS $$
-  UPDATE trees SET owner = NULL WHERE owner = p_incarnation AND open AND root = ANY(p_roots)
+  UPDATE trees SET owner = NULL WHERE owner = p_incarnation AND open AND root = ANY(p_roots);
+  SELECT tell_of_free();
 $$;
 
 CREATE FUNCTION leave_cluster(p_incarnation bigint) RETURNS void LANGUAGE sql AS $$
   UPDATE nodes SET alive = false, died_at = clock_timestamp() WHERE incarnation = p_incarnation AND alive;
   -- A node that was lost has a lease that ended; one that left has none.
   DELETE FROM node_leases WHERE incarnation = p_incarnation;
+  SELECT tell_of_free();
 $$;
 `;

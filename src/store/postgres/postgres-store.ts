@@ -32,6 +32,8 @@ export interface NodeIdentity {
   readonly labels: readonly string[];
   readonly version: string;
   readonly leaseMs: number;
+  /** Of the machine and the state folder: a node that comes back in the same place takes up its trees at once. */
+  readonly machine?: string | undefined;
   /** Shows that the node has the key of the cluster. */
   readonly keyCheck?: string | undefined;
 }
@@ -80,6 +82,8 @@ export interface NodeStore {
   placeOperator(sid: string, connection: string): void;
   /** The connection is closed. */
   leavePlace(sid: string, connection: string): void;
+  /** In the commit that makes the tree: what it needs, and whether it runs here or is left to a node that has all of it. */
+  placeTree(root: number, place: { readonly needs: readonly string[]; readonly here: boolean }): void;
   /** The tree was started by this node in its present life. */
   isMadeHere(root: number): boolean;
   /** Brings a tree here that is over, to be looked at. */
@@ -114,11 +118,11 @@ export async function joinDatabase(
   try {
     client = await connectTo(address);
     await prepareDatabase(client, address.schema, { known });
-    const { name, url, version, leaseMs, keyCheck } = identity;
+    const { name, url, version, leaseMs, machine = null, keyCheck } = identity;
     await requireKeyCheck(client, keyCheck);
     const labels = [...identity.labels.filter((label) => !isSchemaLabel(label)), ...schemaLabels(known)];
-    const sql = "SELECT join_cluster($1, $2, $3, $4, $5) AS incarnation";
-    const [joined] = await ask(client, sql, [name, url, labels, version, leaseMs]);
+    const sql = "SELECT join_cluster($1, $2, $3, $4, $5, $6) AS incarnation";
+    const [joined] = await ask(client, sql, [name, url, labels, version, leaseMs, machine]);
     const incarnation = Number(joined?.["incarnation"]);
     const numbers = await nextNumbers(client);
     const shared = await allShared(client);
@@ -250,6 +254,7 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     endCommand: (id, outcome) => writer.push("endCommand", [id, outcome]),
     placeOperator: (sid, connection) => writer.push("placeOperator", [sid, incarnation, connection]),
     leavePlace: (sid, connection) => writer.push("leavePlace", [sid, connection]),
+    placeTree: (root, { needs, here }) => writer.push("placeTree", [root, JSON.stringify(needs), Number(here)]),
     isMadeHere: (root) => ids.isMadeHere(root),
     async bringClosed(root) {
       if (ids.has(root)) return;
