@@ -16,6 +16,8 @@ import { nameProjects } from "../documents/project-names.ts";
 import { clusterEnvironment } from "../cluster/cluster-environment.ts";
 import { databaseFile, makeFolder, movedMarkOf, openForReading } from "../../store/sqlite/database.ts";
 
+/** What a schema may be called. It is part of what the database is told when a connection begins. */
+const SchemaName = z.string().regex(/^[a-z_][a-z0-9_]{0,40}$/);
 const Name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/);
 const Label = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:/=-]{0,100}$/);
 /** Shorter leases would be lost in a pause of the process; longer ones leave work alone for too long. */
@@ -23,7 +25,7 @@ const LeaseMs = z.int().min(1_000).max(300_000);
 
 const NodeFile = z.strictObject({
   database: z.string(),
-  schema: z.string().regex(/^[a-z_][a-z0-9_]{0,40}$/),
+  schema: SchemaName,
   name: Name,
   labels: z.array(Label).max(50),
   lease_ms: LeaseMs,
@@ -31,8 +33,13 @@ const NodeFile = z.strictObject({
 });
 type NodeFile = z.infer<typeof NodeFile>;
 
+interface DatabaseAddress {
+  readonly url: string;
+  readonly schema: string;
+}
+
 export interface NodeSettings {
-  readonly address: { readonly url: string; readonly schema: string };
+  readonly address: DatabaseAddress;
   /** Unique among the nodes: one that joins takes the place of another of the same name. */
   readonly name: string;
   readonly labels: readonly string[];
@@ -43,6 +50,20 @@ export interface NodeSettings {
 }
 
 const defaultLeaseMs = 15_000;
+const defaultSchema = "tutti";
+
+/** For a command that works on a database itself: the one that is given, in the environment or of the node of the folder. */
+export function databaseFor(folder: string, given: Pick<DatabaseOptions, "url" | "schema">): DatabaseAddress {
+  const node = readNodeSettings(folder)?.address;
+  const url = given.url ?? clusterEnvironment().databaseUrl ?? node?.url;
+  if (url === undefined) {
+    throw new TuttiError("usage", "say which database: --database postgres://…, or set TUTTI_DATABASE");
+  }
+  readDatabaseUrl(url);
+  const schema = SchemaName.safeParse(given.schema ?? node?.schema ?? defaultSchema);
+  if (!schema.success) throw new TuttiError("usage", hintFor("schema"));
+  return { url, schema: schema.data };
+}
 
 export const nodeFile = (folder: string): string => join(folder, "node.json");
 
@@ -71,7 +92,7 @@ export function keepNodeSettings(folder: string, given: DatabaseOptions): NodeSe
   readDatabaseUrl(database);
   const read = NodeFile.safeParse({
     database,
-    schema: given.schema ?? before?.schema ?? "tutti",
+    schema: given.schema ?? before?.schema ?? defaultSchema,
     name: given.node ?? before?.name ?? newName(),
     labels: given.labels ?? before?.labels ?? [],
     lease_ms: given.leaseMs ?? before?.lease_ms ?? defaultLeaseMs,
