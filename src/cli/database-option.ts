@@ -1,23 +1,30 @@
-// The database that a command is given: as an option, or in a variable, which no list of processes shows.
+// The options that name a database, for commands that work on it themselves.
 
 import { Option } from "commander";
 
-import { TuttiError } from "../protocol/error.ts";
+import type { GivenDatabase } from "../host/host.ts";
 
 /** `--database` may be given without a value. */
 export interface DatabaseFlags {
   readonly database?: string | true;
   readonly schema?: string;
+  readonly clusterKeyFile?: string;
 }
 
 export const databaseOption = (about: string): Option =>
   new Option("--database [url]", `${about} (postgres://…; default: $TUTTI_DATABASE, which no list of processes shows)`);
 export const schemaOption = (): Option =>
   new Option("--schema <name>", "the schema of the database that holds everything of this Tutti (default: tutti)");
+export const clusterKeyOption = (): Option =>
+  new Option(
+    "--cluster-key-file <file>",
+    "the key that all nodes have, which opens the secrets in the database (default: $TUTTI_CLUSTER_KEY, or the file in the folder)",
+  );
 
-/** Throws when neither the option nor the variable says which. */
-export function givenDatabase({ database, schema }: DatabaseFlags): { readonly url: string; readonly schema: string } {
-  const url = typeof database === "string" ? database : (process.env["TUTTI_DATABASE"] ?? "");
-  if (url === "") throw new TuttiError("usage", "say which database: --database postgres://…, or set TUTTI_DATABASE");
-  return { url, schema: schema ?? "tutti" };
+export function givenDatabase({ database, schema, clusterKeyFile: keyFile }: DatabaseFlags): GivenDatabase {
+  return {
+    ...(typeof database === "string" ? { url: database } : {}),
+    ...(schema === undefined ? {} : { schema }),
+    ...(keyFile === undefined ? {} : { keyFile }),
+  };
 }

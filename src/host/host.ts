@@ -15,10 +15,12 @@ interface Pruned {
   readonly bytes_after: number;
 }
 
-/** A database that nodes share. */
-export interface DatabaseAt {
-  readonly url: string;
-  readonly schema: string;
+/** A database that nodes share, as a command is given it. What is absent is looked for where a node finds it. */
+export interface GivenDatabase {
+  readonly url?: string;
+  readonly schema?: string;
+  /** A file that holds the key of the cluster. */
+  readonly keyFile?: string;
 }
 
 export interface MoveProgress {
@@ -35,6 +37,8 @@ export interface Moved {
   readonly rows: number;
   /** Trees that go on where they are now. */
   readonly unfinished: number;
+  /** What the person has to know, each a sentence. */
+  readonly notes: readonly string[];
 }
 
 /** How a daemon is a node of many. What is not given stays as it was at the last start. */
@@ -154,11 +158,11 @@ export interface Host {
   /** The records of the folder are in a database, where they can be pruned while daemons run. */
   sharesRecords(folder: string): boolean;
   /** Moves all records of the folder into the database. Nobody may work on either. */
-  importRecords(folder: string, database: DatabaseAt, onProgress: (progress: MoveProgress) => void): Promise<Moved>;
+  importRecords(folder: string, database: GivenDatabase, onProgress: (progress: MoveProgress) => void): Promise<Moved>;
   /** Moves all records of the database into the folder. Nobody may work on either. */
-  exportRecords(folder: string, database: DatabaseAt, onProgress: (progress: MoveProgress) => void): Promise<Moved>;
-  /** Checks the database that is given, or that the node of the folder works on. No finding when there is none. */
-  checkSharedDatabase(folder: string, database: DatabaseAt | undefined): Promise<readonly Finding[]>;
+  exportRecords(folder: string, database: GivenDatabase, onProgress: (progress: MoveProgress) => void): Promise<Moved>;
+  /** Checks the database that is given, or that the node of the folder works on. No finding when there is none and none is asked for. */
+  checkSharedDatabase(folder: string, database: GivenDatabase | undefined): Promise<readonly Finding[]>;
   storedKeys(folder: string): Promise<StoredKeys>;
   clusterKey(folder: string): Promise<StoredClusterKey>;
   /**

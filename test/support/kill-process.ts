@@ -19,16 +19,13 @@ export async function killChild(child: ChildProcess): Promise<void> {
 /** A copy of the files as they are now, without the writes that are still queued in this process. */
 export function leftByKill(t: Cleanup, { folder }: { readonly folder: string }): string {
   const copy = tempFolder(t);
-  if (isOnPostgres()) {
-    fenceStoreIn(folder, copy);
-    return copy;
-  }
+  if (isOnPostgres()) fenceStoreIn(folder, copy);
   const database = databaseFile(folder);
-  const files = [
+  const records = [
     [database, databaseFile(copy)],
     [`${database}-wal`, `${databaseFile(copy)}-wal`],
-    [join(folder, "signing.key"), join(copy, "signing.key")],
   ] as const;
+  const files = [...(isOnPostgres() ? [] : records), [join(folder, "signing.key"), join(copy, "signing.key")] as const];
   for (const [from, to] of files) if (existsSync(from)) copyFileSync(from, to);
   return copy;
 }

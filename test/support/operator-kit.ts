@@ -13,9 +13,6 @@ import type { TaskEvent } from "../../src/protocol/task/event.ts";
 import { operatorSubprotocol, ServerFrame } from "../../src/protocol/operator/frames.ts";
 import { gated } from "../../src/runner/operator/gate.ts";
 import { operatorRunner } from "../../src/runner/operator/runner.ts";
-import { operatorReads } from "../../src/store/sqlite/operator-reads.ts";
-import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { openView } from "../../src/store/sqlite/sqlite-view.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { StoreView } from "../../src/store/view.ts";
 import { type EventFeed, openEventFeed } from "../../src/daemon/state/event-feed.ts";
@@ -26,6 +23,7 @@ import { WorkerQuotas } from "../../src/daemon/operators/worker-quota.ts";
 import { type WorkerService, workerService } from "../../src/daemon/operators/worker-service.ts";
 import { reopenAfterKill } from "./kill-process.ts";
 import { settle, watchCommits } from "./settle.ts";
+import { fencedAfterKill, openStoreIn, readsOfStoreIn } from "./stores.ts";
 import type { Cleanup } from "./temp-folder.ts";
 import { until, within } from "./wait-until.ts";
 
@@ -63,7 +61,7 @@ export interface KitOptions {
 
 export async function openKit(t: Cleanup, folder: string, options: KitOptions = {}): Promise<Kit> {
   const clock = options.clock ?? fakeClock();
-  const store = openStore(folder);
+  const store = openStoreIn(folder);
   watchCommits(store);
   const { records } = store;
   const committed = (): Promise<void> => store.committed();
@@ -78,14 +76,13 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
     ...(options.refusesWork === undefined ? {} : { refusesWork: options.refusesWork }),
   });
   await engine.recover();
-  const view = openView(folder);
-  const feed = await openEventFeed(store, view);
+  const { view, news, reads } = readsOfStoreIn(folder, store);
+  const feed = await openEventFeed(news, view);
   const signingKey = await openSigningKey(join(folder, "signing.key"));
   const warnings: string[] = [];
   const log = { info: () => undefined, warn: (_: unknown, message: string) => void warnings.push(message) };
   const base = { store, records, committed, feed, engine, clock, leases, keys, signingKey, log };
   const { maxIdleMs = 24 * 60 * 60 * 1000, maxSilenceMs = 1e12 } = options;
-  const reads = operatorReads(store);
   const hub = new OperatorHub({ ...base, reads, maxIdleMs, maxSilenceMs, baseUrl: () => "http://127.0.0.1:7" });
   const server = new WebSocketServer({
     host: "127.0.0.1",
@@ -112,15 +109,18 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
     buffered: () => Array.from(server.clients, (socket) => socket.bufferedAmount).reduce((sum, each) => sum + each, 0),
     stop: () =>
       (stopped ??= (async () => {
-        await hub.close();
-        server.close();
-        await engine.stop();
-        feed.close();
-        view.close();
-        store.close();
+        try {
+          await hub.close();
+          await engine.stop();
+        } finally {
+          server.close();
+          feed.close();
+          view.close();
+          store.close();
+        }
       })()),
   };
-  t.after(() => kit.stop());
+  t.after(() => fencedAfterKill(kit.stop()));
   return kit;
 }
 

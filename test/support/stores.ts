@@ -5,11 +5,17 @@ import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_thread
 
 import { TuttiError } from "../../src/protocol/error.ts";
 import type { DatabaseAddress } from "../../src/store/postgres/database-connection.ts";
-import { type JoinedNode, openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { type JoinedNode, type NodeStore, openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import type { LoadedTrees } from "../../src/store/postgres/load-trees.ts";
+import { operatorReads as readsOnPostgres } from "../../src/store/postgres/operator-reads.ts";
+import { openPostgresView } from "../../src/store/postgres/postgres-view.ts";
+import type { OperatorReads } from "../../src/store/reads-for-operators.ts";
 import type { ServiceRecords } from "../../src/store/service-records.ts";
+import { operatorReads } from "../../src/store/sqlite/operator-reads.ts";
 import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { openView } from "../../src/store/sqlite/sqlite-view.ts";
 import type { Store } from "../../src/store/store.ts";
+import type { StoreView } from "../../src/store/view.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 export const isOnPostgres = (): boolean => process.env["TUTTI_STORE"] === "postgres";
@@ -22,6 +28,7 @@ let worker: Worker | undefined;
 let schemas = 0;
 /** By the folder of a test. What is in the folder itself is the cache of its newest store. */
 const databases = new Map<string, DatabaseAddress>();
+const nodes = new Map<string, NodeStore>();
 
 /** A server for all tests of this process. */
 export function sharedServer(): PostgresServer {
@@ -41,7 +48,34 @@ export function openStoreIn(folder: string): Store & { readonly records: Service
   const { node, trees } = inThread(address, "join") as { node: JoinedNode; trees: LoadedTrees };
   const made = openPostgresStore(address, node, folder);
   made.loaded(trees);
+  nodes.set(folder, made);
   return made.store;
+}
+
+/** What reads the store in `folder` as others do, and tells them of news. */
+export interface ReadsOfStore {
+  readonly view: StoreView;
+  readonly news: Pick<Store, "onCommit" | "failure">;
+  readonly reads: OperatorReads;
+}
+
+/** `store` is the newest that was opened in the folder. */
+export function readsOfStoreIn(folder: string, store: Store): ReadsOfStore {
+  const node = nodes.get(folder);
+  if (node === undefined) return { view: openView(folder), news: store, reads: operatorReads(store) };
+  return {
+    view: openPostgresView(databaseOf(folder), store.salt),
+    news: {
+      get failure() {
+        return store.failure;
+      },
+      onCommit(listener) {
+        const offs = [node.onStamp(listener), store.onCommit(() => store.failure !== undefined && listener())];
+        return () => offs.forEach((off) => off());
+      },
+    },
+    reads: readsOnPostgres(node, store.salt),
+  };
 }
 
 /** The database that the store in `folder` keeps its rows in. */

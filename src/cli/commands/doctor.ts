@@ -39,8 +39,7 @@ async function checkHere(host: Host, options: DoctorOptions): Promise<readonly F
   if (host.remote !== undefined) return [];
   const state = stateFolder(options.state);
   const project = await host.openProject(givenFolder(options.cwd), { state });
-  const isGiven = options.database !== undefined || (process.env["TUTTI_DATABASE"] ?? "") !== "";
-  const database = isGiven ? givenDatabase(options) : undefined;
+  const database = options.database === undefined ? undefined : givenDatabase(options);
   return [...(await project.doctor()), ...(await host.checkSharedDatabase(state, database))];
 }
 

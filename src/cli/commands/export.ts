@@ -6,6 +6,7 @@ import { allEvents } from "../all-events.ts";
 import { withReader } from "../connect.ts";
 import { type DatabaseFlags, givenDatabase } from "../database-option.ts";
 import { findTask } from "../find-id.ts";
+import { warn } from "../terminal/output.ts";
 import { showMovedRows } from "../terminal/moved-rows.ts";
 import { writeJson, writeLine } from "../terminal/screen.ts";
 import { counted } from "../terminal/units.ts";
@@ -31,6 +32,7 @@ async function exportDatabase(host: Host, folder: string, options: ExportOptions
     .exportRecords(resolve(folder), database, (progress) => shown.tell(progress))
     .finally(() => shown.end());
   if (options.json === true) return writeJson(moved);
+  for (const said of moved.notes) warn(said);
   if (moved.existed) return writeLine(`this database was moved into ${folder} before; nothing was done`);
   const unfinished = moved.unfinished === 0 ? "" : `, ${moved.unfinished} of them unfinished`;
   await writeLine(

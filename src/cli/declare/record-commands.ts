@@ -10,7 +10,7 @@ import type { PruneOptions } from "../commands/prune.ts";
 import type { ShowOptions } from "../commands/show.ts";
 import type { TasksOptions } from "../commands/tasks.ts";
 import type { TranscriptCommandOptions } from "../commands/transcript-command.ts";
-import { databaseOption, schemaOption } from "../database-option.ts";
+import { clusterKeyOption, databaseOption, schemaOption } from "../database-option.ts";
 import { jsonLinesOption, jsonOption, positiveInteger, stateOption, taskArgument } from "../options.ts";
 
 export function declareRecordCommands(program: Command, host: () => Promise<Host>): void {
@@ -85,6 +85,7 @@ export function declareRecordCommands(program: Command, host: () => Promise<Host
     .addOption(stateOption())
     .addOption(databaseOption("move everything in this database into the folder; no node may run on it"))
     .addOption(schemaOption())
+    .addOption(clusterKeyOption())
     .addOption(jsonLinesOption())
     .action(async (task: string, options: ExportOptions) => {
       const { exportCommand } = await import("../commands/export.ts");
@@ -96,6 +97,7 @@ export function declareRecordCommands(program: Command, host: () => Promise<Host
     .description("move everything in a state folder into a database that nodes share; all names stay as they are")
     .addOption(databaseOption("the database; no node may run on it"))
     .addOption(schemaOption())
+    .addOption(clusterKeyOption())
     .addOption(jsonOption())
     .action(async (folder: string, options: ImportOptions) => {
       const { importCommand } = await import("../commands/import-command.ts");

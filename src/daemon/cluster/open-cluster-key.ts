@@ -25,16 +25,11 @@ export interface OpenedKey extends FoundKey {
 
 /** Throws `unauthorized` when the nodes of the database have another key, or have one and this node has none. */
 export async function openClusterKey(place: KeyPlace, address: DatabaseAddress): Promise<OpenedKey> {
-  const known = findClusterKey(place);
   let client: pg.Client | undefined;
   try {
     client = await connectTo(address);
     await prepareDatabase(client, address.schema);
-    if (known === undefined) return await makeKey(client, place.folder);
-    await requireKeyCheck(client, known.key.check);
-    // A named file may be gone at the next start, and commands on this machine need the key too.
-    if (place.file !== undefined) keepClusterKey(place.folder, known.text);
-    return { ...known, made: false };
+    return await clusterKeyOn(client, place);
   } catch (thrown) {
     throw storageError(thrown);
   } finally {
@@ -42,7 +37,17 @@ export async function openClusterKey(place: KeyPlace, address: DatabaseAddress):
   }
 }
 
-async function makeKey(client: pg.Client, folder: string): Promise<OpenedKey> {
+/** The same on a connection of the caller, whose tables are there. Within a transaction, the database has its key with the commit. */
+export async function clusterKeyOn(client: Pick<pg.ClientBase, "query">, place: KeyPlace): Promise<OpenedKey> {
+  const known = findClusterKey(place);
+  if (known === undefined) return makeKey(client, place.folder);
+  await requireKeyCheck(client, known.key.check);
+  // A named file may be gone at the next start, and commands on this machine need the key too.
+  if (place.file !== undefined) keepClusterKey(place.folder, known.text);
+  return { ...known, made: false };
+}
+
+async function makeKey(client: Pick<pg.ClientBase, "query">, folder: string): Promise<OpenedKey> {
   if ((await keyCheckOf(client)) !== undefined) await requireKeyCheck(client, undefined);
   const text = newClusterKey();
   keepClusterKey(folder, text);

@@ -43,13 +43,28 @@ export function nodeDocuments(
 }
 
 /** Of a command: a copy as of now. Nothing stays connected. */
-export async function commandDocuments(address: DatabaseAddress, options: ClusterDocumentsOptions): Promise<Documents> {
-  let rows = await connected(address, allDocuments);
+export function commandDocuments(address: DatabaseAddress, options: ClusterDocumentsOptions): Promise<Documents> {
+  return documentsOver((work) => connected(address, work), options);
+}
+
+/** Over a connection that the caller has, within its transaction. */
+export function documentsOn(
+  client: Pick<pg.ClientBase, "query">,
+  options: ClusterDocumentsOptions,
+): Promise<Documents> {
+  return documentsOver((work) => work((sql, values) => ask(client, sql, values)), options);
+}
+
+async function documentsOver(
+  asking: <T>(work: (query: Query) => Promise<T>) => Promise<T>,
+  options: ClusterDocumentsOptions,
+): Promise<Documents> {
+  let rows = await asking(allDocuments);
   return documentsIn(
     {
       find: (name) => rows.find((row) => row.name === name),
       put: (changed) =>
-        connected(address, async (query) => {
+        asking(async (query) => {
           const made = await changeDocument(query, changed);
           rows = await allDocuments(query);
           return made !== undefined;
@@ -58,6 +73,9 @@ export async function commandDocuments(address: DatabaseAddress, options: Cluste
     options,
   );
 }
+
+/** Under which agreements about the person's own config on this machine are kept. */
+export const ownConfigHere = (): string => `the own config at ${hostname()}`;
 
 /** The person at this machine. */
 export function personHere(): string {
@@ -78,7 +96,7 @@ function documentsIn(table: DocumentTable, { projects = new Map(), by, key }: Cl
       throw new TuttiError("busy", `${name} is changed by others all the time; try again`);
     },
     // The person's own config lies on this machine and says nothing about that of another one.
-    projectOf: (folder) => (folder === "" ? `the own config at ${hostname()}` : (projects.get(folder) ?? folder)),
+    projectOf: (folder) => (folder === "" ? ownConfigHere() : (projects.get(folder) ?? folder)),
     key,
     by,
   };

@@ -2,7 +2,7 @@
 
 import { existsSync, renameSync } from "node:fs";
 
-import type { DatabaseAt, Moved, MoveProgress } from "../../host/host.ts";
+import type { GivenDatabase, Moved, MoveProgress } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { cleanUp } from "../../runner/shared/process/clean-up.ts";
 import { refuseSharedFolder } from "../../files/private-folder.ts";
@@ -11,19 +11,31 @@ import { importFolder } from "../../store/move/import-folder.ts";
 import { databaseFile, makeFolder, movedMarkOf, openDatabase } from "../../store/sqlite/database.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { storeOver } from "../../store/sqlite/sqlite-store.ts";
+import { exportDocuments, importDocuments } from "../documents/move-documents.ts";
 import { removeInsight } from "../insight/insight-database.ts";
-import { nodeFile } from "../state/node-settings.ts";
+import { databaseFor, nodeFile } from "../state/node-settings.ts";
 
 type OnProgress = (progress: MoveProgress) => void;
 
-export async function importRecords(folder: string, address: DatabaseAt, onProgress: OnProgress): Promise<Moved> {
+export async function importRecords(folder: string, given: GivenDatabase, onProgress: OnProgress): Promise<Moved> {
   if (!existsSync(databaseFile(folder))) {
     throw new TuttiError("not_found", `there are no records in ${folder}; name a state folder, such as ~/.tutti`);
   }
+  const address = databaseFor(folder, given);
+  const place = { folder, file: given.keyFile };
   const lock = takeLock(folder);
+  let notes: readonly string[] = [];
   try {
     await endLeftovers(folder);
-    return await importFolder({ folder, address, onProgress });
+    const moved = await importFolder({
+      folder,
+      address,
+      onProgress,
+      async within(client) {
+        notes = await importDocuments(client, place);
+      },
+    });
+    return { ...moved, notes };
   } finally {
     lock.release();
   }
@@ -43,17 +55,27 @@ async function endLeftovers(folder: string): Promise<void> {
   }
 }
 
-export async function exportRecords(folder: string, address: DatabaseAt, onProgress: OnProgress): Promise<Moved> {
+export async function exportRecords(folder: string, given: GivenDatabase, onProgress: OnProgress): Promise<Moved> {
+  const address = databaseFor(folder, given);
+  const place = { folder, file: given.keyFile };
   refuseSharedFolder(folder);
   makeFolder(folder);
   const lock = takeLock(folder);
+  let notes: readonly string[] = [];
   try {
-    const moved = await exportDatabase({ folder, address, onProgress });
+    const moved = await exportDatabase({
+      folder,
+      address,
+      onProgress,
+      async within(client, made) {
+        notes = await exportDocuments(client, place, made);
+      },
+    });
     // It was made of other events.
     removeInsight(folder);
     // A folder that was a node's keeps its own records from now on.
     if (existsSync(nodeFile(folder))) renameSync(nodeFile(folder), `${nodeFile(folder)}.moved`);
-    return moved;
+    return { ...moved, notes };
   } finally {
     lock.release();
   }

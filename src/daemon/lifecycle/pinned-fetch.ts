@@ -5,9 +5,7 @@ import { type AgentOptions, request } from "node:https";
 import type { IncomingMessage } from "node:http";
 
 /** For a connection that is made only to whoever has the key of this certificate. */
-function pinnedTrust(
-  certificate: string,
-): Pick<AgentOptions, "ca" | "allowPartialTrustChain" | "checkServerIdentity"> {
+function pinnedTrust(certificate: string): Pick<AgentOptions, "ca" | "allowPartialTrustChain" | "checkServerIdentity"> {
   const pinned = new X509Certificate(certificate).fingerprint256;
   return {
     ca: certificate,

@@ -29,11 +29,13 @@ export async function openSigningKey(path: string): Promise<SigningKey> {
   throw new TuttiError("io", `the signing key ${path} was removed as soon as it was written; find out what removes it`);
 }
 
+export const signingKeyFile = (folder: string): string => join(folder, "signing.key");
+
 /** Of a state folder, with its text, which is redacted everywhere. */
 export async function openSigningKeyIn(
   folder: string,
 ): Promise<{ readonly signingKey: SigningKey; readonly text: string }> {
-  const file = join(folder, "signing.key");
+  const file = signingKeyFile(folder);
   return { signingKey: await openSigningKey(file), text: readFileSync(file, "utf8").trim() };
 }
 
@@ -44,12 +46,23 @@ export async function openSharedSigningKey(
   documents: Documents,
   clusterKey: ClusterKey,
 ): Promise<{ readonly signingKey: SigningKey; readonly text: string }> {
-  const made = clusterKey.seal(document, Buffer.from(generateKey()).toString("hex"));
+  const text = await shareSigningKey(documents, clusterKey, Buffer.from(generateKey()).toString("hex"));
+  return { signingKey: await signingKey(Uint8Array.from(Buffer.from(text, "hex"))), text };
+}
+
+/** Both are hex digits: what is to be shared if nothing is yet, and what is shared then. */
+export async function shareSigningKey(documents: Documents, clusterKey: ClusterKey, text: string): Promise<string> {
+  const made = clusterKey.seal(document, text);
   const sealed = await documents.change(document, (before) =>
     before === undefined ? { after: made, result: made } : { result: before },
   );
-  const text = clusterKey.unseal(document, sealed);
-  return { signingKey: await signingKey(Uint8Array.from(Buffer.from(text, "hex"))), text };
+  return clusterKey.unseal(document, sealed);
+}
+
+/** In hex digits; undefined when no node has started yet. */
+export function readSharedSigningKey(documents: Documents, clusterKey: () => ClusterKey): string | undefined {
+  const sealed = documents.read(document);
+  return sealed === undefined ? undefined : clusterKey().unseal(document, sealed);
 }
 
 async function signingKey(raw: Uint8Array<ArrayBuffer>): Promise<SigningKey> {

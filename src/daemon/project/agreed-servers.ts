@@ -27,8 +27,8 @@ const Agreement = z.object({
 });
 export type Agreement = z.infer<typeof Agreement>;
 
-const File = z.object({ projects: z.record(z.string(), z.record(z.string(), Agreement)) });
-type Projects = z.infer<typeof File>["projects"];
+export const ServersFile = z.object({ projects: z.record(z.string(), z.record(z.string(), Agreement)) });
+type Projects = z.infer<typeof ServersFile>["projects"];
 
 interface ListedServer extends Agreement {
   /** Empty for the servers of the person's own config. */
@@ -58,7 +58,7 @@ const document = "mcp-servers.json";
 export function openAgreedServers(state: string): AgreedServers {
   const parse = (text: string | undefined): Projects => {
     if (text === undefined) return {};
-    const parsed = File.safeParse(parseJson(text));
+    const parsed = ServersFile.safeParse(parseJson(text));
     if (parsed.success) return parsed.data.projects;
     const place = documentsOf(state).placeOf(document);
     throw new TuttiError("corrupt", `${place} cannot be read; remove it and trust your servers again`);

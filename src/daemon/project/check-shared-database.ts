@@ -1,11 +1,12 @@
 // The doctor's checks of a database that nodes share: whether Tutti can work with it, keeps what it acknowledges, and what to do.
 
-import type { DatabaseAt } from "../../host/host.ts";
+import type { GivenDatabase } from "../../host/host.ts";
 import type { Finding } from "../../host/project.ts";
 import { toTuttiError } from "../../protocol/error.ts";
 import { type DatabaseFacts, inspectDatabase } from "../../store/postgres/inspect-database.ts";
 import { knownSchema } from "../../store/postgres/schema.ts";
-import { readNodeSettings } from "../state/node-settings.ts";
+import { clusterEnvironment } from "../cluster/cluster-environment.ts";
+import { databaseFor, readNodeSettings } from "../state/node-settings.ts";
 
 const what = "shared database";
 
@@ -19,12 +20,15 @@ const skewMs = 1_000;
 const shortLeaseMs = 5_000;
 
 /** `given`: instead of the one that the node of this folder works on. No finding when there is none. */
-export async function checkSharedDatabase(state: string, given: DatabaseAt | undefined): Promise<Finding[]> {
+export async function checkSharedDatabase(state: string, given: GivenDatabase | undefined): Promise<Finding[]> {
+  const asked = given ?? (clusterEnvironment().databaseUrl === undefined ? undefined : {});
+  const address = asked === undefined ? undefined : databaseFor(state, asked);
   try {
-    const node = given === undefined ? readNodeSettings(state) : undefined;
-    const address = given ?? node?.address;
-    if (address === undefined) return [];
-    return databaseFindings(await inspectDatabase(address), node?.leaseMs);
+    const node = readNodeSettings(state);
+    const found = address ?? node?.address;
+    if (found === undefined) return [];
+    const isOfNode = found.url === node?.address.url && found.schema === node.address.schema;
+    return databaseFindings(await inspectDatabase(found), isOfNode ? node.leaseMs : undefined);
   } catch (thrown) {
     const { code, message } = toTuttiError(thrown);
     const todo = "see that it runs, that this machine may reach it, and that user and password are right";

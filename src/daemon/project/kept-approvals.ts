@@ -12,7 +12,7 @@ import { parseJson } from "../../protocol/json/parse-json.ts";
 import type { Changed } from "../documents/documents.ts";
 import { documentsOf } from "../documents/documents-of.ts";
 
-const ApprovalsFile = z.strictObject({ approvals: z.array(StandingApproval) });
+export const ApprovalsFile = z.strictObject({ approvals: z.array(StandingApproval) });
 
 export interface KeptApprovals {
   list(): readonly StandingApproval[];

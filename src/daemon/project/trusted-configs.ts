@@ -17,8 +17,8 @@ const ProjectTrust = z.strictObject({
   revoked: z.array(z.string()),
 });
 type ProjectTrust = z.infer<typeof ProjectTrust>;
-const TrustFile = z.strictObject({ projects: z.record(z.string(), ProjectTrust) });
-type TrustFile = z.infer<typeof TrustFile>;
+export const TrustFile = z.strictObject({ projects: z.record(z.string(), ProjectTrust) });
+export type TrustFile = z.infer<typeof TrustFile>;
 
 export type ConfigContent = Pick<ConfigFiles, "folder" | "hash">;
 

@@ -14,7 +14,7 @@ import { repositoryTop } from "../../workspace/index.ts";
 
 /** `by` says who agreed, where several people share the document. */
 const Agreed = z.strictObject({ path: z.string(), hash: z.string(), at: z.number(), by: z.string().optional() });
-const SettingsFileSchema = z.strictObject({ projects: z.record(z.string(), z.array(Agreed)) });
+export const SettingsFileSchema = z.strictObject({ projects: z.record(z.string(), z.array(Agreed)) });
 type Projects = z.infer<typeof SettingsFileSchema>["projects"];
 
 export interface KeptSettings extends TrustedSettings {

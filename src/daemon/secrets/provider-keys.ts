@@ -60,7 +60,8 @@ export function openProviderKeys(state: string, onKey?: (secret: Secret) => void
   };
 }
 
-function keyFiles(state: string): ProviderKeys {
+/** Those in the files of a state folder, whether or not it is that of a node. */
+export function keyFiles(state: string): ProviderKeys {
   const folder = join(state, "provider-keys");
   const fileOf = (provider: string): string => join(folder, `${provider}${ending}`);
   return {
@@ -68,7 +69,7 @@ function keyFiles(state: string): ProviderKeys {
     list() {
       try {
         const names = readdirSync(folder).filter((name) => name.endsWith(ending));
-        return names.map((name) => name.slice(0, -ending.length));
+        return names.map((name) => name.slice(0, -ending.length)).filter((name) => providerName.test(name));
       } catch (thrown) {
         const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
         if (code === "ENOENT" || code === "ENOTDIR") return [];

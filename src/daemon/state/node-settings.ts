@@ -17,6 +17,8 @@ import { nameProjects } from "../documents/project-names.ts";
 import { clusterEnvironment } from "../cluster/cluster-environment.ts";
 import { databaseFile, makeFolder, movedMarkOf, openForReading } from "../../store/sqlite/database.ts";
 
+/** What a schema may be called. It is part of what the database is told when a connection begins. */
+const SchemaName = z.string().regex(/^[a-z_][a-z0-9_]{0,40}$/);
 const Name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/);
 /** Those say what a node has by itself. */
 const Label = NodeLabel.refine((label) => !isOwnLabel(label));
@@ -25,7 +27,7 @@ const LeaseMs = z.int().min(1_000).max(300_000);
 
 const NodeFile = z.strictObject({
   database: z.string(),
-  schema: z.string().regex(/^[a-z_][a-z0-9_]{0,40}$/),
+  schema: SchemaName,
   name: Name,
   labels: z.array(Label).max(50),
   lease_ms: LeaseMs,
@@ -33,8 +35,13 @@ const NodeFile = z.strictObject({
 });
 type NodeFile = z.infer<typeof NodeFile>;
 
+interface DatabaseAddress {
+  readonly url: string;
+  readonly schema: string;
+}
+
 export interface NodeSettings {
-  readonly address: { readonly url: string; readonly schema: string };
+  readonly address: DatabaseAddress;
   /** Unique among the nodes: one that joins takes the place of another of the same name. */
   readonly name: string;
   readonly labels: readonly string[];
@@ -45,6 +52,20 @@ export interface NodeSettings {
 }
 
 const defaultLeaseMs = 15_000;
+const defaultSchema = "tutti";
+
+/** For a command that works on a database itself: the one that is given, in the environment or of the node of the folder. */
+export function databaseFor(folder: string, given: Pick<DatabaseOptions, "url" | "schema">): DatabaseAddress {
+  const node = readNodeSettings(folder)?.address;
+  const url = given.url ?? clusterEnvironment().databaseUrl ?? node?.url;
+  if (url === undefined) {
+    throw new TuttiError("usage", "say which database: --database postgres://…, or set TUTTI_DATABASE");
+  }
+  readDatabaseUrl(url);
+  const schema = SchemaName.safeParse(given.schema ?? node?.schema ?? defaultSchema);
+  if (!schema.success) throw new TuttiError("usage", hintFor("schema"));
+  return { url, schema: schema.data };
+}
 
 export const nodeFile = (folder: string): string => join(folder, "node.json");
 
@@ -73,7 +94,7 @@ export function keepNodeSettings(folder: string, given: DatabaseOptions): NodeSe
   readDatabaseUrl(database);
   const read = NodeFile.safeParse({
     database,
-    schema: given.schema ?? before?.schema ?? "tutti",
+    schema: given.schema ?? before?.schema ?? defaultSchema,
     name: given.node ?? before?.name ?? newName(),
     labels: given.labels ?? before?.labels ?? [],
     lease_ms: given.leaseMs ?? before?.lease_ms ?? defaultLeaseMs,

@@ -1,6 +1,6 @@
 // Brings all records of a database that nodes shared into a state folder, which an embedded Tutti goes on with.
 
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 
@@ -117,6 +117,7 @@ async function exportFrom(client: pg.Client, options: MoveOptions): Promise<Expo
       opened.close();
     }
     sync(databaseFile(partial));
+    await options.within?.(client, partial);
     const mark = { to: ownSalt(opened.salt), at: Date.now(), done: true };
     await ask(client, "INSERT INTO meta VALUES ($1, $2)", [movedKey, JSON.stringify(mark)]);
     await client.query("COMMIT");
@@ -129,12 +130,23 @@ async function exportFrom(client: pg.Client, options: MoveOptions): Promise<Expo
   }
 }
 
+/** The records come last: as long as they are not there, this can be done again. */
 function putInPlace(folder: string): void {
   const file = databaseFile(folder);
+  const partial = partialFolder(folder);
+  const others = readdirSync(partial).filter((name) => !join(partial, name).startsWith(databaseFile(partial)));
+  for (const name of others) {
+    const place = join(folder, name);
+    if (existsSync(place)) {
+      rmSync(`${place}.moved`, { recursive: true, force: true });
+      renameSync(place, `${place}.moved`);
+    }
+    renameSync(join(partial, name), place);
+  }
   if (existsSync(file)) renameSync(file, `${file}.moved`);
   for (const end of ["-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
-  renameSync(databaseFile(partialFolder(folder)), file);
-  rmSync(partialFolder(folder), { recursive: true, force: true });
+  renameSync(databaseFile(partial), file);
+  rmSync(partial, { recursive: true, force: true });
   sync(folder);
 }
 

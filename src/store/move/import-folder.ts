@@ -36,6 +36,8 @@ export interface MoveOptions {
   readonly address: DatabaseAddress;
   readonly onProgress?: (progress: MoveProgress) => void;
   readonly signal?: AbortSignal;
+  /** What else belongs to the move, in its transaction. `made` is a folder whose files are put in place with the records. */
+  readonly within?: (client: Pick<pg.ClientBase, "query">, made: string) => Promise<void>;
 }
 
 export interface ImportReport {
@@ -84,6 +86,7 @@ async function importInto(client: pg.Client, importing: Importing): Promise<Impo
     if (mark !== undefined && (mark.done || mark.to !== ownSalt(there))) throw movedFolderError(folder, mark);
     refuseMet(salt, there);
     const rows = await copyAll(client, importing);
+    await importing.within?.(client, folder);
     // From here on nobody may go on with the folder, unless it is certain that the database did not keep this.
     setMark(database, { to: ownSalt(there), at: Date.now(), done: false });
     await commit(client, database);
@@ -242,7 +245,8 @@ function lastSequence(database: DatabaseSync): number {
 
 /** Of no node; its events have their places already. */
 async function addBatch(client: pg.Client, base: number, span: number): Promise<number> {
-  const sql = "INSERT INTO batches (incarnation, events, base) VALUES (0, $1, $2) RETURNING id";
+  const sql =
+    "INSERT INTO batches VALUES (nextval(pg_get_serial_sequence('due_batches', 'id')), 0, $1, $2) RETURNING id";
   const [row] = await ask(client, sql, [span, base]);
   return Number(row?.["id"]);
 }

@@ -28,7 +28,7 @@ SELECT n.incarnation, n.name, n.url, n.version, to_json(n.labels)::text AS label
   (SELECT count(*) FROM trees t WHERE t.open AND t.owner = n.incarnation) AS trees,
   GREATEST(0, (extract(epoch FROM l.until - clock_timestamp()) * 1000)::bigint) AS lease_left,
   GREATEST(0, (SELECT version FROM shared_version) - n.seen_version) AS behind,
-  (SELECT COALESCE(sum(b.events), 0) FROM batches b WHERE b.base IS NULL AND b.incarnation = n.incarnation) AS unplaced
+  (SELECT COALESCE(sum(b.events), 0) FROM due_batches b WHERE b.incarnation = n.incarnation) AS unplaced
 FROM (SELECT DISTINCT ON (name) * FROM nodes ORDER BY name, incarnation DESC) AS n JOIN node_leases l USING (incarnation)
 WHERE n.alive OR l.until > clock_timestamp() - interval '${lostFor}' ORDER BY n.name LIMIT 1000`;
 
