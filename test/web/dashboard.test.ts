@@ -15,6 +15,7 @@ import { type FakeGh, fakeGh, honestGh } from "../support/fake-gh.ts";
 import { testRepository, type TestRepository } from "../support/git-kit.ts";
 import { delegate } from "../support/manager-kit.ts";
 import type { Cleanup } from "../support/temp-folder.ts";
+import { nodesCases } from "./nodes-cases.ts";
 import { taskPageCases } from "./task-page-cases.ts";
 import { type UpProcess, type UpScene, upScene } from "../support/up-process.ts";
 
@@ -70,9 +71,17 @@ async function newPage(inContext: BrowserContext): Promise<Page> {
   return made;
 }
 
-async function freshCode(): Promise<string> {
-  const { call } = service({ url, bearer: () => key });
+async function freshCode(at = { url, key }): Promise<string> {
+  const { call } = service({ url: at.url, bearer: () => at.key });
   return (await call("makeSignInCode", {})).code;
+}
+
+/** A page with a browser state of its own, signed in at whichever daemon the address is of. */
+async function visitor(address: string, withKey: string): Promise<Page> {
+  const { origin, pathname } = new URL(address);
+  const made = await newPage(await browser.newContext({ viewport: { width: 1280, height: 900 } }));
+  await made.goto(`${origin}${pathname}#code=${await freshCode({ url: origin, key: withKey })}`);
+  return made;
 }
 
 const script = {
@@ -316,6 +325,8 @@ test("what a session writes is text: no script runs, nothing is loaded, and what
     [],
   );
 });
+
+nodesCases(() => ({ page, url, visitor }));
 
 test("a key that is typed in signs in, and when it is revoked, the page signs out at once", async () => {
   const made = await tutti.addKey({ name: "phone", role: "viewer" });

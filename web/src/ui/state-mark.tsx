@@ -87,6 +87,9 @@ const looks: Readonly<Record<string, Look>> = {
   conversing: { drawing: "waiting", tone: "busy", word: "Open" },
   idle: { drawing: "waiting", tone: "", word: "Idle" },
   ended: { drawing: "ended", tone: "", word: "Ended" },
+  // Nodes
+  alive: { drawing: "done", tone: "good", word: "Alive" },
+  lost: { drawing: "failed", tone: "bad", word: "Lost" },
   ok: { drawing: "done", tone: "good", word: "Ok" },
   unknown: { drawing: "needs", tone: "warn", word: "Unknown" },
 };
