@@ -54,6 +54,7 @@ const looks: Readonly<Record<string, Look>> = {
   completed: { drawing: "done", tone: "good", word: "Completed" },
   failed: { drawing: "failed", tone: "bad", word: "Failed" },
   canceled: { drawing: "ended", tone: "", word: "Canceled" },
+  parked: { drawing: "waiting", tone: "warn", word: "Cannot go on" },
   // Goals
   in_progress: { drawing: "busy", tone: "busy", word: "In progress" },
   blocked: { drawing: "needs", tone: "warn", word: "Needs you" },

@@ -116,7 +116,7 @@ export function ParkedTasks(): ReactNode {
     <Card title="Cannot go on here" end={<span className="count needs">{parked.length}</span>} flush>
       {parked.map(({ task, runner, reason }) => (
         <Link key={task} to="/tasks/$task" params={{ task }} className="item">
-          <StateMark state="blocked" bare />
+          <StateMark state="parked" bare />
           <span className="col tightest grow">
             <code>{task}</code>
             <span className="small soft wrap">
