@@ -4,7 +4,6 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import axe from "axe-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 
 import { httpClient, service, type Tutti } from "../../src/client/index.ts";
@@ -15,6 +14,8 @@ import { type FakeGh, fakeGh, honestGh } from "../support/fake-gh.ts";
 import { testRepository, type TestRepository } from "../support/git-kit.ts";
 import { delegate } from "../support/manager-kit.ts";
 import type { Cleanup } from "../support/temp-folder.ts";
+import { accessibilityCases } from "./accessibility-cases.ts";
+import { nodesCases } from "./nodes-cases.ts";
 import { taskPageCases } from "./task-page-cases.ts";
 import { type UpProcess, type UpScene, upScene } from "../support/up-process.ts";
 
@@ -70,9 +71,22 @@ async function newPage(inContext: BrowserContext): Promise<Page> {
   return made;
 }
 
-async function freshCode(): Promise<string> {
-  const { call } = service({ url, bearer: () => key });
+async function freshCode(at = { url, key }): Promise<string> {
+  const { call } = service({ url: at.url, bearer: () => at.key });
   return (await call("makeSignInCode", {})).code;
+}
+
+/** A page with a browser state of its own. */
+async function stranger(width = 1280): Promise<Page> {
+  return newPage(await browser.newContext({ viewport: { width, height: 840 }, reducedMotion: "reduce" }));
+}
+
+/** A page with a browser state of its own, signed in at whichever daemon the address is of. */
+async function visitor(address: string, withKey: string): Promise<Page> {
+  const { origin, pathname } = new URL(address);
+  const made = await stranger();
+  await made.goto(`${origin}${pathname}#code=${await freshCode({ url: origin, key: withKey })}`);
+  return made;
 }
 
 const script = {
@@ -317,6 +331,8 @@ test("what a session writes is text: no script runs, nothing is loaded, and what
   );
 });
 
+nodesCases(() => ({ page, url, visitor }));
+
 test("a key that is typed in signs in, and when it is revoked, the page signs out at once", async () => {
   const made = await tutti.addKey({ name: "phone", role: "viewer" });
   const guest = await newPage(await browser.newContext());
@@ -383,72 +399,7 @@ test("the policy in force names its file, decides in the playground, and is reac
   await own.context().close();
 });
 
-/** All rules in one theme. In the other one, and on the phone, those that depend on colours and places. */
-const axeOptions = {
-  light: { resultTypes: ["violations"], preload: false },
-  dark: {
-    resultTypes: ["violations"],
-    preload: false,
-    runOnly: ["color-contrast", "scrollable-region-focusable", "link-in-text-block", "target-size"],
-  },
-};
-
-interface AxeResult {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly impact: string;
-    readonly help: string;
-    readonly nodes: readonly { readonly html: string }[];
-  }[];
-}
-
-test("every page, in both themes and on a phone, fits its width and has no serious fault of accessibility", async () => {
-  const [goal] = (await tutti.goals()).goals.toReversed();
-  const task = (await tutti.tree(goal?.task ?? ""))[1]?.id ?? "";
-  const conversation = await tutti.startConversation({ script: { rules: [{ raw: "Two goals ended." }] } });
-  await tutti.converse(conversation, "What is running?", person);
-  const paths = [
-    "/",
-    `/goals/${goal?.goal ?? ""}`,
-    `/goals/${goal?.goal ?? ""}?view=report`,
-    ...["transcript", "changes", "steps", "routing", "family", "events"].map((view) => `/tasks/${task}?view=${view}`),
-    "/board",
-    "/fleet",
-    "/search?q=total",
-    "/threads",
-    `/threads/${conversation}`,
-    "/policy",
-    "/settings",
-    "/shortcuts",
-    "/asks/ask_none",
-    "/nowhere",
-  ];
-  const faults: string[] = [];
-  for (const [scheme, width] of [
-    ["light", 1280],
-    ["dark", 390],
-  ] as const) {
-    const own = await browser.newContext({ colorScheme: scheme, viewport: { width, height: 840 } });
-    const tab = await newPage(own);
-    await tab.goto(`${url}/#code=${await freshCode()}`);
-    await tab.getByRole("navigation", { name: "Pages" }).waitFor();
-    for (const path of paths) {
-      await tab.goto(`${url}${path}`);
-      await tab.locator(".page").waitFor();
-      await tab.locator("[aria-busy]").first().waitFor({ state: "detached" });
-      const overflow = Number(await tab.evaluate("document.documentElement.scrollWidth - innerWidth"));
-      if (overflow > 0) faults.push(`${path} at ${width}: ${overflow} pixels too wide`);
-      await tab.evaluate(axe.source);
-      const result: AxeResult = await tab.evaluate(`axe.run(document, ${JSON.stringify(axeOptions[scheme])})`);
-      for (const { id, impact, help, nodes } of result.violations) {
-        if (impact !== "serious" && impact !== "critical") continue;
-        faults.push(`${path} ${scheme}: ${id} (${help}) ${nodes[0]?.html.slice(0, 200) ?? ""}`);
-      }
-    }
-    await own.close();
-  }
-  assert.deepEqual(faults, []);
-});
+accessibilityCases(() => ({ url, tutti, repository, stranger, freshCode }));
 
 test("the browser refused nothing of the page, and no page had an error", () => {
   assert.deepEqual(complaints, []);

@@ -54,6 +54,7 @@ const looks: Readonly<Record<string, Look>> = {
   completed: { drawing: "done", tone: "good", word: "Completed" },
   failed: { drawing: "failed", tone: "bad", word: "Failed" },
   canceled: { drawing: "ended", tone: "", word: "Canceled" },
+  parked: { drawing: "waiting", tone: "warn", word: "Cannot go on" },
   // Goals
   in_progress: { drawing: "busy", tone: "busy", word: "In progress" },
   blocked: { drawing: "needs", tone: "warn", word: "Needs you" },
@@ -87,6 +88,9 @@ const looks: Readonly<Record<string, Look>> = {
   conversing: { drawing: "waiting", tone: "busy", word: "Open" },
   idle: { drawing: "waiting", tone: "", word: "Idle" },
   ended: { drawing: "ended", tone: "", word: "Ended" },
+  // Nodes
+  alive: { drawing: "done", tone: "good", word: "Alive" },
+  lost: { drawing: "failed", tone: "bad", word: "Lost" },
   ok: { drawing: "done", tone: "good", word: "Ok" },
   unknown: { drawing: "needs", tone: "warn", word: "Unknown" },
 };

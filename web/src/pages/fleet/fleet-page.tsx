@@ -1,4 +1,4 @@
-// The fleet: who works, what waits, what it costs over time, what is slow or stuck, and what fails.
+// The fleet: which nodes there are, who works, what waits, what it costs over time, what is slow or stuck, and what fails.
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -13,6 +13,7 @@ import { Card, Empty, TimeAgo } from "../../ui/controls.tsx";
 import { Words } from "../../ui/outside-text.tsx";
 import { StateMark } from "../../ui/state-mark.tsx";
 import { Pending } from "../problem-pages.tsx";
+import { Nodes, ParkedTasks } from "./nodes-card.tsx";
 
 const windows = ["1h", "6h", "24h", "7d", "30d"] as const;
 type Window = (typeof windows)[number];
@@ -38,6 +39,8 @@ export function FleetPage(): ReactNode {
         </label>
       </header>
       <Tiles />
+      <ParkedTasks />
+      <Nodes />
       <Charts window={window} />
       <Sessions />
       <Tasks title="Stuck: nothing was heard of them for longest" order="quietest" window={window} />

@@ -1,0 +1,22 @@
+// How a node stands, in words: its lease, and how far it is behind the others.
+
+import type { NodeView } from "../../../../src/client/index.ts";
+import { duration, plural } from "../../format/show-time.ts";
+
+/** A service that keeps its own records has no lease, and nobody who could take over. */
+export function worksAlone(nodes: readonly Pick<NodeView, "lease_left_ms">[]): boolean {
+  return nodes.every(({ lease_left_ms }) => lease_left_ms === null);
+}
+
+export function leaseWords(left: NodeView["lease_left_ms"]): string {
+  if (left === null) return "none needed";
+  return left === 0 ? "ended" : `${duration(left)} left`;
+}
+
+export function lagWords(node: Pick<NodeView, "changes_behind" | "events_unplaced">): string {
+  const parts = [
+    ...(node.changes_behind === 0 ? [] : [plural(node.changes_behind, "change")]),
+    ...(node.events_unplaced === 0 ? [] : [plural(node.events_unplaced, "event")]),
+  ];
+  return parts.length === 0 ? "up to date" : `${parts.join(", ")} behind`;
+}
