@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 
 import { named, single } from "../../src/protocol/invocation/invocation-builders.ts";
 import { person } from "../support/engine-kit.ts";
-import { type ServingNode, serveNode } from "../support/node-kit.ts";
+import { type ServingNode, serveNode } from "../support/serving-node.ts";
 import { postgresPrograms } from "../support/postgres-server.ts";
 import { newDatabase, sharedServer } from "../support/stores.ts";
 import { type Cleanup, tempFolder } from "../support/temp-folder.ts";
