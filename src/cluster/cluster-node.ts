@@ -1,5 +1,7 @@
 // One node of a cluster: it joins, runs the trees that it owns, takes over those of dead nodes, and joins anew when it was declared dead.
 
+import { randomUUID } from "node:crypto";
+
 import type { Engine } from "../engine/engine.ts";
 import { type TuttiError, toTuttiError } from "../protocol/error.ts";
 import type { DatabaseAddress } from "../store/postgres/database-connection.ts";
@@ -49,7 +51,9 @@ export class ClusterNode {
     this.#watch(life);
   }
 
-  static async open(options: ClusterNodeOptions): Promise<ClusterNode> {
+  static async open(given: ClusterNodeOptions): Promise<ClusterNode> {
+    // Nothing of its last life is left when it joins anew.
+    const options = { ...given, identity: { machine: randomUUID(), ...given.identity } };
     let own: ClusterNode | undefined;
     const life = await begin(options, (error) => own?.lose(error));
     own = new ClusterNode(options, life);

@@ -131,8 +131,8 @@ test(
 );
 
 test("without a database, labels are refused", async (t) => {
-  const { engine, stop } = world(tempFolder(t, "tutti-alone-"), saying("alone"));
-  assert.equal(await codeOf(engine.start(task("where"), { needs: ["gpu"] })), "refused");
-  assert.equal(engine.counts().pending, 0, "nothing was started");
-  await stop();
+  const alone = world(tempFolder(t, "tutti-alone-"), saying("alone"));
+  assert.equal(await codeOf(alone.engine.start(task("where"), { needs: ["gpu"] })), "refused");
+  assert.equal(alone.engine.counts().pending, 0, "nothing was started");
+  await alone.stop();
 });

@@ -39,7 +39,7 @@ export function declareTaskCommands(program: Command, host: () => Promise<Host>)
     .option(
       "--label <label>",
       "a label that the node must have which runs it, where there are several; repeatable",
-      (label: string, before: readonly string[] = []): readonly string[] => [...before, label],
+      (label: string, before: readonly string[] | undefined) => [...(before ?? []), label],
     )
     .option("--detach", "print the id of the task and return; the daemon does the work, and is started if need be")
     .addOption(everyOption())
