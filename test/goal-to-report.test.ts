@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 
-import { openState } from "../src/daemon/state/open-state.ts";
 import { reportMarkdown } from "../src/core/render-report.ts";
 import type { StartGoal } from "../src/protocol/api/goal-shapes.ts";
 import type { GoalReport } from "../src/protocol/task/goal-report.ts";
@@ -10,6 +9,7 @@ import type { LocalTutti } from "../src/daemon/state/local-client.ts";
 import { skipUnconfined as skip } from "./support/assignment-kit.ts";
 import { testRepository, type TestRepository } from "./support/git-kit.ts";
 import { delegate } from "./support/manager-kit.ts";
+import { openTestState } from "./support/state-on-store.ts";
 import { tempFolder } from "./support/temp-folder.ts";
 
 const person = { kind: "person", name: "Ada" } as const;
@@ -30,7 +30,7 @@ async function pursue(
   files: Readonly<Record<string, string>> = { "total.txt": "3\n", "check.sh": 'test "$(cat total.txt)" = 4\n' },
 ): Promise<Ended> {
   const repository = testRepository(t, files);
-  const state = await openState(`${tempFolder(t)}/state`);
+  const state = await openTestState(`${tempFolder(t)}/state`);
   t.after(() => state.close());
   const { client } = state;
   const started = await client.startGoal({ text: "The total is 4.", folder: repository.folder, ...goal });

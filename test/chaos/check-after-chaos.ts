@@ -8,7 +8,7 @@ import { ask, connectTo, type DatabaseAddress, type Row } from "../../src/store/
 import { loadTrees } from "../../src/store/postgres/load-trees.ts";
 import { openTreeCache } from "../../src/store/postgres/tree-cache.ts";
 import { treeUnit } from "../../src/store/postgres/tree-ids.ts";
-import { type RecordProblems, recordProblems, type Rows } from "../crash/check-after-crash.ts";
+import { holes, type RecordProblems, recordProblems, type Rows } from "../crash/check-after-crash.ts";
 import type { ChangingReader } from "./changing-reader.ts";
 import type { ChaosClient } from "./chaos-client.ts";
 
@@ -168,12 +168,6 @@ async function missedEvents(
     ...misplaced.map((row) => `the line ${String(row["id"])} stands before one of its tree that was written earlier`),
     ...(counter?.["last"] === all.length ? [] : [`the sequence has gaps: ${String(counter?.["last"])} ${all.length}`]),
   ];
-}
-
-/** Whoever takes over a tree goes on where its lines end. */
-function holes(rows: Rows): string[] {
-  const sql = `SELECT id / ${treeUnit} AS tree FROM log GROUP BY tree HAVING COUNT(*) <> MAX(id) % ${treeUnit}`;
-  return rows(sql).map((row) => `the log of the tree ${String(row["tree"])} has holes`);
 }
 
 async function figures(

@@ -1,10 +1,15 @@
 // Compares the state folder after the last kill with what was acknowledged and with the effects that took place.
 
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
 import { nextStatus } from "../../src/core/task-state.ts";
 import { statusEvents, type TaskStatus } from "../../src/protocol/task/task-status.ts";
 import { type Salt, taskName } from "../../src/store/names.ts";
+import { ask, connectTo, type DatabaseAddress } from "../../src/store/postgres/database-connection.ts";
+import { loadTrees } from "../../src/store/postgres/load-trees.ts";
+import { openTreeCache } from "../../src/store/postgres/tree-cache.ts";
+import { treeUnit } from "../../src/store/postgres/tree-ids.ts";
 import { openForReading, type OpenedDatabase } from "../../src/store/sqlite/database.ts";
 import { readLedger } from "./crash-ledger.ts";
 import { expected } from "./crash-loops.ts";
@@ -42,18 +47,45 @@ export interface RecordProblems {
 export function check(folder: string, kills: number): Verdict {
   const opened = openForReading(folder);
   try {
-    return checkOpened(folder, kills, opened);
+    return checkOpened(folder, kills, { ...opened, isShared: false });
   } finally {
     opened.close();
   }
 }
 
-function checkOpened(folder: string, kills: number, { database, salt }: OpenedDatabase): Verdict {
+const rootsAtOnce = 500;
+
+/** The same for a database of nodes, whose trees are read into a cache as a node does it. */
+export async function checkShared(folder: string, kills: number, address: DatabaseAddress): Promise<Verdict> {
+  const connection = await connectTo(address);
+  try {
+    const [meta] = await ask(connection, "SELECT value FROM meta WHERE key = 'salt'");
+    const cache = openTreeCache(join(folder, "check"), String(meta?.["value"]));
+    try {
+      const roots = (await ask(connection, "SELECT root FROM trees ORDER BY root")).map((row) => Number(row["root"]));
+      for (let at = 0; at < roots.length; at += rootsAtOnce) {
+        cache.load(await loadTrees(connection, roots.slice(at, at + rootsAtOnce)));
+      }
+      return checkOpened(folder, kills, { ...cache.opened, isShared: true });
+    } finally {
+      cache.opened.close();
+    }
+  } finally {
+    await connection.end();
+  }
+}
+
+/** `isShared`: ids are of trees, so lines are compared by the time at which they were made. */
+interface CheckedRecords extends Pick<OpenedDatabase, "database" | "salt"> {
+  readonly isShared: boolean;
+}
+
+function checkOpened(folder: string, kills: number, { database, salt, isShared }: CheckedRecords): Verdict {
   const rows: Rows = (sql) => database.prepare(sql).all();
   const acks = readLedger(folder, "acks");
   const effects = readLedger(folder, "effects");
   const { lost, endedTwice, unfinished, others } = recordProblems(rows, acks);
-  const { repeated, doubled } = effectsAgain(rows, { salt, acks, effects });
+  const { repeated, doubled } = effectsAgain(rows, { salt, acks, effects, isShared });
   const one = (sql: string): number => Number(rows(sql)[0]?.["value"]);
   return {
     tally: {
@@ -64,8 +96,8 @@ function checkOpened(folder: string, kills: number, { database, salt }: OpenedDa
       doubled: doubled.length,
       unfinished: unfinished.length,
     },
-    problems: [lost, repeated, endedTwice, doubled, unfinished, others, gaps(rows)].flatMap((found) =>
-      found.slice(0, 5),
+    problems: [lost, repeated, endedTwice, doubled, unfinished, others, isShared ? holes(rows) : gaps(rows)].flatMap(
+      (found) => found.slice(0, 5),
     ),
     figures: {
       acknowledged: acks.length,
@@ -140,15 +172,20 @@ function wrongResults(rows: Rows): string[] {
 
 function effectsAgain(
   rows: Rows,
-  world: { readonly salt: Salt; readonly acks: readonly string[][]; readonly effects: readonly string[][] },
+  world: {
+    readonly salt: Salt;
+    readonly acks: readonly string[][];
+    readonly effects: readonly string[][];
+    readonly isShared: boolean;
+  },
 ): { repeated: string[]; doubled: string[] } {
   const recorded = new Map(
-    rows("SELECT log.id, log.key, runs.task, runs.attempt, runs.run FROM log JOIN runs ON runs.id = log.run").map(
-      (row) => [
-        `${taskName(world.salt, Number(row["task"]))}/${String(row["attempt"])}.${String(row["run"])}/${String(row["key"])}`,
-        Number(row["id"]),
-      ],
-    ),
+    rows(
+      `SELECT ${world.isShared ? "log.at + 1" : "log.id"} AS id, log.key, runs.task, runs.attempt, runs.run FROM log JOIN runs ON runs.id = log.run`,
+    ).map((row) => [
+      `${taskName(world.salt, Number(row["task"]))}/${String(row["attempt"])}.${String(row["run"])}/${String(row["key"])}`,
+      Number(row["id"]),
+    ]),
   );
   const recordedBefore = new Map(
     world.acks.filter(([kind]) => kind === "epoch").map(([, epoch, last]) => [epoch, Number(last)]),
@@ -211,6 +248,12 @@ function damage(rows: Rows): string[] {
   const settled = rows("SELECT id FROM waits WHERE settled <> (id IN (SELECT wait FROM answers))");
   if (settled.length > 0) found.push(`${settled.length} waits are not marked as they are`);
   return found;
+}
+
+/** Whoever takes up a tree goes on where its lines end. */
+export function holes(rows: Rows): string[] {
+  const sql = `SELECT id / ${treeUnit} AS tree FROM log GROUP BY tree HAVING COUNT(*) <> MAX(id) % ${treeUnit}`;
+  return rows(sql).map((row) => `the log of the tree ${String(row["tree"])} has holes`);
 }
 
 /** The embedded store numbers all lines of the log without gaps. */

@@ -1,5 +1,5 @@
 // Kills a process at random instants, starts it again, and checks at the end that nothing was lost, repeated or doubled.
-// node test/crash/crash.ts --kills 200 --seed 1
+// node test/crash/crash.ts --kills 200 --seed 1 [--store postgres]
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
-import { check, type Verdict } from "./check-after-crash.ts";
+import { check, checkShared, type Verdict } from "./check-after-crash.ts";
+import { startPostgres } from "../support/postgres-server.ts";
 import { randomFrom } from "../support/seeded-random.ts";
 
 const script = join(import.meta.dirname, "killed-process.ts");
@@ -26,12 +27,22 @@ interface Process {
 /** One kill in four hits the recovery, the others the work after it. */
 const duringRecovery = 0.25;
 
-export async function crash(options: { readonly kills: number; readonly seed: number }): Promise<Verdict> {
+export interface CrashOptions {
+  readonly kills: number;
+  readonly seed: number;
+  /** Instead of a state folder: the process is a node over a PostgreSQL of its own. */
+  readonly onPostgres?: boolean;
+}
+
+export async function crash(options: CrashOptions): Promise<Verdict> {
+  const server = options.onPostgres === true ? startPostgres() : undefined;
+  const address = server === undefined ? undefined : { url: server.url, schema: "crash" };
+  const database = address === undefined ? [] : [address.url, address.schema];
   const folder = mkdtempSync(join(tmpdir(), "tutti-crash-"));
   const random = randomFrom(options.seed);
   try {
     for (let epoch = 1; epoch <= options.kills; epoch += 1) {
-      const process = run(folder, [String(epoch), String(options.seed)]);
+      const process = run(folder, [String(epoch), String(options.seed), "work", ...database]);
       const inRecovery = random() < duringRecovery;
       await process.said(inRecovery ? "opened" : "ready");
       await pause(inRecovery ? random() * 25 : 2 + random() * 300);
@@ -39,16 +50,18 @@ export async function crash(options: { readonly kills: number; readonly seed: nu
       const end = await process.ended;
       if (end !== "SIGKILL") throw new Error(`it ended by itself (${end}) in run ${epoch}:\n${process.errors()}`);
     }
-    const last = run(folder, [String(options.kills + 1), String(options.seed), "finish"]);
+    const last = run(folder, [String(options.kills + 1), String(options.seed), "finish", ...database]);
     const end = await Promise.race([last.ended, pause(patienceMs, "late" as const, { ref: false })]);
     if (end !== 0) {
       last.child.kill("SIGKILL");
       await last.ended;
     }
-    const verdict = check(folder, options.kills);
+    const verdict =
+      address === undefined ? check(folder, options.kills) : await checkShared(folder, options.kills, address);
     if (end === 0) return verdict;
     return { ...verdict, problems: [`the last run ended with ${end}: ${last.errors()}`, ...verdict.problems] };
   } finally {
+    server?.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -78,9 +91,14 @@ function run(folder: string, args: readonly string[]): Process {
 
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: { kills: { type: "string", default: "200" }, seed: { type: "string", default: "1" } },
+    options: {
+      kills: { type: "string", default: "200" },
+      seed: { type: "string", default: "1" },
+      store: { type: "string", default: "sqlite" },
+    },
   });
-  const verdict = await crash({ kills: Number(values.kills), seed: Number(values.seed) });
+  const onPostgres = values.store === "postgres";
+  const verdict = await crash({ kills: Number(values.kills), seed: Number(values.seed), onPostgres });
   for (const problem of verdict.problems) console.error(problem);
   console.log(JSON.stringify(verdict.figures));
   console.log(JSON.stringify(verdict.tally));

@@ -1,5 +1,5 @@
 // The process that the crash test kills: it runs many trees of tasks at once, and answers, messages and cancels them.
-// node test/crash/killed-process.ts FOLDER EPOCH SEED [finish]
+// node test/crash/killed-process.ts FOLDER EPOCH SEED work|finish [DATABASE_URL SCHEMA]
 
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -8,36 +8,33 @@ import { Engine } from "../../src/engine/engine.ts";
 import { askName, taskName } from "../../src/store/names.ts";
 import { toTuttiError } from "../../src/protocol/error.ts";
 import { userMessage } from "../../src/protocol/task/message.ts";
-import { openForReading } from "../../src/store/sqlite/database.ts";
-import { takeLock } from "../../src/store/sqlite/lock.ts";
-import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { randomFrom } from "../support/seeded-random.ts";
 import { openLedger, readLedger } from "./crash-ledger.ts";
 import { agentRunner } from "./crash-agents.ts";
+import { type CrashParts, openFolderRecords, openNodeRecords } from "./crash-records.ts";
 import { type Effect, mails, rootTask, roots, runnerWith } from "./crash-loops.ts";
 
-const [folder = "", epoch = "0", seed = "1", mode] = process.argv.slice(2);
+const [folder = "", epoch = "0", seed = "1", mode, url, schema = ""] = process.argv.slice(2);
 const treesAtOnce = 24;
 const person = { kind: "person", name: "Ada" } as const;
 
-const lock = takeLock(folder);
-const store = openStore(folder);
-const reader = openForReading(folder).database;
 const effects = openLedger(folder, "effects");
 const acks = openLedger(folder, "acks");
 const random = randomFrom(Number(seed) * 1000 + Number(epoch));
-const number = (sql: string): number => Number(reader.prepare(sql).get()?.["value"] ?? 0);
 
-acks.write(["epoch", epoch, number("SELECT MAX(id) AS value FROM log")]);
 const effect: Effect = (key, repeatable) => effects.write([epoch, key, repeatable ? "repeatable" : "once"]);
-const engine = new Engine({
-  store,
-  clock: systemClock,
-  slots: 48,
-  runners: { loop: runnerWith(effect), local: agentRunner(effect) },
-});
-process.stdout.write("opened\n");
-await engine.recover();
+const parts: CrashParts = {
+  onBegin: (mark) => acks.write(["epoch", epoch, mark]),
+  engine(store) {
+    process.stdout.write("opened\n");
+    const runners = { loop: runnerWith(effect), local: agentRunner(effect) };
+    return new Engine({ store, clock: systemClock, slots: 48, runners });
+  },
+};
+const records =
+  url === undefined ? openFolderRecords(folder, parts) : await openNodeRecords(folder, { url, schema }, parts);
+const { salt, tasks, engine, rows } = records;
+await records.recover();
 process.stdout.write("ready\n");
 
 const outsideWork: Promise<void>[] = [];
@@ -63,10 +60,10 @@ function answerTo(id: string, kind: unknown): unknown {
 }
 
 function reply(wait: number): void {
-  const id = askName(store.salt, wait);
+  const id = askName(salt, wait);
   outside(async () => {
-    const kind = reader.prepare("SELECT ask FROM waits WHERE id = ?").get(wait)?.["ask"];
-    const delivery = await engine.deliver(id, answerTo(id, kind), person);
+    const kind = rows(`SELECT ask FROM waits WHERE id = ${wait}`)[0]?.["ask"];
+    const delivery = await tasks.deliver(id, answerTo(id, kind), person);
     if (delivery.outcome === "accepted") acks.write(["answer", String(wait)]);
     else if (delivery.outcome !== "late") throw new Error(`${id}: ${delivery.outcome}`);
   });
@@ -74,11 +71,11 @@ function reply(wait: number): void {
 
 /** What this kind of root needs from outside. */
 function tend(id: number, agent: string): void {
-  const name = taskName(store.salt, id);
+  const name = taskName(salt, id);
   if (agent === "inbox") {
     for (const mail of mails) {
       outside(async () => {
-        await engine.message(name, userMessage(mail));
+        await tasks.message(name, userMessage(mail));
         acks.write(["mail", String(id), mail]);
       });
     }
@@ -86,50 +83,40 @@ function tend(id: number, agent: string): void {
   if (agent === "doomed") {
     outside(async () => {
       await pause(20);
-      await engine.cancel(name, "not wanted any more");
+      await tasks.cancel(name, "not wanted any more");
       acks.write(["cancel", String(id)]);
     });
   }
-  if (agent === "retried" && number(`SELECT MAX(attempt) AS value FROM runs WHERE task = ${id}`) < 2) {
+  if (agent === "retried" && rows(`SELECT id FROM runs WHERE task = ${id} AND attempt > 1`).length === 0) {
     outside(async () => {
       await pause(10);
-      await engine.retry(name);
+      await tasks.retry(name);
       acks.write(["retry", String(id)]);
     });
   }
 }
 
 async function runTree(agent: string, key: string): Promise<void> {
-  const { task: name } = await engine.start(rootTask(agent), { key });
+  const { task: name } = await tasks.start(rootTask(agent), { key });
   const id = Number.parseInt(name.slice(name.lastIndexOf("_") + 1), 36);
   acks.write(["start", String(id), key]);
   tend(id, agent);
-  const result = await engine.result(name);
+  const result = await tasks.result(name);
   acks.write(["result", String(id), result.status, JSON.stringify(result.content)]);
 }
 
-let eventsSeen = number("SELECT MAX(id) AS value FROM log");
-store.onCommit(() => {
-  for (const event of store.eventsAfter(eventsSeen, 10_000)) {
-    eventsSeen = event.seq;
-    if (event.type !== "ask.raised") continue;
-    const { ask }: { ask: string } = JSON.parse(event.body ?? "{}");
-    reply(Number.parseInt(ask.slice(ask.lastIndexOf("_") + 1), 36));
-  }
-});
+records.onAsk(reply);
 const openWaits = "SELECT id FROM waits WHERE id NOT IN (SELECT wait FROM answers)";
-for (const row of reader.prepare(openWaits).all()) reply(Number(row["id"]));
+for (const row of rows(openWaits)) reply(Number(row["id"]));
 const openRoots = "SELECT id, agent FROM tasks WHERE parent IS NULL AND id NOT IN (SELECT task FROM results)";
-for (const row of reader.prepare(openRoots).all()) tend(Number(row["id"]), String(row["agent"]));
+for (const row of rows(openRoots)) tend(Number(row["id"]), String(row["agent"]));
 
 if (mode === "finish") {
   await engine.idle();
   // What comes late for its task would otherwise meet an engine that has stopped.
   await Promise.all(outsideWork);
   await engine.idle();
-  await engine.stop();
-  store.close();
-  lock.release();
+  await records.close();
 } else {
   let count = readLedger(folder, "acks").filter(([kind]) => kind === "start").length;
   const turn = async (): Promise<void> => {

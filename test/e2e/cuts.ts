@@ -1,12 +1,12 @@
 // Runs a real daemon with people, operators, workers and readers, interrupts it at random instants, and checks the outcome.
-// node test/e2e/cuts.ts --cuts 200 --seed 1
+// node test/e2e/cuts.ts --cuts 200 --seed 1 [--store postgres]
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { ServiceStatus } from "../../src/protocol/api/service.ts";
 import { JoinedOperator } from "../../src/protocol/operator/operator-session.ts";
-import { checkDatabase, checkLog, isEnd, unfinished, wholeLog } from "./cuts/check-after-cuts.ts";
+import { checkDatabase, checkLog, checkSharedDatabase, isEnd, unfinished, wholeLog } from "./cuts/check-after-cuts.ts";
 import { makeCuts } from "./cuts/make-cuts.ts";
 import type { Fault, FaultKind } from "./cuts/cuts-ledger.ts";
 import { CutOperator } from "./cuts/cuts-operator.ts";
@@ -14,6 +14,7 @@ import { answerAsks, pauseNowAndThen, settleWaits, startWork } from "./cuts/cuts
 import type { Fetched } from "./cuts/cuts-worker.ts";
 import { roles } from "./cuts/cuts-invocations.ts";
 import { CutsRun } from "./cuts/cuts-run.ts";
+import { startPostgres } from "../support/postgres-server.ts";
 import { DaemonProcess } from "./daemon-process.ts";
 import { EventReader, readerProblems } from "./event-reader.ts";
 
@@ -39,13 +40,26 @@ export interface CutsVerdict {
 /** What is still open after the last cut has this long to end. */
 const patienceMs = 60_000;
 
-export async function cuts(options: { readonly cuts: number; readonly seed: number }): Promise<CutsVerdict> {
-  const daemon = new DaemonProcess();
+export interface CutsOptions {
+  readonly cuts: number;
+  readonly seed: number;
+  /** The daemon is a node over a PostgreSQL of its own. */
+  readonly onPostgres?: boolean;
+}
+
+export async function cuts(options: CutsOptions): Promise<CutsVerdict> {
+  const server = options.onPostgres === true ? startPostgres() : undefined;
+  const address = server === undefined ? undefined : { url: server.url, schema: "cuts" };
+  const args = address === undefined ? [] : ["--database", address.url, "--schema", address.schema, "--node", "cut"];
+  const daemon = new DaemonProcess({ args });
+  const checkRecords = async (): Promise<Fault[]> =>
+    address === undefined ? checkDatabase(daemon.state) : checkSharedDatabase(address);
   try {
     await daemon.up();
-    return await inRun(new CutsRun(daemon, options.seed), options.cuts);
+    return await inRun(new CutsRun(daemon, options.seed), options.cuts, checkRecords);
   } finally {
     await daemon.close();
+    server?.stop();
   }
 }
 
@@ -53,7 +67,7 @@ export function isClean({ tally, problems }: CutsVerdict): boolean {
   return tally.lost + tally.doubled + tally.unfinished + tally.out_of_order === 0 && problems.length === 0;
 }
 
-async function inRun(run: CutsRun, number: number): Promise<CutsVerdict> {
+async function inRun(run: CutsRun, number: number, checkRecords: () => Promise<Fault[]>): Promise<CutsVerdict> {
   const [readers, trees] = [startReaders(run), new Map<string, EventReader>()];
   const fetched: Fetched = new Map();
   const operators = await Promise.all(
@@ -73,7 +87,7 @@ async function inRun(run: CutsRun, number: number): Promise<CutsVerdict> {
     enough.abort();
     await Promise.all(helpers);
     await run.quiet();
-    return await verdict(run, { readers, trees, number });
+    return await verdict(run, { readers, trees, number, checkRecords });
   } finally {
     run.finish();
     enough.abort();
@@ -113,7 +127,13 @@ async function allEnded(run: CutsRun): Promise<void> {
 
 async function verdict(
   run: CutsRun,
-  read: { readonly readers: readonly EventReader[]; readonly trees: Map<string, EventReader>; readonly number: number },
+  read: {
+    readonly readers: readonly EventReader[];
+    readonly trees: Map<string, EventReader>;
+    readonly number: number;
+    /** When the daemon has stopped. */
+    readonly checkRecords: () => Promise<Fault[]>;
+  },
 ): Promise<CutsVerdict> {
   const { ledger, daemon } = run;
   const settled = (): Promise<unknown> =>
@@ -139,7 +159,7 @@ async function verdict(
   ];
   const open = unfinished(log);
   if ((await daemon.stop()) !== 0) ledger.faults.push({ kind: "lost", text: "the last stop was not a clean one" });
-  const faults = [...ledger.faults, ...checkLog(ledger, log), ...checkDatabase(daemon.state)];
+  const faults = [...ledger.faults, ...checkLog(ledger, log), ...(await read.checkRecords())];
   const inKind = (kind: FaultKind): Fault[] => faults.filter((each) => each.kind === kind);
   return {
     tally: {
@@ -157,9 +177,14 @@ async function verdict(
 
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: { cuts: { type: "string", default: "200" }, seed: { type: "string", default: "1" } },
+    options: {
+      cuts: { type: "string", default: "200" },
+      seed: { type: "string", default: "1" },
+      store: { type: "string", default: "sqlite" },
+    },
   });
-  const result = await cuts({ cuts: Number(values.cuts), seed: Number(values.seed) });
+  const onPostgres = values.store === "postgres";
+  const result = await cuts({ cuts: Number(values.cuts), seed: Number(values.seed), onPostgres });
   for (const problem of result.problems.slice(0, 50)) console.error(problem);
   console.log(JSON.stringify(result.figures));
   console.log(JSON.stringify(result.tally));

@@ -24,6 +24,7 @@ import { TaskStatus } from "../../protocol/task/task-status.ts";
 import { idInName } from "../names.ts";
 import { openView } from "../sqlite/sqlite-view.ts";
 import type { Page, Rows, StoreView } from "../view.ts";
+import { connectTo } from "./database-connection.ts";
 import { openPostgresView } from "./postgres-view.ts";
 
 process.env["TUTTI_STORE"] = "postgres";
@@ -228,5 +229,34 @@ test(
         assert.deepEqual(await inPages(read, limits), wanted, JSON.stringify(limits));
       }
     }
+  },
+);
+
+test(
+  "tasks that are over are told as such when their events can be read, so that who follows them misses none",
+  { skip },
+  async (t) => {
+    const folder = tempFolder(t);
+    const w = world(folder, loops);
+    t.after(() => w.stop());
+    const view = openPostgresView(databaseOf(folder), w.store.salt);
+    t.after(() => view.close());
+    const client = await connectTo(databaseOf(folder));
+    t.after(() => client.end());
+    // As another node that gives places and takes its time.
+    await client.query("BEGIN");
+    await client.query("SELECT next FROM counter FOR UPDATE");
+    const name = await started(w, "fails");
+    await w.engine.result(name);
+    const root = idInName(w.store.salt, name) ?? 0;
+    assert.deepEqual((await view.events(root, { after: 0, limit: 100 })).rows, []);
+    const below = view.below(root);
+    await client.query("ROLLBACK");
+    assert.deepEqual(
+      (await below).map(({ status }) => status),
+      ["failed"],
+    );
+    const { rows } = await view.events(root, { after: 0, limit: 100 });
+    assert.equal(rows.at(-1)?.type, "task.failed");
   },
 );

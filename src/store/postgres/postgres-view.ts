@@ -1,6 +1,6 @@
 // Looks at the database from any node: what is committed, whoever owns the tree, and events in the order of the one sequence.
 
-import type { TaskStatus } from "../../protocol/task/task-status.ts";
+import { isTerminal, type TaskStatus } from "../../protocol/task/task-status.ts";
 import { pageOf } from "../sqlite/page-rows.ts";
 import { listedResult } from "../sqlite/result-preview.ts";
 import * as row from "../sqlite/rows.ts";
@@ -105,7 +105,10 @@ export function openPostgresView(address: DatabaseAddress, salt: Salt): StoreVie
     async below(id) {
       const sql = `${subtree(1)} SELECT tasks.id, tasks.root, ${status} AS status FROM ${anyTask}
         WHERE tasks.id IN (SELECT id FROM below) ORDER BY tasks.id`;
-      return (await reads.rows(sql, [id])).map(row.placeIn);
+      const rows = (await reads.rows(sql, [id])).map(row.placeIn);
+      // Whoever follows tasks that are over reads their events and then stops, so all of these must have their places.
+      if (rows.every((each) => isTerminal(each.status))) await stampAll(reads);
+      return rows;
     },
     async tree(id, page) {
       const sql = `${subtree(1)} SELECT ${listed} FROM ${anyTask}

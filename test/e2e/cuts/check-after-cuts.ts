@@ -4,6 +4,8 @@ import { isDeepStrictEqual } from "node:util";
 
 import { EventPage } from "../../../src/protocol/api/task-shapes.ts";
 import type { TaskEvent } from "../../../src/protocol/task/event.ts";
+import { ask, connectTo, type DatabaseAddress } from "../../../src/store/postgres/database-connection.ts";
+import { treeUnit } from "../../../src/store/postgres/tree-ids.ts";
 import { openForReading } from "../../../src/store/sqlite/database.ts";
 import type { Fault, Ledger } from "./cuts-ledger.ts";
 import { changedMind } from "./cuts-operator.ts";
@@ -199,5 +201,31 @@ export function checkDatabase(state: string): Fault[] {
     return faults;
   } finally {
     close();
+  }
+}
+
+/** The same for a database of nodes: every event has its place in the one sequence, which has no gaps, and no tree is open. */
+export async function checkSharedDatabase(address: DatabaseAddress): Promise<Fault[]> {
+  const client = await connectTo(address);
+  try {
+    const none = async (sql: string, what: string): Promise<Fault[]> => {
+      const found = await ask(client, sql);
+      return found.length === 0 ? [] : [lost(`${what}: ${JSON.stringify(found.slice(0, 3))}`)];
+    };
+    return [
+      ...(await none("SELECT id FROM due_batches", "batches without a place in the sequence")),
+      ...(await none("SELECT root FROM trees WHERE open", "trees that are open")),
+      ...(await none(
+        `SELECT * FROM (SELECT count(*) AS events, max(b.base + l.place) AS last FROM log l JOIN batches b ON b.id = l.batch
+           WHERE l.type IS NOT NULL) AS placed WHERE events <> last`,
+        "the sequence has gaps",
+      )),
+      ...(await none(
+        `SELECT id / ${treeUnit} AS tree FROM log GROUP BY 1 HAVING count(*) <> max(id) % ${treeUnit}`,
+        "logs of trees with holes",
+      )),
+    ];
+  } finally {
+    await client.end();
   }
 }
