@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, test, type TestContext } from "node:test";
 
+import { parkedTrees } from "../../src/cluster/parked-trees.ts";
 import { systemClock } from "../../src/engine/clock.ts";
 import { eventView } from "../../src/engine/event-view.ts";
 import { askName, idInName, taskName, threadName } from "../../src/store/names.ts";
@@ -237,6 +238,20 @@ test(
     assert.equal((await w.engine.deliver(open, answer("late"), person)).outcome, "late");
   },
 );
+
+test("what a folder had unfinished in a project goes only to a node that has its folder", { skip }, async (t) => {
+  const folder = tempFolder(t);
+  const w = worldAt(folder, loops, { clock: systemClock });
+  const runner = { kind: "loop", config: { project: "/nowhere/on/this/machine" } };
+  await w.engine.start(task("parent", { runner }));
+  await w.stop();
+  const address = newDatabase();
+  await importFolder({ folder, address });
+  const { node } = await openNode(t, address, loops, { name: "a" });
+  await node.beat();
+  const [parked] = await parkedTrees(node.node);
+  assert.deepEqual(parked?.missing, ["project:/nowhere/on/this/machine"]);
+});
 
 test("a folder that was imported is not gone on with, and a second import changes nothing", { skip }, async (t) => {
   const { folder } = await usedFolder(t);

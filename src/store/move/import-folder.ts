@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 
 import type pg from "pg";
 
+import { placeImported } from "./place-imported.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { KeptNamesBuilder } from "../kept-names.ts";
 import { type MovedMark, movedFolderError, movedKey } from "../moved-mark.ts";
@@ -156,6 +157,7 @@ async function copyAll(client: pg.Client, importing: Importing): Promise<number>
     `INSERT INTO trees (root, open) SELECT id, EXISTS (SELECT 1 FROM tasks t JOIN open o ON o.task = t.id WHERE t.root = tasks.id)
      FROM tasks WHERE parent IS NULL ON CONFLICT DO NOTHING`,
   );
+  await placeImported(client);
   await client.query("UPDATE shared_version SET version = version + 1");
   for (const table of serviceRows(`of.until + ${copy.grownBy}`)) await copyTable(copy, table);
   await client.query(dropIncompleteOperators);
