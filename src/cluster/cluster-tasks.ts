@@ -346,6 +346,7 @@ function tooLate(what: string): TuttiError {
   return new TuttiError("busy", message, { retry: "unknown" });
 }
 
+/** A process that stops does not go on for whoever waits here. */
 function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
 }

@@ -62,6 +62,7 @@ async function claimed<T>(node: NodeStore, key: string, work: () => Promise<T>):
   );
 }
 
+/** A process that stops does not go on for whoever waits here. */
 function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
 }

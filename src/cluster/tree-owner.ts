@@ -35,7 +35,8 @@ export async function ownerOf(life: NodeLife, task: number, signal?: AbortSignal
       const incarnation = Number(tree["owner"]);
       return { incarnation, url, certificate: typeof certificate === "string" ? certificate : null };
     }
-    await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+    // A process that stops does not go on for whoever waits here.
+    await new Promise((resolve) => void setTimeout(resolve, lookAgainMs).unref());
   }
   const message = "no node has taken over this task yet; ask again soon";
   throw new TuttiError("busy", message);

@@ -11,7 +11,7 @@ import { ApprovalsFile } from "../project/kept-approvals.ts";
 import { TrustFile } from "../project/trusted-configs.ts";
 import { SettingsFileSchema } from "../project/trusted-settings.ts";
 
-export interface Merging {
+interface Merging {
   /** The name of a project where the agreements go, by the one that it has where they come from. */
   readonly projectOf: (project: string) => string;
   /** Who agreed, where that is not said. */
