@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Browser, BrowserContext, Page } from "playwright-core";
 
@@ -16,6 +17,7 @@ import { delegate } from "../support/manager-kit.ts";
 import type { Cleanup } from "../support/temp-folder.ts";
 import { accessibilityCases } from "./accessibility-cases.ts";
 import { nodesCases } from "./nodes-cases.ts";
+import { steeringCases } from "./steering-cases.ts";
 import { taskPageCases } from "./task-page-cases.ts";
 import { type UpProcess, type UpScene, upScene } from "../support/up-process.ts";
 
@@ -32,6 +34,8 @@ let gh: FakeGh;
 let key: string;
 let url: string;
 let tutti: Tutti;
+/** Made before the first test, so that it grows old while the others run. */
+let unused: { readonly code: string; readonly expires_at: number };
 /** What the browser complained about: a script that was refused, or an error of the page. */
 const complaints: string[] = [];
 
@@ -48,6 +52,7 @@ before(async () => {
   key = readFileSync(join(scene.state, "admin.key"), "utf8").trim();
   ({ url } = daemon.found.daemon);
   tutti = httpClient({ url, key });
+  unused = await madeCode();
   repository = testRepository(all, { "total.txt": "3\n", "check.sh": 'test "$(cat total.txt)" = 4\n' });
   repository.git("remote", "add", "origin", gh.origin);
   browser = await launchChromium();
@@ -71,9 +76,13 @@ async function newPage(inContext: BrowserContext): Promise<Page> {
   return made;
 }
 
-async function freshCode(at = { url, key }): Promise<string> {
+async function madeCode(at = { url, key }): Promise<{ code: string; expires_at: number }> {
   const { call } = service({ url: at.url, bearer: () => at.key });
-  return (await call("makeSignInCode", {})).code;
+  return call("makeSignInCode", {});
+}
+
+async function freshCode(at = { url, key }): Promise<string> {
+  return (await madeCode(at)).code;
 }
 
 /** A page with a browser state of its own. */
@@ -275,6 +284,7 @@ test(
   },
 );
 
+steeringCases(() => ({ page, url, tutti, repository }));
 taskPageCases(() => ({ page, url, tutti, repository }));
 
 async function treeUse(task: string): Promise<{ tokens: number }> {
@@ -400,6 +410,15 @@ test("the policy in force names its file, decides in the playground, and is reac
 });
 
 accessibilityCases(() => ({ url, tutti, repository, stranger, freshCode }));
+
+test("a link that is older than a minute signs nobody in, and says why", async () => {
+  await sleep(Math.max(0, unused.expires_at - Date.now()));
+  const late = await stranger();
+  await late.goto(`${url}/#code=${unused.code}`);
+  await late.getByRole("alert").getByText("it is older than a minute").waitFor();
+  assert.equal(await late.evaluate(() => sessionStorage.getItem("tutti.token")), null);
+  await late.context().close();
+});
 
 test("the browser refused nothing of the page, and no page had an error", () => {
   assert.deepEqual(complaints, []);

@@ -4,8 +4,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 
 import { useConnection } from "../../api/connection.tsx";
-import { attempt } from "../../api/toasts.tsx";
 import { Dialog } from "../../ui/controls.tsx";
+import { useDialogWork } from "../../ui/dialog-problem.tsx";
 
 const lastFolder = "tutti.folder";
 
@@ -30,11 +30,10 @@ export function NewGoalDialog({
   const [accept, setAccept] = useState("");
   const [checks, setChecks] = useState("");
   const [plan, setPlan] = useState(true);
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, run } = useDialogWork();
 
   async function start(): Promise<void> {
-    setBusy(true);
-    const started = await attempt(() =>
+    const started = await run(() =>
       tutti.startGoal({
         text: text.trim(),
         folder: folder.trim(),
@@ -43,11 +42,10 @@ export function NewGoalDialog({
         plan,
       }),
     );
-    setBusy(false);
     if (started === undefined) return;
     sessionStorage.setItem(lastFolder, folder.trim());
     onClose();
-    await navigate({ to: "/goals/$goal", params: { goal: started.goal } });
+    await navigate({ to: "/goals/$goal", params: { goal: started.value.goal } });
   }
 
   return (
@@ -111,6 +109,7 @@ export function NewGoalDialog({
           <input type="checkbox" checked={plan} onChange={(event) => setPlan(event.target.checked)} />
           <span>Show me the plan before anything is begun</span>
         </label>
+        {problem}
         <div className="dialog-end">
           <button type="button" className="button" onClick={onClose}>
             Close

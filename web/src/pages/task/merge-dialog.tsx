@@ -4,8 +4,9 @@ import { type ReactNode, useState } from "react";
 
 import type { WorkspaceDiff } from "../../../../src/client/index.ts";
 import { useConnection } from "../../api/connection.tsx";
-import { attempt } from "../../api/toasts.tsx";
+import { tell } from "../../api/toasts.tsx";
 import { Dialog } from "../../ui/controls.tsx";
+import { useDialogWork } from "../../ui/dialog-problem.tsx";
 import { Words } from "../../ui/outside-text.tsx";
 import { attemptOf } from "./attempt-of.ts";
 
@@ -21,22 +22,20 @@ export function MergeDialog({
   const [unverified, setUnverified] = useState(false);
   const [checkedOut, setCheckedOut] = useState(false);
   const [approved, setApproved] = useState(false);
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, run } = useDialogWork();
   const merge = async (): Promise<void> => {
-    setBusy(true);
-    const merged = await attempt(
-      () =>
-        tutti.mergeTask(diff.task, {
-          into: into.trim(),
-          attempt: attemptOf(diff),
-          unverified,
-          allow_checked_out: checkedOut,
-          protected: approved ? diff.protected : [],
-        }),
-      `Merged into ${into.trim()}.`,
+    const merged = await run(() =>
+      tutti.mergeTask(diff.task, {
+        into: into.trim(),
+        attempt: attemptOf(diff),
+        unverified,
+        allow_checked_out: checkedOut,
+        protected: approved ? diff.protected : [],
+      }),
     );
-    setBusy(false);
-    if (merged !== undefined) onClose();
+    if (merged === undefined) return;
+    tell(`Merged into ${into.trim()}.`);
+    onClose();
   };
   return (
     <Dialog title="Merge this work" onClose={onClose}>
@@ -70,6 +69,7 @@ export function MergeDialog({
             </span>
           </label>
         )}
+        {problem}
         <div className="dialog-end">
           <button type="button" className="button" onClick={onClose}>
             Close

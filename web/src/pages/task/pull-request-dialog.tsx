@@ -6,6 +6,7 @@ import type { OpenedPullRequest, PullRequestPlan, WorkspaceDiff } from "../../..
 import { useConnection } from "../../api/connection.tsx";
 import { plural } from "../../format/show-time.ts";
 import { Dialog, Facts } from "../../ui/controls.tsx";
+import { useDialogWork } from "../../ui/dialog-problem.tsx";
 import { Words } from "../../ui/outside-text.tsx";
 import { attemptOf } from "./attempt-of.ts";
 
@@ -20,20 +21,11 @@ export function PullRequestDialog({
   const [wanted, setWanted] = useState({ base: "", remote: "origin", title: "" });
   const [plan, setPlan] = useState<PullRequestPlan>();
   const [opened, setOpened] = useState<OpenedPullRequest>();
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, run } = useDialogWork();
   const attempt = attemptOf(diff);
   const doing = async (work: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    setProblem("");
-    try {
-      await work();
-    } catch (thrown) {
-      setProblem(thrown instanceof Error ? thrown.message : String(thrown));
-      // What was shown may not hold any more, so it has to be looked at again.
-      setPlan(undefined);
-    }
-    setBusy(false);
+    // When it fails, what was shown may not hold any more, so it has to be looked at again.
+    if ((await run(work)) === undefined) setPlan(undefined);
   };
   const look = async (): Promise<void> => {
     const [base, remote, title] = [wanted.base.trim(), wanted.remote.trim(), wanted.title.trim()];
@@ -80,11 +72,7 @@ export function PullRequestDialog({
             {field("title", "Title", "that of the first commit")}
           </>
         )}
-        {problem === "" ? null : (
-          <p className="small bad" role="alert">
-            <Words text={problem} />
-          </p>
-        )}
+        {problem}
         <div className="dialog-end">
           <button type="button" className="button" onClick={onClose}>
             Close
