@@ -16,8 +16,8 @@ export interface PagesScene {
   readonly tutti: Tutti;
   readonly repository: TestRepository;
   /** A page of this width with a browser state of its own that is not signed in. */
-  stranger(width: number): Promise<Page>;
-  freshCode(): Promise<string>;
+  readonly stranger: (width: number) => Promise<Page>;
+  readonly freshCode: () => Promise<string>;
 }
 
 interface AxeResult {

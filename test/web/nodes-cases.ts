@@ -17,7 +17,7 @@ export interface NodesScene {
   readonly page: Page;
   readonly url: string;
   /** A page that is signed in there with this key. */
-  visitor(url: string, key: string): Promise<Page>;
+  readonly visitor: (url: string, key: string) => Promise<Page>;
 }
 
 export function nodesCases(scene: () => NodesScene): void {

@@ -86,7 +86,7 @@ export function steeringCases(scene: () => WebScene): void {
       await tutti.settled(root);
       await page.goto(`${url}/tasks/${root}`);
       await again("Do it again");
-      await page.waitForURL((now) => /^\/tasks\/tsk_/.test(now.pathname) && !now.pathname.endsWith(root));
+      await page.waitForURL((now) => now.pathname.startsWith("/tasks/tsk_") && !now.pathname.endsWith(root));
       const made = new URL(page.url()).pathname.replace("/tasks/", "");
       await until(async () => (await tutti.asks(made))[0], "the new one asks, too");
       assert.equal((await tutti.task(root)).status, "completed");

@@ -9,7 +9,7 @@ interface DialogWork {
   /** What went wrong the last time, to be shown; null while nothing did. */
   readonly problem: ReactNode;
   /** Undefined when it could not be done. */
-  run<T>(work: () => Promise<T>): Promise<{ readonly value: T } | undefined>;
+  readonly run: <T>(work: () => Promise<T>) => Promise<{ readonly value: T } | undefined>;
 }
 
 export function useDialogWork(): DialogWork {
