@@ -8,7 +8,6 @@ import { newClusterKey } from "../../src/daemon/cluster/cluster-key.ts";
 import { keepClusterKey } from "../../src/daemon/cluster/find-cluster-key.ts";
 import { clientOf } from "../../src/daemon/lifecycle/find-daemon.ts";
 import { httpClient } from "../../src/client/http-client.ts";
-import type { DatabaseAddress } from "../../src/store/postgres/database-connection.ts";
 import { newDatabase } from "./stores.ts";
 import type { Cleanup } from "./temp-folder.ts";
 import { type UpProcess, upScene } from "./up-process.ts";
@@ -30,7 +29,6 @@ export interface NodeProcess extends UpProcess {
 }
 
 export interface NodeProcesses {
-  readonly database: DatabaseAddress;
   /** Starts a node; one of a name that was started before goes on in the same folder. */
   start(name: string, ...args: readonly string[]): Promise<NodeProcess>;
 }
@@ -39,18 +37,16 @@ export function nodeProcesses(
   t: Cleanup,
   { leaseSeconds = 2 }: { readonly leaseSeconds?: number } = {},
 ): NodeProcesses {
-  const database = newDatabase();
+  const { url, schema } = newDatabase();
   const clusterKey = newClusterKey();
   const scenes = new Map<string, ReturnType<typeof upScene>>();
   return {
-    database,
     async start(name, ...args) {
       const scene = scenes.get(name) ?? upScene(t);
       scenes.set(name, scene);
       keepClusterKey(scene.state, clusterKey);
-      const { url, schema } = database;
-      const shared = ["--database", url, "--schema", schema, "--node", name, "--lease", String(leaseSeconds)];
-      const up = await scene.up({ args: [...shared, ...args] });
+      const database = ["--database", url, "--schema", schema, "--node", name, "--lease", String(leaseSeconds)];
+      const up = await scene.up({ args: [...database, ...args] });
       const { child, found } = up;
       const tutti = clientOf(found);
       t.after(() => tutti.close());

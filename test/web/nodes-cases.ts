@@ -5,7 +5,6 @@ import { after, test } from "node:test";
 
 import type { Page } from "playwright-core";
 
-import { rowsOf } from "../cluster/node-process-kit.ts";
 import { nodeProcesses } from "../support/node-processes.ts";
 import { postgresPrograms } from "../support/postgres-server.ts";
 import { sharedServer } from "../support/stores.ts";
@@ -49,7 +48,7 @@ export function nodesCases(scene: () => NodesScene): void {
       const nodes = page.getByRole("region", { name: "Nodes", exact: true });
       const row = (name: string) => nodes.getByRole("row").filter({ has: page.getByText(name, { exact: true }) });
       await nodes.getByText("This is the only node of its database.").waitFor();
-      const b = await started.start("b");
+      const b = await started.start("b", "--label", "gpu");
       for (const [name, url] of [
         ["a", a.url],
         ["b", b.url],
@@ -61,18 +60,15 @@ export function nodesCases(scene: () => NodesScene): void {
       }
       assert.equal(await nodes.getByText("answers this page").count(), 1);
 
-      const { task } = await b.tutti.invoke(readFileSync(slowInvocation(b.folder, 600_000), "utf8"), {
-        folder: b.folder,
-      });
+      const slow: object = JSON.parse(readFileSync(slowInvocation(b.folder, 600_000), "utf8"));
+      const { task } = await b.tutti.invoke(JSON.stringify({ ...slow, labels: ["gpu"] }), { folder: b.folder });
       await until(async () => (await b.tutti.tree(task)).some(({ status }) => status === "running"), "it runs");
       await row("b").getByRole("cell", { name: "1", exact: true }).waitFor();
-      // What the tree needs is said by hand, so that the node that is left lacks it.
-      await rowsOf(started.database, "UPDATE trees SET needs = '{gpu}' WHERE open");
       await b.kill();
       for (const part of ["Lost", "ended"]) await row("b").getByText(part).waitFor();
       await nodes.getByText("1 unfinished tree without a node").waitFor();
       const parked = page.getByRole("region", { name: "Cannot go on here" });
-      await parked.getByText("no node that is up has gpu").waitFor();
+      await parked.getByText(/^no node that is up has .*gpu/).waitFor();
       assert.equal(await parked.getByRole("link").getAttribute("href"), `/tasks/${task}`);
     },
   );
