@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lagWords, leaseWords, worksAlone } from "./node-words.ts";
+import { labelWords, lagWords, leaseWords, worksAlone } from "./node-words.ts";
 
 test("a lease says how much of it is left, that it ended, or that there is none", () => {
   assert.deepEqual([12_400, 0, null].map(leaseWords), ["12 s left", "ended", "none needed"]);
@@ -23,4 +23,10 @@ test("a node is up to date, or behind by what it did not take in and what has no
 test("only a service without a lease works alone, since one node on a database may be joined by others", () => {
   const listed = [null, 5_000].map((lease_left_ms) => [{ lease_left_ms }]);
   assert.deepEqual(listed.map(worksAlone), [true, false]);
+});
+
+test("of many labels the first are named, and the others counted", () => {
+  const labels = Array.from({ length: 10 }, (_, index) => `l${index}`);
+  assert.equal(labelWords(labels), "l0, l1, l2, l3, l4, l5, l6, l7, and 2 more");
+  assert.equal(labelWords(labels.slice(0, 8)), "l0, l1, l2, l3, l4, l5, l6, l7");
 });

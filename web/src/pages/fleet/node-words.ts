@@ -1,4 +1,4 @@
-// How a node stands, in words: its lease, and how far it is behind the others.
+// How a node stands, in words: its lease, how far it is behind the others, and its labels.
 
 import type { NodeView } from "../../../../src/client/index.ts";
 import { duration, plural } from "../../format/show-time.ts";
@@ -19,4 +19,12 @@ export function lagWords(node: Pick<NodeView, "changes_behind" | "events_unplace
     ...(node.events_unplaced === 0 ? [] : [plural(node.events_unplaced, "event")]),
   ];
   return parts.length === 0 ? "up to date" : `${parts.join(", ")} behind`;
+}
+
+const mostLabels = 8;
+
+/** A node has a label for every project that it has, so there may be hundreds. */
+export function labelWords(labels: readonly string[]): string {
+  const more = labels.length - mostLabels;
+  return [...labels.slice(0, mostLabels), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
 }

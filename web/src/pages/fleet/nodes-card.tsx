@@ -12,7 +12,7 @@ import { Card, TimeAgo } from "../../ui/controls.tsx";
 import { Words } from "../../ui/outside-text.tsx";
 import { StateMark } from "../../ui/state-mark.tsx";
 import { Pending } from "../problem-pages.tsx";
-import { lagWords, leaseWords, worksAlone } from "./node-words.ts";
+import { labelWords, lagWords, leaseWords, worksAlone } from "./node-words.ts";
 
 /** Every listing asks all nodes how much they have taken in, so it is not asked for more often. */
 const listEveryMs = 5_000;
@@ -72,8 +72,8 @@ function NodeRow({ node }: { readonly node: NodeView }): ReactNode {
         </strong>{" "}
         {node.here ? <span className="tag">answers this page</span> : null}
         {node.labels.length === 0 ? null : (
-          <div className="tiny faint">
-            <Words text={node.labels.join(", ")} />
+          <div className="tiny faint" title={node.labels.join(", ")}>
+            <Words text={labelWords(node.labels)} />
           </div>
         )}
       </td>
