@@ -417,6 +417,16 @@ export const examples: readonly Example[] = [
     run: "tutti policy init",
   },
   {
+    command: "cluster-key set",
+    about: "Give this node the key of its cluster",
+    run: "openssl rand -hex 32 | tutti cluster-key set --state node",
+  },
+  {
+    command: "cluster-key show",
+    about: "Print the key for another node",
+    run: "tutti cluster-key show --state node",
+  },
+  {
     command: "token mint",
     about: "Make a token that lets a worker fetch its prompt and post its result, for ten minutes",
     run: "tutti token mint --key key.bin --task tsk_1 --verbs prompt,result --ttl 600",

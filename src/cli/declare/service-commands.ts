@@ -3,7 +3,8 @@ import { type Command, Option } from "commander";
 
 import type { Host } from "../../host/host.ts";
 import type { KeyRole } from "../../protocol/api/service.ts";
-import type { ClusterKeyOptions } from "../commands/cluster-key-command.ts";
+import type { ClusterKeySetOptions } from "../commands/cluster-key-set.ts";
+import type { ClusterKeyShowOptions } from "../commands/cluster-key-show.ts";
 import type { DownOptions } from "../commands/down.ts";
 import type { KeysAddOptions } from "../commands/keys-add.ts";
 import type { KeysListOptions } from "../commands/keys-list.ts";
@@ -152,8 +153,9 @@ function declareClusterKey(program: Command, host: () => Promise<Host>): void {
       "print the key of this node, for `tutti cluster-key set` on another: pipe it there, keep it out of logs",
     )
     .addOption(stateOption())
-    .action(async (options: ClusterKeyOptions) => {
-      const { clusterKeyShowCommand } = await import("../commands/cluster-key-command.ts");
+    .addOption(jsonOption())
+    .action(async (options: ClusterKeyShowOptions) => {
+      const { clusterKeyShowCommand } = await import("../commands/cluster-key-show.ts");
       await clusterKeyShowCommand(await host(), options);
     });
   key
@@ -161,8 +163,8 @@ function declareClusterKey(program: Command, host: () => Promise<Host>): void {
     .description("keep the key that another node printed; it is read from the standard input, or asked for unseen")
     .addOption(stateOption())
     .addOption(jsonOption())
-    .action(async (options: ClusterKeyOptions) => {
-      const { clusterKeySetCommand } = await import("../commands/cluster-key-command.ts");
+    .action(async (options: ClusterKeySetOptions) => {
+      const { clusterKeySetCommand } = await import("../commands/cluster-key-set.ts");
       await clusterKeySetCommand(await host(), options);
     });
 }

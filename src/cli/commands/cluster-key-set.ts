@@ -1,31 +1,19 @@
-// `tutti cluster-key`: prints the key of a cluster for another node, and keeps the one that another node printed.
+// `tutti cluster-key set`: keeps the key of a cluster that another node printed.
 import type { Host } from "../../host/host.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { commandLine } from "../connect.ts";
 import { readText } from "../input.ts";
 import { stateFolder } from "../state-folder.ts";
 import { writeJson, writeLine } from "../terminal/screen.ts";
 import { canPrompt, promptSecret } from "../terminal/terminal-prompt.ts";
 
-export interface ClusterKeyOptions {
+export interface ClusterKeySetOptions {
   readonly state?: string;
   readonly json?: boolean;
 }
 
 const largestInput = 1_024;
 
-/** Nothing but the key is printed, so that it can be piped to another node. */
-export async function clusterKeyShowCommand(host: Host, options: ClusterKeyOptions): Promise<void> {
-  const kept = await host.clusterKey(stateFolder(options.state));
-  const key = kept.read();
-  if (key === undefined) {
-    const message = `there is no key in ${kept.file}; the first node of a database makes one (\`tutti up --database\`), and other nodes get it with \`${commandLine(options.state, "cluster-key set")}\``;
-    throw new TuttiError("not_found", message);
-  }
-  await writeLine(key);
-}
-
-export async function clusterKeySetCommand(host: Host, options: ClusterKeyOptions): Promise<void> {
+export async function clusterKeySetCommand(host: Host, options: ClusterKeySetOptions): Promise<void> {
   const kept = await host.clusterKey(stateFolder(options.state));
   const text = (await readKey()).trim();
   if (text === "") throw new TuttiError("invalid_input", "the key is empty; nothing was kept");

@@ -1,0 +1,22 @@
+// `tutti cluster-key show`: prints the key of a cluster for another node.
+import type { Host } from "../../host/host.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { commandLine } from "../connect.ts";
+import { stateFolder } from "../state-folder.ts";
+import { writeJson, writeLine } from "../terminal/screen.ts";
+
+export interface ClusterKeyShowOptions {
+  readonly state?: string;
+  readonly json?: boolean;
+}
+
+/** Nothing but the key is printed, so that it can be piped to another node. */
+export async function clusterKeyShowCommand(host: Host, options: ClusterKeyShowOptions): Promise<void> {
+  const kept = await host.clusterKey(stateFolder(options.state));
+  const key = kept.read();
+  if (key === undefined) {
+    const message = `there is no key in ${kept.file}; the first node of a database makes one (\`tutti up --database\`), and other nodes get it with \`${commandLine(options.state, "cluster-key set")}\``;
+    throw new TuttiError("not_found", message);
+  }
+  await (options.json === true ? writeJson({ key }) : writeLine(key));
+}
