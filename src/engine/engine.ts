@@ -4,27 +4,16 @@ import { TuttiError } from "../protocol/error.ts";
 import type { AskId, TaskId } from "../protocol/ids.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import { type Answerer, NoAnswer } from "../protocol/task/ask.ts";
-import type { LiveDelta } from "../protocol/task/event.ts";
-import { completeMessage, type CompleteMessage, type Message } from "../protocol/task/message.ts";
+import { completeMessage, type Message } from "../protocol/task/message.ts";
 import { isTerminal } from "../protocol/task/task-status.ts";
-import type {
-  Clock,
-  Delivery,
-  LiveSession,
-  MessageOptions,
-  NewTask,
-  RunnerRegistry,
-  StartOptions,
-  TaskControl,
-  Tasks,
-  TreeRunners,
-} from "../ports.ts";
-import type { OpenStatus, Store } from "../store/store.ts";
+import type { Delivery, LiveSession, MessageOptions, NewTask, StartOptions, TaskControl, Tasks } from "../ports.ts";
+import type { OpenStatus } from "../store/store.ts";
 import { addRoot } from "./add-tasks.ts";
 import { answerProblem, notOpen } from "./check-answer.ts";
 import { forgetResumes } from "./crash-guard.ts";
 import { Driver } from "./driver.ts";
 import { cancelTask } from "./end-task.ts";
+import { defaultSlots, type EngineOptions, type EngineStart } from "./engine-options.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { type LiveBudget, liveBudget } from "./live-budget.ts";
 import type { LiveTask } from "./live-task.ts";
@@ -35,46 +24,15 @@ import { countMessage } from "./message-quota.ts";
 import { resultIn } from "./outcome.ts";
 import { OutsideWaits } from "./outside-waits.ts";
 import { PauseSwitch } from "./pause-switch.ts";
-import { Recorder, type Redact } from "./recorder.ts";
+import { Recorder } from "./recorder.ts";
 import { ResumeTrials } from "./resume-trials.ts";
 import { Runners } from "./runners.ts";
 import { Slots } from "./slots.ts";
 import { StartedKeys } from "./started-keys.ts";
 import { resumeStopped } from "./stopped-task.ts";
 import { ThreadStarts } from "./thread-starts.ts";
-import { type AdoptOptions, Trees, type TreeOptions } from "./trees.ts";
+import { type AdoptOptions, Trees } from "./trees.ts";
 import { Waits } from "./waits.ts";
-
-export interface EngineOptions extends TreeOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  /** Runners that are the same for all trees. */
-  readonly runners: RunnerRegistry;
-  /** Runners that are resolved for each tree. */
-  readonly treeRunners?: TreeRunners;
-  /** Other processes run other trees of the same store. */
-  readonly sharesStore?: boolean;
-  /** Tasks that run at the same time, over all trees. */
-  readonly slots?: number;
-  /** Text that is being written: shown, not kept. */
-  readonly onLive?: (delta: LiveDelta) => void;
-  /** Told of what a step notes, such as a process that it is about to start; awaited before the step goes on. */
-  readonly guard?: (note: unknown) => Promise<void>;
-  /** What was said in the thread of a task before it; nothing when absent. */
-  readonly history?: (task: TaskId) => Promise<CompleteMessage[]>;
-  /** Takes out of every text that is recorded what must not be kept, before anybody gets it; valid JSON must stay valid. */
-  readonly redact?: Redact;
-  /** Why no new work is taken, such as a disk that is almost full; undefined while it is. Running tasks go on. */
-  readonly refusesWork?: () => TuttiError | undefined;
-}
-
-/** How many tasks run at the same time when the options do not say. */
-export const defaultSlots = 64;
-
-export interface EngineStart extends StartOptions {
-  /** Called in the commit that makes the tree, with its root. False: another process takes it over, and it is forgotten here. */
-  readonly place?: (root: number) => boolean;
-}
 
 export class Engine implements TaskControl {
   readonly #parts: EngineParts;

@@ -2,7 +2,8 @@
 
 import { z } from "zod";
 
-import { Engine, type EngineOptions } from "../../src/engine/engine.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import type { EngineOptions } from "../../src/engine/engine-options.ts";
 import { type FakeClock, fakeClock } from "../../src/engine/fake-clock.ts";
 import { askName } from "../../src/store/names.ts";
 import type { Answerer } from "../../src/protocol/task/ask.ts";

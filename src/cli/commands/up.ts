@@ -43,6 +43,8 @@ export interface UpCommandOptions {
 
 type Started = "here" | "detached" | "already";
 
+const lingerMs = 2_000;
+
 export async function upCommand(host: Host, options: UpCommandOptions): Promise<void> {
   const up = upOptions(options);
   const found = await host.findDaemon(up.state);
@@ -73,6 +75,8 @@ export async function upCommand(host: Host, options: UpCommandOptions): Promise<
   });
   stopped.abort();
   await printed;
+  // Everything is closed and recorded: what somebody still waits for must not keep the process.
+  setTimeout(() => process.exit(), lingerMs).unref();
 }
 
 function wantsTour({ tour, tourOnly }: UpCommandOptions): boolean {

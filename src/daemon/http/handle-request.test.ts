@@ -361,7 +361,8 @@ test("a thousand requests on open connections leave no memory and no warnings be
     collect();
     return process.memoryUsage().heapUsed;
   };
-  await round();
+  // Code that is compiled meanwhile takes a megabyte once, at some point of the first rounds.
+  for (let warm = 0; warm < 8; warm += 1) await round();
   const first = await round();
   const rest = [await round(), await round()];
   const grown = Math.min(...rest) - first;

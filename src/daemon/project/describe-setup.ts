@@ -3,7 +3,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 
-import { defaultSlots } from "../../engine/engine.ts";
+import { defaultSlots } from "../../engine/engine-options.ts";
 import { providerNames, resolveProvider } from "../../model/resolve-model.ts";
 import type { ProviderSetup, ServiceLimits, ServiceSetup } from "../../protocol/api/service.ts";
 import { defaultBudget } from "../../protocol/task/budget.ts";

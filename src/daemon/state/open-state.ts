@@ -3,7 +3,8 @@
 import { randomUUID } from "node:crypto";
 
 import { systemClock } from "../../engine/clock.ts";
-import { Engine, type EngineOptions } from "../../engine/engine.ts";
+import { Engine } from "../../engine/engine.ts";
+import type { EngineOptions } from "../../engine/engine-options.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
 import { commandRunner } from "../../runner/command/runner.ts";
 import { gated } from "../../runner/operator/gate.ts";
@@ -23,7 +24,7 @@ import type { TuttiError } from "../../protocol/error.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import type { Store } from "../../store/store.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
-import { openEmbeddedRecords } from "./embedded-records.ts";
+import { openRecords } from "./open-records.ts";
 import type { KeptRecords } from "./kept-records.ts";
 import { openEventFeed } from "./event-feed.ts";
 import { followShared } from "./follow-shared.ts";
@@ -339,33 +340,6 @@ function projectFolders(state: string): FolderOf {
 
 function guardOption(guard: KeptRecords["guard"]): Pick<EngineOptions, "guard"> {
   return guard === undefined ? {} : { guard: (note) => guardNoted(guard, note) };
-}
-
-interface Opening {
-  readonly log: ServiceLog;
-  readonly leave: (task: TaskId, error: TuttiError) => void;
-}
-
-async function openRecords(
-  folder: string,
-  node: PreparedNode | undefined,
-  { log, leave }: Opening,
-): Promise<KeptRecords> {
-  if (node === undefined) return openEmbeddedRecords(folder);
-  // Loaded only when it is needed, with the driver of the database.
-  const { openSharedRecords } = await import("./shared-records.ts");
-  const { key, insecure } = node;
-  return openSharedRecords(folder, {
-    node,
-    key,
-    insecure,
-    onLeft: leave,
-    onProblem: (error) => log.warn({ err: error }, error.message),
-    onEnded: ({ steps, found, left }) => {
-      const message = "the lease of this node ran out, so the processes that it had started were ended";
-      log.warn({ steps, found, left }, message);
-    },
-  });
 }
 
 /** A key that cannot be read is not used either; whoever needs it gets the error. */

@@ -321,7 +321,8 @@ test("invariant 3: a command's pid, start and group are in the store while it ru
       .map((note) => ProcessNote.parse(JSON.parse(note).process));
   const note = notes().find((found) => found.pid === pid);
   // The control group is noted only where there is one.
-  const { cgroup: _, ...noted } = note ?? {};
+  const { cgroup: _, place, ...noted } = note ?? {};
+  assert.equal(typeof place, "string", "it says on which machine the process is");
   assert.deepEqual(noted, { pid, start: await processTable.start(pid), group: pid, step: `${id}/1.1/run` });
   writeFileSync(join(folder, "seen"), "");
   assert.equal((await engine.result(id)).status, "completed");
