@@ -43,7 +43,7 @@ const answersEarly = (store: Store): Store =>
 
 const node = await ClusterNode.open({
   address,
-  identity: { name, url: "", labels: [], version: "chaos", leaseMs: Number(lease) },
+  identity: { name, url: "", labels: [], version: "chaos", leaseMs: Number(lease), machine: folder },
   cacheFolder: join(folder, `cache-${name}`),
   engine({ store, incarnation }) {
     const effect = effectOf(incarnation);

@@ -86,7 +86,8 @@ export async function openNodeRecords(
   };
   const node = await ClusterNode.open({
     address,
-    identity: { name: "killed", url: "", labels: [], version: "crash", leaseMs },
+    // It comes back in the same place, so it need not wait for the lease of the one before.
+    identity: { name: "killed", url: "", labels: [], version: "crash", leaseMs, machine: folder },
     cacheFolder,
     engine: ({ store }) => parts.engine(store),
     onFenced: fail,
