@@ -435,7 +435,12 @@ test("invariant 9: with slow reads, streams opened during the work miss nothing 
     if (of === "root") await stream.over;
     else await until(() => seqs(stream.got).length >= wanted.all.length);
     assert.deepEqual(seqs(stream.got), wanted[of]);
-    if (of === "root") assert.deepEqual(endOf(stream.got), { reason: "settled", after: wanted.root.at(-1) });
+    if (of === "root") {
+      const end = endOf(stream.got);
+      assert.equal(end?.reason, "settled");
+      // One commit may hold the end of this tree and later events of the other one.
+      assert.ok(end.after >= (wanted.root.at(-1) ?? 0) && end.after <= (wanted.all.at(-1) ?? 0), `${end.after}`);
+    }
     stream.stop();
   }
 });
