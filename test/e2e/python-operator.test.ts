@@ -23,7 +23,7 @@ function startOperator(
   daemon: DaemonProcess,
   { folder, key, args = [] }: { readonly folder: string; readonly key: string; readonly args?: readonly string[] },
 ): PythonOperator {
-  const env = { PATH: process.env["PATH"], TUTTI_KEY: key, WORK_SECONDS: "7", PYTHONDONTWRITEBYTECODE: "1" };
+  const env = { PATH: process.env["PATH"], TUTTI_KEY: key, WORK_SECONDS: "10", PYTHONDONTWRITEBYTECODE: "1" };
   const child = spawn("python3", [program, daemon.url.replace("127.0.0.1", "localhost"), "builder", folder, ...args], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
@@ -49,7 +49,7 @@ test(
     const folder = mkdtempSync(join(daemon.folder, "operator-"));
     const crashing = startOperator(t, daemon, { folder, key, args: ["--crash-after-launch"] });
     // The work takes longer than the handle is valid, and the worker is never silent for longer than it may be.
-    const config = { operator: "builder", token_ms: 5_000, lease_ms: 4_000, ack_ms: 30_000 };
+    const config = { operator: "builder", token_ms: 8_000, lease_ms: 6_000, ack_ms: 30_000 };
     const more = { operators: { gate: "builder", senior: "builder" } };
     const task = await scenario.start(handed(config, more, "Count the words of this sentence."));
     assert.equal(await crashing.ended, 9, crashing.output());

@@ -49,7 +49,7 @@ test("a daemon whose state folder was removed says so and ends", async (t) => {
   const { state, up } = upScene(t);
   const { ended, said } = await up();
   rmSync(state, { recursive: true });
-  assert.equal(await ended, 6);
+  assert.equal(await ended, 6, said());
   assert.match(said(), /the state folder .* was removed while it was in use/);
   assert.equal(existsSync(state), false);
 });

@@ -131,7 +131,7 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
     }
   });
   const stopWatching = logRefusals(state, log);
-  const stopLooking = watchStateFolder(folder, (error) => stop.stop({ why: "state folder", graceMs: 0, error }));
+  const watched = watchStateFolder(folder, (error) => stop.stop({ why: "state folder", graceMs: 0, error }));
   await state.keys.ensureAdmin(adminKeyFile(folder));
   let stopping: StopReason | undefined | void;
   const http = await listenForRequests(listenAt, {
@@ -160,10 +160,12 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
       stopping = await stopped;
     }
     await drain(context, stopping);
+  } catch (thrown) {
+    throw watched.gone() ?? thrown;
   } finally {
     unsubscribe();
     stopWatching();
-    stopLooking();
+    watched.close();
     await notifier?.close();
     // While the port is still ours: a program that gets it next must not be taken for this daemon.
     removeDaemonFile(folder, instance);
@@ -174,7 +176,7 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
     return false;
   }
   log.info({}, "down");
-  if (stopping?.error !== undefined) throw stopping.error;
+  if (stopping?.error !== undefined) throw watched.gone() ?? stopping.error;
   return true;
 }
 

@@ -56,12 +56,12 @@ export async function workHere(folder: string): Promise<LocalWork> {
     const { pid, start } = await ownProcess();
     const facts = { url: http.url, instance, started_at, version, command: true };
     writeDaemonFile(folder, { pid, process_start: start, ...facts });
-    const stopLooking = watchStateFolder(folder, (error) => {
+    const watched = watchStateFolder(folder, (error) => {
       stopped = true;
       askToStop(error);
     });
     const close = async () => {
-      stopLooking();
+      watched.close();
       if (given && !stopped && !isUnfinished(state)) await http.left(lastReadsMs);
       removeDaemonFile(folder, instance);
       await http.close();
