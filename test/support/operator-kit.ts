@@ -57,6 +57,8 @@ export interface KitOptions {
   readonly redact?: (text: string) => string;
   readonly workerQuotas?: WorkerQuotas;
   readonly refusesWork?: () => TuttiError | undefined;
+  /** How replies of operators reach the engine; at once when absent. */
+  readonly deliver?: (engine: Engine) => Engine["deliver"];
 }
 
 export async function openKit(t: Cleanup, folder: string, options: KitOptions = {}): Promise<Kit> {
@@ -83,7 +85,15 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
   const log = { info: () => undefined, warn: (_: unknown, message: string) => void warnings.push(message) };
   const base = { store, records, committed, feed, engine, clock, leases, keys, signingKey, log };
   const { maxIdleMs = 24 * 60 * 60 * 1000, maxSilenceMs = 1e12 } = options;
-  const hub = new OperatorHub({ ...base, reads, maxIdleMs, maxSilenceMs, baseUrl: () => "http://127.0.0.1:7" });
+  const deliver = options.deliver?.(engine) ?? ((wait, value, by) => engine.deliver(wait, value, by));
+  const hub = new OperatorHub({
+    ...base,
+    engine: { deliver, message: (task, message, how) => engine.message(task, message, how) },
+    reads,
+    maxIdleMs,
+    maxSilenceMs,
+    baseUrl: () => "http://127.0.0.1:7",
+  });
   const server = new WebSocketServer({
     host: "127.0.0.1",
     port: 0,

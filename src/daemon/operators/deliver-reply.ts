@@ -24,7 +24,8 @@ export interface ReplyContext extends ReportContext {
 
 /**
  * Returns undefined if the reply was accepted. A refused reply changes nothing: an open request still waits. Replies of one
- * operator session are delivered in the order in which they came, and none of them waits for the delivery of another.
+ * operator session are looked up in the order in which they came. Those to the same request are delivered one after the
+ * other; none waits for the delivery of a reply to another request.
  */
 export async function deliverReply(
   context: ReplyContext,
@@ -32,9 +33,24 @@ export async function deliverReply(
   frame: ClientFrame,
 ): Promise<ErrorFrame | undefined> {
   const named = verifyRequestId(frame.req_id, session.row.sid, context.signingKey);
-  const looking = session.replies.then(() => (named === undefined ? nothing : lookUp(context.reads, named.id)));
-  session.replies = looking.catch(() => undefined);
-  return deliver(context, session, { frame, kind: named?.kind, ...(await looking) });
+  const look = async (): Promise<Reply> => ({
+    frame,
+    kind: named?.kind,
+    ...(named === undefined ? nothing : await lookUp(context.reads, named.id)),
+  });
+  if (named === undefined) return deliver(context, session, await look());
+  const { delivering } = session;
+  const before = delivering.get(named.id);
+  const looking = before === undefined ? session.replies.then(look) : before.then(look);
+  if (before === undefined) session.replies = looking.catch(() => undefined);
+  // If the one before could not be delivered, this one is not either: the first word counts, and may have been taken.
+  const delivered = looking.then((reply) => deliver(context, session, reply));
+  delivering.set(named.id, delivered);
+  try {
+    return await delivered;
+  } finally {
+    if (delivering.get(named.id) === delivered) delivering.delete(named.id);
+  }
 }
 
 interface LookedUp {

@@ -35,7 +35,7 @@ export class OperatorConnection {
   /** The waits whose requests were sent over this connection. */
   readonly sentWaits = new Set<number>();
   lastHeardAt: number;
-  /** A newer connection has replaced this one, or the operator session has ended: what still arrives is not read. */
+  /** It is replaced or ended by this side: what still arrives is not read. */
   #retired = false;
   #onDrain: (() => void) | undefined;
 
@@ -103,8 +103,9 @@ export class OperatorConnection {
     this.#socket.close(code, reason);
   }
 
-  /** Ends the connection without a closing handshake. */
+  /** Ends the connection without a closing handshake. What has arrived and is not read yet is not read any more. */
   terminate(): void {
+    this.#retired = true;
     this.#socket.terminate();
   }
 

@@ -41,8 +41,10 @@ export interface OperatorSession {
   sending: boolean;
   /** There may be more to send than was seen when the sending began. */
   recheck: boolean;
-  /** Resolves when the replies that came so far have been looked up: they are delivered in the order in which they came. */
+  /** Resolves when the replies that came so far have been looked up: that is done in the order in which they came. */
   replies: Promise<unknown>;
+  /** By the id of its wait: the last reply to a request that is being delivered. */
+  readonly delivering: Map<number, Promise<unknown>>;
 }
 
 const none: Promise<unknown> = Promise.resolve();
@@ -56,6 +58,7 @@ export function newOperatorSession(row: OperatorRow): OperatorSession {
     sending: false,
     recheck: false,
     replies: none,
+    delivering: new Map(),
   };
 }
 

@@ -5,7 +5,8 @@ import { treeUnit } from "./tree-ids.ts";
 /** A lease is renewed in a table of its own, so that a renewal never waits for a commit of the same node. */
 export const membershipSql = `
 CREATE SEQUENCE incarnations;
-CREATE SEQUENCE tree_numbers MINVALUE 0 START 0;
+-- From the first tree on, ids are longer than 32 bits: a statement that takes one for a short number never works at all.
+CREATE SEQUENCE tree_numbers MINVALUE 0 START 2;
 CREATE TABLE nodes (
   incarnation bigint PRIMARY KEY DEFAULT nextval('incarnations'), name text NOT NULL, url text NOT NULL,
   labels text[] NOT NULL, version text NOT NULL, alive boolean NOT NULL DEFAULT true, joined_at timestamptz NOT NULL DEFAULT now(),

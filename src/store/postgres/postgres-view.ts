@@ -122,7 +122,7 @@ export function openPostgresView(address: DatabaseAddress, salt: Salt): StoreVie
     async events(task, page) {
       const isRoot = task % treeUnit === 1;
       const from = isRoot
-        ? `${placed} WHERE l.id >= $1 - 1 AND l.id < $1 - 1 + ${treeUnit}`
+        ? `${placed} WHERE l.id >= $1::bigint - 1 AND l.id < $1::bigint - 1 + ${treeUnit}`
         : `${placed} WHERE l.run IN (${subtree(1)} SELECT runs.id FROM below JOIN runs ON runs.task = below.id)`;
       const sql = `${from} AND b.base + l.place > $2 ORDER BY l.id LIMIT $3`;
       return records(sql, [task, page.after, page.limit + 1], page);
@@ -130,7 +130,7 @@ export function openPostgresView(address: DatabaseAddress, salt: Salt): StoreVie
     async eventsAfter(page) {
       // The batch that the sequence is in, and those after it.
       const from = `(SELECT id, base FROM batches
-          WHERE base >= COALESCE((SELECT max(base) FROM batches WHERE base <= $1 + 1), 0) ORDER BY base LIMIT $2 + 1) AS b
+          WHERE base >= COALESCE((SELECT max(base) FROM batches WHERE base <= $1::bigint + 1), 0) ORDER BY base LIMIT $2 + 1) AS b
         JOIN log l ON l.batch = b.id WHERE b.base + l.place > $1 ORDER BY b.base, l.place LIMIT $2`;
       return records(from, [page.after, page.limit + 1], page);
     },
