@@ -3,13 +3,14 @@
 import type { NodeList } from "../protocol/api/node-shapes.ts";
 import { countUnowned, listNodes } from "../store/postgres/node-listing.ts";
 import type { NodeStore } from "../store/postgres/postgres-store.ts";
+import { askToAcknowledge } from "./seen-by-all.ts";
 
 const patienceMs = 500;
 const lookEveryMs = 10;
 
 export async function describeNodes(node: NodeStore): Promise<NodeList> {
   const rows: NodeStore["rows"] = (sql, values) => node.rows(sql, values);
-  await node.askToAcknowledge(node.sharedVersion);
+  await askToAcknowledge(node);
   let nodes = await listNodes(rows);
   for (const end = Date.now() + patienceMs; Date.now() < end; nodes = await listNodes(rows)) {
     if (nodes.every(({ alive, changesBehind }) => !alive || changesBehind === 0)) break;

@@ -8,19 +8,27 @@ const looksBetween = 25;
 /** A node that is cut off is buried when its lease has ended; then it can do nothing more. */
 const patienceMs = 120_000;
 
-/** Resolves when every living node has taken in what this node has: a pause, or a key that was revoked. */
-export async function seenByAll(node: NodeStore): Promise<void> {
-  const version = node.sharedVersion;
+/** Who has made a change: a node, or a command that is none. */
+export type Changer = Pick<NodeStore, "rows" | "sharedVersion">;
+
+/** Asks every node to say up to which version it has acted on the shared rows. */
+export async function askToAcknowledge({ rows, sharedVersion }: Changer): Promise<void> {
+  await rows("SELECT pg_notify('tutti_acks_' || current_schema(), $1)", [String(sharedVersion)]);
+}
+
+/** Resolves when every living node has taken in what is here: a pause, or something that was taken back. */
+export async function seenByAll(changer: Changer): Promise<void> {
+  const version = changer.sharedVersion;
   let missing: string[] = [];
   const end = Date.now() + patienceMs;
   for (let looks = 0; Date.now() < end; looks += 1) {
     // Again now and then: a node may have joined meanwhile, or have lost its connection.
-    if (looks % looksBetween === 0) await node.askToAcknowledge(version);
-    const rows = await node.rows("SELECT name FROM nodes WHERE alive AND seen_version < $1", [version]);
+    if (looks % looksBetween === 0) await askToAcknowledge(changer);
+    const rows = await changer.rows("SELECT name FROM nodes WHERE alive AND seen_version < $1", [version]);
     if (rows.length === 0) return;
     missing = rows.map((row) => String(row["name"]));
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
   }
-  const message = `the change is recorded and holds here, but ${missing.join(", ")} did not say in time that it holds there; \`tutti nodes\` shows what is wrong with it`;
+  const message = `the change is recorded, but ${missing.join(", ")} did not say in time that it holds there; \`tutti nodes\` shows what is wrong with it`;
   throw new TuttiError("busy", message, { retry: "unknown" });
 }

@@ -7,11 +7,12 @@ import { after, test, type TestContext } from "node:test";
 
 import { keepClusterKey, clusterKeyFile } from "../../src/daemon/cluster/find-cluster-key.ts";
 import { newClusterKey } from "../../src/daemon/cluster/cluster-key.ts";
-import { openCommandDocuments } from "../../src/daemon/documents/documents-of.ts";
+import { documentsOf, openCommandDocuments } from "../../src/daemon/documents/documents-of.ts";
 import { nameProjects } from "../../src/daemon/documents/project-names.ts";
 import { exportRecords, importRecords } from "../../src/daemon/lifecycle/move-records.ts";
 import { openSigningKeyIn } from "../../src/daemon/operators/signing-key.ts";
 import { openAgreedServers } from "../../src/daemon/project/agreed-servers.ts";
+import { keptAllowedChecks } from "../../src/daemon/project/allowed-checks.ts";
 import { keptApprovals } from "../../src/daemon/project/kept-approvals.ts";
 import { openTrust } from "../../src/daemon/project/trusted-configs.ts";
 import { openTrustedSettings } from "../../src/daemon/project/trusted-settings.ts";
@@ -45,6 +46,7 @@ async function usedFolder(t: TestContext): Promise<string> {
   await openAgreedServers(folder).agree("/srv/shop", "files", "four");
   await openAgreedServers(folder).agree("", "own", "five");
   await keptApprovals(folder).add({ project: "/srv/shop", calls, by: "ada", key: "key_1" });
+  await keptAllowedChecks(folder).add("gol_1", ["npm", "test"], "Ada");
   await openProviderKeys(folder).put("anthropic", "secret-of-anthropic");
   await openSigningKeyIn(folder);
   return folder;
@@ -63,6 +65,7 @@ async function agreedIn(folder: string): Promise<unknown> {
       openAgreedServers(folder).find("", "own")?.hash,
     ],
     approvals: keptApprovals(folder).list(),
+    checks: [keptAllowedChecks(folder).has("gol_1", ["npm", "test"]), documentsOf(folder).read("allowed-checks.json")],
     providers: openProviderKeys(folder).list(),
     key: openProviderKeys(folder).get("anthropic"),
   };

@@ -22,8 +22,8 @@ import { openSigningKey, type SigningKey } from "../../src/daemon/operators/sign
 import { WorkerQuotas } from "../../src/daemon/operators/worker-quota.ts";
 import { type WorkerService, workerService } from "../../src/daemon/operators/worker-service.ts";
 import { reopenAfterKill } from "./kill-process.ts";
-import { settle, watchCommits } from "./settle.ts";
-import { fencedAfterKill, openStoreIn, readsOfStoreIn } from "./stores.ts";
+import { settle, watchCommits, watchFollower } from "./settle.ts";
+import { fencedAfterKill, isOnPostgres, openStoreIn, readsOfStoreIn } from "./stores.ts";
 import type { Cleanup } from "./temp-folder.ts";
 import { until, within } from "./wait-until.ts";
 
@@ -80,6 +80,12 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
   await engine.recover();
   const { view, news, reads } = readsOfStoreIn(folder, store);
   const feed = await openEventFeed(news, view);
+  const isTold = async (): Promise<boolean> => {
+    // The events that are committed get their places first.
+    await view.lastEvent();
+    return (await view.eventsAfter({ after: feed.position, limit: 1 })).rows.length === 0;
+  };
+  const unwatch = isOnPostgres() ? watchFollower(isTold) : (): void => undefined;
   const signingKey = await openSigningKey(join(folder, "signing.key"));
   const warnings: string[] = [];
   const log = { info: () => undefined, warn: (_: unknown, message: string) => void warnings.push(message) };
@@ -119,6 +125,7 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
     buffered: () => Array.from(server.clients, (socket) => socket.bufferedAmount).reduce((sum, each) => sum + each, 0),
     stop: () =>
       (stopped ??= (async () => {
+        unwatch();
         try {
           await hub.close();
           await engine.stop();
@@ -240,6 +247,13 @@ export async function eventOf<T extends TaskEvent["type"]>(
     const { events: stored } = await kit.feed.read({ after: 0, limit: 100_000 });
     return stored.map(({ event }) => event).findLast(isWanted);
   }, `the event ${type}`);
+}
+
+/** All events of what has been done so far. */
+export async function allEvents(kit: Kit): Promise<TaskEvent[]> {
+  await settle();
+  const { events: stored } = await kit.feed.read({ after: 0, limit: 100_000 });
+  return stored.map(({ event }) => event);
 }
 
 /** Lets time pass when all that is under way has come to rest. */

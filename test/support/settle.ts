@@ -21,20 +21,45 @@ export function watchCommits(store: Watched): void {
   });
 }
 
-/** A commit is on its way to a store on another machine. */
-function isCommitting(): boolean {
-  return [...watched].some((store) => !store.isDurable(store.batch - 1));
+let readsUnderWay = 0;
+const followers = new Set<() => Promise<boolean>>();
+
+/** `settle` waits until this read of a store on another machine has been answered. */
+export async function counted<T>(read: Promise<T>): Promise<T> {
+  readsUnderWay += 1;
+  try {
+    return await read;
+  } finally {
+    readsUnderWay -= 1;
+  }
 }
 
-/** Resolves when no watched store has committed anything for some ticks of the event loop. */
+/** `settle` waits until whoever follows the events has been told of all that are committed. Returns what ends that. */
+export function watchFollower(hasAll: () => Promise<boolean>): () => void {
+  followers.add(hasAll);
+  return () => followers.delete(hasAll);
+}
+
+/** A commit is on its way to a store on another machine, or an answer from it. */
+function isTalking(): boolean {
+  return readsUnderWay > 0 || [...watched].some((store) => !store.isDurable(store.batch - 1));
+}
+
+/** Resolves when no watched store has committed anything for some ticks of the event loop, and all has been told. */
 export async function settle(): Promise<void> {
   const end = Date.now() + patienceMs;
   for (let quiet = 0; quiet < quietTicks; quiet += 1) {
     const before = commits;
     await nextTick();
-    if (commits !== before || isCommitting()) quiet = 0;
+    if (commits !== before || isTalking()) quiet = 0;
+    if (quiet === quietTicks - 1 && !(await allTold(before))) quiet = 0;
     if (Date.now() > end) throw new Error(`there were still commits after ${patienceMs} ms`);
   }
+}
+
+async function allTold(before: number): Promise<boolean> {
+  for (const hasAll of followers) if (!(await hasAll())) return false;
+  return commits === before && !isTalking();
 }
 
 /** Work that takes this many ticks, for bodies of steps and for schedules that must not wait for rest. */

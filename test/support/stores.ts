@@ -17,6 +17,7 @@ import { openView } from "../../src/store/sqlite/sqlite-view.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { StoreView } from "../../src/store/view.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+import { counted } from "./settle.ts";
 
 export const isOnPostgres = (): boolean => process.env["TUTTI_STORE"] === "postgres";
 
@@ -74,7 +75,7 @@ export function readsOfStoreIn(folder: string, store: Store): ReadsOfStore {
         return () => offs.forEach((off) => off());
       },
     },
-    reads: readsOnPostgres(node, store.salt),
+    reads: readsOnPostgres({ rows: (sql, values) => counted(node.rows(sql, values)) }, store.salt),
   };
 }
 

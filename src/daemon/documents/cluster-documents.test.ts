@@ -15,6 +15,7 @@ import { keepNodeSettings } from "../state/node-settings.ts";
 import { clusterKeyFile, keepClusterKey } from "../cluster/find-cluster-key.ts";
 import { openSharedSigningKey } from "../operators/signing-key.ts";
 import { openAgreedServers } from "../project/agreed-servers.ts";
+import { AllowedFile, keptAllowedChecks } from "../project/allowed-checks.ts";
 import { keptApprovals } from "../project/kept-approvals.ts";
 import { openTrust, policyContent } from "../project/trusted-configs.ts";
 import { openTrustedSettings } from "../project/trusted-settings.ts";
@@ -97,15 +98,72 @@ test("what is agreed to at one node counts at every other, with who and when, an
   assert.deepEqual([readdirSync(a.state), readdirSync(b.state)], [[], []]);
 });
 
-test("what is taken back at one node counts nowhere any more", async (t) => {
+test("what is taken back at one node counts nowhere any more when that returns", async (t) => {
   const address = newDatabase();
   const [a, b] = [await joined(t, address, "a"), await joined(t, address, "b")];
   const content = { folder: "/srv/shop", hash: "one" };
-  await openTrust(a.state).record(content);
-  await until(() => openTrust(b.state).isTrusted(content));
-  assert.equal(await openTrust(b.state).revoke("/srv/shop"), true);
-  await until(() => !openTrust(a.state).isTrusted(content));
-  assert.equal(openTrust(a.state).isRevoked(content), true);
+  for (let turn = 0; turn < 5; turn += 1) {
+    await openTrust(a.state).record(content);
+    // Also when this node has not heard of the agreement yet.
+    assert.equal(await openTrust(b.state).revoke("/srv/shop"), true);
+    assert.deepEqual([openTrust(a.state).isTrusted(content), openTrust(a.state).isRevoked(content)], [false, true]);
+  }
+  assert.equal(await openTrust(b.state).revoke("/srv/shop"), false);
+});
+
+test("whoever takes something back waits for a node that does not answer, until its lease has ended", async (t) => {
+  const address = newDatabase();
+  const { state } = await joined(t, address, "a");
+  const command = await commandFolder(t, address);
+  const content = { folder: "/srv/shop", hash: "one" };
+  const calls = { tool: "write", unconfined: false, network: false };
+  const shown = { path: ".claude/settings.json", hash: "three" };
+  await openTrust(state).record(content);
+  await openTrust(command).record({ folder: "/srv/till", hash: "one" });
+  await openTrustedSettings(state).record("/srv/shop", [shown]);
+  await openAgreedServers(state).agree("/srv/shop", "files", "four");
+  const { id } = await keptApprovals(state).add({ project: "/srv/shop", calls, by: "ada" });
+  await openProviderKeys(state).put("openai", "sk-hunter2secret");
+  await rowsOf(address, "SELECT join_cluster('frozen', '', '{}', 'test', 60000)");
+  const takenBack = [
+    openTrust(state).revoke("/srv/shop"),
+    openTrust(command).revoke("/srv/till"),
+    openTrustedSettings(state).revoke("/srv/shop"),
+    openAgreedServers(state).revoke("/srv/shop"),
+    keptApprovals(state).revoke(id),
+    openProviderKeys(state).remove("openai"),
+  ];
+  const isDone = new Set<number>();
+  takenBack.forEach((each, at) => void each.then(() => isDone.add(at)));
+  // Here all of it holds already.
+  await until(() => !openTrust(state).isTrusted(content) && !openTrust(state).knows("/srv/till"));
+  await until(
+    () => !openTrustedSettings(state).covers("/srv/shop", [shown]) && openProviderKeys(state).list().length === 0,
+  );
+  await until(() => openAgreedServers(state).list().length === 0 && keptApprovals(state).list().length === 0);
+  await rowsOf(address, "SELECT pg_sleep(0.2)");
+  assert.deepEqual([...isDone], []);
+  await rowsOf(address, "UPDATE nodes SET alive = false WHERE name = 'frozen'");
+  await Promise.all(takenBack);
+});
+
+test("a check that was allowed for a goal at one node is allowed at every other, with who and when", async (t) => {
+  const address = newDatabase();
+  const [a, b] = [await joined(t, address, "a"), await joined(t, address, "b")];
+  const before = Date.now();
+  await Promise.all([
+    keptAllowedChecks(a.state).add("gol_1", ["npm", "test"], "Ada"),
+    keptAllowedChecks(b.state).add("gol_1", ["npm", "run", "lint"], "Bo"),
+  ]);
+  for (const { state } of [a, b]) {
+    await until(() => keptAllowedChecks(state).has("gol_1", ["npm", "test"]));
+    await until(() => keptAllowedChecks(state).has("gol_1", ["npm", "run", "lint"]));
+    assert.equal(keptAllowedChecks(state).has("gol_2", ["npm", "test"]), false);
+  }
+  const [goal, ...others] = AllowedFile.parse(JSON.parse(a.documents.read("allowed-checks.json") ?? ""));
+  assert.deepEqual([goal?.checks.map(({ by }) => by).toSorted(), others], [["Ada", "Bo"], []]);
+  assert.ok(goal?.checks.every(({ at = 0 }) => at >= before && at <= Date.now()));
+  assert.deepEqual([readdirSync(a.state), readdirSync(b.state)], [[], []]);
 });
 
 test("of changes that nodes and commands make at the same time none is lost", async (t) => {

@@ -4,6 +4,7 @@ import { hostname, userInfo } from "node:os";
 
 import type pg from "pg";
 
+import { type Changer, seenByAll } from "../../cluster/seen-by-all.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { ask, connectTo, type DatabaseAddress, type Row } from "../../store/postgres/database-connection.ts";
 import type { NodeStore } from "../../store/postgres/postgres-store.ts";
@@ -22,6 +23,10 @@ interface DocumentTable {
   find(name: string): Pick<DocumentRow, "body" | "version"> | undefined;
   /** False when somebody else was first. Then `find` gives what they left. */
   put(changed: NewDocument): Promise<boolean>;
+  /** Brings in what others have changed. */
+  catchUp(): Promise<void>;
+  /** Resolves when every node has what is here. */
+  seenByAll(): Promise<void>;
 }
 
 export interface ClusterDocumentsOptions {
@@ -36,10 +41,16 @@ const mostTries = 50;
 
 /** Of a node that has joined. */
 export function nodeDocuments(
-  node: Pick<NodeStore, "document" | "changeDocument">,
+  node: Pick<NodeStore, "document" | "changeDocument" | "catchUp"> & Changer,
   options: ClusterDocumentsOptions,
 ): Documents {
-  return documentsIn({ find: (name) => node.document(name), put: (changed) => node.changeDocument(changed) }, options);
+  const table: DocumentTable = {
+    find: (name) => node.document(name),
+    put: (changed) => node.changeDocument(changed),
+    catchUp: () => node.catchUp(),
+    seenByAll: () => seenByAll(node),
+  };
+  return documentsIn(table, options);
 }
 
 /** Of a command: a copy as of now. Nothing stays connected. */
@@ -69,6 +80,14 @@ async function documentsOver(
           rows = await allDocuments(query);
           return made !== undefined;
         }),
+      async catchUp() {
+        rows = await asking(allDocuments);
+      },
+      seenByAll: () =>
+        asking(async (query) => {
+          const [shared] = await query("SELECT version FROM shared_version");
+          await seenByAll({ rows: query, sharedVersion: Number(shared?.["version"]) });
+        }),
     },
     options,
   );
@@ -83,17 +102,26 @@ export function personHere(): string {
 }
 
 function documentsIn(table: DocumentTable, { projects = new Map(), by, key }: ClusterDocumentsOptions): Documents {
+  const change: Documents["change"] = async (name, work) => {
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      const found = table.find(name);
+      const { after, result } = work(found?.body);
+      if (after === undefined || after === found?.body) return result;
+      if (await table.put({ name, version: found?.version ?? 0, body: after, by })) return result;
+    }
+    throw new TuttiError("busy", `${name} is changed by others all the time; try again`);
+  };
   return {
     placeOf: (name) => `${name} in the database`,
     read: (name) => table.find(name)?.body,
-    async change(name, work) {
-      for (let tries = 0; tries < mostTries; tries += 1) {
-        const found = table.find(name);
-        const { after, result } = work(found?.body);
-        if (after === undefined || after === found?.body) return result;
-        if (await table.put({ name, version: found?.version ?? 0, body: after, by })) return result;
-      }
-      throw new TuttiError("busy", `${name} is changed by others all the time; try again`);
+    change,
+    async takeBack(name, work) {
+      // What was agreed to elsewhere a moment ago is taken back, too.
+      await table.catchUp();
+      const result = await change(name, work);
+      // Also when nothing was there any more: whoever took it back may still be waiting for the others.
+      await table.seenByAll();
+      return result;
     },
     // The person's own config lies on this machine and says nothing about that of another one.
     projectOf: (folder) => (folder === "" ? ownConfigHere() : (projects.get(folder) ?? folder)),

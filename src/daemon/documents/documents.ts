@@ -7,6 +7,7 @@ type DocumentName =
   | "trusted-settings.json"
   | "mcp-servers.json"
   | "approvals.json"
+  | "allowed-checks.json"
   | "provider-keys"
   | "signing-key";
 
@@ -26,6 +27,8 @@ export interface Documents {
    * In a state folder of one machine it has been called, and the file written, when this returns.
    */
   change<T>(name: DocumentName, work: (before: string | undefined) => Changed<T>): Promise<T>;
+  /** The same for what takes something back: it counts on every node when this resolves. */
+  takeBack<T>(name: DocumentName, work: (before: string | undefined) => Changed<T>): Promise<T>;
   /** The name under which agreements about the project in this folder are kept. Empty: the person's own config. */
   projectOf(folder: string): string;
   /** The key that opens the secrets among them. Undefined where secrets have files of their own. */

@@ -7,6 +7,7 @@ import type { z } from "zod";
 import { TuttiError } from "../../protocol/error.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import { ServersFile } from "../project/agreed-servers.ts";
+import { AllowedFile, writtenChecks } from "../project/allowed-checks.ts";
 import { ApprovalsFile } from "../project/kept-approvals.ts";
 import { TrustFile } from "../project/trusted-configs.ts";
 import { SettingsFileSchema } from "../project/trusted-settings.ts";
@@ -19,7 +20,12 @@ interface Merging {
 }
 
 export interface AgreementDocument {
-  readonly name: "trusted.json" | "trusted-settings.json" | "mcp-servers.json" | "approvals.json";
+  readonly name:
+    | "trusted.json"
+    | "trusted-settings.json"
+    | "mcp-servers.json"
+    | "approvals.json"
+    | "allowed-checks.json";
   /** As it is written when nothing is agreed to. */
   readonly empty: string;
   /** Both are the text of a document. Throws `corrupt` when one cannot be read. */
@@ -31,9 +37,16 @@ type Merge<T> = (into: T, from: T, merging: Merging) => T;
 function document<S extends z.ZodType>(
   name: AgreementDocument["name"],
   schema: S,
-  { empty, merge }: { readonly empty: z.infer<S>; readonly merge: Merge<z.infer<S>> },
+  {
+    empty,
+    merge,
+    written = (value) => `${JSON.stringify(value, null, 2)}\n`,
+  }: {
+    readonly empty: z.infer<S>;
+    readonly merge: Merge<z.infer<S>>;
+    readonly written?: (value: z.infer<S>) => string;
+  },
 ): AgreementDocument {
-  const written = (value: z.infer<S>): string => `${JSON.stringify(value, null, 2)}\n`;
   const read = (text: string): z.infer<S> => {
     const { data, success } = schema.safeParse(parseJson(text));
     if (success) return data;
@@ -113,9 +126,26 @@ const mergeApprovals: Merge<z.infer<typeof ApprovalsFile>> = (into, from, { proj
   return { approvals: [...into.approvals, ...others] };
 };
 
+/** Goals that only the other side knows are older than what is allowed from now on, so they stand first. */
+const mergeChecks: Merge<AllowedFile> = (into, from, merging) => {
+  const added = (goal: string): AllowedFile[number]["checks"] => {
+    const there = into.find((each) => each.goal === goal)?.checks ?? [];
+    const other = from.find((each) => each.goal === goal)?.checks ?? [];
+    return other
+      .filter(({ argv }) => !there.some((each) => isDeepStrictEqual(each.argv, argv)))
+      .map((each) => withBy(each, merging));
+  };
+  const others = from.filter(({ goal }) => !into.some((each) => each.goal === goal));
+  return [
+    ...others.map(({ goal }) => ({ goal, checks: added(goal) })),
+    ...into.map(({ goal, checks }) => ({ goal, checks: [...checks, ...added(goal)] })),
+  ];
+};
+
 export const agreementDocuments: readonly AgreementDocument[] = [
   document("trusted.json", TrustFile, { empty: { projects: {} }, merge: mergeTrust }),
   document("trusted-settings.json", SettingsFileSchema, { empty: { projects: {} }, merge: mergeSettings }),
   document("mcp-servers.json", ServersFile, { empty: { projects: {} }, merge: mergeServers }),
   document("approvals.json", ApprovalsFile, { empty: { approvals: [] }, merge: mergeApprovals }),
+  document("allowed-checks.json", AllowedFile, { empty: [], merge: mergeChecks, written: writtenChecks }),
 ];

@@ -110,6 +110,7 @@ test("an unused operator session is removed after a day; one with pending reques
   assert.equal(kit.hub.info(idle.sid), undefined);
   assert.equal(kit.hub.authenticates(idle.sid, idle.token), "unknown_sid");
   kit = await restarted(t, kit);
+  await settle();
   assert.deepEqual(
     kit.hub.list().map(({ sid, pending }) => ({ sid, pending })),
     [{ sid: busy.sid, pending: 1 }],

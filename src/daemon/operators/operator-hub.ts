@@ -165,6 +165,12 @@ export class OperatorHub {
 
   /** Ends the operator session. Returns false if there is none with this sid. */
   async leave(sid: string, reason: string): Promise<boolean> {
+    // Its open gates refuse, so they have to be known. Right after a start they may not be read yet.
+    await this.#intake.caughtUp();
+    return this.#end(sid, reason);
+  }
+
+  async #end(sid: string, reason: string): Promise<boolean> {
     const session = this.#sessions.get(sid);
     if (session === undefined) return false;
     this.#sessions.remove(session);
@@ -229,7 +235,8 @@ export class OperatorHub {
   }
 
   async #endRevoked({ row }: OperatorSession): Promise<void> {
-    await this.leave(row.sid, "its key was revoked");
+    // At once, whatever is known of its requests: nobody may be let in with that key any more.
+    await this.#end(row.sid, "its key was revoked");
   }
 
   /** A reply that did not come over a socket, of an operator that has been authenticated. Returns why it was not taken. */

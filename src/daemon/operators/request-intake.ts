@@ -62,6 +62,11 @@ export class RequestIntake {
     if (changes.length > 0) this.#enqueue(() => this.#apply(changes));
   }
 
+  /** Resolves when all requests that were open at the start are known, and all that events have told of since. */
+  caughtUp(): Promise<void> {
+    return this.#done;
+  }
+
   close(): void {
     this.#closed = true;
     this.#endRetry?.();

@@ -12,6 +12,7 @@ import { Answer } from "../../protocol/task/ask.ts";
 import type { AgentResult } from "../../protocol/invocation/invocation-result.ts";
 import type { RequestKind } from "../../protocol/operator/request-id.ts";
 import {
+  allEvents,
   connected,
   joined,
   type Kit,
@@ -271,7 +272,7 @@ class World {
       if (state === "answered")
         assert.equal(content, kind === "hook_before" ? "ran" : kind === "ask" ? String(value) : value);
     }
-    const events = (await this.kit.feed.read({ after: 0, limit: 100_000 })).events.map(({ event }) => event);
+    const events = await allEvents(this.kit);
     for (const { task, kind } of this.requests) {
       const settled = events.filter((event) => event.task === task && isSettled(event.type, kind));
       assert.equal(settled.length, kind === "spawn" ? 2 : 1, `${kind} of ${task} was settled once`);

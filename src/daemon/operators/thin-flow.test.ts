@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 
 import {
+  allEvents,
   connected,
   joined,
   type Kit,
@@ -139,9 +140,9 @@ test("what a worker reports to have used is settled against the budget, once, an
   const id = idInName(kit.store.salt, task) ?? assert.fail();
   const { tokens, money } = (await kit.view.task(id)) ?? assert.fail();
   assert.deepEqual({ tokens, money }, { tokens: 123, money: 7 });
-  const { events } = await kit.feed.read({ after: 0, limit: 1000 });
+  const events = await allEvents(kit);
   assert.deepEqual(
-    events.filter(({ event }) => event.type === "message.added").map(({ event }) => event.task),
+    events.filter(({ type }) => type === "message.added").map((event) => event.task),
     [],
   );
 });

@@ -6,7 +6,9 @@ import { type WorkerPrompt, type WorkerRefusalReason, workerRefusals } from "../
 import { invocationRunner } from "../../runner/invocation/runner.ts";
 import { invocationTask } from "../../runner/invocation/root-task.ts";
 import { readInvocationFile } from "../../protocol/invocation/invocation-file.ts";
+import { askName } from "../../store/names.ts";
 import {
+  allEvents,
   connected,
   eventOf,
   type FrameOf,
@@ -292,8 +294,7 @@ test("progress and partial results are kept in order as messages of the task, an
   await kit.engine.message(task, { name: null, role: "user", parts: [{ part_type: "text", data: "three" }] });
   await kit.workers.submit(handle, "done", {});
   await kit.engine.result(task);
-  const { events: stored } = await kit.feed.read({ after: 0, limit: 1000 });
-  const said = stored.flatMap(({ event }) =>
+  const said = (await allEvents(kit)).flatMap((event) =>
     event.type === "message.added" ? [{ role: event.data.message.role, parts: event.data.message.parts }] : [],
   );
   assert.deepEqual(said, [
@@ -326,13 +327,14 @@ test("a worker's question is asked once per key, polled for, and answered with t
 });
 
 test("a poll never misses an answer, whenever it comes", async (t) => {
-  const { kit, task, handle } = await spawned(t);
+  const { kit, handle } = await spawned(t);
   for (let turns = 0; turns < 12; turns += 1) {
     const waiting = kit.workers.ask(handle, { key: `${turns}`, question: `${turns}?`, wait_ms: minute }, signal);
-    await until(() => kit.store.openWaits().some(({ body }) => body.includes(`asks: ${turns}?`)));
-    const raised = await eventOf(kit, "ask.raised", task);
+    const isAsked = ({ body }: { readonly body: string }): boolean => body.includes(`asks: ${turns}?`);
+    const asked = await until(() => kit.store.openWaits().find(isAsked));
     for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    await kit.engine.deliver(raised.data.ask.id, { kind: "question", value: "yes" }, { kind: "person", name: "Ada" });
+    const id = askName(kit.store.salt, asked.id);
+    await kit.engine.deliver(id, { kind: "question", value: "yes" }, { kind: "person", name: "Ada" });
     assert.deepEqual(stateOf(await within(() => waiting, "the answer")), ["answered", "yes"]);
   }
 });

@@ -63,6 +63,7 @@ export function openAgreedServers(state: string): AgreedServers {
     const place = documentsOf(state).placeOf(document);
     throw new TuttiError("corrupt", `${place} cannot be read; remove it and trust your servers again`);
   };
+  const written = (projects: Projects): string => `${JSON.stringify({ projects })}\n`;
   const read = (): Projects => parse(documentsOf(state).read(document));
   const nameOf = (project: string): string => documentsOf(state).projectOf(project);
   const serversOf = (projects: Projects, project: string): Projects[string] => {
@@ -75,7 +76,7 @@ export function openAgreedServers(state: string): AgreedServers {
   };
   const write = (change: (before: Projects) => Projects): Promise<void> =>
     documentsOf(state).change(document, (text) => {
-      return { after: `${JSON.stringify({ projects: change(parse(text)) })}\n`, result: undefined };
+      return { after: written(change(parse(text))), result: undefined };
     });
   const put = (
     project: string,
@@ -119,11 +120,12 @@ export function openAgreedServers(state: string): AgreedServers {
       Object.entries(read()).flatMap(([project, servers]) =>
         Object.entries(servers).map(([name, agreement]) => ({ project, name, ...agreement })),
       ),
-    async revoke(project) {
-      if (Object.keys(serversOf(read(), project)).length === 0) return false;
-      const gone = nameOf(project);
-      await write((projects) => Object.fromEntries(Object.entries(projects).filter(([known]) => known !== gone)));
-      return true;
-    },
+    revoke: (project) =>
+      documentsOf(state).takeBack(document, (text) => {
+        const projects = parse(text);
+        if (Object.keys(serversOf(projects, project)).length === 0) return { result: false };
+        const { [nameOf(project)]: _, ...others } = projects;
+        return { after: written(others), result: true };
+      }),
   };
 }

@@ -1,46 +1,71 @@
-// Keeps which checks of models people have allowed for a goal, in `allowed-checks.json` of the state folder.
-
-import { join } from "node:path";
+// Keeps which checks people have allowed for a goal, with who and when, in the document `allowed-checks.json`.
 
 import { z } from "zod";
 
-import { readPrivateFile, replacePrivateFile } from "../../files/private-file.ts";
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import type { AllowedChecks } from "../../runner/assignment/ask-about-work.ts";
+import { documentsOf } from "../documents/documents-of.ts";
 
+const AllowedCheck = z.strictObject({
+  argv: z.array(z.string()),
+  at: z.number().optional(),
+  by: z.string().optional(),
+});
+type AllowedCheck = z.infer<typeof AllowedCheck>;
+/** One that is only a list of words was allowed before it was kept who allowed it. */
+const KeptCheck = z.union([AllowedCheck, z.array(z.string()).transform((argv): AllowedCheck => ({ argv }))]);
 /** The goal that was allowed something last stands last. */
-const AllowedFile = z.array(z.strictObject({ goal: z.string(), checks: z.array(z.array(z.string())) }));
-type AllowedFile = z.infer<typeof AllowedFile>;
+export const AllowedFile = z.array(z.strictObject({ goal: z.string(), checks: z.array(KeptCheck) }));
+export type AllowedFile = z.output<typeof AllowedFile>;
+
+const document = "allowed-checks.json";
 
 /** Of goals before the last so many, people are asked again. */
 const mostGoals = 200;
+/** In characters. Models name checks, so that they may be long; of goals that do not fit, people are asked again. */
+const longest = 500_000;
 
-/** The file is read when it is needed: a project is loaded also by commands that must not touch the state folder. */
+/** The document is read when it is needed: a project is loaded also by commands that must not touch the state folder. */
 export function keptAllowedChecks(state: string): AllowedChecks {
-  const path = join(state, "allowed-checks.json");
-  const isSame = (argv: readonly string[]) => {
-    const text = JSON.stringify(argv);
-    return (each: readonly string[]): boolean => JSON.stringify(each) === text;
-  };
   return {
     has(goal, argv) {
-      const found = read(path).find((each) => each.goal === goal);
+      const found = read(() => documentsOf(state).read(document)).find((each) => each.goal === goal);
       return found?.checks.some(isSame(argv)) ?? false;
     },
-    add(goal, argv) {
-      const all = read(path);
-      const before = all.find((each) => each.goal === goal)?.checks ?? [];
-      if (before.some(isSame(argv))) return;
-      const others = all.filter((each) => each.goal !== goal).slice(1 - mostGoals);
-      replacePrivateFile(path, `${JSON.stringify([...others, { goal, checks: [...before, [...argv]] }])}\n`);
-    },
+    add: (goal, argv, by) =>
+      documentsOf(state).change(document, (text) => {
+        const all = read(() => text);
+        const before = all.find((each) => each.goal === goal)?.checks ?? [];
+        if (before.some(isSame(argv))) return { result: undefined };
+        const others = all.filter((each) => each.goal !== goal);
+        const added = { goal, checks: [...before, { argv: [...argv], at: Date.now(), by }] };
+        return { after: writtenChecks([...others, added]), result: undefined };
+      }),
   };
 }
 
-/** A file that cannot be read allows nothing, so a person is asked again. */
-function read(path: string): AllowedFile {
+/** Without the oldest goals, where all of them would be too many or too long. */
+export function writtenChecks(all: AllowedFile): string {
+  const lines: string[] = [];
+  let length = 0;
+  for (const each of all.slice(-mostGoals).toReversed()) {
+    const line = JSON.stringify(each);
+    length += line.length;
+    if (length > longest) break;
+    lines.unshift(line);
+  }
+  return `[${lines.join(",\n")}]\n`;
+}
+
+function isSame(argv: readonly string[]): (each: { readonly argv: readonly string[] }) => boolean {
+  const text = JSON.stringify(argv);
+  return (each) => JSON.stringify(each.argv) === text;
+}
+
+/** What cannot be read allows nothing, so a person is asked again. */
+function read(text: () => string | undefined): AllowedFile {
   try {
-    return AllowedFile.parse(parseJson(readPrivateFile(path) ?? "[]"));
+    return AllowedFile.parse(parseJson(text() ?? "[]"));
   } catch {
     return [];
   }

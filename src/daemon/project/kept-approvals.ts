@@ -47,14 +47,13 @@ export function keptApprovals(state: string): KeptApprovals {
       return [];
     }
   };
-  const change = <T>(
-    work: (before: readonly StandingApproval[]) => { after?: StandingApproval[]; result: T },
-  ): Promise<T> =>
-    documentsOf(state).change(name, (text): Changed<T> => {
+  const changing =
+    <T>(work: (before: readonly StandingApproval[]) => { after?: StandingApproval[]; result: T }) =>
+    (text: string | undefined): Changed<T> => {
       const { after, result } = work(parse(text));
       if (after === undefined) return { result };
       return { after: `${JSON.stringify({ approvals: after }, null, 2)}\n`, result };
-    });
+    };
   return {
     list,
     find(project, call) {
@@ -64,7 +63,7 @@ export function keptApprovals(state: string): KeptApprovals {
     add({ project, calls, by, key }) {
       const folder = nameOf(project);
       const text = JSON.stringify(calls);
-      return change((before) => {
+      const added = changing<StandingApproval>((before) => {
         const same = before.find(
           (each) => each.project === folder && each.key === key && JSON.stringify(each.calls) === text,
         );
@@ -80,19 +79,23 @@ export function keptApprovals(state: string): KeptApprovals {
         };
         return { after: [...before, made], result: made };
       });
+      return documentsOf(state).change(name, added);
     },
     async revoke(id) {
-      await change((before) => {
+      const without = changing((before) => {
         const after = before.filter((each) => each.id !== id);
         if (after.length === before.length) throw new TuttiError("not_found", `there is no standing approval ${id}`);
         return { after, result: undefined };
       });
+      await documentsOf(state).takeBack(name, without);
     },
     async endOfKeys(isRevoked) {
       const isOver = ({ key }: StandingApproval): boolean => key !== undefined && isRevoked(key);
       // Without a reason, nothing is locked and written at every start.
       if (!readable().some(isOver)) return;
-      await change((before) => ({ after: before.filter((each) => !isOver(each)), result: undefined }));
+      const without = changing((before) => ({ after: before.filter((each) => !isOver(each)), result: undefined }));
+      // Whoever revoked the key waits for the other nodes.
+      await documentsOf(state).change(name, without);
     },
   };
 }

@@ -5,6 +5,7 @@ import { z } from "zod";
 
 import { parseJson } from "../../protocol/json/parse-json.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import type { Changed } from "../documents/documents.ts";
 import { documentsOf } from "../documents/documents-of.ts";
 import type { TrustedConfig } from "../../host/project.ts";
 import type { ConfigFiles } from "./config-files.ts";
@@ -74,14 +75,16 @@ export function openTrust(state: string): Trust {
     throw new TuttiError("corrupt", `${place} cannot be read; remove it and trust your projects again`);
   };
   const read = (): TrustFile => parse(documentsOf(state).read(name));
-  const change = (folder: string, work: (before: ProjectTrust) => ProjectTrust | undefined): Promise<boolean> =>
-    documentsOf(state).change(name, (text) => {
+  /** What becomes of the agreements about one folder; undefined leaves them as they are. */
+  const changing =
+    (folder: string, work: (before: ProjectTrust) => ProjectTrust | undefined) =>
+    (text: string | undefined): Changed<boolean> => {
       const { projects } = parse(text);
       const changed = work(projectIn({ projects }, folder));
       if (changed === undefined) return { result: false };
       const after = { projects: { ...projects, [nameOf(folder)]: changed } };
       return { after: `${JSON.stringify(after, null, 2)}\n`, result: true };
-    });
+    };
   return {
     isTrusted: ({ folder, hash }) => projectIn(read(), folder).trusted.some((each) => each.hash === hash),
     isRevoked: ({ folder, hash }) => projectIn(read(), folder).revoked.includes(hash),
@@ -94,17 +97,21 @@ export function openTrust(state: string): Trust {
     },
     async record({ folder, hash }) {
       const { by } = documentsOf(state);
-      await change(folder, ({ trusted, revoked }) => {
+      const agree = changing(folder, ({ trusted, revoked }) => {
         if (trusted.some((each) => each.hash === hash)) return undefined;
         return {
           trusted: [...trusted, { hash, at: Date.now(), by }],
           revoked: revoked.filter((each) => each !== hash),
         };
       });
+      await documentsOf(state).change(name, agree);
     },
     revoke: (folder) =>
-      change(folder, ({ trusted, revoked }) =>
-        trusted.length === 0 ? undefined : { trusted: [], revoked: [...revoked, ...trusted.map(({ hash }) => hash)] },
+      documentsOf(state).takeBack(
+        name,
+        changing(folder, ({ trusted, revoked }) =>
+          trusted.length === 0 ? undefined : { trusted: [], revoked: [...revoked, ...trusted.map(({ hash }) => hash)] },
+        ),
       ),
     list: () =>
       Object.entries(read().projects).flatMap(([folder, { trusted }]) => trusted.map((each) => ({ folder, ...each }))),

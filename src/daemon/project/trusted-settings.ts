@@ -34,6 +34,7 @@ export function openTrustedSettings(state: string): KeptSettings {
     const place = documentsOf(state).placeOf(name);
     throw new TuttiError("corrupt", `${place} cannot be read; remove it and trust your projects again`);
   };
+  const written = (projects: Projects): string => `${JSON.stringify({ projects }, null, 2)}\n`;
   const read = (): Projects => parse(documentsOf(state).read(name));
   const nameOf = (project: string): string => documentsOf(state).projectOf(project);
   const agreedIn = (projects: Projects, project: string): Projects[string] => {
@@ -42,8 +43,7 @@ export function openTrustedSettings(state: string): KeptSettings {
   };
   const change = (work: (before: Projects) => Projects): Promise<void> =>
     documentsOf(state).change(name, (text) => {
-      const after = `${JSON.stringify({ projects: work(parse(text)) }, null, 2)}\n`;
-      return { after, result: undefined };
+      return { after: written(work(parse(text))), result: undefined };
     });
   return {
     covers(project, files) {
@@ -63,12 +63,13 @@ export function openTrustedSettings(state: string): KeptSettings {
       });
     },
     list: () => Object.entries(read()).flatMap(([folder, agreed]) => agreed.map((each) => ({ folder, ...each }))),
-    async revoke(project) {
-      if (agreedIn(read(), project).length === 0) return false;
-      const gone = nameOf(project);
-      await change((projects) => Object.fromEntries(Object.entries(projects).filter(([known]) => known !== gone)));
-      return true;
-    },
+    revoke: (project) =>
+      documentsOf(state).takeBack(name, (text) => {
+        const projects = parse(text);
+        if (agreedIn(projects, project).length === 0) return { result: false };
+        const { [nameOf(project)]: _, ...others } = projects;
+        return { after: written(others), result: true };
+      }),
   };
 }
 

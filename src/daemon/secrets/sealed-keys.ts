@@ -39,7 +39,7 @@ export function sealedKeys(documents: Documents, clusterKey: () => ClusterKey): 
       });
     },
     remove: (provider) =>
-      documents.change(document, (text) => {
+      documents.takeBack(document, (text) => {
         const keys = parse(text);
         if (!Object.hasOwn(keys, provider)) return { result: false };
         const others = Object.entries(keys).filter(([name]) => name !== provider);

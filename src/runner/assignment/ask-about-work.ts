@@ -11,10 +11,11 @@ import type { NamedCheck } from "../../protocol/task/named-check.ts";
 import { Answer, type Answerer } from "../../protocol/task/ask.ts";
 import type { Durable } from "../../ports.ts";
 
-/** Which checks people have allowed, by goal and exact arguments; also after a restart. */
+/** Which checks people have allowed, by goal and exact arguments; also after a restart, and on another node. */
 export interface AllowedChecks {
   has(goal: string, argv: readonly string[]): boolean;
-  add(goal: string, argv: readonly string[]): void;
+  /** `by` is who allowed it. */
+  add(goal: string, argv: readonly string[], by: string): Promise<void>;
 }
 
 interface AskedChecks {
@@ -58,8 +59,16 @@ async function isAllowed(
     schema: Answer,
   });
   const { approved } = approvalOutcome(waited);
-  if (approved) allowed.add(goal, argv);
-  return approved;
+  if (!approved || !("value" in waited)) return approved;
+  const by = waited.by.name;
+  await durable.step(`${key}.kept`, { repeatable: true, schema: z.boolean() }, () =>
+    allowed.add(goal, argv, by).then(
+      () => true,
+      // The answer counts here in any case. What could not be kept is asked about again.
+      () => false,
+    ),
+  );
+  return true;
 }
 
 export interface Verdict {

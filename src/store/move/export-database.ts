@@ -7,34 +7,22 @@ import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import type pg from "pg";
 
 import { TuttiError } from "../../protocol/error.ts";
-import { KeptNamesBuilder } from "../kept-names.ts";
 import { movedAwayError, movedKey, readMovedMark } from "../moved-mark.ts";
-import { given, keptNamesKey, ownSalt, type Salt, saltsOf } from "../names.ts";
-import { ask, connectTo, type Row } from "../postgres/database-connection.ts";
-import { prepareDatabase } from "../postgres/database.ts";
-import { storageError } from "../postgres/storage-error.ts";
+import { ownSalt, type Salt } from "../names.ts";
+import { ask, type Row } from "../postgres/database-connection.ts";
 import { databaseFile, makeFolder, movedMarkOf, openDatabase, openForReading } from "../sqlite/database.ts";
-import type { MoveOptions } from "./import-folder.ts";
+import { logRows, type MovedTable, movedKeyOf, serviceRows, treeRows } from "./moved-tables.ts";
 import {
-  logRows,
-  isOfMachine,
-  type MovedTable,
-  movedKeyOf,
-  noticePosition,
-  serviceRows,
-  treeRows,
-} from "./moved-tables.ts";
+  countTrees,
+  movedNames,
+  movedSettings,
+  movedSoFar,
+  type MoveOptions,
+  type MoveReport,
+  overConnection,
+  withoutNodes,
+} from "./moving.ts";
 import { numberRows } from "./number-rows.ts";
-import { keepNodesOut, saltOfDatabase } from "./shared-database.ts";
-
-export interface ExportReport {
-  /** It was brought here before; nothing was done. */
-  readonly existed: boolean;
-  readonly trees: number;
-  readonly tasks: number;
-  readonly rows: number;
-  readonly unfinished: number;
-}
 
 /** The database is built here and put in its place when it is whole. */
 const partialFolder = (folder: string): string => join(folder, "export.partial");
@@ -43,20 +31,13 @@ const partialFolder = (folder: string): string => join(folder, "export.partial")
  * The caller holds the folder's lock. No node may be there, and none joins afterwards: unfinished work goes on in the folder,
  * and would be done twice if it went on in the database, too.
  */
-export async function exportDatabase(options: MoveOptions): Promise<ExportReport> {
-  let client: pg.Client | undefined;
-  try {
-    client = await connectTo(options.address);
-    await prepareDatabase(client, options.address.schema, { exact: true });
+export function exportDatabase(options: MoveOptions): Promise<MoveReport> {
+  return overConnection(options.address, async (client) => {
     const [mark] = await ask(client, "SELECT value FROM meta WHERE key = $1", [movedKey]);
     if (mark !== undefined) return finish(options.folder, readMovedMark(String(mark["value"])).to);
     refuseUsed(options.folder);
-    return await exportFrom(client, options);
-  } catch (thrown) {
-    throw storageError(thrown);
-  } finally {
-    await client?.end().catch(() => undefined);
-  }
+    return exportFrom(client, options);
+  });
 }
 
 /** A folder that was moved into a database may get its records back; the old ones are kept beside them. */
@@ -70,11 +51,11 @@ function refuseUsed(folder: string): void {
 }
 
 /** The database says that everything was moved into the store with this salt: it is in place, or whole and waits for that. */
-function finish(folder: string, salt: string): ExportReport {
-  if (saltOfFolder(folder) === salt) return { existed: true, rows: 0, ...countTrees(folder) };
+function finish(folder: string, salt: string): MoveReport {
+  if (saltOfFolder(folder) === salt) return { existed: true, rows: 0, ...countTreesIn(folder) };
   if (saltOfFolder(partialFolder(folder)) !== salt) throw movedAwayError();
   putInPlace(folder);
-  return { existed: false, rows: 0, ...countTrees(folder) };
+  return { existed: false, rows: 0, ...countTreesIn(folder) };
 }
 
 function saltOfFolder(folder: string): string | undefined {
@@ -84,27 +65,22 @@ function saltOfFolder(folder: string): string | undefined {
   return ownSalt(salt);
 }
 
-function countTrees(folder: string): { trees: number; tasks: number; unfinished: number } {
+function countTreesIn(folder: string): ReturnType<typeof countTrees> {
   const { database, close } = openForReading(folder);
-  const count = (sql: string): number => Number(database.prepare(sql).get()?.["value"] ?? 0);
-  const counts = {
-    trees: count("SELECT COUNT(*) AS value FROM tasks WHERE id = root"),
-    tasks: count("SELECT COUNT(*) AS value FROM tasks"),
-    unfinished: count("SELECT COUNT(DISTINCT root) AS value FROM tasks JOIN open ON open.task = tasks.id"),
-  };
-  close();
-  return counts;
+  try {
+    return countTrees(database);
+  } finally {
+    close();
+  }
 }
 
-async function exportFrom(client: pg.Client, options: MoveOptions): Promise<ExportReport> {
+async function exportFrom(client: pg.Client, options: MoveOptions): Promise<MoveReport> {
   const { folder } = options;
   const partial = partialFolder(folder);
   rmSync(partial, { recursive: true, force: true });
   makeFolder(partial);
-  await client.query("BEGIN");
-  try {
-    await keepNodesOut(client);
-    const salt = await saltOfDatabase(client);
+  // What was built stays when this fails: perhaps the database has kept that everything was moved into it.
+  return withoutNodes(client, async (salt) => {
     // Events of a node that died may have no place in the sequence yet.
     await client.query("SELECT stamp()");
     await numberRows(client);
@@ -122,12 +98,8 @@ async function exportFrom(client: pg.Client, options: MoveOptions): Promise<Expo
     await ask(client, "INSERT INTO meta VALUES ($1, $2)", [movedKey, JSON.stringify(mark)]);
     await client.query("COMMIT");
     putInPlace(folder);
-    return { existed: false, rows, ...countTrees(folder) };
-  } catch (thrown) {
-    // What was built stays: perhaps the database has kept that everything was moved into it.
-    await client.query("ROLLBACK").catch(() => undefined);
-    throw thrown;
-  }
+    return { existed: false, rows, ...countTreesIn(folder) };
+  });
 }
 
 /** The records come last: as long as they are not there, this can be done again. */
@@ -166,36 +138,30 @@ interface Copy extends MoveOptions {
 }
 
 async function copyAll(copy: Copy): Promise<number> {
-  const { client, database, salt, signal, onProgress } = copy;
+  const { client, database, salt } = copy;
   // The file is of no use before it is whole, so nothing waits for the disk until then.
   database.exec("PRAGMA synchronous = OFF");
-  const names = new Map(saltsOf(salt).map((each) => [each, new KeptNamesBuilder()]));
+  const names = movedNames(salt);
   const tables = [...treeRows, logRows, ...serviceRows(`COALESCE((${sequenceOf("= of.until")}), of.until)`)];
-  let [rows, of] = [0, 0];
+  let of = 0;
   for (const { name } of tables) of += await countIn(client, name);
+  const soFar = movedSoFar(copy, of);
   for (const table of tables) {
     await copyTable(copy, table, (group) => {
-      for (const row of group) keepName(row, table);
-      rows += group.length;
-      signal?.throwIfAborted();
-      onProgress?.({ rows, of });
+      for (const row of group) names.keep(table, row);
+      soFar.told(group.length);
     });
-  }
-  function keepName(row: Row, { named }: MovedTable): void {
-    if (named === undefined) return;
-    const name = given(salt, named, Number(row["old"]));
-    names.get(name.salt)?.add(named, name.id, Number(row["id"]));
   }
   await copySettings(client, database);
   const put = database.prepare("INSERT OR REPLACE INTO meta VALUES (?, ?)");
-  for (const [each, kept] of names) put.run(keptNamesKey(each), kept.text());
+  for (const setting of names.settings()) put.run(...setting);
   // No sequence that a reader has seen is given to another event.
   const [last] = await ask(
     client,
     "SELECT GREATEST(max(now), (SELECT next - 1 FROM counter)) AS value FROM placed_log",
   );
   database.prepare("INSERT OR REPLACE INTO counters VALUES ('log', ?)").run(Number(last?.["value"] ?? 0));
-  return rows;
+  return soFar.rows;
 }
 
 const countIn = async (client: pg.Client, table: string): Promise<number> =>
@@ -231,12 +197,9 @@ function valueOf(row: Row, name: string, isLog: boolean): SQLOutputValue {
 
 async function copySettings(client: pg.Client, database: DatabaseSync): Promise<void> {
   const put = database.prepare("INSERT INTO meta VALUES (?, ?)");
-  for (const row of await ask(client, "SELECT key, value FROM meta WHERE key LIKE 'setting\\_%'")) {
-    const [key, value] = [String(row["key"]), String(row["value"])];
-    if (isOfMachine(key)) continue;
-    if (key === noticePosition && /^\d+$/.test(value)) {
-      const [now] = await ask(client, sequenceOf("<= $1"), [value]);
-      put.run(key, String(now?.["max"] ?? 0));
-    } else put.run(key, value);
+  const found = await ask(client, "SELECT key, value FROM meta WHERE key LIKE 'setting\\_%'");
+  for (const { key, value, isPosition } of movedSettings(found)) {
+    const [now] = isPosition ? await ask(client, sequenceOf("<= $1"), [value]) : [];
+    put.run(key, isPosition ? String(now?.["max"] ?? 0) : value);
   }
 }

@@ -4,66 +4,38 @@ import type { DatabaseSync } from "node:sqlite";
 
 import type pg from "pg";
 
-import { placeImported } from "./place-imported.ts";
 import { TuttiError } from "../../protocol/error.ts";
-import { KeptNamesBuilder } from "../kept-names.ts";
 import { type MovedMark, movedFolderError, movedKey } from "../moved-mark.ts";
-import { given, keptNamesKey, ownSalt, type Salt, saltsOf } from "../names.ts";
+import { ownSalt, type Salt, saltsOf } from "../names.ts";
 import { bigint, int } from "../postgres/batch-columns.ts";
-import { ask, connectTo, type DatabaseAddress, type Row } from "../postgres/database-connection.ts";
-import { prepareDatabase } from "../postgres/database.ts";
-import { isLostConnection, storageError } from "../postgres/storage-error.ts";
+import { ask, type Row } from "../postgres/database-connection.ts";
+import { isLostConnection } from "../postgres/storage-error.ts";
 import { movedMarkOf, openDatabase } from "../sqlite/database.ts";
+import { logRows, type MovedTable, movedKeyOf, serviceRows, treeRows } from "./moved-tables.ts";
 import {
-  logRows,
-  isOfMachine,
-  type MovedTable,
-  movedKeyOf,
-  noticePosition,
-  serviceRows,
-  treeRows,
-} from "./moved-tables.ts";
+  countTrees,
+  type MovedNames,
+  movedNames,
+  movedSettings,
+  type MovedSoFar,
+  movedSoFar,
+  type MoveOptions,
+  type MoveReport,
+  overConnection,
+  withoutNodes,
+} from "./moving.ts";
+import { placeImported } from "./place-imported.ts";
 import { countNumbered, placeRows } from "./place-rows.ts";
 import { groupsOf, putRows, type Values } from "./put-rows.ts";
-import { keepNodesOut, reserveNumbers, saltOfDatabase } from "./shared-database.ts";
-
-interface MoveProgress {
-  readonly rows: number;
-  readonly of: number;
-}
-
-export interface MoveOptions {
-  readonly folder: string;
-  readonly address: DatabaseAddress;
-  readonly onProgress?: (progress: MoveProgress) => void;
-  readonly signal?: AbortSignal;
-  /** What else belongs to the move, in its transaction. `made` is a folder whose files are put in place with the records. */
-  readonly within?: (client: Pick<pg.ClientBase, "query">, made: string) => Promise<void>;
-}
-
-export interface ImportReport {
-  /** It was brought in before; nothing was done. */
-  readonly existed: boolean;
-  readonly trees: number;
-  readonly tasks: number;
-  readonly rows: number;
-  /** Trees that go on at a node. */
-  readonly unfinished: number;
-}
+import { reserveNumbers } from "./shared-database.ts";
 
 /** The caller holds the folder's lock. No node may be there: what it knows of names and settings would be out of date. */
-export async function importFolder(options: MoveOptions): Promise<ImportReport> {
-  const opened = openDatabase(options.folder, { moved: true });
-  let client: pg.Client | undefined;
+export async function importFolder(options: MoveOptions): Promise<MoveReport> {
+  const { database, salt, close } = openDatabase(options.folder, { moved: true });
   try {
-    client = await connectTo(options.address);
-    await prepareDatabase(client, options.address.schema, { exact: true });
-    return await importInto(client, { ...options, database: opened.database, salt: opened.salt });
-  } catch (thrown) {
-    throw storageError(thrown);
+    return await overConnection(options.address, (client) => importInto(client, { ...options, database, salt }));
   } finally {
-    await client?.end().catch(() => undefined);
-    opened.close();
+    close();
   }
 }
 
@@ -72,12 +44,9 @@ interface Importing extends MoveOptions {
   readonly salt: Salt;
 }
 
-async function importInto(client: pg.Client, importing: Importing): Promise<ImportReport> {
+function importInto(client: pg.Client, importing: Importing): Promise<MoveReport> {
   const { database, folder, salt } = importing;
-  await client.query("BEGIN");
-  try {
-    await keepNodesOut(client);
-    const there = await saltOfDatabase(client);
+  return withoutNodes(client, async (there) => {
     const mark = movedMarkOf(database);
     if (saltsOf(there).includes(ownSalt(salt))) {
       await client.query("ROLLBACK");
@@ -93,10 +62,7 @@ async function importInto(client: pg.Client, importing: Importing): Promise<Impo
     await commit(client, database);
     setMark(database, { to: ownSalt(there), at: Date.now(), done: true });
     return { existed: false, rows, ...countTrees(database) };
-  } catch (thrown) {
-    await client.query("ROLLBACK").catch(() => undefined);
-    throw thrown;
-  }
+  });
 }
 
 /** Rows that both have, as when the folder was exported from this database. */
@@ -123,34 +89,15 @@ function setMark(database: DatabaseSync, mark: MovedMark | undefined): void {
   else database.prepare("INSERT OR REPLACE INTO meta VALUES (?, ?)").run(movedKey, JSON.stringify(mark));
 }
 
-function countTrees(database: DatabaseSync): { trees: number; tasks: number; unfinished: number } {
-  const count = (sql: string): number => Number(database.prepare(sql).get()?.["value"] ?? 0);
-  return {
-    trees: count("SELECT COUNT(*) AS value FROM tasks WHERE id = root"),
-    tasks: count("SELECT COUNT(*) AS value FROM tasks"),
-    unfinished: count("SELECT COUNT(DISTINCT root) AS value FROM tasks JOIN open ON open.task = tasks.id"),
-  };
-}
-
 async function copyAll(client: pg.Client, importing: Importing): Promise<number> {
-  const { database, salt, onProgress, signal } = importing;
+  const { database, salt } = importing;
   const { trees, threads } = countNumbered(database);
   placeRows(database, await reserveNumbers(client, trees + threads));
   const [counter] = await ask(client, "SELECT next FROM counter FOR UPDATE");
-  const copy: Copy = {
-    client,
-    database,
-    salt,
-    grownBy: Number(counter?.["next"]) - 1,
-    names: new Map(saltsOf(salt).map((each) => [each, new KeptNamesBuilder()])),
-    of: [...treeRows, logRows, ...serviceRows("0")].reduce((sum, { name }) => sum + countOf(database, name), 0),
-    rows: 0,
-    told(rows) {
-      signal?.throwIfAborted();
-      copy.rows += rows;
-      onProgress?.({ rows: copy.rows, of: copy.of });
-    },
-  };
+  const of = [...treeRows, logRows, ...serviceRows("0")].reduce((sum, { name }) => sum + countOf(database, name), 0);
+  const soFar = movedSoFar(importing, of);
+  const names = movedNames(salt);
+  const copy: Copy = { client, database, names, soFar, grownBy: Number(counter?.["next"]) - 1 };
   for (const table of treeRows) await copyTable(copy, table);
   await copyLog(copy);
   await client.query(
@@ -162,49 +109,36 @@ async function copyAll(client: pg.Client, importing: Importing): Promise<number>
   for (const table of serviceRows(`of.until + ${copy.grownBy}`)) await copyTable(copy, table);
   await client.query(dropIncompleteOperators);
   await copySettings(copy);
-  for (const [each, names] of copy.names) {
-    await ask(client, "INSERT INTO meta VALUES ($1, $2)", [keptNamesKey(each), names.text()]);
-  }
+  for (const setting of names.settings()) await ask(client, "INSERT INTO meta VALUES ($1, $2)", setting);
   // Every node reads all shared rows when it joins, and none is there.
   await client.query("DELETE FROM shared_changes");
   await client.query("ANALYZE tasks, log, runs, waits, open, batches");
-  return copy.rows;
+  return soFar.rows;
 }
 
 interface Copy {
   readonly client: pg.Client;
   readonly database: DatabaseSync;
-  readonly salt: Salt;
+  readonly names: MovedNames;
+  readonly soFar: MovedSoFar;
   /** By how much the sequence of each event is higher in the database. */
   readonly grownBy: number;
-  /** By the store that gave them. */
-  readonly names: ReadonlyMap<string, KeptNamesBuilder>;
-  readonly of: number;
-  rows: number;
-  /** So many more rows are there. Throws when it is to stop. */
-  told(rows: number): void;
 }
 
 const countOf = (database: DatabaseSync, table: string): number =>
   Number(database.prepare(`SELECT COUNT(*) AS value FROM ${table}`).get()?.["value"] ?? 0);
 
-async function copyTable(copy: Copy, table: MovedTable): Promise<void> {
-  const { client, database, salt, names } = copy;
-  const { columns, named, select } = table;
-  const found = database.prepare(select).iterate();
+async function copyTable({ client, database, names, soFar }: Copy, table: MovedTable): Promise<void> {
+  const found = database.prepare(table.select).iterate();
   const rows = function* (): Generator<Values> {
     for (const row of found) {
-      const values = columns.map(({ name }) => row[name] ?? null);
-      if (named !== undefined) {
-        const name = given(salt, named, Number(row["old"]));
-        names.get(name.salt)?.add(named, name.id, Number(values[0]));
-      }
-      yield values;
+      names.keep(table, row);
+      yield table.columns.map(({ name }) => row[name] ?? null);
     }
   };
   for (const group of groupsOf(rows())) {
     await putRows(client, table, group);
-    copy.told(group.length);
+    soFar.told(group.length);
   }
 }
 
@@ -235,7 +169,7 @@ async function copyLog(copy: Copy): Promise<void> {
       return [...row.slice(0, seqAt), null, seq < 2 ** 31 ? seq : null];
     });
     await putRows(client, placedLog, lines);
-    copy.told(group.length);
+    copy.soFar.told(group.length);
   }
   await ask(client, "UPDATE counter SET next = $1", [grownBy + lastSequence(database) + 1]);
 }
@@ -260,21 +194,13 @@ WITH gone AS (DELETE FROM operators o WHERE jsonb_array_length(o.roles::jsonb) >
 DELETE FROM operator_roles WHERE sid IN (SELECT sid FROM gone)`;
 
 async function copySettings({ client, database, grownBy }: Copy): Promise<void> {
-  for (const row of database.prepare("SELECT key, value FROM meta WHERE key GLOB 'setting_*'").all()) {
-    const [key, value] = [String(row["key"]), String(row["value"])];
-    if (isOfMachine(key)) continue;
-    const isPosition = key === noticePosition && /^\d+$/.test(value);
-    await ask(client, "INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING", [
-      key,
-      isPosition ? String(Number(value) + grownBy) : value,
-    ]);
+  const found = database.prepare("SELECT key, value FROM meta WHERE key GLOB 'setting_*'").all();
+  for (const { key, value, isPosition } of movedSettings(found)) {
+    const grown = isPosition ? String(Number(value) + grownBy) : value;
+    await ask(client, "INSERT INTO meta VALUES ($1, $2) ON CONFLICT DO NOTHING", [key, grown]);
     // What was told in the database is told; of the folder, what was told there.
     if (isPosition) {
-      await ask(client, "UPDATE meta SET value = $2 WHERE key = $1 AND value = $3", [
-        key,
-        String(Number(value) + grownBy),
-        String(grownBy),
-      ]);
+      await ask(client, "UPDATE meta SET value = $2 WHERE key = $1 AND value = $3", [key, grown, String(grownBy)]);
     }
   }
 }

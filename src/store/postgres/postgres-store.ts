@@ -69,8 +69,6 @@ export interface NodeStore {
   onShared(listener: (changes: readonly SharedChange[]) => void): () => void;
   /** Resolves when every change of shared rows is in that any node had committed when this was called. */
   catchUp(): Promise<void>;
-  /** Asks every node to say that it has acted on the shared rows up to this version. */
-  askToAcknowledge(version: number): Promise<void>;
   /** Called with what is said about commands: the root of a tree that has new ones, or `done` and the id of one. */
   onCommand(listener: (payload: string) => void): () => void;
   /** How much is queued for the next commit. */
@@ -271,9 +269,6 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     async results(tasks) {
       const found = await rows("SELECT * FROM results WHERE task = ANY($1)", [tasks]);
       return found.map(resultIn);
-    },
-    async askToAcknowledge(version) {
-      await rows("SELECT pg_notify('tutti_acks_' || current_schema(), $1)", [String(version)]);
     },
     document: (name) => cache.document(name),
     async changeDocument(changed) {
