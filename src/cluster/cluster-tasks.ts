@@ -41,6 +41,8 @@ export interface NodeLife {
   readonly ends: EndWatch;
   /** What this node has that trees can ask for. */
   readonly labels: NodeLabels;
+  /** Does what other nodes asked of a tree that this node has taken for a moment only. */
+  readonly doDue: (root: number) => Promise<void>;
 }
 
 /** A tree whose node died is with another one after a lease; the request waits longer than that. */
@@ -48,9 +50,6 @@ const patienceMs = 60_000;
 const lookAgainMs = 20;
 /** A notification may be lost with its connection. */
 const askAgainMs = 500;
-
-/** What can be done with a tree that no living node can run. */
-const doneToParked: ReadonlySet<TaskCommand["do"]> = new Set(["session", "cancel", "kill"]);
 
 const GivenDelivery = z.looseObject({ outcome: z.enum(["accepted", "late", "unknown", "invalid"]) });
 const isDelivery = (value: unknown): value is Delivery => GivenDelivery.safeParse(value).success;
@@ -238,12 +237,7 @@ export class ClusterTasks implements TaskControl {
         if (!(await this.#bring(node, root))) continue;
         return here(engine);
       }
-      if (tree["owner"] !== node.incarnation) {
-        const visited = doneToParked.has(command.do)
-          ? await visitParked(this.#life(), root, () => here(engine))
-          : undefined;
-        return visited === undefined ? this.#send(root, command, here) : visited.given;
-      }
+      if (tree["owner"] !== node.incarnation) return this.#send(root, command, here);
       if (!isHere(root)) continue;
       try {
         return await here(engine);
@@ -280,7 +274,8 @@ export class ClusterTasks implements TaskControl {
     const { node } = this.#life();
     const [sent] = await node.rows("SELECT send_command($1, $2) AS id", [root, storedText(JSON.stringify(command))]);
     const id = Number(sent?.["id"]);
-    const sql = "SELECT outcome, taken, open FROM commands c JOIN trees t ON t.root = c.root WHERE c.id = $1";
+    const sql = `SELECT outcome, taken, open, EXISTS (SELECT 1 FROM nodes n WHERE n.incarnation = t.owner AND n.alive) AS owned
+      FROM commands c JOIN trees t ON t.root = c.root WHERE c.id = $1`;
     const done = Promise.withResolvers<void>();
     let told = done;
     const off = node.onCommand((payload) => {
@@ -300,6 +295,11 @@ export class ClusterTasks implements TaskControl {
         }
         // An owner that ends the tree by what it was asked to do answers a moment later.
         wasClosed = row?.["open"] === 0;
+        if (row?.["owned"] === 0 && engine.halted === undefined) {
+          await visitParked(this.#life(), root).catch(() => undefined);
+          const [answered] = await now.rows(sql, [id]).catch(() => []);
+          if (typeof answered?.["outcome"] === "string") return valueIn(answered["outcome"]);
+        }
         await Promise.race([told.promise, sleep(askAgainMs)]);
         told = Promise.withResolvers<void>();
       }

@@ -45,12 +45,17 @@ export class CommandDesk {
     this.#working.set(root, work);
   }
 
-  async #doDue(root: number): Promise<void> {
+  /** Does what is due for a tree that this node has taken for a moment only. */
+  visit(root: number): Promise<void> {
+    return this.#doDue(root, () => true);
+  }
+
+  async #doDue(root: number, isHere = this.#options.isHere): Promise<void> {
     const { node, engine } = this.#options;
     const sql = "SELECT id, body, taken FROM commands WHERE root = $1 AND outcome IS NULL ORDER BY id";
     for (const row of await node.rows(sql, [root])) {
       const due = { id: Number(row["id"]), body: String(row["body"]), taken: row["taken"] === 1 };
-      const outcome = await this.#outcomeOf(root, due);
+      const outcome = await this.#outcomeOf(due, () => isHere(root));
       // The node is being stopped, was fenced or has given up the tree: the next owner sees to it.
       if (engine.halted !== undefined || outcome === undefined) return;
       node.endCommand(due.id, outcome);
@@ -59,14 +64,14 @@ export class CommandDesk {
   }
 
   /** Undefined when the tree is not here any more, and nothing was done. */
-  async #outcomeOf(root: number, { id, body, taken }: DueCommand): Promise<string | undefined> {
-    const { node, engine, isHere } = this.#options;
+  async #outcomeOf({ id, body, taken }: DueCommand, isHere: () => boolean): Promise<string | undefined> {
+    const { node, engine } = this.#options;
     try {
       const command = TaskCommand.parse(JSON.parse(body));
-      if (!isHere(root)) return undefined;
+      if (!isHere()) return undefined;
       if (taken) return recordedValue(await doneBefore(engine, command));
       if (await wasRetried(node, command)) return recordedValue(null);
-      if (!isHere(root)) return undefined;
+      if (!isHere()) return undefined;
       const queued = node.queuedWrites;
       const work = perform(engine, command);
       // The engine queues what it writes before it first waits. So that it is done is recorded in the same commit.

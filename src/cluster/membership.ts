@@ -52,6 +52,8 @@ export class Membership {
   #timer: NodeJS.Timeout | undefined;
   #extra: NodeJS.Timeout | undefined;
   #ended = false;
+  /** The last beat took trees, and may have left some that this node can take. */
+  #mayBeMore = false;
 
   constructor(options: MembershipOptions) {
     this.#options = options;
@@ -67,7 +69,11 @@ export class Membership {
   /** Renews, buries and takes over, once. Never rejects. */
   beat(): Promise<void> {
     if (this.#ended) return Promise.resolve();
-    this.#beating ??= this.#beat().finally(() => (this.#beating = undefined));
+    this.#beating ??= this.#beat().finally(() => {
+      this.#beating = undefined;
+      if (this.#mayBeMore) setImmediate(() => void this.beat());
+      this.#mayBeMore = false;
+    });
     return this.#beating;
   }
 
@@ -139,7 +145,8 @@ export class Membership {
     this.#takingUp = this.#takingUp
       .then(() => takeUp(roots))
       .catch((thrown: unknown) => onProblem?.(storageError(thrown)));
-    if (rows.length === treesAtOnce) setImmediate(() => void this.beat());
+    // A group is bounded, and beyond its share a node takes one tree at a time.
+    this.#mayBeMore = true;
   }
 
   /** A node that has just joined gets its share. */

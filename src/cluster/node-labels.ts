@@ -11,6 +11,13 @@ import { storedText } from "../store/postgres/stored-text.ts";
 /** The need of a tree that works in a project: by the name that a person gave to it, or by its folder. */
 export const projectNeed = (project: string): string => storedText(`project:${project}`);
 
+/** A node that has one of these has the folder. */
+export function folderNeeds(folder: string): string[] {
+  const needs: string[] = [];
+  for (let at = folder; at !== dirname(at); at = dirname(at)) needs.push(projectNeed(at));
+  return needs;
+}
+
 export interface NamedProject {
   readonly name: string;
   /** Its folder on the machine where the tree was started. */

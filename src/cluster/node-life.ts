@@ -70,7 +70,7 @@ export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions)
       onRenewed?.(until);
     },
   });
-  return { node, engine, membership, isHere, ends: new EndWatch(node), labels };
+  return { node, engine, membership, isHere, ends: new EndWatch(node), labels, doDue: (root) => desk.visit(root) };
 }
 
 /** Nothing of this life goes on, and nothing of it is recorded any more. */

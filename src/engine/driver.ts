@@ -48,6 +48,7 @@ export class Driver {
 
   launch(task: LiveTask): void {
     const { slots } = this.#parts;
+    if (task.tree.onlyVisited) return;
     const begin = (): void => {
       task.stop = undefined;
       const counted = this.#mayRun(task) ? countResume(this.#parts, task) : undefined;

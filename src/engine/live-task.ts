@@ -24,6 +24,8 @@ export interface Tree {
   readonly live: Set<LiveTask>;
   /** Why none of its loops may go on: the tree is left to another start. */
   halted: TuttiError | undefined;
+  /** It is here to be asked, told and canceled; none of its loops begins here. */
+  onlyVisited: boolean;
   /** Loops of its tasks that have not returned. */
   loops: number;
   /** Steps that are under way or about to begin. */
@@ -168,6 +170,7 @@ export function newTree(of: Pick<Tree, "root" | "budget" | "tasks" | "startedAt"
     rootRecord: undefined,
     live: new Set(),
     halted: undefined,
+    onlyVisited: false,
     loops: 0,
     steps: 0,
     onIdle: undefined,

@@ -23,7 +23,7 @@ export interface TreeOptions {
 export interface AdoptOptions {
   /** When somebody last worked on the tree. */
   readonly downSince: number;
-  /** False: the tasks are only there to be canceled; none of them goes on. */
+  /** False: the tasks are there to be asked, told and canceled; none of them goes on here. */
   readonly launch?: boolean;
 }
 
@@ -87,12 +87,17 @@ export class Trees {
       alignStatus(parts, task);
     }
     if (tasks.some((task) => task.result === undefined)) this.#takenOver.set(root, parts.clock.now() + sentAgainMs);
-    if (!launch) return 0;
-    await Promise.all(notes.map(async (note) => this.#options.cleanUp?.(note)));
     const open = tasks.filter((task) => task.result === undefined);
+    const resumes = new Map(parts.store.resumesOf(root).map(({ task, count }) => [task, count]));
+    if (!launch) {
+      // What follows from an answer is recorded with it, so whoever decides about a stopped task has to be heard.
+      for (const { tree } of tasks) tree.onlyVisited = true;
+      for (const task of open) resumeTask(parts, task, resumes.get(task.id) ?? 0);
+      return 0;
+    }
+    await Promise.all(notes.map(async (note) => this.#options.cleanUp?.(note)));
     const { runs } = this.#options;
     const known = open.filter((task) => parts.runners.knows(task.kind) && (runs === undefined || runs(task)));
-    const resumes = new Map(parts.store.resumesOf(root).map(({ task, count }) => [task, count]));
     for (const task of known) resumeTask(parts, task, resumes.get(task.id) ?? 0);
     for (const task of open) if (!known.includes(task)) this.#options.onParked?.(task.name, task.kind, task.agent);
     return known.length;

@@ -31,6 +31,8 @@ export interface NodeProcess extends UpProcess {
 export interface NodeProcesses {
   /** Starts a node; one of a name that was started before goes on in the same folder. */
   start(name: string, ...args: readonly string[]): Promise<NodeProcess>;
+  /** The same on a machine where these folders are empty. */
+  startWithout(hides: readonly string[], name: string, ...args: readonly string[]): Promise<NodeProcess>;
 }
 
 export function nodeProcesses(
@@ -41,39 +43,41 @@ export function nodeProcesses(
   const clusterKey = newClusterKey();
   const scenes = new Map<string, ReturnType<typeof upScene>>();
   return {
-    async start(name, ...args) {
-      const scene = scenes.get(name) ?? upScene(t);
-      scenes.set(name, scene);
-      keepClusterKey(scene.state, clusterKey);
-      const database = ["--database", url, "--schema", schema, "--node", name, "--lease", String(leaseSeconds)];
-      const up = await scene.up({ args: [...database, ...args] });
-      const { child, found } = up;
-      const tutti = clientOf(found);
-      t.after(() => tutti.close());
-      await until(async () => !(await tutti.status()).starting, "it takes work");
-      const signal = (name: NodeJS.Signals): void => void child.kill(name);
-      return {
-        ...up,
-        name,
-        folder: scene.folder,
-        state: scene.state,
-        tutti,
-        url: found.daemon.url,
-        key: found.key,
-        async kill() {
-          signal("SIGKILL");
-          await gone(child);
-        },
-        freeze: () => signal("SIGSTOP"),
-        thaw: () => signal("SIGCONT"),
-        as(key) {
-          const client = httpClient({ url: found.daemon.url, key });
-          t.after(() => client.close());
-          return client;
-        },
-      };
-    },
+    start: (name, ...args) => startOn([], name, args),
+    startWithout: (hides, name, ...args) => startOn(hides, name, args),
   };
+  async function startOn(hides: readonly string[], name: string, args: readonly string[]): Promise<NodeProcess> {
+    const scene = scenes.get(name) ?? upScene(t);
+    scenes.set(name, scene);
+    keepClusterKey(scene.state, clusterKey);
+    const database = ["--database", url, "--schema", schema, "--node", name, "--lease", String(leaseSeconds)];
+    const up = await scene.up({ args: [...database, ...args], hides });
+    const { child, found } = up;
+    const tutti = clientOf(found);
+    t.after(() => tutti.close());
+    await until(async () => !(await tutti.status()).starting, "it takes work");
+    const signal = (name: NodeJS.Signals): void => void child.kill(name);
+    return {
+      ...up,
+      name,
+      folder: scene.folder,
+      state: scene.state,
+      tutti,
+      url: found.daemon.url,
+      key: found.key,
+      async kill() {
+        signal("SIGKILL");
+        await gone(child);
+      },
+      freeze: () => signal("SIGSTOP"),
+      thaw: () => signal("SIGCONT"),
+      as(key) {
+        const client = httpClient({ url: found.daemon.url, key });
+        t.after(() => client.close());
+        return client;
+      },
+    };
+  }
 }
 
 async function gone(child: ChildProcess): Promise<void> {

@@ -29,6 +29,8 @@ export interface UpScene {
   readonly up: (options?: {
     readonly node?: readonly string[];
     readonly args?: readonly string[];
+    /** Folders that are empty on the machine of this process. */
+    readonly hides?: readonly string[];
   }) => Promise<UpProcess>;
   readonly launch: (command: string, args: readonly string[]) => ChildProcess;
 }
@@ -54,9 +56,10 @@ export function upScene(t: Cleanup): UpScene {
     folder,
     state,
     launch,
-    async up({ node = [], args = [] } = {}) {
+    async up({ node = [], args = [], hides = [] } = {}) {
       const usual = ["--state", state, "--cwd", folder, "--json", ...(args.includes("--port") ? [] : ["--port", "0"])];
-      const child = launch(process.execPath, [...node, bin, "up", ...usual, ...args]);
+      const [command, before] = elsewhere(hides);
+      const child = launch(command, [...before, ...node, bin, "up", ...usual, ...args]);
       const { ended, said } = watched(child);
       let end: number | string | undefined;
       void ended.then((how) => (end = how));
@@ -68,6 +71,13 @@ export function upScene(t: Cleanup): UpScene {
       throw new Error(`it did not come up: ${said()}`);
     },
   };
+}
+
+/** A program sees the folders empty, as on another machine that does not have what is in them. It has the id of the process. */
+function elsewhere(hides: readonly string[]): readonly [string, readonly string[]] {
+  if (hides.length === 0) return [process.execPath, []];
+  const mount = `while [ "$1" != -- ]; do mount -t tmpfs none "$1" || exit 1; shift; done; shift; exec "$@"`;
+  return ["unshare", ["-rm", "sh", "-c", mount, "sh", ...hides, "--", process.execPath]];
 }
 
 export function watched(child: ChildProcess): { ended: Promise<number | string>; said: () => string } {

@@ -1,46 +1,144 @@
 // Asks the other nodes for what is on the disk of one of them, with the rights of whoever asked here.
 
+import { randomUUID } from "node:crypto";
+import { statSync } from "node:fs";
+
+import { type Service, service } from "../../client/call.ts";
 import type { Tutti } from "../../client/client.ts";
 import { httpClient } from "../../client/http-client.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { OtherNode } from "../cluster/node-fetch.ts";
+import { missingFolder, noFolder } from "../project/missing-folder.ts";
 import type { SharedByNodes } from "../state/kept-records.ts";
 import type { State } from "../state/state.ts";
 import { forwardedHeader } from "./forwarded-header.ts";
 import type { AnyRequest } from "./handler.ts";
 
 export type Asking = Pick<AnyRequest, "bearer" | "forwarded" | "signal">;
+type AskedState = Pick<State, "client" | "shared">;
 
 /** What is not found here is looked for at each other node. A node that was asked by another one asks nobody. */
 export async function hereOrElsewhere<T>(
-  { client, shared }: Pick<State, "client" | "shared">,
+  { client, shared }: AskedState,
   request: Asking,
   ask: (tutti: Tutti) => Promise<T>,
 ): Promise<T> {
   try {
     return await ask(client);
   } catch (thrown) {
-    if (shared === undefined || request.forwarded || request.bearer === undefined || !isNotFound(thrown)) throw thrown;
-    const silent: string[] = [];
-    for (const node of await shared.others()) {
-      const other = clientOf(shared, node, { bearer: request.bearer, signal: request.signal });
-      try {
-        return await ask(other);
-      } catch (there) {
-        if (there instanceof TuttiError && there.code === "unreachable") silent.push(node.url);
-        else if (!isNotFound(there)) throw there;
-      } finally {
-        await other.close();
+    const asking = mayAsk(shared, request);
+    if (asking === undefined || !isNotFound(thrown)) throw thrown;
+    const elsewhere = await askOthers(asking, await asking.shared.others(), { ask, isNotThere: isNotFound });
+    if ("given" in elsewhere) return elsewhere.given;
+    throw elsewhere.silent.length === 0 ? thrown : silentError(thrown, elsewhere.silent);
+  }
+}
+
+/**
+ * Starts work here, or at a node that has the folder if this one does not. `onceKey` is for a request that has no key of its own
+ * and must not be carried out twice when the answer of a node is lost and the next one is asked; undefined here.
+ */
+export async function startWhereFolderIs<T>(
+  { client, shared }: AskedState,
+  request: Asking,
+  start: (tutti: Tutti, onceKey: string | undefined) => Promise<T>,
+): Promise<T> {
+  try {
+    return await start(client, undefined);
+  } catch (thrown) {
+    const folder = missingFolder(thrown);
+    const asking = mayAsk(shared, request);
+    if (asking === undefined || folder === undefined) throw thrown;
+    const onceKey = randomUUID();
+    const others = await asking.shared.others({ first: folder });
+    const isNotThere = (there: unknown): boolean => missingFolder(there) !== undefined;
+    const elsewhere = await askOthers(asking, others, { ask: (tutti) => start(tutti, onceKey), isNotThere });
+    if ("given" in elsewhere) return elsewhere.given;
+    if (elsewhere.silent.length > 0) throw silentError(thrown, elsewhere.silent);
+    throw nowhereError(folder, await asking.shared.nodesGoneWith(folder));
+  }
+}
+
+/** Answers about the project in a folder from a node that has it; from here when nobody has. */
+export async function lookWhereFolderIs<T>(
+  { shared }: Pick<State, "shared">,
+  request: Asking,
+  folder: string | undefined,
+  { here, there }: { readonly here: () => Promise<T>; readonly there: (call: Service["call"]) => Promise<T> },
+): Promise<T> {
+  if (shared === undefined || folder === undefined || isFolder(folder)) return here();
+  if (request.forwarded) throw noFolder(folder);
+  const asking = mayAsk(shared, request);
+  if (asking === undefined) return here();
+  const others = await shared.others({ first: folder });
+  const { bearer, signal } = asking;
+  for (const node of others) {
+    const { call } = service({ url: node.url, bearer: () => bearer, signal, fetch: fetchAt(shared, node) });
+    try {
+      return await there(call);
+    } catch (thrown) {
+      if (!(thrown instanceof TuttiError) || (thrown.code !== "unreachable" && missingFolder(thrown) === undefined)) {
+        throw thrown;
       }
     }
-    if (silent.length === 0) throw thrown;
-    const why = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new TuttiError("unreachable", `${why}; ${silent.join(", ")} may have it, and cannot be reached`);
   }
+  return here();
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+interface Elsewhere {
+  readonly shared: SharedByNodes;
+  readonly bearer: string;
+  readonly signal: AbortSignal;
+}
+
+function mayAsk(shared: SharedByNodes | undefined, { bearer, forwarded, signal }: Asking): Elsewhere | undefined {
+  return shared === undefined || forwarded || bearer === undefined ? undefined : { shared, bearer, signal };
+}
+
+/** One after the other, until one has it. `silent` are those that did not answer. */
+async function askOthers<T>(
+  { shared, bearer, signal }: Elsewhere,
+  others: readonly OtherNode[],
+  {
+    ask,
+    isNotThere,
+  }: { readonly ask: (tutti: Tutti) => Promise<T>; readonly isNotThere: (thrown: unknown) => boolean },
+): Promise<{ readonly given: T } | { readonly silent: readonly string[] }> {
+  const silent: string[] = [];
+  for (const node of others) {
+    const other = clientOf(shared, node, { bearer, signal });
+    try {
+      return { given: await ask(other) };
+    } catch (there) {
+      if (there instanceof TuttiError && there.code === "unreachable") silent.push(node.url);
+      else if (!isNotThere(there)) throw there;
+    } finally {
+      await other.close();
+    }
+  }
+  return { silent };
 }
 
 function isNotFound(thrown: unknown): boolean {
   return thrown instanceof TuttiError && thrown.code === "not_found";
+}
+
+function silentError(thrown: unknown, silent: readonly string[]): TuttiError {
+  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  return new TuttiError("unreachable", `${why} here; ${silent.join(", ")} may have it, and cannot be reached`);
+}
+
+function nowhereError(folder: string, gone: readonly string[]): TuttiError {
+  if (gone.length > 0) {
+    const message = `the folder ${folder} is on the machine of ${gone.join(", ")}, which is not up; start it, or ask again when it is`;
+    return new TuttiError("unreachable", message, { details: { missing_folder: folder } });
+  }
+  const message = `no node that is up has the folder ${folder}; start a node on a machine that has it, or give the path that it has on the machine of a node`;
+  return new TuttiError("not_found", message, { details: { missing_folder: folder } });
 }
 
 function clientOf(
@@ -48,16 +146,16 @@ function clientOf(
   node: OtherNode,
   { bearer, signal }: { readonly bearer: string; readonly signal: AbortSignal },
 ): Tutti {
+  return httpClient({ url: node.url, key: bearer, signal, fetch: fetchAt(shared, node) });
+}
+
+/** Says to the node that it is asked by another one. */
+function fetchAt(shared: Pick<SharedByNodes, "fetchFrom">, node: OtherNode): typeof fetch {
   const send = shared.fetchFrom(node);
-  return httpClient({
-    url: node.url,
-    key: bearer,
-    signal,
-    async fetch(input, init) {
-      const { pathname, search } = new URL(input instanceof Request ? input.url : String(input));
-      const headers = new Headers(init?.headers);
-      headers.set(forwardedHeader, "1");
-      return send(`${pathname}${search}`, { ...init, headers });
-    },
-  });
+  return async (input, init) => {
+    const { pathname, search } = new URL(input instanceof Request ? input.url : String(input));
+    const headers = new Headers(init?.headers);
+    headers.set(forwardedHeader, "1");
+    return send(`${pathname}${search}`, { ...init, headers });
+  };
 }

@@ -33,7 +33,7 @@ export function goalTools(client: LocalTutti): McpTool[] {
       readOnly: false,
       input: NewGoal,
       run: ({ folder, key, ...goal }, call) =>
-        client.startGoal({ ...goal, folder: folderOf(folder, call) }, onceFor(key, call)),
+        call.startAnywhere((tutti) => tutti.startGoal({ ...goal, folder: folderOf(folder, call) }, onceFor(key, call))),
     }),
     mcpTool({
       name: "goal_list",

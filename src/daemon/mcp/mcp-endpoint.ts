@@ -8,6 +8,7 @@ import type { State } from "../state/state.ts";
 import { ActiveRequest } from "../http/active-request.ts";
 import { type AuthDeps, authorize, bearerOf, type Caller, decideFresh, revokedSince } from "../http/authorize.ts";
 import type { FailedAttempts } from "../http/failed-attempts.ts";
+import { startWhereFolderIs } from "../http/here-or-elsewhere.ts";
 import { type HttpError, httpError } from "../http/http-error.ts";
 import { readBody } from "../http/read-body.ts";
 import { securityHeaders } from "../http/security-headers.ts";
@@ -22,7 +23,7 @@ const bounds = { maxLength: maxBodyBytes, maxDepth: 128, maxValues: maxBodyBytes
 const passedOn = ["accept", "content-type", "last-event-id", "mcp-session-id", "mcp-protocol-version"];
 
 export interface McpEndpointOptions {
-  readonly state: Pick<State, "client" | "operators" | "workers" | "keys">;
+  readonly state: Pick<State, "client" | "operators" | "workers" | "keys" | "shared">;
   readonly auth: AuthDeps;
   readonly failedAttempts: FailedAttempts;
   readonly stopping: AbortSignal;
@@ -85,7 +86,12 @@ export function mcpEndpoint(options: McpEndpointOptions): McpEndpoint {
           // What cannot be read here is not read by the server either.
           request: webRequest(request, json.ok ? read.text : "", active.signal),
           body: json.ok ? json.value : undefined,
-          facts: { caller: mcpCaller(state, request, caller), folder: header(request, "tutti-folder"), slowDown },
+          facts: {
+            caller: mcpCaller(state, request, caller),
+            folder: header(request, "tutti-folder"),
+            startAnywhere: (start) => startWhereFolderIs(state, active, start),
+            slowDown,
+          },
           tools,
           onChanged: options.onChanged,
           onError: options.onError,

@@ -2,6 +2,7 @@
 
 import type { z } from "zod";
 
+import type { Tutti } from "../../client/client.ts";
 import type { Answerer } from "../../protocol/task/ask.ts";
 import type { Access } from "../../protocol/api/route-shape.ts";
 import type { TuttiError } from "../../protocol/error.ts";
@@ -30,6 +31,8 @@ export interface McpCall {
   readonly signal: AbortSignal;
   /** Tells the caller that the call goes on, if it wants to know. */
   progress(message: string): void;
+  /** Starts work here, or at a node that has its folder if this one does not. */
+  startAnywhere<T>(start: (tutti: Tutti) => Promise<T>): Promise<T>;
   /** Delays the answer to somebody who may be guessing secrets. */
   slowDown(error: TuttiError): Promise<TuttiError>;
 }

@@ -45,7 +45,7 @@ export function taskTools(client: LocalTutti): McpTool[] {
       input: RunAgent,
       run: ({ agent, prompt, model, ...rest }, call) => {
         const file = { invocation: single(named(agent, prompt)), ...(model === undefined ? {} : { model }) };
-        return start(client, { ...rest, text: JSON.stringify(file) }, call);
+        return start({ ...rest, text: JSON.stringify(file) }, call);
       },
     }),
     mcpTool({
@@ -56,7 +56,7 @@ export function taskTools(client: LocalTutti): McpTool[] {
       input: Invoke,
       run: ({ invocation, ...rest }, call) => {
         const text = typeof invocation === "string" ? invocation : JSON.stringify(invocation);
-        return start(client, { ...rest, text }, call);
+        return start({ ...rest, text }, call);
       },
     }),
     mcpTool({
@@ -116,11 +116,11 @@ export function taskTools(client: LocalTutti): McpTool[] {
 }
 
 async function start(
-  client: LocalTutti,
   given: { readonly text: string; readonly folder?: string | undefined; readonly key?: string | undefined },
   call: McpCall,
 ): Promise<unknown> {
-  return client.invoke(given.text, { folder: folderOf(given.folder, call), ...onceFor(given.key, call) });
+  const options = { folder: folderOf(given.folder, call), ...onceFor(given.key, call) };
+  return call.startAnywhere((tutti) => tutti.invoke(given.text, options));
 }
 
 async function waitForTask(

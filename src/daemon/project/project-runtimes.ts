@@ -9,7 +9,6 @@ import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { Model } from "../../model-port.ts";
 import type { ModelsConfig } from "../../model/models-config.ts";
 import type { Clock, Durable, Runner, RunnerRegistry, TreeRunners } from "../../ports.ts";
-import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { knownRunnerKinds, programKind } from "../../protocol/invocation/runner-kinds.ts";
@@ -42,6 +41,7 @@ import { askForConfig } from "./ask-for-config.ts";
 import { askForTrust, askToMiss } from "./ask-for-trust.ts";
 import { type ConfigFiles, readConfigFiles } from "./config-files.ts";
 import type { ConfigProcess } from "./config-process.ts";
+import { noFolder } from "./missing-folder.ts";
 import { loadConfig } from "./project-config.ts";
 import { type AssignmentParts, buildAssignment } from "./build-assignment.ts";
 import { buildEnvironment } from "./build-environment.ts";
@@ -272,7 +272,7 @@ function agentsOf(rootInput: unknown): Readonly<Record<string, AgentDefinition>>
 function filesOf(project: string | undefined): ConfigFiles | undefined {
   if (project === undefined) return undefined;
   if (statSync(project, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new TuttiError("not_found", `there is no folder ${project}`);
+    throw noFolder(project);
   }
   return readConfigFiles(project);
 }

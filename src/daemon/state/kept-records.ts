@@ -28,8 +28,10 @@ export interface SharedByNodes {
   /** Where the other nodes reach this one, and the certificate that it shows there. */
   announce(at: Pick<OtherNode, "url" | "certificate">): Promise<void>;
   readonly key: ClusterKey;
-  /** The other nodes that live and can be reached. */
-  others(): Promise<OtherNode[]>;
+  /** The other nodes that live and can be reached; `first` those that say that they have the folder. */
+  others(options?: { readonly first?: string }): Promise<OtherNode[]>;
+  /** Names of nodes that had the folder and are not up. */
+  nodesGoneWith(folder: string): Promise<string[]>;
   /** Sends requests to another node. Throws `refused` for one that has no TLS. */
   fetchFrom(target: OtherNode): NodeFetch;
   /** The incarnation of the node that sent a request. Throws `unauthorized` for everybody else. */

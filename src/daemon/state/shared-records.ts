@@ -6,7 +6,7 @@ import { ClusterTasks } from "../../cluster/cluster-tasks.ts";
 import { elapsedMs } from "../../cluster/elapsed-clock.ts";
 import { describeNodes } from "../../cluster/describe-nodes.ts";
 import { beginLife, type Life } from "../../cluster/node-life.ts";
-import { NodeLabels } from "../../cluster/node-labels.ts";
+import { folderNeeds, NodeLabels } from "../../cluster/node-labels.ts";
 import { ownerOf } from "../../cluster/tree-owner.ts";
 import { parkedReason, parkedTrees } from "../../cluster/parked-trees.ts";
 import { seenByAll } from "../../cluster/seen-by-all.ts";
@@ -80,15 +80,20 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
         await node.rows(sql, [node.incarnation, url, certificate]);
       },
       key,
-      async others() {
-        const sql =
-          "SELECT incarnation, url, certificate FROM nodes WHERE alive AND incarnation <> $1 AND url <> '' ORDER BY 1";
-        const rows = await node.rows(sql, [node.incarnation]);
+      async others({ first } = {}) {
+        const sql = `SELECT incarnation, url, certificate FROM nodes WHERE alive AND incarnation <> $1 AND url <> ''
+          ORDER BY labels && $2::text[] DESC, 1`;
+        const rows = await node.rows(sql, [node.incarnation, first === undefined ? [] : folderNeeds(first)]);
         return rows.map(({ incarnation, url, certificate }) => ({
           incarnation: Number(incarnation),
           url: String(url),
           certificate: typeof certificate === "string" ? certificate : null,
         }));
+      },
+      async nodesGoneWith(gone) {
+        const sql = `SELECT DISTINCT name FROM nodes n WHERE labels && $1::text[]
+          AND NOT EXISTS (SELECT 1 FROM nodes o WHERE o.alive AND o.name = n.name) ORDER BY name LIMIT 10`;
+        return (await node.rows(sql, [folderNeeds(gone)])).map(({ name }) => String(name));
       },
       fetchFrom: (target) => nodeFetch(target, { key, from: node.incarnation, insecure }),
       checkToken: (token, request) => checkNodeToken(token, request, { key, to: node.incarnation, now: Date.now() }),

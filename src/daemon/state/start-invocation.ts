@@ -46,8 +46,9 @@ async function start(
   }
   const home = homedir();
   const project = projectFolder(resolve(folder, reading.file.project ?? "."), home);
-  const added = await storedAgents(reading.file, definitionFolders({ project, home }));
+  // Before its agents are looked for: a folder that is not here may be on the machine of another node.
   const runtime = await runtimes.runtimeOf(project);
+  const added = await storedAgents(reading.file, definitionFolders({ project, home }));
   const file = withDefaults({ ...reading.file, agents: { ...reading.file.agents, ...added } }, runtime?.environment);
   const task = invocationTask(file, { folder, project });
   // Nothing of a config that is not trusted counts, and its tools are not known; the task asks, and checks when it runs.

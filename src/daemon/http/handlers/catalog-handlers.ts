@@ -2,11 +2,13 @@
 
 import type { Project } from "../../../host/project.ts";
 import type { AgentSummary, AgentView, ModelView, RunnerView } from "../../../protocol/api/catalog.ts";
+import type { Service } from "../../../client/call.ts";
 import { TuttiError } from "../../../protocol/error.ts";
 import type { Caller } from "../authorize.ts";
 import { mayChooseFolder, mustBeOperator } from "../chosen-folder.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
+import { type Asking, lookWhereFolderIs } from "../here-or-elsewhere.ts";
 import { listPage } from "../list-page.ts";
 
 type CatalogProject = Pick<Project, "agents" | "models" | "runners">;
@@ -31,43 +33,73 @@ export function catalogHandlers(context: HttpContext): Pick<Handlers, CatalogRou
     mayChooseFolder(folder, caller);
     return context.project(folder);
   };
+  /** What a folder has is told by a node that has the folder. */
+  const looked = async <T>(
+    request: Asking & { readonly query: { readonly folder?: string | undefined }; readonly caller: Caller },
+    looks: { readonly here: () => Promise<T>; readonly there: (call: Service["call"]) => Promise<T> },
+  ): Promise<{ readonly value: T }> => {
+    mayChooseFolder(request.query.folder, request.caller);
+    return { value: await lookWhereFolderIs(context.state, request, request.query.folder, looks) };
+  };
   return {
-    async agents({ query, caller }) {
-      const { agents, problems } = await (await projectAt(query.folder, caller)).agents();
-      const { items, next } = listPage(agents.map(summaryOf), query, ({ name }) => name);
-      const told = query.cursor === undefined ? problems.slice(0, mostProblems) : [];
-      return { value: { agents: items, problems: told, next } };
-    },
-    async agent({ params, query, caller }) {
-      const { agents } = await (await projectAt(query.folder, caller)).agents();
-      const found = agents.find(({ name }) => name === params.name);
-      if (found === undefined) throw new TuttiError("not_found", `there is no agent ${params.name}`);
-      return { value: found };
-    },
-    async runners({ query, caller }) {
-      const { runners, problem } =
-        query.folder === undefined
-          ? { runners: context.runners, problem: undefined }
-          : await (await projectAt(query.folder, caller)).runners();
-      if (problem !== undefined) throw new TuttiError("refused", problem);
-      const { items, next } = listPage(runners.map(summaryOfRunner), query, ({ kind }) => kind);
-      return { value: { runners: items, next } };
-    },
-    async models({ query, caller }) {
+    agents: (request) =>
+      looked(request, {
+        async here() {
+          const { query, caller } = request;
+          const { agents, problems } = await (await projectAt(query.folder, caller)).agents();
+          const { items, next } = listPage(agents.map(summaryOf), query, ({ name }) => name);
+          const told = query.cursor === undefined ? problems.slice(0, mostProblems) : [];
+          return { agents: items, problems: told, next };
+        },
+        there: (call) => call("agents", { query: request.query }),
+      }),
+    agent: (request) =>
+      looked(request, {
+        async here() {
+          const { params, query, caller } = request;
+          const { agents } = await (await projectAt(query.folder, caller)).agents();
+          const found = agents.find(({ name }) => name === params.name);
+          if (found === undefined) throw new TuttiError("not_found", `there is no agent ${params.name}`);
+          return found;
+        },
+        there: (call) => call("agent", { params: request.params, query: request.query }),
+      }),
+    runners: (request) =>
+      looked(request, {
+        async here() {
+          const { query, caller } = request;
+          const { runners, problem } =
+            query.folder === undefined
+              ? { runners: context.runners, problem: undefined }
+              : await (await projectAt(query.folder, caller)).runners();
+          if (problem !== undefined) throw new TuttiError("refused", problem);
+          const { items, next } = listPage(runners.map(summaryOfRunner), query, ({ kind }) => kind);
+          return { runners: items, next };
+        },
+        there: (call) => call("runners", { query: request.query }),
+      }),
+    async models(request) {
+      const { query, caller } = request;
       const probe = query.probe === true;
       // A probe sends the providers' keys, which is more than looking.
       if (probe) mustBeOperator(caller, "probe providers");
-      const models =
-        query.folder === undefined
-          ? await context.models({ probe })
-          : await trustedModels(await projectAt(query.folder, caller), probe);
-      const { items, next } = listPage(models, query, ({ model }) => model);
-      return { value: { models: items.map((model) => ({ ...model, aliases: [...model.aliases] })), next } };
+      return looked(request, {
+        async here() {
+          const models =
+            query.folder === undefined
+              ? await context.models({ probe })
+              : await trustedModels(await projectAt(query.folder, caller), probe);
+          const { items, next } = listPage(models, query, ({ model }) => model);
+          return { models: items.map((model) => ({ ...model, aliases: [...model.aliases] })), next };
+        },
+        there: (call) => call("models", { query }),
+      });
     },
-    async policy({ query, caller }) {
-      mayChooseFolder(query.folder, caller);
-      return { value: await context.policy(query.folder ?? context.from) };
-    },
+    policy: (request) =>
+      looked(request, {
+        here: () => context.policy(request.query.folder ?? context.from),
+        there: (call) => call("policy", { query: request.query }),
+      }),
     route: async ({ body }) => ({ value: await context.state.client.route(body) }),
     review: async ({ body }) => ({ value: await context.state.client.review(body) }),
   };

@@ -3,15 +3,19 @@
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { mayChooseFolder } from "../chosen-folder.ts";
+import { startWhereFolderIs } from "../here-or-elsewhere.ts";
 import { answererOf } from "./answerer.ts";
 
 type ConversationRoute = "startConversation" | "converse" | "conversation";
 
-export function conversationHandlers({ state: { client } }: HttpContext): Pick<Handlers, ConversationRoute> {
+export function conversationHandlers({ state }: HttpContext): Pick<Handlers, ConversationRoute> {
+  const { client } = state;
   return {
-    async startConversation({ body, caller }) {
+    async startConversation(request) {
+      const { body, caller } = request;
       mayChooseFolder(body.folder, caller);
-      return { value: { conversation: await client.startConversation(body) } };
+      const conversation = await startWhereFolderIs(state, request, (tutti) => tutti.startConversation(body));
+      return { value: { conversation } };
     },
     async converse({ params, body, caller }) {
       return { value: { message: await client.converse(params.conversation, body.text, answererOf(caller)) } };

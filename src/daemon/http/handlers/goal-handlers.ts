@@ -5,23 +5,24 @@ import { isAbsolute } from "node:path";
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
 import { httpError } from "../http-error.ts";
-import { ofCaller } from "./of-caller.ts";
+import { startWhereFolderIs } from "../here-or-elsewhere.ts";
+import { keyOf, ofCaller } from "./of-caller.ts";
 
 type GoalRoute = "startGoal" | "listGoals" | "goal" | "goalReport" | "tellGoal";
 
 export function goalHandlers({ state }: HttpContext): Pick<Handlers, GoalRoute> {
   const { client } = state;
   return {
-    async startGoal({ query, headers, body, caller }) {
+    async startGoal(request) {
+      const { query, headers, body, caller } = request;
       if (!isAbsolute(body.folder)) {
         return { error: httpError("invalid_input", `the folder ${body.folder} is relative; use an absolute path`) };
       }
       const key = headers["idempotency-key"];
-      const started = await client.startGoal(body, {
-        anew: query.anew === true,
-        ...(key === undefined ? {} : { key }),
-        ...ofCaller(state.keys, caller),
-      });
+      const anew = query.anew === true;
+      const started = await startWhereFolderIs(state, request, (tutti, onceKey) =>
+        tutti.startGoal(body, { anew, ...keyOf(key, anew ? onceKey : undefined), ...ofCaller(state.keys, caller) }),
+      );
       return { value: started, status: started.existed ? 200 : 201 };
     },
     listGoals: async ({ query }) => ({ value: await client.goals(query) }),

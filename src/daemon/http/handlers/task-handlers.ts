@@ -14,7 +14,8 @@ import { exportLines } from "../export-lines.ts";
 import type { Handlers } from "../handler.ts";
 import { type HttpError, httpError } from "../http-error.ts";
 import { TimeoutSignal } from "../timeout-signal.ts";
-import { ofCaller } from "./of-caller.ts";
+import { startWhereFolderIs } from "../here-or-elsewhere.ts";
+import { keyOf, ofCaller } from "./of-caller.ts";
 
 type TaskRoute =
   | "invoke"
@@ -49,16 +50,21 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
     value: { ended: true as const, settled: await isSettled(task), result },
   });
   return {
-    async invoke({ query, headers, text, caller }) {
+    async invoke(request) {
+      const { query, headers, text, caller } = request;
       const error = query.folder === undefined ? relativePathError(text) : undefined;
       if (error !== undefined) return { error };
       const key = headers["idempotency-key"];
-      const started = await client.invoke(text, {
-        folder: query.folder ?? context.from,
-        anew: query.anew === true,
-        ...(key === undefined ? {} : { key }),
-        ...ofCaller(state.keys, caller),
-      });
+      const folder = query.folder ?? context.from;
+      const anew = query.anew === true;
+      const started = await startWhereFolderIs(state, request, (tutti, onceKey) =>
+        tutti.invoke(text, {
+          folder,
+          anew,
+          ...keyOf(key, anew ? onceKey : undefined),
+          ...ofCaller(state.keys, caller),
+        }),
+      );
       return { value: started, status: started.existed ? 200 : 201 };
     },
     listTasks: async ({ query }) => ({ value: await client.tasks(query) }),

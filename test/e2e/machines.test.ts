@@ -1,0 +1,113 @@
+// Daemons on machines with different folders are one Tutti: work goes to the machine that has its project, whichever is asked.
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { z } from "zod";
+
+import { named, single } from "../../src/protocol/invocation/invocation-builders.ts";
+import { type NodeProcess, nodeProcesses } from "../support/node-processes.ts";
+import { postgresPrograms } from "../support/postgres-server.ts";
+import { sharedServer } from "../support/stores.ts";
+import { type Cleanup, tempFolder } from "../support/temp-folder.ts";
+import { failsWith } from "../support/try-tool.ts";
+
+const skip = postgresPrograms() === undefined ? "PostgreSQL is not installed" : false;
+after(() => {
+  if (skip === false) sharedServer().stop();
+});
+
+const soon = (): AbortSignal => AbortSignal.timeout(30_000);
+const reading = JSON.stringify({
+  invocation: single(named("reader", "What is there?")),
+  roots: ["."],
+  script: { rules: [{ turn: 0, call: [{ tool: "read", args: { path: "what.txt" } }] }, { final: "{{last}}" }] },
+});
+const agent = "---\ndescription: reads\ntools: [read]\n---\nYou read.\n";
+
+interface Machines {
+  /** A folder that only the machine of `b` has. */
+  readonly folder: string;
+  readonly a: NodeProcess;
+  readonly b: NodeProcess;
+}
+
+async function twoMachines(t: Cleanup): Promise<Machines> {
+  const nodes = nodeProcesses(t, { leaseSeconds: 30 });
+  const top = tempFolder(t, "tutti-machine-");
+  const folder = join(top, "web");
+  mkdirSync(join(folder, ".tutti", "agents"), { recursive: true });
+  writeFileSync(join(folder, ".tutti", "agents", "reader.md"), agent);
+  writeFileSync(join(folder, "what.txt"), "this is on b\n");
+  const [a, b] = await Promise.all([nodes.startWithout([top], "a"), nodes.start("b", "--project", `web=${folder}`)]);
+  return { folder, a, b };
+}
+
+test(
+  "work in a folder that a node does not have is started where it is, once and for its caller",
+  { skip },
+  async (t) => {
+    const { a, b, folder } = await twoMachines(t);
+    const { key } = await a.tutti.addKey({ name: "works", role: "operator" });
+    const works = a.as(key);
+    const first = await works.invoke(reading, { folder, key: "once" });
+    assert.deepEqual([first.existed, first.warnings], [false, []]);
+    const said = (await a.tutti.result(first.task, soon())).content;
+    assert.match(JSON.stringify(said), /this is on b/, "the agent of the project read a file of the project");
+    const again = await b.as(key).invoke(reading, { folder, key: "once" });
+    assert.deepEqual([again.task, again.existed], [first.task, true], "the key counts at every node");
+    assert.equal((await works.invoke(reading, { folder, key: "once" })).task, first.task);
+    await assert.rejects(works.invoke(reading.replace("What", "Who"), { folder, key: "once" }), failsWith("conflict"));
+    assert.notEqual((await a.tutti.invoke(reading, { folder, key: "once" })).task, first.task, "another caller's key");
+    const anew = await works.invoke(reading, { folder, anew: true });
+    assert.equal(anew.existed, false);
+
+    const { key: looks } = await a.tutti.addKey({ name: "looks", role: "viewer" });
+    await assert.rejects(a.as(looks).invoke(reading, { folder }), failsWith("refused", /role/));
+
+    const goal = {
+      text: "Do nothing.",
+      folder,
+      script: { rules: [{ say: '{"action":"respond","message":"Nothing."}' }] },
+    };
+    const started = await works.startGoal(goal, { key: "goal" });
+    assert.equal((await b.as(key).startGoal(goal, { key: "goal" })).goal, started.goal);
+    await a.tutti.cancel(started.task, "enough");
+
+    const talk = await works.startConversation({ folder, script: { rules: [{ say: "Hello." }] } });
+    assert.equal((await b.tutti.conversation(talk)).conversation, talk);
+
+    const query = new URLSearchParams({ folder });
+    const catalog = await fetch(`${a.url}/v1/agents?${query}`, { headers: { authorization: `Bearer ${key}` } });
+    assert.match(await catalog.text(), /"name":"reader"/, "the agents of the project are listed");
+
+    const missing = join(folder, "..", "nowhere");
+    await assert.rejects(works.invoke(reading, { folder: missing }), failsWith("not_found", /no node that is up has/));
+  },
+);
+
+test("a program starts work over MCP at a node that does not have its folder", { skip }, async (t) => {
+  const { a, b, folder } = await twoMachines(t);
+  const client = new Client({ name: "test", version: "1" });
+  const headers = { authorization: `Bearer ${a.key}` };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${a.url}/mcp`), { requestInit: { headers } }));
+  t.after(() => client.close());
+  const call = { name: "invoke", arguments: { invocation: reading, folder, key: "k" } };
+  const Text = z.object({
+    content: z.tuple([z.object({ text: z.string() })]),
+    isError: z.literal(undefined).optional(),
+  });
+  const { content } = Text.parse(await client.callTool(call));
+  const { task } = z.object({ task: z.string() }).parse(JSON.parse(content[0].text));
+  assert.match(JSON.stringify((await a.tutti.result(task, soon())).content), /this is on b/);
+
+  b.child.kill("SIGTERM");
+  await b.ended;
+  await assert.rejects(
+    a.tutti.invoke(reading, { folder }),
+    failsWith("unreachable", /is on the machine of b, which is not up/),
+  );
+});
