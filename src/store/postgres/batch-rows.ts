@@ -1,10 +1,10 @@
-// Turns what was written in one tick into the values of one commit: rows table by table, and shared changes in their order.
+// Turns what was written in one tick into what one commit leaves: rows table by table, and shared changes in their order.
 
 import type { SQLInputValue } from "node:sqlite";
 
 import { stepKinds } from "../sqlite/rows.ts";
 import type { WriteName } from "../sqlite/writes.ts";
-import { batchColumns, type BatchTable, batchTables } from "./batch-columns.ts";
+import { batchColumns, type BatchTable } from "./batch-columns.ts";
 import { storedText } from "./stored-text.ts";
 
 /** What a node writes: what any store does, where trees may run, what becomes of the commands of others, and its operators. */
@@ -16,6 +16,7 @@ export interface Write {
 }
 
 type Values = SQLInputValue[];
+type Plain = string | number | null;
 
 /** Rows that are only added, by the write that adds them. */
 const additions = {
@@ -32,6 +33,7 @@ const additions = {
 
 const lines: ReadonlySet<NodeWrite> = new Set(["addLog", "addMailLog", "addEvent"]);
 const eventKind = stepKinds.indexOf("event");
+const typeAt = batchColumns.log.findIndex(({ name }) => name === "type");
 
 /** Rows of trees that change. Of each, what the writes of the batch leave. */
 interface Changes {
@@ -95,23 +97,47 @@ function lineOf({ name, values }: Write): Values | undefined {
   return [id, run, key, at, eventKind, type, 0, 0, 0, body, null, null];
 }
 
-/** The arrays of the call that commits step starts and lines alone; undefined when there is anything else in the batch. */
-export function stepValuesOf(writes: readonly Write[]): unknown[] | undefined {
-  const [starts, added]: [Values[], Values[]] = [[], []];
-  for (const write of writes) {
-    const line = lineOf(write);
-    if (line !== undefined) added.push(line);
-    else if (write.name === "addStepStart") starts.push(write.values);
-    else return undefined;
-  }
-  return [...columnsOf("step_starts", starts), ...columnsOf("log", added)];
+/** What one batch leaves in the database. */
+export interface BatchRows {
+  /** By table; only those that have rows. */
+  readonly tables: ReadonlyMap<BatchTable, readonly Values[]>;
+  /** The place of each line of the log among the events of the batch; null for one that is no event. */
+  readonly places: readonly (number | null)[];
+  readonly events: number;
+  /** Changes of shared rows, in their order. */
+  readonly shared: readonly (readonly [NodeWrite, readonly Plain[]])[];
 }
 
-/** The arrays of the call that commits, after the node and the number of the batch. `closed`: roots of trees that are over. */
-export function valuesOf(writes: readonly Write[], closed: Iterable<number>): unknown[] {
-  const rows: Record<BatchTable, Values[]> = emptyRows();
-  const shared: [NodeWrite, (string | number | null)[]][] = [];
-  const changes: Changes = {
+/** `closed`: roots of trees that are over. */
+export function rowsOf(writes: readonly Write[], closed: Iterable<number>): BatchRows {
+  const tables = new Map<BatchTable, Values[]>();
+  const add = (table: BatchTable, row: Values): void => {
+    const rows = tables.get(table);
+    if (rows === undefined) tables.set(table, [row]);
+    else rows.push(row);
+  };
+  const places: (number | null)[] = [];
+  let events = 0;
+  const shared: [NodeWrite, Plain[]][] = [];
+  let changes: Changes | undefined;
+  for (const write of writes) {
+    const { name, values } = write;
+    const [line, table] = [lineOf(write), tableOf[name]];
+    if (line !== undefined) {
+      add("log", line);
+      places.push(line[typeAt] === null ? null : (events += 1) - 1);
+    } else if (table !== undefined) add(table, values);
+    else if (name === "placeTree") add("placed", values);
+    else if (changeOf[name] !== undefined) changeOf[name]((changes ??= noChanges()), values);
+    else shared.push([name, values.map(plain)]);
+  }
+  if (changes !== undefined) addChanges(add, changes);
+  for (const root of closed) add("closed", [root]);
+  return { tables, places, events, shared };
+}
+
+function noChanges(): Changes {
+  return {
     status: new Map(),
     ended: new Set(),
     notes: new Map(),
@@ -121,41 +147,33 @@ export function valuesOf(writes: readonly Write[], closed: Iterable<number>): un
     resumes: new Map(),
     keys: new Map(),
   };
-  for (const write of writes) {
-    const { name, values } = write;
-    const [line, table] = [lineOf(write), tableOf[name]];
-    if (line !== undefined) rows.log.push(line);
-    else if (table !== undefined) rows[table].push(values);
-    else if (name === "placeTree") rows.placed.push(values);
-    else if (changeOf[name] !== undefined) changeOf[name](changes, values);
-    else shared.push([name, values.map(plain)]);
-  }
-  for (const [task, { added, status }] of changes.status) rows[added ? "opened" : "moved"].push([task, status]);
-  for (const task of changes.ended) rows.ended.push([task]);
-  rows.notes.push(...changes.notes.values());
-  for (const wait of changes.unanswered) rows.unanswered.push([wait]);
-  for (const given of changes.answers.values()) rows.answers.push(...given);
-  rows.settled.push(...changes.settled.values());
+}
+
+function addChanges(add: (table: BatchTable, row: Values) => void, changes: Changes): void {
+  for (const [task, { added, status }] of changes.status) add(added ? "opened" : "moved", [task, status]);
+  for (const task of changes.ended) add("ended", [task]);
+  for (const note of changes.notes.values()) add("notes", note);
+  for (const wait of changes.unanswered) add("unanswered", [wait]);
+  for (const given of changes.answers.values()) for (const answer of given) add("answers", answer);
+  for (const each of changes.settled.values()) add("settled", each);
   for (const [task, count] of changes.resumes) {
-    if (count === 0) rows.not_resumed.push([task]);
-    else rows.resumes.push([task, count]);
+    if (count === 0) add("not_resumed", [task]);
+    else add("resumes", [task, count]);
   }
-  rows.keys.push(...changes.keys.values());
-  for (const root of closed) rows.closed.push([root]);
-  return [JSON.stringify(shared), ...batchTables.flatMap((table) => columnsOf(table, rows[table]))];
+  for (const key of changes.keys.values()) add("keys", key);
 }
 
-function emptyRows(): Record<BatchTable, Values[]> {
-  // Every table of the list is given a value.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return Object.fromEntries(batchTables.map((table) => [table, []])) as unknown as Record<BatchTable, Values[]>;
+/** The rows of these tables as arrays, one for each column. */
+export function arraysOf({ tables }: BatchRows, of: readonly BatchTable[]): Plain[][] {
+  return of.flatMap((table) => columnsOf(table, tables.get(table) ?? []));
 }
 
-function columnsOf(table: BatchTable, rows: readonly Values[]): (string | number | null)[][] {
+function columnsOf(table: BatchTable, rows: readonly Values[]): Plain[][] {
   return batchColumns[table].map((_, at) => rows.map((row) => plain(row[at] ?? null)));
 }
 
-function plain(value: SQLInputValue): string | number | null {
+/** A value as the database can take it. */
+export function plain(value: SQLInputValue): Plain {
   if (typeof value === "string") return storedText(value);
   return typeof value === "number" ? value : null;
 }

@@ -1,6 +1,7 @@
 // The database function that is one commit of one node: the fence, the idempotence and all rows of a tick, in one transaction.
 
 import { batchColumns, type BatchTable, batchTables } from "./batch-columns.ts";
+import { arraysOf, type BatchRows } from "./batch-rows.ts";
 
 /** Its errors: the node is not alive any more; the database has forgotten commits that it had acknowledged. */
 export const fencedCode = "TU001";
@@ -9,9 +10,9 @@ export const forgottenCode = "TU002";
 const parameter = (table: BatchTable, column: string): string => `p_${table}_${column}`;
 
 /** The rows of a table as the function was given them. */
-function given(table: BatchTable, extra = ""): string {
-  const names = batchColumns[table].map(({ name }) => name);
-  return `unnest(${names.map((name) => parameter(table, name)).join(", ")})${extra} AS u(${names.join(", ")}${extra === "" ? "" : ", place"})`;
+function given(table: BatchTable, more: readonly string[] = []): string {
+  const names = [...batchColumns[table].map(({ name }) => name), ...more];
+  return `unnest(${names.map((name) => parameter(table, name)).join(", ")}) AS u(${names.join(", ")})`;
 }
 
 function when(table: BatchTable, work: string): string {
@@ -69,14 +70,11 @@ const work: Readonly<Record<BatchTable, string>> = {
   closed: when("closed", `UPDATE trees SET open = false WHERE root = ANY(p_closed_root);`),
   log: when(
     "log",
-    `SELECT count(*) INTO v_events FROM unnest(p_log_type) AS u(type) WHERE u.type IS NOT NULL;
-     IF v_events > 0 THEN
-       INSERT INTO due_batches (incarnation, events) VALUES (p_incarnation, v_events) RETURNING id INTO v_batch;
+    `IF p_events > 0 THEN
+       INSERT INTO due_batches (incarnation, events) VALUES (p_incarnation, p_events) RETURNING id INTO v_batch;
      END IF;
-     INSERT INTO log (${logColumns}, batch, place) SELECT ${logColumns},
-         CASE WHEN type IS NOT NULL THEN v_batch END,
-         CASE WHEN type IS NOT NULL THEN count(type) OVER (ORDER BY place) - 1 END
-       FROM ${given("log", " WITH ORDINALITY")};`,
+     INSERT INTO log (${logColumns}, place, batch) SELECT u.*, CASE WHEN u.place IS NOT NULL THEN v_batch END
+       FROM ${given("log", ["place"])};`,
   ),
 };
 
@@ -91,6 +89,7 @@ const workOn = (tables: readonly BatchTable[]): string =>
 
 /** Most commits of a node with little to do are of these rows alone. */
 const stepTables: readonly BatchTable[] = ["step_starts", "log"];
+const placeParameters = ["p_events bigint", `${parameter("log", "place")} int[]`];
 
 /**
  * `last_batch` is both: a node that is not alive changes no row, and a batch whose answer was lost is there already when it
@@ -116,10 +115,9 @@ BEGIN
   RAISE EXCEPTION 'fenced: node % is not alive any more', p_incarnation USING ERRCODE = '${fencedCode}';
 END $$;
 
-CREATE FUNCTION commit_batch(p_incarnation bigint, p_number bigint, p_shared jsonb, ${parametersOf(batchTables).join(", ")})
+CREATE FUNCTION commit_batch(p_incarnation bigint, p_number bigint, p_shared jsonb, ${[...placeParameters, ...parametersOf(batchTables)].join(", ")})
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-  v_events bigint;
   v_batch bigint;
   v_version bigint := 0;
   v_op jsonb;
@@ -137,10 +135,9 @@ BEGIN
   RETURN v_version;
 END $$;
 
-CREATE FUNCTION commit_steps(p_incarnation bigint, p_number bigint, ${parametersOf(stepTables).join(", ")})
+CREATE FUNCTION commit_steps(p_incarnation bigint, p_number bigint, ${[...placeParameters, ...parametersOf(stepTables)].join(", ")})
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-  v_events bigint;
   v_batch bigint;
 BEGIN
   IF NOT pass_fence(p_incarnation, p_number) THEN RETURN 0; END IF;
@@ -150,5 +147,31 @@ END $$;
 `;
 
 const marks = (count: number): string => Array.from({ length: count }, (_, at) => `$${at + 1}`).join(", ");
-export const commitCall = `SELECT commit_batch(${marks(3 + parametersOf(batchTables).length)}) AS version`;
-export const commitStepsCall = `SELECT commit_steps(${marks(2 + parametersOf(stepTables).length)}) AS version`;
+
+/** A prepared statement that is one commit. */
+export interface CommitStatement {
+  /** Each name stands for one text. */
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+const stepsCall = `SELECT commit_steps(${marks(4 + parametersOf(stepTables).length)}) AS version`;
+const batchCall = `SELECT commit_batch(${marks(5 + parametersOf(batchTables).length)}) AS version`;
+
+/** The call that commits any batch. */
+export function commitCall(incarnation: number, number: number, batch: BatchRows): CommitStatement {
+  const { tables, places, events, shared } = batch;
+  const isSteps = shared.length === 0 && [...tables.keys()].every((table) => stepTables.includes(table));
+  return isSteps
+    ? {
+        name: "commit_steps",
+        text: stepsCall,
+        values: [incarnation, number, events, places, ...arraysOf(batch, stepTables)],
+      }
+    : {
+        name: "commit_batch",
+        text: batchCall,
+        values: [incarnation, number, JSON.stringify(shared), events, places, ...arraysOf(batch, batchTables)],
+      };
+}

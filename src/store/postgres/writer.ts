@@ -6,8 +6,9 @@ import type pg from "pg";
 
 import { TuttiError } from "../../protocol/error.ts";
 import type { WriteQueue } from "../sqlite/writer.ts";
-import { type NodeWrite, stepValuesOf, valuesOf, type Write } from "./batch-rows.ts";
-import { commitCall, commitStepsCall } from "./commit-sql.ts";
+import { type NodeWrite, rowsOf, type Write } from "./batch-rows.ts";
+import { commitFew } from "./commit-few.ts";
+import { commitCall } from "./commit-sql.ts";
 import { ask } from "./database-connection.ts";
 import { type SharedChange, sharedSince } from "./shared-rows.ts";
 import { awayError, isLostConnection, storageError } from "./storage-error.ts";
@@ -165,11 +166,11 @@ export class BatchWriter implements WriteQueue {
 
   async #commit(batch: Batch): Promise<void> {
     const { incarnation } = this.#options;
-    const steps = stepValuesOf(batch.writes);
-    const [sql, name] = steps === undefined ? [commitCall, "commit_batch"] : [commitStepsCall, "commit_steps"];
-    const values = [incarnation, batch.number, ...(steps ?? valuesOf(batch.writes, batch.closed))];
+    const rows = rowsOf(batch.writes, batch.closed);
+    const { name, text, values } =
+      commitFew(incarnation, batch.number, rows) ?? commitCall(incarnation, batch.number, rows);
     const version = await this.#insisting(async (client) => {
-      const [row] = await ask(client, sql, values, { name, timeoutMs: answerMs });
+      const [row] = await ask(client, text, values, { name, timeoutMs: answerMs });
       return Number(row?.["version"] ?? 0);
     });
     // Behind a change that another commit brought: both are in order.
