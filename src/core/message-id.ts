@@ -1,7 +1,7 @@
 // The id of a message a task records: it follows from where it was recorded, so a run that resumes gives the same id.
 
 /** The run that records the message. */
-interface RunPosition {
+export interface RunPosition {
   readonly task: string;
   readonly attempt: number;
   readonly run: number;

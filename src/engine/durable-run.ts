@@ -186,11 +186,13 @@ export class DurableRun implements Durable {
 
   #messages(): CompleteMessage[] {
     const { parts, task, info } = this.#core;
-    const said: string[] = [];
+    const said: CompleteMessage[] = [];
     for (let attempt = info.since; attempt <= info.attempt; attempt += 1) {
-      said.push(...parts.store.messages(task.id, attempt));
+      for (const line of parts.store.messages(task.id, attempt)) {
+        said.push(messageIn(line.body, { ...line, task: task.name }));
+      }
     }
-    return said.map(messageIn);
+    return said;
   }
 
   history(): Promise<CompleteMessage[]> {

@@ -6,7 +6,7 @@ import type { Usage } from "../protocol/task/budget.ts";
 import { type CompleteMessage, completeMessage, type Message } from "../protocol/task/message.ts";
 import type { DuringStep, OwnEvent, StepAsk, Waited } from "../ports.ts";
 import { type BudgetAsker, hasUsageLeft, isOverTime, passTime, passUsage, settleUsage } from "./budget-gate.ts";
-import { messageIn } from "./recorded-message.ts";
+import { lineTime, messageIn, shortMessage } from "./recorded-message.ts";
 import { nothingUsed, type RunCore } from "./run-core.ts";
 import { awaitAnswer, openWaitAt, receiveMailAt, waitId } from "./run-waits.ts";
 
@@ -129,12 +129,13 @@ export class WorkDuringStep implements DuringStep {
 
 export function sayAt(core: RunCore, name: string, message: Message): CompleteMessage {
   const recorded = core.recorded(name);
-  if (recorded !== undefined) return messageIn(recorded.body ?? "null");
-  const place = { task: core.task.name, attempt: core.info.attempt, run: core.info.run };
-  const complete = completeMessage(message, { id: messageId(place, name), now: core.parts.clock.now() });
-  const body = core.parts.recorder.clean(JSON.stringify(complete));
-  core.record(name, { kind: "noted", body, event: "message.added" });
-  return messageIn(body);
+  if (recorded !== undefined) return messageIn(recorded.body, core.lineOf(recorded));
+  const now = core.parts.clock.now();
+  const complete = completeMessage(message, { id: messageId(core.position, name), now });
+  const line = core.lineOf({ key: name, at: lineTime(complete, now) });
+  const body = core.parts.recorder.clean(JSON.stringify(shortMessage(complete, line)));
+  core.record(name, { kind: "noted", body, event: "message.added", at: line.at });
+  return messageIn(body, line);
 }
 
 export function tellAt(core: RunCore, name: string, { type, data }: OwnEvent): void {

@@ -8,6 +8,7 @@ import { Message, messageText, ToolCall } from "../protocol/task/message.ts";
 import { askName, type Salt, taskName } from "../store/names.ts";
 import type { TaskRow, WaitRow } from "../store/store.ts";
 import type { EventRecord } from "../store/view.ts";
+import { wholeMessage } from "./recorded-message.ts";
 import { taskBodyIn } from "./task-body.ts";
 import { storedAnswerIn, type WaitBody, waitBodyIn } from "./wait-body.ts";
 
@@ -33,7 +34,7 @@ function dataOf(salt: Salt, event: EventRecord): unknown {
     case "task.canceled":
       return JSON.parse(event.result?.body ?? "{}");
     case "message.added":
-      return messageData(event);
+      return messageData(salt, event);
     case "step.finished":
       return {
         key: event.key,
@@ -70,9 +71,9 @@ function createdData(salt: Salt, task: TaskRow | undefined): unknown {
 }
 
 /** A message that a step produced is the step's outcome, alone or with the usage beside it. */
-function messageData(event: EventRecord): unknown {
+function messageData(salt: Salt, event: EventRecord): unknown {
   const { kind, key, tokens, money } = event;
-  const body = bodyOf(event);
+  const body = wholeMessage(bodyOf(event), { ...event, task: taskName(salt, event.task) });
   const { message = body, usage }: { message?: unknown; usage?: { money_micro_usd?: unknown } } = Object(body);
   if (kind !== "ok") return { message };
   return { message, step: { key, tokens, money_micro_usd: usage?.money_micro_usd === null ? null : money } };

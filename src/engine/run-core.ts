@@ -3,9 +3,11 @@
 import type { Usage } from "../protocol/task/budget.ts";
 import { TuttiError } from "../protocol/error.ts";
 import type { EventType, LogRow, StepKind } from "../store/store.ts";
+import type { RunPosition } from "../core/message-id.ts";
 import { gotFurther } from "./crash-guard.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
+import type { MessageLine } from "./recorded-message.ts";
 
 /** Which run of its task it is, what it was given, and whether anything of it can already be in the store. */
 export interface RunInfo {
@@ -26,6 +28,8 @@ interface Record {
   readonly kind: StepKind;
   readonly input?: number;
   readonly body: string | null;
+  /** Now when absent. */
+  readonly at?: number;
   readonly used?: Usage;
   /** The event that readers are shown for it; none when absent. */
   readonly event?: EventType;
@@ -65,6 +69,15 @@ export class RunCore {
     this.task = task;
     this.info = info;
     this.#resuming = !info.fresh;
+  }
+
+  get position(): RunPosition {
+    return { task: this.task.name, attempt: this.info.attempt, run: this.info.run };
+  }
+
+  /** A line of this run, as what a message on it follows from. */
+  lineOf({ key, at }: Pick<LogRow, "key" | "at">): MessageLine {
+    return { task: this.task.name, attempt: this.info.attempt, run: this.info.run, key, at };
   }
 
   /** Made when somebody looks at it: most runs end without. */
@@ -140,7 +153,7 @@ export class RunCore {
     const line = store.addLog({
       run: this.info.id,
       key,
-      at: this.parts.clock.now(),
+      at: what.at ?? this.parts.clock.now(),
       kind: what.kind,
       type: what.event ?? null,
       input: what.input ?? 0,

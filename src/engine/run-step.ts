@@ -9,14 +9,17 @@ import { isJsonValue, jsonCopy } from "../core/json-copy.ts";
 import type { Usage } from "../protocol/task/budget.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { Failure, toFailure } from "../protocol/failure.ts";
-import type { DuringStep, RunningStep, Schema, StepOptions, Wait } from "../ports.ts";
+import type { DuringStep, RunningStep, Schema, StepEvent, StepOptions, Wait } from "../ports.ts";
 import type { LogRow } from "../store/store.ts";
 import { type BudgetAsker, isOverTime, passTime, passUsage, settleUsage, tryHold } from "./budget-gate.ts";
 import { WorkDuringStep } from "./during-step.ts";
 import { fingerprint } from "../core/fingerprint.ts";
 import { taskName } from "../store/names.ts";
+import { lineTime, shortMessage, wholeMessage } from "./recorded-message.ts";
 import { nothingUsed, otherInput, type RunCore } from "./run-core.ts";
 import { awaitAnswer, openWaitAt } from "./run-waits.ts";
+
+const messageEvent = "message.added";
 
 type StepBody<T> = (context: RunningStep) => Promise<T> | T;
 
@@ -24,7 +27,7 @@ export async function runStep<T>(core: RunCore, key: string, options: StepOption
   core.use(key);
   const input = fingerprint(options.input);
   const recorded = core.recorded(key, input);
-  if (recorded !== undefined) return outcomeOf(recorded, options.schema);
+  if (recorded !== undefined) return outcomeOf(core, recorded, options.schema);
   const noted = earlierNote(core, key, input, options);
   const step = { key, input, noted, options };
   const room = core.roomAgain();
@@ -83,7 +86,7 @@ async function passLimits<T>(core: RunCore, { key, input, options }: Performed<T
 
 async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>): Promise<T> {
   const { key, input, options } = step;
-  const { store, recorder } = core.parts;
+  const { store, recorder, clock } = core.parts;
   let started = step.noted !== null;
   let lastNote: string | null = null;
   const noteStart = (note: string | null): void => {
@@ -95,6 +98,8 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
   let context: Context | undefined;
   let text: string;
   let outcome: T;
+  let event: StepEvent;
+  let at: number;
   try {
     if (!options.repeatable) {
       noteStart(null);
@@ -108,9 +113,18 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
     context?.end();
     // The caller gets what a resume would give: what JSON keeps of it.
     const copy = options.owned !== true ? jsonCopy(given) : isJsonValue(given) ? given : undefined;
-    const whole = JSON.stringify(copy ?? given) ?? "null";
+    const value: unknown = copy ?? JSON.parse(JSON.stringify(given) ?? "null");
+    outcome = options.schema.parse(value);
+    event = (typeof options.event === "function" ? options.event(outcome) : options.event) ?? "step.finished";
+    const now = clock.now();
+    at = event === messageEvent ? lineTime(value, now) : now;
+    const line = event === messageEvent ? core.lineOf({ key, at }) : undefined;
+    const whole = JSON.stringify(line === undefined ? value : shortMessage(value, line));
     text = recorder.clean(whole);
-    outcome = options.schema.parse(copy === undefined || text !== whole ? JSON.parse(text) : copy);
+    if (text !== whole) {
+      const cleaned: unknown = JSON.parse(text);
+      outcome = options.schema.parse(line === undefined ? cleaned : wholeMessage(cleaned, line));
+    }
   } catch (thrown) {
     context?.end();
     const failure = toFailure(toTuttiError(thrown));
@@ -127,8 +141,7 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
   settle(core, options, used);
   if (core.hasEnded && used !== nothingUsed) keepSpent(core, key, used);
   core.check();
-  const event = typeof options.event === "function" ? options.event(outcome) : options.event;
-  core.record(key, { kind: "ok", input, body: text, used, event: event ?? "step.finished" });
+  core.record(key, { kind: "ok", input, body: text, used, event, at });
   return outcome;
 }
 
@@ -351,9 +364,10 @@ function isSettled(core: RunCore, key: string): boolean {
   return wait !== undefined && core.parts.store.answer(wait.id) !== undefined;
 }
 
-function outcomeOf<T>(step: LogRow, schema: Schema<T>): T {
+function outcomeOf<T>(core: RunCore, step: LogRow, schema: Schema<T>): T {
   const value: unknown = JSON.parse(step.body ?? "null");
-  if (step.kind === "ok") return schema.parse(value);
+  if (step.kind === "ok")
+    return schema.parse(step.type === messageEvent ? wholeMessage(value, core.lineOf(step)) : value);
   throw failedStep(Failure.parse(value));
 }
 

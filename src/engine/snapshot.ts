@@ -67,8 +67,10 @@ function executorOf({ kind, body }: TaskRow, recorder: EngineParts["recorder"]):
 const previewLength = 500;
 
 function lastText(store: EngineParts["store"], task: number): string | undefined {
-  const body = store.lastMessage(task);
-  return body === undefined ? undefined : messageText(messageIn(body)).slice(0, previewLength);
+  const line = store.lastMessage(task);
+  if (line === undefined) return undefined;
+  const message = messageIn(line.body, { ...line, task: taskName(store.salt, task) });
+  return messageText(message).slice(0, previewLength);
 }
 
 const Told = z.object({ message: z.unknown() });

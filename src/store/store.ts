@@ -132,6 +132,9 @@ export interface StoredEvent {
   readonly body: string | null;
 }
 
+/** A line with a message, and where it was said. */
+export type SaidLine = Pick<StoredEvent, "attempt" | "run" | "key" | "at" | "body">;
+
 export interface Spent {
   readonly task: number;
   readonly tokens: number;
@@ -233,10 +236,10 @@ export interface Store extends ThreadRecords {
   lastMailTaken(task: number): number | undefined;
   /** How much mail of this kind the attempt was sent. Mail that an earlier attempt had not taken yet counts for this one. */
   mailSent(task: number, attempt: number, kind: MailKind): MailSent;
-  /** Bodies of the messages of one attempt of a task, in order. */
-  messages(task: number, attempt: number): string[];
-  /** Body of the last message of the task. */
-  lastMessage(task: number): string | undefined;
+  /** The messages of one attempt of a task, in order. */
+  messages(task: number, attempt: number): SaidLine[];
+  /** The last message of the task. */
+  lastMessage(task: number): SaidLine | undefined;
   /** The types of the task's events that move its status, in order. */
   lifeEvents(task: number): EventType[];
   /** When the first attempt of the task began; undefined while it is pending. */

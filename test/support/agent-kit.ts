@@ -5,6 +5,7 @@ import type { TestContext } from "node:test";
 import type { AgentEnvironment } from "../../src/agent/agent-environment.ts";
 import { systemClock } from "../../src/engine/clock.ts";
 import { Engine } from "../../src/engine/engine.ts";
+import { messageIn } from "../../src/engine/recorded-message.ts";
 import { rehearsalModel } from "../../src/model/rehearsal/rehearsal-model.ts";
 import type { Clock, NewTask, Runner } from "../../src/ports.ts";
 import type { Model } from "../../src/model-port.ts";
@@ -12,7 +13,7 @@ import { type InvocationFile, readInvocationFile } from "../../src/protocol/invo
 import type { InvocationResult, AgentResult } from "../../src/protocol/invocation/invocation-result.ts";
 import type { TaskId } from "../../src/protocol/ids.ts";
 import type { LiveDelta } from "../../src/protocol/task/event.ts";
-import { CompleteMessage } from "../../src/protocol/task/message.ts";
+import type { CompleteMessage } from "../../src/protocol/task/message.ts";
 import { invocationRunner } from "../../src/runner/invocation/runner.ts";
 import { invocationTask } from "../../src/runner/invocation/root-task.ts";
 import { localRunner, type LocalRunnerOptions } from "../../src/runner/local/runner.ts";
@@ -93,10 +94,7 @@ export class World {
   }
 
   messages(task: string): CompleteMessage[] {
-    return this.store.messages(idOf(task), 1).map((body) => {
-      const value = JSON.parse(body);
-      return CompleteMessage.parse(value.message ?? value);
-    });
+    return this.store.messages(idOf(task), 1).map((line) => messageIn(line.body, { ...line, task }));
   }
 
   /** What the tools of a task gave back, in the order of the calls. */

@@ -1,11 +1,12 @@
 // What tests of conversations share: a model whose replies a test writes, verbs that record their calls, and the turns.
 
 import { isVerb, verbCatalogue, type VerbName } from "../../src/core/verb-catalogue.ts";
+import { messageIn } from "../../src/engine/recorded-message.ts";
 import type { ConversationDeps, VerbHandlers } from "../../src/manager/conversation/conversation-deps.ts";
 import { conversationRunner } from "../../src/manager/conversation/conversation-runner.ts";
 import type { ModelRequest } from "../../src/model-port.ts";
 import { TurnOutcome } from "../../src/protocol/conversation/conversation-view.ts";
-import { CompleteMessage, messageText, userMessage } from "../../src/protocol/task/message.ts";
+import { messageText, userMessage } from "../../src/protocol/task/message.ts";
 import { idInName } from "../../src/store/names.ts";
 import { killed, type Loops, openWaits, started, world, type World } from "./engine-kit.ts";
 import { settle } from "./settle.ts";
@@ -126,7 +127,7 @@ function handlersOf(verbs: Verbs, ran: string[]): VerbHandlers {
 function endedTurns({ store }: World, task: string): Ended[] {
   const id = idInName(store.salt, task);
   const attempts = id === undefined ? [] : [1, 2].flatMap((attempt) => store.messages(id, attempt));
-  const messages = attempts.map((body) => CompleteMessage.parse(JSON.parse(body)));
+  const messages = attempts.map((line) => messageIn(line.body, { ...line, task }));
   return messages.flatMap((message) => {
     const data = message.parts.find((part) => part.part_type === "data")?.data;
     const outcome = TurnOutcome.safeParse(data);

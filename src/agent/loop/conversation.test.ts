@@ -1,6 +1,7 @@
 // The full loop stopped at any call of the model or of a tool, and started again: the same transcript, no step done twice.
 
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 
 import { z } from "zod";
@@ -12,7 +13,9 @@ import type { InvocationFile } from "../../protocol/invocation/invocation-file.t
 import type { Model } from "../../model-port.ts";
 import { person } from "../../../test/support/lead-and-worker.ts";
 import { solo } from "../../../test/support/recording-model.ts";
-import { ownSalt } from "../../store/names.ts";
+import { wholeMessage } from "../../engine/recorded-message.ts";
+import { databaseFile } from "../../store/sqlite/database.ts";
+import { ownSalt, taskName } from "../../store/names.ts";
 import { World } from "../../../test/support/agent-kit.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
@@ -106,6 +109,7 @@ async function played(
   t: TestContext,
   file: object,
   at: number,
+  between: (folder: string) => void = () => undefined,
 ): Promise<{ transcript: string; counter: Counter; lives: number }> {
   const folder = tempFolder(t);
   const counter: Counter = { at, calls: 0, marks: 0, stop: () => undefined };
@@ -134,6 +138,7 @@ async function played(
     await w.close();
     await ending;
     if (ended) return { transcript, counter, lives };
+    between(folder);
   }
   throw new Error("it never ended");
 }
@@ -179,4 +184,49 @@ test("errors of an earlier life still count: the third in a row fails the task a
     assert.equal(counter.calls, 4, "three replies, one of them asked for twice");
     assert.equal(transcript.match(/1 rejected/g)?.length, 3);
   }
+});
+
+/** Writes every line as the versions before did: messages with all their fields, and the state of the loop with named ones. */
+function asEarlierVersion(folder: string): void {
+  const database = new DatabaseSync(databaseFile(folder));
+  const [salt] = database.prepare("SELECT value FROM meta WHERE key = 'salt'").all();
+  const lines = database
+    .prepare("SELECT log.*, runs.task, runs.attempt, runs.run AS ordinal FROM log JOIN runs ON runs.id = log.run")
+    .all();
+  const write = database.prepare("UPDATE log SET body = ?, state = ? WHERE id = ?");
+  let changed = 0;
+  for (const { id, task, attempt, ordinal, key, at, type, body, state } of lines) {
+    const place = {
+      task: taskName(String(salt?.["value"]), Number(task)),
+      attempt: Number(attempt),
+      run: Number(ordinal),
+      key: String(key),
+      at: Number(at),
+    };
+    const whole =
+      type === "message.added" ? JSON.stringify(wholeMessage(JSON.parse(String(body)), place)) : (body ?? null);
+    const named = typeof state === "string" ? JSON.stringify(namedState(JSON.parse(state))) : null;
+    if (whole !== body && named !== state) changed += 1;
+    write.run(whole, named, Number(id));
+  }
+  database.close();
+  assert.ok(changed > 0);
+}
+
+function namedState({ measured, choice, ...state }: Record<string, unknown>): object {
+  const [tokens, size] = Array.isArray(measured) ? measured : [];
+  const [model, format] = Array.isArray(choice) ? choice : [];
+  return {
+    ...state,
+    ...(measured === undefined ? {} : { measured: { tokens, size } }),
+    ...(choice === undefined ? {} : { choice: { model, format } }),
+  };
+}
+
+test("a conversation that an earlier version recorded goes on with the same transcript", async (t) => {
+  const file = solo(nativeRules, definition);
+  const whole = await played(t, file, 0);
+  const cut = await played(t, file, 10, asEarlierVersion);
+  assert.deepEqual([cut.lives, cut.counter.marks], [2, 2]);
+  assert.equal(cut.transcript, whole.transcript);
 });

@@ -21,6 +21,18 @@ const Compaction = z.object({ said: z.int(), kind: z.enum(["mask", "fold"]), upT
 const ModelChoice = z.object({ model: z.string(), format: z.enum(["native", "fenced"]) });
 export type ModelChoice = z.infer<typeof ModelChoice>;
 
+/** The tokens that the last request and its reply took, and the size of the conversation at that point. */
+const Measured = z.object({ tokens: z.int(), size: z.int() });
+type Measured = z.infer<typeof Measured>;
+
+/** In the record, both are lists without names; earlier versions wrote them as they are in memory. */
+const recordedChoice = ({ model, format }: ModelChoice): [string, ModelChoice["format"]] => [model, format];
+const RecordedChoice = z
+  .tuple([ModelChoice.shape.model, ModelChoice.shape.format])
+  .transform(([model, format]): ModelChoice => ({ model, format }));
+const recordedMeasured = ({ tokens, size }: Measured): [number, number] => [tokens, size];
+const RecordedMeasured = z.tuple([z.int(), z.int()]).transform(([tokens, size]): Measured => ({ tokens, size }));
+
 /** Stored with the task; the field names are part of the record. */
 const LoopState = z.object({
   turn: z.int(),
@@ -30,14 +42,13 @@ const LoopState = z.object({
   before: z.int().default(0),
   /** The problem of the latest replies, and how many of them in a row had it. */
   strikes: z.object({ codes: z.string(), count: z.int() }).optional(),
-  /** The tokens that the last request and its reply took, and the size of the conversation at that point. */
-  measured: z.object({ tokens: z.int(), size: z.int() }).optional(),
+  measured: z.union([RecordedMeasured, Measured]).optional(),
   /** The most tokens that the provider takes, when it has refused a longer request. */
   limit: z.int().optional(),
   /** The longest reply that is asked for, when a shorter one was cut. */
   output: z.int().optional(),
   /** The model and format in use; absent while they are those of the agent's setup. */
-  choice: ModelChoice.optional(),
+  choice: z.union([RecordedChoice, ModelChoice]).optional(),
   compactions: z.array(Compaction).default(() => []),
 });
 type LoopState = z.infer<typeof LoopState>;
@@ -163,10 +174,10 @@ export async function openConversation(
       const state: z.input<typeof LoopState> = { turn, said: count };
       if (before > 0) state.before = before;
       if (strikes !== undefined) state.strikes = strikes;
-      if (measured !== undefined) state.measured = measured;
+      if (measured !== undefined) state.measured = recordedMeasured(measured);
       if (limit !== undefined) state.limit = limit;
       if (output !== undefined) state.output = output;
-      if (options.recordsChoice === true || choice !== options.choice) state.choice = choice;
+      if (options.recordsChoice === true || choice !== options.choice) state.choice = recordedChoice(choice);
       if (compactions.length > 0) state.compactions = compactions;
       durable.save(`turn:${turn}`, state);
       if (turn !== 0) return;

@@ -5,8 +5,8 @@ import { z } from "zod";
 import type { Reader } from "../../client/client.ts";
 import { allPages } from "../../client/all-pages.ts";
 import { askView, eventView } from "../../engine/event-view.ts";
-import { idInName, taskName } from "../../store/names.ts";
-import { messageIn } from "../../engine/recorded-message.ts";
+import { idInName, type Salt, taskName } from "../../store/names.ts";
+import { messageIn, wholeMessage } from "../../engine/recorded-message.ts";
 import {
   type AskList,
   HistoryQuery,
@@ -25,7 +25,7 @@ import type { AskId, TaskId } from "../../protocol/ids.ts";
 import { eventTypes } from "../../protocol/task/event-types.ts";
 import type { TaskEvent } from "../../protocol/task/event.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
-import type { EventType, WaitRow } from "../../store/store.ts";
+import type { EventType, StoredEvent, WaitRow } from "../../store/store.ts";
 import type { Rows, StoreView, TaskListing, WaitListing } from "../../store/view.ts";
 import { readConversation } from "./conversation-control.ts";
 import { follow, type FollowSource } from "./follow-feed.ts";
@@ -147,27 +147,27 @@ export function readsOf(view: StoreView, folder: string, live: LiveBudgets = () 
     async messages(task, page) {
       const limits = { ...PageQuery.parse(page), maxLength: pageLength };
       const { rows, more } = await view.messages(await idOf(task), limits);
-      const messages = rows.map(({ seq, attempt, run, body }) => ({
-        seq,
-        attempt,
-        run,
-        message: messageIn(body ?? "null"),
+      const messages = rows.map((line) => ({
+        seq: line.seq,
+        attempt: line.attempt,
+        run: line.run,
+        message: messageIn(line.body, { ...line, task: taskName(salt, line.task) }),
       }));
       return { messages, next: more ? (messages.at(-1)?.seq ?? null) : null };
     },
     async steps(task, page) {
       const limits = { ...PageQuery.parse(page), maxLength: pageLength };
       const { rows, more } = await view.steps(await idOf(task), limits);
-      const steps = rows.map(({ seq, at, attempt, run, key, kind, tokens, money, body }) => ({
-        seq,
-        at,
-        attempt,
-        run,
-        key,
-        outcome: StepOutcome.parse(kind),
-        tokens,
-        money_micro_usd: money,
-        value: JSON.parse(body ?? "null"),
+      const steps = rows.map((line) => ({
+        seq: line.seq,
+        at: line.at,
+        attempt: line.attempt,
+        run: line.run,
+        key: line.key,
+        outcome: StepOutcome.parse(line.kind),
+        tokens: line.tokens,
+        money_micro_usd: line.money,
+        value: outcomeIn(salt, line),
       }));
       return { steps, next: more ? (steps.at(-1)?.seq ?? null) : null };
     },
@@ -269,4 +269,9 @@ export function openReader(view: StoreView, folder: string): Reader {
     },
   };
   return { ...reads, follow: (options) => follow(source, options), close: async () => view.close() };
+}
+
+function outcomeIn(salt: Salt, line: StoredEvent): unknown {
+  const value: unknown = JSON.parse(line.body ?? "null");
+  return line.type === "message.added" ? wholeMessage(value, { ...line, task: taskName(salt, line.task) }) : value;
 }

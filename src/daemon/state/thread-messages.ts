@@ -10,7 +10,8 @@ import { messageIn } from "../../engine/recorded-message.ts";
 import { taskBodyIn } from "../../engine/task-body.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import { completeMessage, type CompleteMessage, Message } from "../../protocol/task/message.ts";
-import { idInName, taskName } from "../../store/names.ts";
+import { idInName, type Salt, taskName } from "../../store/names.ts";
+import type { StoredEvent } from "../../store/store.ts";
 import type { ThreadEntryListing } from "../../store/threads.ts";
 import type { StoreView } from "../../store/view.ts";
 
@@ -160,18 +161,21 @@ async function* placedIn(
 ): AsyncGenerator<PlacedMessage> {
   for (let from = after; ;) {
     const page = await view.messages(speaker, { after: from, limit: atOnce, maxLength: longestRead });
-    for (const { seq, attempt, body } of page.rows) {
-      if (until !== null && seq > until) return;
-      if (attempt >= since) yield placed(seq, body ?? "null");
+    for (const line of page.rows) {
+      if (until !== null && line.seq > until) return;
+      if (line.attempt >= since) yield placed(view.salt, line);
     }
     from = page.rows.at(-1)?.seq ?? from;
     if (!page.more) return;
   }
 }
 
-function placed(seq: number, body: string): PlacedMessage {
-  const message = messageIn(body);
-  return isSummary(message.id) ? { seq, message, next: nextAfterSummary(JSON.parse(body)) } : { seq, message };
+function placed(salt: Salt, line: StoredEvent): PlacedMessage {
+  const { seq, body } = line;
+  const message = messageIn(body, { ...line, task: taskName(salt, line.task) });
+  return isSummary(message.id)
+    ? { seq, message, next: nextAfterSummary(JSON.parse(body ?? "null")) }
+    : { seq, message };
 }
 
 const Invoked = z.object({ invocation: z.object({ targets: z.array(z.object({ message: Message })).min(1) }) });

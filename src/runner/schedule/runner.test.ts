@@ -43,7 +43,9 @@ async function bench(t: TestContext, { catch_up = false, fails = false, key = ""
   const { task } = await first.engine.start(scheduleTask(config));
   await settle();
   const said = ({ store }: World): string[] =>
-    store.messages(idInName(store.salt, task) ?? 0, 1).map((body) => messageText(Message.parse(JSON.parse(body))));
+    store
+      .messages(idInName(store.salt, task) ?? 0, 1)
+      .map(({ body }) => messageText(Message.parse(JSON.parse(body ?? "null"))));
   const restart = async (before: World): Promise<World> => killed(before, t, {}, options);
   return { first, clock, task, started, said, restart, revoked };
 }

@@ -15,6 +15,7 @@ import type {
   ResultRow,
   ResumeCount,
   RunRow,
+  SaidLine,
   Spent,
   StepKind,
   StepStart,
@@ -151,6 +152,17 @@ export const eventIn: RowReader<StoredEvent> = (row) => ({
   kind: kindOf(integer(row, "kind")),
   tokens: integer(row, "tokens"),
   money: integer(row, "money"),
+  body: textOrNull(row, "body"),
+});
+
+/** Of `log` joined with its run. */
+export const saidColumns = "runs.attempt, runs.run AS ordinal, log.key, log.at, log.body";
+
+export const saidIn: RowReader<SaidLine> = (row) => ({
+  attempt: integer(row, "attempt"),
+  run: integer(row, "ordinal"),
+  key: text(row, "key"),
+  at: integer(row, "at"),
   body: textOrNull(row, "body"),
 });
 

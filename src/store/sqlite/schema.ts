@@ -197,6 +197,12 @@ INSERT INTO thread_entries SELECT ROW_NUMBER() OVER (ORDER BY id), 1, id, NULL
   FROM tasks WHERE kind = 'conversation' AND parent IS NULL;
 `;
 
+/**
+ * No table changes. From here on a line with a message may leave out what follows from its place, and the usage may be a list of
+ * numbers: a version that does not know that must not read the database.
+ */
+const shortMessages = "";
+
 export const migrations: readonly string[] = [
   first,
   second,
@@ -209,4 +215,5 @@ export const migrations: readonly string[] = [
   requestPreviews,
   pageTokensTable,
   threadTables,
+  shortMessages,
 ];

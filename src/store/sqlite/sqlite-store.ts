@@ -212,13 +212,14 @@ export function storeWith(
       row.eventTypeIn,
     ),
     messages: all(
-      `SELECT body AS value FROM log WHERE log.run IN (SELECT id FROM runs WHERE task = ? AND attempt = ?)
-       AND type = 'message.added' ORDER BY id`,
-      row.textIn,
+      `SELECT ${row.saidColumns} FROM log JOIN runs ON runs.id = log.run WHERE runs.task = ? AND runs.attempt = ?
+       AND log.type = 'message.added' ORDER BY log.id`,
+      row.saidIn,
     ),
     lastMessage: one(
-      `SELECT body AS value FROM log WHERE ${ofTask} AND type = 'message.added' ORDER BY id DESC LIMIT 1`,
-      row.textIn,
+      `SELECT ${row.saidColumns} FROM log JOIN runs ON runs.id = log.run
+       WHERE runs.task = ? AND log.type = 'message.added' ORDER BY log.id DESC LIMIT 1`,
+      row.saidIn,
     ),
     startedAt: one(`SELECT MIN(at) AS value FROM log WHERE ${ofTask} AND type = 'task.started'`, row.numberIn),
     lastEventAt: (task) => (task === null ? lastAtOfAll() : lastAtOf(task)),
