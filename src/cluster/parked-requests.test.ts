@@ -37,7 +37,7 @@ const loops: Loops = {
 /** The open question of a tree, or the wait of another kind. */
 async function waitOf({ node }: ClusterNode, name: string): Promise<string> {
   const root = idInName(node.store.salt, name) ?? 0;
-  const sql = `SELECT w.id FROM waits w WHERE w.id >= $1 - 1 AND w.id < $1 - 1 + 1048576
+  const sql = `SELECT w.id FROM waits w WHERE w.id >= $1::bigint - 1 AND w.id < $1::bigint - 1 + 1048576
     AND NOT EXISTS (SELECT 1 FROM answers a WHERE a.wait = w.id) ORDER BY w.id DESC`;
   const found = await until(async () => (await node.rows(sql, [root]))[0], "the tree waits");
   return askName(node.store.salt, Number(found["id"]));
