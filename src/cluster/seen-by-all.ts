@@ -8,12 +8,16 @@ const looksBetween = 25;
 /** A node that is cut off is buried when its lease has ended; then it can do nothing more. */
 const patienceMs = 120_000;
 
-/** Resolves when every living node has taken in what this node has: a pause, or a key that was revoked. */
-export async function seenByAll(node: NodeStore): Promise<void> {
+/**
+ * Resolves when every living node has taken in what this node has: a pause, or a key that was revoked. `over`: why this node
+ * cannot find out any more; undefined while it can.
+ */
+export async function seenByAll(node: NodeStore, over: () => TuttiError | undefined): Promise<void> {
   const version = node.sharedVersion;
   let missing: string[] = [];
   const end = Date.now() + patienceMs;
   for (let looks = 0; Date.now() < end; looks += 1) {
+    if (over() !== undefined) throw stoppedMeanwhile();
     // Again now and then: a node may have joined meanwhile, or have lost its connection.
     if (looks % looksBetween === 0) await node.askToAcknowledge(version);
     const rows = await node.rows("SELECT name FROM nodes WHERE alive AND seen_version < $1", [version]);
@@ -23,4 +27,10 @@ export async function seenByAll(node: NodeStore): Promise<void> {
   }
   const message = `the change is recorded and holds here, but ${missing.join(", ")} did not say in time that it holds there; \`tutti nodes\` shows what is wrong with it`;
   throw new TuttiError("busy", message, { retry: "unknown" });
+}
+
+function stoppedMeanwhile(): TuttiError {
+  const message =
+    "the change is recorded, but this node was stopped or declared dead before every other node had said that it holds there; make it again";
+  return new TuttiError("stopped", message, { retry: "unknown" });
 }

@@ -225,11 +225,7 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     }
   };
   const rows = async (sql: string, values?: readonly unknown[]): Promise<Row[]> => {
-    const ended = new TuttiError("stopped", "this node is being stopped or joins anew");
-    if (closing !== undefined) throw ended;
-    return reads.rows(sql, values).catch((thrown: unknown) => {
-      throw closing === undefined ? storageError(thrown) : ended;
-    });
+    return reads.rows(sql, values).catch((thrown: unknown) => Promise.reject(storageError(thrown)));
   };
   return {
     store: storeWith({ ...cache.opened, close: () => void close() }, writer, ids),
