@@ -159,6 +159,8 @@ async function verdict(
   ];
   const open = unfinished(log);
   if ((await daemon.stop()) !== 0) ledger.faults.push({ kind: "lost", text: "the last stop was not a clean one" });
+  if (daemon.output.includes("still kept this process"))
+    ledger.faults.push({ kind: "lost", text: "the daemon left something open when it was stopped" });
   const faults = [...ledger.faults, ...checkLog(ledger, log), ...(await read.checkRecords())];
   const inKind = (kind: FaultKind): Fault[] => faults.filter((each) => each.kind === kind);
   return {

@@ -2,7 +2,7 @@
 
 import type pg from "pg";
 
-import { TuttiError } from "../../protocol/error.ts";
+import type { TuttiError } from "../../protocol/error.ts";
 import { type Salt, saltIn } from "../names.ts";
 import type { ServiceRecords } from "../service-records.ts";
 import { resultIn } from "../sqlite/rows.ts";
