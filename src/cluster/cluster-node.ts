@@ -13,7 +13,7 @@ import {
 } from "../store/postgres/postgres-store.ts";
 import { ClusterTasks } from "./cluster-tasks.ts";
 import { NodeLabels } from "./node-labels.ts";
-import { beginLife, endLife, type Life } from "./node-life.ts";
+import { beginLife, endLife, type Life, type LifeOptions } from "./node-life.ts";
 
 export interface ClusterNodeOptions {
   readonly address: DatabaseAddress;
@@ -55,7 +55,8 @@ export class ClusterNode {
     // Nothing of its last life is left when it joins anew.
     const options = { ...given, identity: { machine: randomUUID(), ...given.identity } };
     let own: ClusterNode | undefined;
-    const life = await begin(options, (error) => own?.lose(error));
+    const comesBack = (): boolean => own !== undefined && !own.#closed;
+    const life = await begin(options, { onLost: (error) => own?.lose(error), comesBack });
     own = new ClusterNode(options, life);
     await life.membership.start();
     return own;
@@ -121,7 +122,8 @@ export class ClusterNode {
     while (!this.#closed) {
       this.#lostAgain = undefined;
       try {
-        const life = await begin(this.#options, (again) => this.lose(again));
+        const onLost = (again: TuttiError): void => this.lose(again);
+        const life = await begin(this.#options, { onLost, comesBack: () => !this.#closed });
         this.#life = life;
         this.#watch(life);
         await life.membership.start();
@@ -135,10 +137,10 @@ export class ClusterNode {
   }
 }
 
-async function begin(options: ClusterNodeOptions, onLost: (error: TuttiError) => void): Promise<Life> {
+async function begin(options: ClusterNodeOptions, own: Pick<LifeOptions, "onLost" | "comesBack">): Promise<Life> {
   const { address, identity, cacheFolder, onLeft, onProblem, onRenewed } = options;
   const node = openPostgresStore(address, await joinDatabase(address, identity), cacheFolder);
   const { leaseMs } = identity;
   const labels = new NodeLabels(identity.labels, options.projects);
-  return beginLife(node, options.engine(node), { address, leaseMs, labels, onLeft, onProblem, onRenewed, onLost });
+  return beginLife(node, options.engine(node), { address, leaseMs, labels, onLeft, onProblem, onRenewed, ...own });
 }

@@ -43,6 +43,8 @@ export interface NodeLife {
   readonly labels: NodeLabels;
   /** Does what other nodes asked of a tree that this node has taken for a moment only. */
   readonly doDue: (root: number) => Promise<void>;
+  /** Why nothing can be asked of this node any more; undefined while it can, or can again when the node has joined anew. */
+  readonly over: () => TuttiError | undefined;
 }
 
 /** A tree whose node died is with another one after a lease; the request waits longer than that. */
@@ -71,7 +73,7 @@ export class ClusterTasks implements TaskControl {
   async start(task: NewTask, options: StartOptions = {}): ReturnType<TaskControl["start"]> {
     const { thread } = options;
     if (thread === undefined) return this.#start(task, options);
-    return inThread(this.#life().node, thread, async () => {
+    return inThread(this.#present(), thread, async () => {
       await this.#bringThread(thread);
       return this.#start(task, options);
     });
@@ -82,7 +84,7 @@ export class ClusterTasks implements TaskControl {
     if (key === undefined || options.anew === true) return startPlaced(this.#life(), task, options);
     const finished = options.once !== undefined;
     for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(lookAgainMs)) {
-      const life = this.#life();
+      const life = this.#present();
       const { node, engine } = life;
       if (engine.halted !== undefined) continue;
       const [claim] = await this.#look(node, "SELECT * FROM claim_key($1, $2, $3)", [
@@ -209,22 +211,30 @@ export class ClusterTasks implements TaskControl {
 
   /** Holds on every node when it returns. */
   async pause(): Promise<void> {
-    const { node, engine } = this.#life();
+    const { node, engine, over } = this.#life();
     await engine.pause();
-    await seenByAll(node);
+    await seenByAll(node, over);
   }
 
   async resume(): Promise<void> {
-    const { node, engine } = this.#life();
+    const { node, engine, over } = this.#life();
     await engine.resume();
-    await seenByAll(node);
+    await seenByAll(node, over);
+  }
+
+  /** Whoever waits is told at once when there is nothing left to wait for. */
+  #present(): NodeLife {
+    const life = this.#life();
+    const over = life.over();
+    if (over !== undefined) throw over;
+    return life;
   }
 
   /** Never says that something is unknown because its tree is between two nodes. */
   async #route(name: string, command: TaskCommand, here: Here): Promise<unknown> {
     const sql = "SELECT owner, open FROM trees WHERE root = $1";
     for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(lookAgainMs)) {
-      const { node, engine, isHere } = this.#life();
+      const { node, engine, isHere } = this.#present();
       // The node joins anew; nothing was done yet.
       if (engine.halted !== undefined) continue;
       const id = idInName(node.store.salt, name);
@@ -284,7 +294,8 @@ export class ClusterTasks implements TaskControl {
     let wasClosed = false;
     try {
       for (const end = Date.now() + patienceMs; Date.now() < end;) {
-        const { node: now, engine } = this.#life();
+        const { node: now, engine, over } = this.#life();
+        if (over() !== undefined) throw stoppedMeanwhile();
         const [row] = await now.rows(sql, [id]).catch(() => []);
         const outcome = row?.["outcome"];
         if (typeof outcome === "string") return valueIn(outcome);
@@ -344,6 +355,12 @@ async function startClaimed(life: NodeLife, start: KeyedStart): Promise<Started 
 function tooLate(what: string): TuttiError {
   const message = `no node that owns ${what} answered in time; the request may still be carried out, look before sending it again`;
   return new TuttiError("busy", message, { retry: "unknown" });
+}
+
+function stoppedMeanwhile(): TuttiError {
+  const message =
+    "this node was stopped or declared dead while the owner of the task was asked; the request may still be carried out, look before sending it again";
+  return new TuttiError("stopped", message, { retry: "unknown" });
 }
 
 /** A process that stops does not go on for whoever waits here. */

@@ -19,14 +19,16 @@ export class EndWatch {
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
   #again = false;
+  #failure: Error | undefined;
 
   constructor(node: NodeStore) {
     this.#node = node;
   }
 
-  /** The result of a task that exists, when there is one. Rejects when this node writes and reads nothing more. */
+  /** The result of a task that exists, when there is one. Rejects when nothing goes on here any more. */
   async result(task: number, signal?: AbortSignal): Promise<AgentResult> {
     signal?.throwIfAborted();
+    if (this.#failure !== undefined) throw this.#failure;
     const waiting = this.#results.get(task) ?? Promise.withResolvers<AgentResult>();
     // Whoever waited may have gone meanwhile.
     waiting.promise.catch(() => undefined);
@@ -43,11 +45,16 @@ export class EndWatch {
     }
   }
 
+  /** Whoever waits, now or later, is told why. */
+  fail(failure: Error): void {
+    this.#failure = failure;
+    for (const { reject } of this.#results.values()) reject(failure);
+    this.#results.clear();
+  }
+
   #begin(): void {
     if (this.#off === undefined) {
-      const { store } = this.#node;
-      const offs = [this.#node.onStamp(() => this.#look()), store.onCommit(() => this.#failAll(store.failure))];
-      this.#off = () => offs.forEach((off) => off());
+      this.#off = this.#node.onStamp(() => this.#look());
       this.#timer = setInterval(() => this.#look(), lookAgainMs).unref();
     }
     this.#look();
@@ -78,16 +85,9 @@ export class EndWatch {
 
   async #lookOnce(watched: Watched): Promise<void> {
     const { store } = this.#node;
-    this.#failAll(store.failure);
     for (const row of await this.#node.results([...watched.keys()])) {
       this.#results.delete(row.task);
       watched.get(row.task)?.resolve(resultIn(row, taskName(store.salt, row.task)));
     }
-  }
-
-  #failAll(failure: Error | undefined): void {
-    if (failure === undefined) return;
-    for (const { reject } of this.#results.values()) reject(failure);
-    this.#results.clear();
   }
 }

@@ -3,7 +3,7 @@
 import type pg from "pg";
 
 import type { TuttiError } from "../protocol/error.ts";
-import { ask, connectTo, type DatabaseAddress } from "../store/postgres/database-connection.ts";
+import { ask, connectTo, type DatabaseAddress, endConnection } from "../store/postgres/database-connection.ts";
 import { fencedError, storageError } from "../store/postgres/storage-error.ts";
 import { elapsedMs } from "./elapsed-clock.ts";
 import type { NodeLabels } from "./node-labels.ts";
@@ -100,8 +100,10 @@ export class Membership {
   /** Stops renewing without saying so, as after the node was fenced. */
   async close(): Promise<void> {
     this.#end();
+    // A beat that waits for the database is cut off; one that was connecting has a connection when it ends.
     await this.#disconnect();
     await this.#beating;
+    await this.#disconnect();
   }
 
   async #beat(): Promise<void> {
@@ -179,6 +181,6 @@ export class Membership {
   async #disconnect(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;
-    await client?.end().catch(() => undefined);
+    await endConnection(client);
   }
 }

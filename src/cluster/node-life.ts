@@ -27,6 +27,8 @@ export interface LifeOptions {
   readonly onLost: (error: TuttiError) => void;
   /** False while the node only renews its lease and takes no trees yet; true when absent. */
   readonly takesTrees?: () => boolean;
+  /** True while the node joins anew after this life, so that requests can wait for that; never when absent. */
+  readonly comesBack?: () => boolean;
 }
 
 export interface Life extends NodeLife {
@@ -70,7 +72,16 @@ export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions)
       onRenewed?.(until);
     },
   });
-  return { node, engine, membership, isHere, ends: new EndWatch(node), labels, doDue: (root) => desk.visit(root) };
+  const ends = new EndWatch(node);
+  engine.onHalted((reason) => ends.fail(reason));
+  const over = (): TuttiError | undefined =>
+    engine.halted === undefined || options.comesBack?.() === true ? undefined : isOver();
+  return { node, engine, membership, isHere, ends, labels, over, doDue: (root) => desk.visit(root) };
+}
+
+/** For requests of which nothing was done. */
+function isOver(): TuttiError {
+  return new TuttiError("stopped", "this node is being stopped or joins anew; ask again, or ask another node");
 }
 
 /** Nothing of this life goes on, and nothing of it is recorded any more. */

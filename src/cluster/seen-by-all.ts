@@ -16,12 +16,16 @@ export async function askToAcknowledge({ rows, sharedVersion }: Changer): Promis
   await rows("SELECT pg_notify('tutti_acks_' || current_schema(), $1)", [String(sharedVersion)]);
 }
 
-/** Resolves when every living node has taken in what is here: a pause, or something that was taken back. */
-export async function seenByAll(changer: Changer): Promise<void> {
+/**
+ * Resolves when every living node has taken in what is here: a pause, or something that was taken back. `over`: why this node
+ * cannot find out any more; undefined while it can.
+ */
+export async function seenByAll(changer: Changer, over: () => TuttiError | undefined = () => undefined): Promise<void> {
   const version = changer.sharedVersion;
   let missing: string[] = [];
   const end = Date.now() + patienceMs;
   for (let looks = 0; Date.now() < end; looks += 1) {
+    if (over() !== undefined) throw stoppedMeanwhile();
     // Again now and then: a node may have joined meanwhile, or have lost its connection.
     if (looks % looksBetween === 0) await askToAcknowledge(changer);
     const rows = await changer.rows("SELECT name FROM nodes WHERE alive AND seen_version < $1", [version]);
@@ -31,4 +35,10 @@ export async function seenByAll(changer: Changer): Promise<void> {
   }
   const message = `the change is recorded, but ${missing.join(", ")} did not say in time that it holds there; \`tutti nodes\` shows what is wrong with it`;
   throw new TuttiError("busy", message, { retry: "unknown" });
+}
+
+function stoppedMeanwhile(): TuttiError {
+  const message =
+    "the change is recorded, but this node was stopped or declared dead before every other node had said that it holds there; make it again";
+  return new TuttiError("stopped", message, { retry: "unknown" });
 }

@@ -5,6 +5,9 @@ import type { ThreadPlace } from "../ports.ts";
 import { idInName } from "../store/names.ts";
 import type { NodeStore } from "../store/postgres/postgres-store.ts";
 import { storedText } from "../store/postgres/stored-text.ts";
+import type { NodeLife } from "./cluster-tasks.ts";
+
+type Life = Pick<NodeLife, "node" | "over">;
 
 /** What is said takes one commit. */
 const patienceMs = 60_000;
@@ -17,21 +20,22 @@ const speaking = new WeakMap<NodeStore, Map<string, Promise<unknown>>>();
  * The thread is claimed in the database while `work` says something into it, and this node has seen what others said there
  * before. Whoever dies loses its claim. A thread that is begun by a name is claimed by the name.
  */
-export async function inThread<T>(node: NodeStore, place: ThreadPlace, work: () => Promise<T>): Promise<T> {
+export async function inThread<T>(life: Life, place: ThreadPlace, work: () => Promise<T>): Promise<T> {
   if (place.thread === null) return work();
+  const { node } = life;
   const key = claimOf(node, place);
   const own = speaking.get(node) ?? new Map<string, Promise<unknown>>();
   speaking.set(node, own);
   const before = own.get(key);
   const turn = (async () => {
     await before?.catch(() => undefined);
-    return claimed(node, key, async () => (claimOf(node, place) === key ? { said: await work() } : undefined));
+    return claimed(life, key, async () => (claimOf(node, place) === key ? { said: await work() } : undefined));
   })();
   own.set(key, turn);
   try {
     const done = await turn;
     // It was begun meanwhile, and is claimed by its id from now on.
-    return done === undefined ? await inThread(node, place, work) : done.said;
+    return done === undefined ? await inThread(life, place, work) : done.said;
   } finally {
     if (own.get(key) === turn) own.delete(key);
   }
@@ -43,9 +47,11 @@ function claimOf({ store }: NodeStore, { project, thread }: ThreadPlace): string
   return id === undefined ? `thread ${JSON.stringify([project, name])}` : `thread ${id}`;
 }
 
-async function claimed<T>(node: NodeStore, key: string, work: () => Promise<T>): Promise<T> {
+async function claimed<T>({ node, over }: Life, key: string, work: () => Promise<T>): Promise<T> {
   const values = [storedText(key), node.incarnation];
   for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(lookAgainMs)) {
+    const stopped = over();
+    if (stopped !== undefined) throw stopped;
     const [claim] = await node.rows("SELECT mine FROM claim_key($1, $2, false)", values);
     if (claim?.["mine"] !== 1) continue;
     try {

@@ -135,6 +135,12 @@ export class Engine implements TaskControl {
     this.#waiting.halt(reason);
   }
 
+  /** Calls `listener` once with the reason when nothing goes on any more. */
+  onHalted(listener: (reason: TuttiError) => void): void {
+    if (this.halted === undefined) this.#waiting.onHalt(listener);
+    else listener(this.halted);
+  }
+
   /** Why nothing goes on any more; undefined while it does. */
   get halted(): TuttiError | undefined {
     return this.#stopped ?? this.#parts.store.failure;

@@ -19,6 +19,10 @@ export class OutsideWaits {
     this.#onHalt.clear();
   }
 
+  onHalt(listener: (reason: TuttiError) => void): void {
+    this.#onHalt.add(listener);
+  }
+
   /** Resolves when what `subscribe` listens for has happened and is on disk. */
   until(subscribe: (resolve: () => void) => void): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { ServiceStatus } from "../../src/protocol/api/service.ts";
 import { JoinedOperator } from "../../src/protocol/operator/operator-session.ts";
 import { checkDatabase, checkLog, checkSharedDatabase, isEnd, unfinished, wholeLog } from "./cuts/check-after-cuts.ts";
-import { makeCuts } from "./cuts/make-cuts.ts";
+import { type Cut, makeCuts } from "./cuts/make-cuts.ts";
 import type { Fault, FaultKind } from "./cuts/cuts-ledger.ts";
 import { CutOperator } from "./cuts/cuts-operator.ts";
 import { answerAsks, pauseNowAndThen, settleWaits, startWork } from "./cuts/cuts-people.ts";
@@ -45,6 +45,8 @@ export interface CutsOptions {
   readonly seed: number;
   /** The daemon is a node over a PostgreSQL of its own. */
   readonly onPostgres?: boolean;
+  /** The cuts to begin with; the others are chosen at random. */
+  readonly first?: readonly Cut[];
 }
 
 export async function cuts(options: CutsOptions): Promise<CutsVerdict> {
@@ -56,7 +58,7 @@ export async function cuts(options: CutsOptions): Promise<CutsVerdict> {
     address === undefined ? checkDatabase(daemon.state) : checkSharedDatabase(address);
   try {
     await daemon.up();
-    return await inRun(new CutsRun(daemon, options.seed), options.cuts, checkRecords);
+    return await inRun(new CutsRun(daemon, options.seed), options, checkRecords);
   } finally {
     await daemon.close();
     server?.stop();
@@ -67,7 +69,11 @@ export function isClean({ tally, problems }: CutsVerdict): boolean {
   return tally.lost + tally.doubled + tally.unfinished + tally.out_of_order === 0 && problems.length === 0;
 }
 
-async function inRun(run: CutsRun, number: number, checkRecords: () => Promise<Fault[]>): Promise<CutsVerdict> {
+async function inRun(
+  run: CutsRun,
+  { cuts: number, first }: CutsOptions,
+  checkRecords: () => Promise<Fault[]>,
+): Promise<CutsVerdict> {
   const [readers, trees] = [startReaders(run), new Map<string, EventReader>()];
   const fetched: Fetched = new Map();
   const operators = await Promise.all(
@@ -80,7 +86,7 @@ async function inRun(run: CutsRun, number: number, checkRecords: () => Promise<F
   const helpers = [answerAsks(run, enough.signal), settleWaits(run, enough.signal)];
   const actors = [startWork(run), pauseNowAndThen(run), readTrees(run, trees)];
   try {
-    await makeCuts({ run, operators, readers: () => [...readers, ...trees.values()] }, number);
+    await makeCuts({ run, operators, readers: () => [...readers, ...trees.values()] }, number, first);
     run.finish();
     await Promise.all(actors);
     await allEnded(run);
@@ -159,6 +165,8 @@ async function verdict(
   ];
   const open = unfinished(log);
   if ((await daemon.stop()) !== 0) ledger.faults.push({ kind: "lost", text: "the last stop was not a clean one" });
+  if (daemon.output.includes("still kept this process"))
+    ledger.faults.push({ kind: "lost", text: "the daemon left something open when it was stopped" });
   const faults = [...ledger.faults, ...checkLog(ledger, log), ...(await read.checkRecords())];
   const inKind = (kind: FaultKind): Fault[] => faults.filter((each) => each.kind === kind);
   return {

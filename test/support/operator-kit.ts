@@ -13,6 +13,7 @@ import type { TaskEvent } from "../../src/protocol/task/event.ts";
 import { operatorSubprotocol, ServerFrame } from "../../src/protocol/operator/frames.ts";
 import { gated } from "../../src/runner/operator/gate.ts";
 import { operatorRunner } from "../../src/runner/operator/runner.ts";
+import type { ServiceRecords } from "../../src/store/service-records.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { StoreView } from "../../src/store/view.ts";
 import { type EventFeed, openEventFeed } from "../../src/daemon/state/event-feed.ts";
@@ -34,6 +35,7 @@ export interface Kit {
   readonly clock: FakeClock;
   readonly engine: Engine;
   readonly store: Store;
+  readonly records: ServiceRecords;
   readonly view: StoreView;
   readonly feed: EventFeed;
   readonly hub: OperatorHub;
@@ -115,6 +117,7 @@ export async function openKit(t: Cleanup, folder: string, options: KitOptions = 
     clock,
     engine,
     store,
+    records,
     view,
     feed,
     hub,

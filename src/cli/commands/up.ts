@@ -75,8 +75,12 @@ export async function upCommand(host: Host, options: UpCommandOptions): Promise<
   });
   stopped.abort();
   await printed;
-  // Everything is closed and recorded: what somebody still waits for must not keep the process.
-  setTimeout(() => process.exit(), lingerMs).unref();
+  // Everything is closed and recorded: what is left, such as a timer of a project's own code, must not keep the process.
+  setTimeout(() => {
+    const left = process.getActiveResourcesInfo().join(", ");
+    note(`tutti: all is closed and recorded; ended what still kept this process (${left})`);
+    process.exit();
+  }, lingerMs).unref();
 }
 
 function wantsTour({ tour, tourOnly }: UpCommandOptions): boolean {

@@ -59,13 +59,16 @@ export function routedWorkers(here: WorkerService, options: WorkerRoutingOptions
     const task = await taskOf(bearer);
     if (task === undefined || bearer === undefined) return call(here);
     for (const end = Date.now() + patienceMs; ;) {
+      let owner: TreeOwner | undefined;
       try {
-        const owner = await ownerOf(task, signal);
+        owner = await ownerOf(task, signal);
         return await (owner === "here"
           ? answerHere(task, call)
           : call(workersAt(owner.url, { bearer, fetch: fetchFrom(owner), signal })));
       } catch (thrown) {
-        if (signal?.aborted === true || Date.now() > end || !mayBeElsewhere(thrown)) throw thrown;
+        // Whether the owner can be found is for this node to say: one that stops or was declared dead finds nobody any more.
+        const passes = owner === undefined ? mayPass(thrown) : mayBeElsewhere(thrown);
+        if (signal?.aborted === true || Date.now() > end || !passes) throw thrown;
         await new Promise((resolve) => setTimeout(resolve, tryAgainMs));
       }
     }
@@ -99,10 +102,14 @@ function callsThrough(through: Through): WorkerCalls {
   };
 }
 
+/** The database may be away for a moment. */
+function mayPass(thrown: unknown): boolean {
+  return thrown instanceof TuttiError && (thrown.code === "unreachable" || thrown.code === "busy");
+}
+
 /** The owner may have died, or have given the tree away, since it was looked up. */
 function mayBeElsewhere(thrown: unknown): boolean {
-  if (!(thrown instanceof TuttiError)) return false;
-  return ["unreachable", "busy", "stopped", "locked"].includes(thrown.code);
+  return mayPass(thrown) || (thrown instanceof TuttiError && (thrown.code === "stopped" || thrown.code === "locked"));
 }
 
 interface Reaching {

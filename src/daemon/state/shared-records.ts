@@ -125,7 +125,7 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
         return claimed?.["mine"] === 1;
       },
       nodes: () => describeNodes(node),
-      seenByAll: () => seenByAll(node),
+      seenByAll: () => seenByAll(node, () => life?.over()),
     },
     news: {
       get failure() {

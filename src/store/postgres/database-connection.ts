@@ -4,6 +4,7 @@ import type { SQLOutputValue } from "node:sqlite";
 
 import pg from "pg";
 
+import { TuttiError } from "../../protocol/error.ts";
 import { readDatabaseUrl } from "./database-url.ts";
 import { readText } from "./stored-text.ts";
 
@@ -23,6 +24,8 @@ export interface QueryOptions {
 }
 
 const connectMs = 5_000;
+/** How long the end of a connection may take. */
+const endMs = 2_000;
 
 /** Whole numbers come as numbers: all that are stored are safe integers. Everything else stays text. */
 const types: pg.CustomTypesConfig = {
@@ -56,6 +59,18 @@ export async function connectTo(address: DatabaseAddress): Promise<pg.Client> {
   return client;
 }
 
+/** Never rejects, and waits only so long for a server that does not answer. */
+export async function endConnection(client: pg.Client | undefined): Promise<void> {
+  if (client !== undefined) await withinEndMs(client.end());
+}
+
+async function withinEndMs(ending: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, endMs)));
+  await Promise.race([ending.catch(() => undefined), late]);
+  clearTimeout(timer);
+}
+
 export async function ask(
   client: Pick<pg.ClientBase, "query">,
   sql: string,
@@ -72,14 +87,34 @@ export async function ask(
 /** Reads, each on a connection of its own. */
 export interface Reads {
   rows(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Reads that are under way or wait for a connection end at once with `stopped`, and so does every later one. */
   end(): Promise<void>;
 }
 
 export function readsFrom(address: DatabaseAddress, connections = 4): Reads {
   const pool = new pg.Pool({ ...configOf(address), max: connections, idleTimeoutMillis: 10_000 });
   pool.on("error", () => undefined);
+  /** The pool forgets those that wait for a connection when it is ended. */
+  const waiting = new Set<(reason: TuttiError) => void>();
+  let ended: Promise<void> | undefined;
   return {
-    rows: (sql, values = []) => ask(pool, sql, values, { timeoutMs: 30_000 }),
-    end: () => pool.end(),
+    rows: (sql, values = []) =>
+      new Promise((resolve, reject) => {
+        if (ended !== undefined) return reject(readsEnded());
+        waiting.add(reject);
+        ask(pool, sql, values, { timeoutMs: 30_000 })
+          .then(resolve, reject)
+          .finally(() => waiting.delete(reject));
+      }),
+    end() {
+      if (ended !== undefined) return ended;
+      ended = withinEndMs(pool.end());
+      for (const reject of waiting) reject(readsEnded());
+      return ended;
+    },
   };
+}
+
+function readsEnded(): TuttiError {
+  return new TuttiError("stopped", "this node is being stopped or joins anew; ask again, or ask another node");
 }

@@ -2,7 +2,8 @@
 
 import type pg from "pg";
 
-import { connectTo, type DatabaseAddress } from "./database-connection.ts";
+import { TuttiError } from "../../protocol/error.ts";
+import { connectTo, type DatabaseAddress, endConnection } from "./database-connection.ts";
 
 const reconnectMs = 200;
 
@@ -45,7 +46,8 @@ export function listenTo(
     }
     return client;
   };
-  const client = (): Promise<pg.Client> => {
+  const client = async (): Promise<pg.Client> => {
+    if (closed) throw new TuttiError("stopped", "this node is being stopped or joins anew");
     if (current === undefined) {
       const made = (current = connected());
       made.catch(() => {
@@ -74,7 +76,7 @@ export function listenTo(
       closed = true;
       clearTimeout(retry);
       const open = await current?.catch(() => undefined);
-      await open?.end().catch(() => undefined);
+      await endConnection(open);
     },
   };
 }

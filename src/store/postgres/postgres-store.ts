@@ -2,7 +2,7 @@
 
 import type pg from "pg";
 
-import { TuttiError } from "../../protocol/error.ts";
+import type { TuttiError } from "../../protocol/error.ts";
 import { type Salt, saltIn } from "../names.ts";
 import type { ServiceRecords } from "../service-records.ts";
 import { resultIn } from "../sqlite/rows.ts";
@@ -223,11 +223,7 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
     }
   };
   const rows = async (sql: string, values?: readonly unknown[]): Promise<Row[]> => {
-    const ended = new TuttiError("stopped", "this node is being stopped or joins anew");
-    if (closing !== undefined) throw ended;
-    return reads.rows(sql, values).catch((thrown: unknown) => {
-      throw closing === undefined ? storageError(thrown) : ended;
-    });
+    return reads.rows(sql, values).catch((thrown: unknown) => Promise.reject(storageError(thrown)));
   };
   return {
     store: storeWith({ ...cache.opened, close: () => void close() }, writer, ids),

@@ -9,7 +9,7 @@ import type { WriteQueue } from "../sqlite/writer.ts";
 import { type NodeWrite, rowsOf, type Write } from "./batch-rows.ts";
 import { commitFew } from "./commit-few.ts";
 import { commitCall } from "./commit-sql.ts";
-import { ask } from "./database-connection.ts";
+import { ask, endConnection } from "./database-connection.ts";
 import { type SharedChange, sharedSince } from "./shared-rows.ts";
 import { awayError, isLostConnection, storageError } from "./storage-error.ts";
 import type { TreeCache } from "./tree-cache.ts";
@@ -150,7 +150,7 @@ export class BatchWriter implements WriteQueue {
     this.#closing = true;
     const client = this.#client;
     this.#client = undefined;
-    await client?.end().catch(() => undefined);
+    await endConnection(client);
   }
 
   #send(): void {

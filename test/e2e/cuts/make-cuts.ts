@@ -16,7 +16,7 @@ export interface Cuttable {
 
 /** Relative weights. */
 const weights = { kill: 10, stop: 2, socket: 3, takeover: 2, stream: 3, request: 3 } as const;
-type Cut = keyof typeof weights;
+export type Cut = keyof typeof weights;
 
 const total = Object.values(weights).reduce((sum, weight) => sum + weight, 0);
 const names = Object.keys(weights).filter((name): name is Cut => name in weights);
@@ -26,11 +26,12 @@ function nextCut(run: CutsRun): Cut {
   return names.find((name) => (at -= weights[name]) < 0) ?? "kill";
 }
 
-export async function makeCuts(cuttable: Cuttable, cuts: number): Promise<void> {
+/** `first`: the cuts to begin with; the others are chosen at random. */
+export async function makeCuts(cuttable: Cuttable, cuts: number, first: readonly Cut[] = []): Promise<void> {
   const { run } = cuttable;
   for (let done = 0; done < cuts; done += 1) {
     await sleep(run.between(20, 450));
-    const cut = nextCut(run);
+    const cut = first[done] ?? nextCut(run);
     count(run.ledger, `cut: ${cut}`);
     await carryOut(cuttable, cut);
   }
