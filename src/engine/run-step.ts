@@ -97,6 +97,7 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
   let outcome: T;
   try {
     if (!options.repeatable) {
+      core.task.tree.begunHere = true;
       noteStart(null);
       await store.committed();
       core.check();
