@@ -301,6 +301,8 @@ export interface StartOptions {
   readonly thread?: ThreadPlace;
   /** Labels that a node must have to run the tree. Refused where there are no nodes. */
   readonly needs?: readonly string[];
+  /** Runners that its tasks are known to need, such as `acp:claude`. Of no account where there are no nodes. */
+  readonly runners?: readonly string[];
 }
 
 /** Where a root task is said. */

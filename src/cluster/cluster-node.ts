@@ -12,7 +12,7 @@ import {
   openPostgresStore,
 } from "../store/postgres/postgres-store.ts";
 import { ClusterTasks } from "./cluster-tasks.ts";
-import { NodeLabels } from "./node-labels.ts";
+import { NodeLabels, type NodeRunners } from "./node-labels.ts";
 import { beginLife, endLife, type Life, type LifeOptions } from "./node-life.ts";
 
 export interface ClusterNodeOptions {
@@ -141,6 +141,13 @@ async function begin(options: ClusterNodeOptions, own: Pick<LifeOptions, "onLost
   const { address, identity, cacheFolder, onLeft, onProblem, onRenewed } = options;
   const node = openPostgresStore(address, await joinDatabase(address, identity), cacheFolder);
   const { leaseMs } = identity;
-  const labels = new NodeLabels(identity.labels, options.projects);
-  return beginLife(node, options.engine(node), { address, leaseMs, labels, onLeft, onProblem, onRenewed, ...own });
+  const engine = options.engine(node);
+  const runners: NodeRunners = {
+    all: async () => [],
+    isBuiltIn: (kind) => engine.runners.kinds.includes(kind),
+    has: async () => false,
+    isCommon: () => true,
+  };
+  const labels = new NodeLabels(identity.labels, { projects: options.projects, runners });
+  return beginLife(node, engine, { address, leaseMs, labels, onLeft, onProblem, onRenewed, ...own });
 }

@@ -3,7 +3,13 @@
 import type pg from "pg";
 
 import type { TuttiError } from "../protocol/error.ts";
-import { ask, connectTo, type DatabaseAddress, endConnection } from "../store/postgres/database-connection.ts";
+import {
+  ask,
+  connectTo,
+  type DatabaseAddress,
+  endConnection,
+  type Row,
+} from "../store/postgres/database-connection.ts";
 import { fencedError, storageError } from "../store/postgres/storage-error.ts";
 import { elapsedMs } from "./elapsed-clock.ts";
 import type { NodeLabels } from "./node-labels.ts";
@@ -16,6 +22,8 @@ export interface MembershipOptions {
   readonly labels: Pick<NodeLabels, "tell">;
   /** Goes on with trees that this node has taken over. Resolves when requests about them can be answered here. */
   readonly takeUp: (roots: readonly number[]) => Promise<void>;
+  /** Called after what this node has was told. */
+  readonly onTold?: () => void;
   /** Gives up trees that another node has room for, as far as nothing of them is under way. */
   readonly giveUp?: (roots: readonly number[]) => Promise<void>;
   /** The database says that the node is dead: it must do nothing more. Called once. */
@@ -120,7 +128,9 @@ export class Membership {
       const [next] = await ask(client, "SELECT next_lease_end($1) AS ms", [incarnation], limits);
       this.#lookAt(next?.["ms"]);
       if (this.#options.takesTrees?.() === false) return;
-      await this.#options.labels.tell((sql, values) => ask(client, sql, values, limits), incarnation);
+      const query = (sql: string, values?: readonly unknown[]): Promise<Row[]> => ask(client, sql, values, limits);
+      await this.#options.labels.tell(query, incarnation);
+      this.#options.onTold?.();
       await this.#take(client, limits);
       await this.#share(client, limits);
     } catch (thrown) {

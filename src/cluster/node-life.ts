@@ -12,12 +12,15 @@ import { EndWatch } from "./end-watch.ts";
 import { Membership } from "./membership.ts";
 import type { NodeLabels } from "./node-labels.ts";
 import { freeTree } from "./place-tree.ts";
+import { waitingPlacement } from "./place-waiting.ts";
 import { insistOnRelease } from "./release-tree.ts";
 
 export interface LifeOptions {
   readonly address: DatabaseAddress;
   readonly leaseMs: number;
   readonly labels: NodeLabels;
+  /** Work of the tree is on this machine, such as a workspace. */
+  readonly hasWorkOf?: ((root: number) => boolean) | undefined;
   /** A tree that could not be taken up; it stays as it is in the database. */
   readonly onLeft?: ((root: number, error: TuttiError) => void) | undefined;
   readonly onProblem?: ((error: TuttiError) => void) | undefined;
@@ -57,13 +60,24 @@ export function beginLife(node: NodeStore, engine: Engine, options: LifeOptions)
     else if (!payload.startsWith("done ")) desk.look(Number(payload));
   });
   node.onShared(() => engine.followPause());
+  const leave = (roots: readonly number[]): Promise<void> => giveUp({ node, engine, taken, leaving }, roots);
+  const { hasWorkOf = () => false } = options;
+  const placeWaiting = waitingPlacement({ node, engine, labels, hasWorkOf, giveUp: leave });
+  let placing: Promise<void> | undefined;
+  engine.waitForRunners(() => void membership.beat().then(() => membership.beat()));
+  labels.onFound(() => void membership.beat());
   const membership = new Membership({
     address,
     incarnation: node.incarnation,
     leaseMs,
     labels,
     takeUp: (roots) => takeUp({ node, engine, taken, onLeft, desk }, roots),
-    giveUp: (roots) => giveUp({ node, engine, taken, leaving }, roots),
+    giveUp: leave,
+    onTold() {
+      placing ??= placeWaiting()
+        .catch(problem)
+        .finally(() => (placing = undefined));
+    },
     onLost,
     ...(takesTrees === undefined ? {} : { takesTrees }),
     ...(onProblem === undefined ? {} : { onProblem }),

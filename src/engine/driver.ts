@@ -1,6 +1,7 @@
 // Drives loops: gives a task its turn, runs its runner over a durable run, and follows it through handovers and attempts.
 
 import { stopReason } from "../core/end-reasons.ts";
+import { missingRunnerIn } from "../protocol/missing-runner.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { toFailure } from "../protocol/failure.ts";
 import type { GivenUp } from "../ports.ts";
@@ -11,6 +12,7 @@ import { cancelTask, endTask } from "./end-task.ts";
 import { raiseStopAsk, stopAskOf } from "./stopped-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
+import { waitForRunner } from "./missing-runners.ts";
 import type { RunInfo } from "./run-core.ts";
 import { type RunBody, runBodyIn, taskBodyIn } from "./task-body.ts";
 
@@ -143,12 +145,15 @@ export class Driver {
         endTask(parts, task, "completed", { content: content ?? null });
       }
     } catch (thrown) {
-      again = (driven !== undefined && this.#isGivenUp(task, driven)) || this.#caught(task, thrown);
-      if (again && thrown instanceof Replayed) {
+      const missing = parts.missing === undefined ? undefined : missingRunnerIn(thrown);
+      const givenUp = driven !== undefined && this.#isGivenUp(task, driven);
+      again = givenUp || (missing === undefined && this.#caught(task, thrown));
+      if (missing !== undefined || (again && thrown instanceof Replayed)) {
         // Nothing may be recorded any more once the records are read, and all of them must be there.
         run?.end(loopReturned);
         await parts.store.committed().catch(() => undefined);
       }
+      if (missing !== undefined && !givenUp) this.#wait(task, missing);
     } finally {
       task.running = false;
       task.stop = undefined;
@@ -181,6 +186,14 @@ export class Driver {
   #isGivenUp(task: LiveTask, { id }: RunInfo): boolean {
     const current = this.#made.get(task);
     return current !== undefined && current.id !== id && this.#halted(task) === undefined && task.result === undefined;
+  }
+
+  /** The same run goes on where its runner is, from what was recorded. */
+  #wait(task: LiveTask, runner: string): void {
+    if (!this.#mayRun(task)) return;
+    this.#made.delete(task);
+    task.fresh = false;
+    waitForRunner(this.#parts, task, runner);
   }
 
   /** True when the task goes on with another run. */

@@ -26,6 +26,8 @@ export interface EngineParts {
   readonly trials: ResumeTrials;
   /** Queues the loop of a task that has none; the driver's. */
   readonly launch: (task: LiveTask) => void;
+  /** Told of a tree with a task whose runner is not here; undefined where no other process could have it. */
+  missing: ((root: number) => void) | undefined;
   /** Text that is being written: shown, not kept. */
   readonly onLive: (delta: LiveDelta) => void;
   /** Told of what a step notes; awaited before the step goes on. */

@@ -21,6 +21,7 @@ import { liveSession } from "./live-session.ts";
 import { LiveTasks } from "./live-tasks.ts";
 import { idInName, taskName } from "../store/names.ts";
 import { countMessage } from "./message-quota.ts";
+import { goOnWith, type WaitingTree, waitingTrees } from "./missing-runners.ts";
 import { resultIn } from "./outcome.ts";
 import { OutsideWaits } from "./outside-waits.ts";
 import { PauseSwitch } from "./pause-switch.ts";
@@ -68,6 +69,7 @@ export class Engine implements TaskControl {
       }),
       runners: new Runners(options.runners, options.treeRunners),
       trials: new ResumeTrials(clock),
+      missing: undefined,
       launch: (task) => this.#driver.launch(task),
       onLive: (delta) => onLive?.(delta),
       guard: options.guard,
@@ -165,6 +167,31 @@ export class Engine implements TaskControl {
     if (this.halted !== undefined) return Promise.reject(this.halted);
     if (live === undefined) return store.committed();
     return this.#waiting.until((resolve) => (live.onSettled ??= new Set()).add(resolve));
+  }
+
+  // ---- runners that are not here
+
+  /**
+   * From now on a task whose runner is not here waits, because another process may have it. `tell` is called with the root of
+   * its tree.
+   */
+  waitForRunners(tell: (root: number) => void): void {
+    this.#parts.missing = tell;
+    this.#parts.runners.mayBeElsewhere = true;
+  }
+
+  /** Trees with tasks that wait for runners. */
+  get waitingForRunners(): readonly WaitingTree[] {
+    return waitingTrees(this.#parts);
+  }
+
+  /** The runner is here now: tasks of the tree that waited for it go on. */
+  goOnWith(root: number, runner: string): void {
+    if (this.halted === undefined) goOnWith(this.#parts, root, runner);
+  }
+
+  get runners(): Pick<Runners, "kinds" | "knows"> {
+    return this.#parts.runners;
   }
 
   // ---- pause

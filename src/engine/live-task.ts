@@ -24,6 +24,10 @@ export interface Tree {
   readonly live: Set<LiveTask>;
   /** Why none of its loops may go on: the tree is left to another start. */
   halted: TuttiError | undefined;
+  /** Those of its tasks that wait for a runner which this machine does not have. */
+  missing: Map<LiveTask, string> | undefined;
+  /** A step that may not be repeated has begun in this process: what it did may be on this machine. */
+  begunHere: boolean;
   /** It is here to be asked, told and canceled; none of its loops begins here. */
   onlyVisited: boolean;
   /** Loops of its tasks that have not returned. */
@@ -170,6 +174,8 @@ export function newTree(of: Pick<Tree, "root" | "budget" | "tasks" | "startedAt"
     rootRecord: undefined,
     live: new Set(),
     halted: undefined,
+    missing: undefined,
+    begunHere: false,
     onlyVisited: false,
     loops: 0,
     steps: 0,

@@ -102,6 +102,7 @@ async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>):
   let at: number;
   try {
     if (!options.repeatable) {
+      core.task.tree.begunHere = true;
       noteStart(null);
       await store.committed();
       core.check();

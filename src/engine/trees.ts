@@ -7,7 +7,9 @@ import { resumeTask } from "./crash-guard.ts";
 import { watchDeadline } from "./end-task.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask, Tree } from "./live-task.ts";
+import { waitForRunner } from "./missing-runners.ts";
 import { alignStatus, recoverTree } from "./recovery.ts";
+import { holdStopped } from "./stopped-task.ts";
 
 export interface TreeOptions {
   /** Ends what an interrupted step left behind, from what it noted; awaited before its tree goes on. */
@@ -99,7 +101,11 @@ export class Trees {
     const { runs } = this.#options;
     const known = open.filter((task) => parts.runners.knows(task.kind) && (runs === undefined || runs(task)));
     for (const task of known) resumeTask(parts, task, resumes.get(task.id) ?? 0);
-    for (const task of open) if (!known.includes(task)) this.#options.onParked?.(task.name, task.kind, task.agent);
+    for (const task of open.filter((each) => !known.includes(each))) {
+      if (parts.missing === undefined) this.#options.onParked?.(task.name, task.kind, task.agent);
+      // Whoever stopped it has to be heard all the same.
+      else if (!holdStopped(parts, task)) waitForRunner(parts, task, task.kind);
+    }
     return known.length;
   }
 

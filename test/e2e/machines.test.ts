@@ -80,8 +80,9 @@ test(
     const talk = await works.startConversation({ folder, script: { rules: [{ say: "Hello." }] } });
     assert.equal((await b.tutti.conversation(talk)).conversation, talk);
 
-    const query = new URLSearchParams({ folder });
-    const catalog = await fetch(`${a.url}/v1/agents?${query.toString()}`, { headers: { authorization: `Bearer ${key}` } });
+    const catalog = await fetch(`${a.url}/v1/agents?folder=${encodeURIComponent(folder)}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
     assert.match(await catalog.text(), /"name":"reader"/, "the agents of the project are listed");
 
     const missing = join(folder, "..", "nowhere");

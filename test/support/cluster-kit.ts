@@ -22,13 +22,15 @@ export interface NodeSettings {
   readonly labels?: readonly string[];
   /** The names of projects by their folder. */
   readonly projects?: ReadonlyMap<string, string>;
+  /** Kinds of runners that it has beside `loop`; they do the same. */
+  readonly kinds?: readonly string[];
 }
 
 export async function openNode(
   t: Cleanup,
   address: DatabaseAddress,
   loops: Loops,
-  { name, leaseMs = 5_000, labels = [], projects }: NodeSettings,
+  { name, leaseMs = 5_000, labels = [], projects, kinds = [] }: NodeSettings,
 ): Promise<TestNode> {
   const [fenced, problems]: [TuttiError[], TuttiError[]] = [[], []];
   const loop = (durable: Durable): Promise<unknown> => {
@@ -36,12 +38,13 @@ export async function openNode(
     if (found === undefined) throw new Error(`no loop for ${durable.agent}`);
     return found(durable);
   };
+  const runners = Object.fromEntries(["loop", ...kinds].map((kind) => [kind, loop]));
   const node = await ClusterNode.open({
     address,
     identity: { name, url: "", labels, version: "test", leaseMs },
     cacheFolder: tempFolder(t, "tutti-cache-"),
     projects,
-    engine: ({ store }) => new Engine({ store, clock: systemClock, runners: { loop }, slots: 400 }),
+    engine: ({ store }) => new Engine({ store, clock: systemClock, runners, slots: 400 }),
     onFenced: (error) => fenced.push(error),
     onProblem: (error) => problems.push(error),
   });

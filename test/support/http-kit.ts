@@ -124,7 +124,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     history: (task) => historyBefore(view, task),
     sharesStore: shared !== undefined,
   });
-  const tasks = kept.control(engine);
+  const tasks = kept.control(engine, runtimes.ownRunners);
   await kept.recover({ launch: true });
   const feed = await openEventFeed(kept.news, view);
   const insight = new InsightIndex({ folder, view, feed, onError: (error) => console.error(error) });

@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 
 import { agentEnvironment, type AgentEnvironment } from "../../agent/agent-environment.ts";
+import type { NodeRunners } from "../../cluster/node-labels.ts";
 import { models } from "../../model/model-registry.ts";
 import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { Model } from "../../model-port.ts";
@@ -14,7 +15,9 @@ import type { InvocationFile } from "../../protocol/invocation/invocation-file.t
 import { knownRunnerKinds, programKind } from "../../protocol/invocation/runner-kinds.ts";
 import { sessionHomes } from "../../runner/acp/old-homes.ts";
 import { acpRunner } from "../../runner/acp/runner.ts";
-import { mergeAcpSettings } from "../../runner/acp/settings.ts";
+import { installedAgents, isInstalled } from "../../runner/acp/installed-agents.ts";
+import { builtinProfiles, type Profiles } from "../../runner/acp/profile.ts";
+import { AcpSettings, mergeAcpSettings } from "../../runner/acp/settings.ts";
 import { invocationRunner } from "../../runner/invocation/runner.ts";
 import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { localRunner } from "../../runner/local/runner.ts";
@@ -62,6 +65,8 @@ interface ProjectRuntime {
   readonly invocation: Runner;
   readonly acp: Runner;
   readonly conversation: Runner;
+  /** The coding agents that it knows. */
+  readonly agents: Profiles;
   /** The settings of workspaces that hold there. */
   readonly workspaces: WorkspacesConfig;
   /** Delegated tasks of goals, done by these runners. */
@@ -92,6 +97,8 @@ export interface ProjectRuntimes {
   runtimeOf(project: string | undefined): Promise<ProjectRuntime | undefined>;
   /** The folder of a tree's project on this machine, from the config of its root. */
   projectHere(rootConfig: unknown): string | undefined;
+  /** The runners of this machine that not every machine has: coding agents that are installed, and those of projects. */
+  readonly ownRunners: Omit<NodeRunners, "isBuiltIn">;
   readonly userConfig: () => Promise<UserConfig>;
   /** The policy that a goal which starts now keeps. Throws when the project's own is not trusted or cannot be used. */
   readonly policyOf: (project: string) => Promise<ProjectPolicy>;
@@ -224,6 +231,23 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
   };
   return {
     runtimeOf,
+    ownRunners: {
+      async all() {
+        const { profiles } = mergeAcpSettings((await userConfig()).acp, AcpSettings.parse({}));
+        const installed = await installedAgents(profiles);
+        return installed.length === 0 ? [] : ["acp", ...installed.map((name) => `acp:${name}`)];
+      },
+      async has(runner, folder) {
+        const runtime = await runtimeOf(folder).catch(() => undefined);
+        if (runtime === undefined) return false;
+        const name = runner.startsWith("acp:") ? runner.slice("acp:".length) : undefined;
+        if (name === undefined) return Object.hasOwn(runtime.registered, runner);
+        const profile = Object.hasOwn(runtime.agents, name) ? runtime.agents[name] : undefined;
+        return profile !== undefined && isInstalled(name, profile);
+      },
+      isCommon: (runner) =>
+        knownRunnerKinds.includes(runner) || Object.keys(builtinProfiles).some((name) => runner === `acp:${name}`),
+    },
     projectHere: (rootConfig) => readInvocationConfig(valueHere(rootConfig, rootConfig, folderOf)).project,
     userConfig,
     policyOf: (project) => policyFor(project, options.state),
@@ -287,7 +311,17 @@ interface RuntimeSource {
 
 async function loadRuntime(
   { files, user, project, acting }: RuntimeSource,
-  { state, clock, onModels, onWarning, providerKeys, isOver, machine, runPersonsProgram }: ProjectRuntimesOptions,
+  {
+    state,
+    clock,
+    onModels,
+    onWarning,
+    providerKeys,
+    isOver,
+    machine,
+    runPersonsProgram,
+    folderOf,
+  }: ProjectRuntimesOptions,
 ): Promise<ProjectRuntime> {
   const loaded = await loadConfig(files);
   const { file, config, process: running } = loaded;
@@ -344,6 +378,7 @@ async function loadRuntime(
   const extended = new Map<string, AgentRunners>();
   return {
     environment,
+    agents: acp.profiles,
     workspaces: settings,
     checks: config.checks,
     mcpServers: config.mcpServers,
@@ -367,6 +402,7 @@ async function loadRuntime(
       trustedSettings: openTrustedSettings(state),
       breaker: openAgentFailures(state, user.sessions.max_failures),
       workspaces,
+      mayBeElsewhere: folderOf !== undefined,
     }),
     assignment: buildAssignment(delegation),
     manager: buildManager(delegation),

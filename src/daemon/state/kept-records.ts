@@ -1,6 +1,7 @@
 // Where a service keeps its records: in its own state folder, or in a database that several nodes share.
 
 import type { OperatorPlaces } from "../operators/operator-places.ts";
+import type { NodeRunners } from "../../cluster/node-labels.ts";
 import type { TreeOwner } from "../../cluster/tree-owner.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
@@ -66,8 +67,8 @@ export interface KeptRecords {
   readonly shared: SharedByNodes | undefined;
   /** Tells when there are new events to be read, and when nothing can be written any more. */
   readonly news: Pick<Store, "onCommit" | "failure">;
-  /** Makes the engine of the trees that are here one for all trees. To be called once. */
-  control(engine: Engine): TaskControl;
+  /** Makes the engine of the trees that are here one for all trees. To be called once. `runners`: see `ProjectRuntimes`. */
+  control(engine: Engine, runners: Omit<NodeRunners, "isBuiltIn">): TaskControl;
   /** Goes on with what was left unfinished; returns how many tasks. */
   recover(options: { readonly launch: boolean }): Promise<number>;
   /** Tasks that nobody runs because no node has what they need; absent where there are no other nodes. */

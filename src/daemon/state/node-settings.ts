@@ -151,7 +151,7 @@ function newName(): string {
 function hintFor(field: string): string {
   if (field === "name") return "the name of a node has up to 63 of a-z, 0-9, dot, dash and underscore";
   if (field === "labels")
-    return "a label has up to 100 letters, digits and . _ : / = -, and a node up to 50 labels; project: and schema: are not given but found out";
+    return "a label has up to 100 letters, digits and . _ : / = -, and a node up to 50 labels; project:, runner: and schema: are not given but found out";
   if (field === "lease_ms") return "a lease is between 1 and 300 seconds";
   if (field === "advertise") return "the address for other nodes must be like https://10.0.0.7:7878";
   return "a schema has up to 41 of a-z, 0-9 and underscore";

@@ -186,7 +186,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       refusesWork: watchDiskSpace(folder, { minFreeBytes }),
     });
     opened.unshift(leasesOutlastStalls(store, leases));
-    const tasks = kept.control(engine);
+    const tasks = kept.control(engine, runtimes.ownRunners);
     const workspaces = workspaceService({
       folder,
       view,

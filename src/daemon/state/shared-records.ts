@@ -16,7 +16,9 @@ import { operatorReads } from "../../store/postgres/operator-reads.ts";
 import { joinDatabase, openPostgresStore } from "../../store/postgres/postgres-store.ts";
 import { openPostgresView } from "../../store/postgres/postgres-view.ts";
 import { fencedError } from "../../store/postgres/storage-error.ts";
-import { taskName } from "../../store/names.ts";
+import { idInName, type Salt, taskName } from "../../store/names.ts";
+import { rootOf } from "../../store/postgres/tree-ids.ts";
+import { openWorkspaces, readRecords } from "../../workspace/index.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { ClusterKey } from "../cluster/cluster-key.ts";
 import { nodeFetch } from "../cluster/node-fetch.ts";
@@ -47,7 +49,6 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
   const machine = machineOf(folder, options.node.name).id;
   const identity = { ...options.node, url: "", version, keyCheck: key.check, machine };
   const projects = projectNames(folder);
-  const labels = new NodeLabels(identity.labels, projects);
   const { leaseMs } = identity;
   const { onEnded = () => undefined, onProblem } = options;
   // Before the node joins: from then on the trees of an earlier process of this node may be taken.
@@ -136,11 +137,17 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
         return () => offs.forEach((off) => off());
       },
     },
-    control(engine) {
+    control(engine, runners) {
+      // The runner of coding agents is of use when one of them is installed.
+      const isBuiltIn = (kind: string): boolean => kind !== "acp" && engine.runners.kinds.includes(kind);
+      const labels = new NodeLabels(identity.labels, { projects, runners: { ...runners, isBuiltIn } });
+      const workspaces = openWorkspaces(folder);
       const begunLife = beginLife(node, engine, {
         address,
         leaseMs,
         labels,
+        hasWorkOf: (root) =>
+          readRecords(workspaces).workspaces.some(({ task }) => rootOfName(store.salt, task) === root),
         onLost: lost,
         onLeft: (root, error) => options.onLeft(taskName(store.salt, root), error),
         onProblem,
@@ -184,4 +191,9 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
       await node.close();
     },
   };
+}
+
+function rootOfName(salt: Salt, task: TaskId): number | undefined {
+  const id = idInName(salt, task);
+  return id === undefined ? undefined : rootOf(id);
 }

@@ -17,6 +17,7 @@ import { type InvocationFile, readInvocationFile } from "../../protocol/invocati
 import { describeIssue, describeIssues } from "../../protocol/lenient-read.ts";
 import { checkInvocation } from "../../runner/invocation/check-invocation.ts";
 import { invocationTask } from "../../runner/invocation/root-task.ts";
+import { runnerAbility } from "../../runner/shared/runner-ability.ts";
 import { owner } from "./api-keys.ts";
 import { projectFolder } from "../project/project-folder.ts";
 import type { ProjectRuntimes } from "../project/project-runtimes.ts";
@@ -65,6 +66,7 @@ async function start(
       : { once: { key: `request ${options.caller ?? owner} ${options.key}`, content: digestOf(request) } }),
     ...threadPlace(file, project),
     ...needsOf(file),
+    runners: [...new Set(children.flatMap(({ runner }) => runnerAbility(runner) ?? []))],
   });
   return { ...started, warnings };
 }

@@ -22,8 +22,9 @@ import { beginsAsPersons, type SetupCommand, setUpWorkspace } from "../shared/se
 import { readAcpConfig } from "./config.ts";
 import { stepToEnd } from "../shared/step-to-end.ts";
 import { agentRef, askIfHeldBack, type Breaker, noteFailure, type Watched } from "./breaker.ts";
+import { installedAgents, waitForAgent, waitForAnyAgent } from "./installed-agents.ts";
 import { homeName } from "./old-homes.ts";
-import { agentProgram, type LaunchOptions } from "./session-launch.ts";
+import type { LaunchOptions } from "./session-launch.ts";
 import { profileOf, type Profiles } from "./profile.ts";
 import { runSession, type SessionOptions } from "./session.ts";
 import { defaultTimes, newSession, SessionOutcome, SessionState, type SessionTimes } from "./kept-session.ts";
@@ -55,6 +56,8 @@ export interface AcpRunnerOptions {
   readonly breaker?: Breaker;
   readonly times?: Partial<SessionTimes>;
   readonly limits?: UpdateLimits;
+  /** There are other machines: a task whose agent is not installed here waits for one that has it. */
+  readonly mayBeElsewhere?: boolean;
 }
 
 /** How often a session is taken up again after its process was cut off. */
@@ -63,8 +66,10 @@ const mostProcesses = 8;
 export function acpRunner(options: AcpRunnerOptions): Runner {
   return async (durable, rawConfig) => {
     const { profile: wanted, model, workspace: wantedWorkspace } = readAcpConfig(rawConfig);
+    if (options.mayBeElsewhere === true && wanted === undefined) await waitForAnyAgent(options.profiles);
     const name = wanted ?? (await installedProfile(durable, options.profiles));
     const profile = profileOf(options.profiles, name);
+    if (options.mayBeElsewhere === true) await waitForAgent(name, profile);
     const watched = { breaker: options.breaker, agent: agentRef(name, model) };
     await askIfHeldBack(durable, watched);
     const { offLimits = [], toolchains = [], workspaces } = options;
@@ -238,11 +243,8 @@ async function installedProfile(durable: Durable, profiles: Profiles): Promise<s
 }
 
 async function firstInstalled(profiles: Profiles): Promise<string | null> {
-  for (const [name, profile] of Object.entries(profiles)) {
-    const program = await agentProgram(name, profile, "/").catch(() => undefined);
-    if (program !== undefined) return name;
-  }
-  return null;
+  const [first] = await installedAgents(profiles);
+  return first ?? null;
 }
 
 /** Nothing holds an unconfined session back from anything its user could do, so launching one is a person's decision. */

@@ -17,7 +17,9 @@ CREATE UNIQUE INDEX nodes_alive ON nodes (name) WHERE alive;
 CREATE TABLE node_leases (incarnation bigint PRIMARY KEY, until timestamptz NOT NULL);
 CREATE TABLE trees (
   root bigint PRIMARY KEY, owner bigint, epoch int NOT NULL DEFAULT 1, open boolean NOT NULL DEFAULT true,
-  needs text[] NOT NULL DEFAULT '{}'
+  needs text[] NOT NULL DEFAULT '{}',
+  -- A task of it needs a runner that its owner does not have, and what it did may be on the machine of its owner.
+  stays boolean NOT NULL DEFAULT false
 );
 CREATE INDEX trees_open ON trees (owner) WHERE open;
 
@@ -89,7 +91,7 @@ BEGIN
         AND (v_room > 0 OR NOT EXISTS (SELECT 1 FROM node_loads o
           WHERE o.incarnation <> p_incarnation AND t.needs <@ o.labels AND o.trees < o.share))
       ORDER BY t.root LIMIT LEAST(GREATEST(1, v_room), p_most) FOR UPDATE SKIP LOCKED)
-    UPDATE trees t SET owner = p_incarnation, epoch = t.epoch + 1 FROM free WHERE t.root = free.root
+    UPDATE trees t SET owner = p_incarnation, epoch = t.epoch + 1, stays = false FROM free WHERE t.root = free.root
     RETURNING t.root, t.epoch;
 END $$;
 
