@@ -1,5 +1,7 @@
 // What the inside needs of a model: a request, a whole reply or an error, and what is known of the model.
 
+import type { StepContext } from "./ports.ts";
+import type { TaskId } from "./protocol/ids.ts";
 import type { Usage } from "./protocol/task/budget.ts";
 import type { Effort, ProviderOptions } from "./protocol/invocation/call-settings.ts";
 import type { Profile } from "./protocol/toolcalls/dialect.ts";
@@ -86,6 +88,8 @@ export interface ModelRetry {
 
 export interface ModelCallOptions {
   readonly signal: AbortSignal;
+  /** The step that the call is made in, and its tree: a call that another process makes is noted there. */
+  readonly step?: Pick<StepContext, "key" | "noted" | "note" | "signal"> & { readonly tree: TaskId };
   /** Text of the reply on its way. A call that is tried again starts its text anew, after `onRetry`. */
   readonly onText?: (text: string) => void;
   readonly onReasoning?: (text: string) => void;

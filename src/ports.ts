@@ -1,6 +1,8 @@
 // What the inside needs from outside: durable execution, the task tree, the store, runners, time. Models are in model-port.ts.
 
 import type { Rights } from "./core/rights.ts";
+import type { AttendNotice, AttendOrder } from "./protocol/api/attend-shapes.ts";
+import type { Attended } from "./protocol/invocation/attended.ts";
 import type { Answerer, AskKind } from "./protocol/task/ask.ts";
 import type { Budget, Usage } from "./protocol/task/budget.ts";
 import type { LiveChannel, TaskEvent } from "./protocol/task/event.ts";
@@ -255,6 +257,29 @@ export interface Durable {
    * recorded is not done again, and a step that was under way and may not be repeated has an unknown outcome.
    */
   replay(): Promise<never>;
+}
+
+/** A call of something whose code only the processes of a program have. */
+export interface AttendedCall {
+  readonly tree: TaskId;
+  readonly wanted: Attended;
+  readonly order: (call: string) => Extract<AttendOrder, { readonly kind: "tool" | "model" }>;
+  /** How long it may take. */
+  readonly withinMs: number;
+  readonly live?: (channel: LiveChannel, text: string) => void;
+  readonly onAgain?: (again: Extract<AttendNotice, { readonly kind: "again" }>["again"]) => void;
+}
+
+/** The processes that attend runs: those of the program that started a run make the calls of its own code. */
+export interface Attendants {
+  /**
+   * Has one process make the call, whose id is noted in the step before it is asked. A repeated step asks the same process for
+   * the same call, which that process has made at most once. Fails with the reason `unattended`, when no process is there and
+   * nothing was done, or `process_gone`, when the process that had the call is gone and may have made it.
+   */
+  call(call: AttendedCall, step: Pick<StepContext, "key" | "noted" | "note" | "signal">): Promise<unknown>;
+  /** Settles the wait once a process attends that has what is wanted. */
+  settleWhenThere(tree: TaskId, wanted: Attended, wait: AskId): void;
 }
 
 /** Runs a task's loop. `config` is its own part of the invocation; what it returns is the result, what it throws fails the task. */

@@ -4,6 +4,7 @@ import type { ApprovalSource } from "../core/approval.ts";
 import { rehearsalModelName } from "../core/rehearsal-name.ts";
 import type { AllowedCalls, StandingApproval } from "../protocol/invocation/standing-approval.ts";
 import type { AvailableRunner } from "../protocol/invocation/runner-kinds.ts";
+import type { Attendants } from "../ports.ts";
 import type { OutputCheck } from "./loop/output-schema.ts";
 import type { LookAround } from "./surroundings.ts";
 import type { Tool } from "./tools/tool.ts";
@@ -43,6 +44,8 @@ export interface AgentEnvironment {
   readonly offLimits: readonly string[];
   /** Looks at the folder that an agent works in, so that the agent can be told; it is told nothing when absent. */
   readonly lookAround: LookAround | undefined;
+  /** Those who make the calls of a program's own code; absent where a program has no process but this one. */
+  readonly attendants: Attendants | undefined;
 }
 
 export const builtinTools: readonly Tool[] = [
@@ -71,5 +74,6 @@ export function agentEnvironment(parts: Partial<AgentEnvironment> = {}): AgentEn
     standing: parts.standing,
     offLimits: parts.offLimits ?? [],
     lookAround: parts.lookAround,
+    attendants: parts.attendants,
   };
 }

@@ -2,6 +2,7 @@
 
 import type { PolicyDecision, PolicyQuestion, ReviewDecision, ReviewQuestion } from "../protocol/api/catalog.ts";
 import type { GoalListQuery, GoalPage, GoalView, StartedGoal, StartGoal } from "../protocol/api/goal-shapes.ts";
+import type { AttendReply, AttendReport, AttendReported, AttendRequest } from "../protocol/api/attend-shapes.ts";
 import type { NewConversation } from "../protocol/api/conversation-shapes.ts";
 import type { ConversationView } from "../protocol/conversation/conversation-view.ts";
 import type { NodeList } from "../protocol/api/node-shapes.ts";
@@ -141,6 +142,9 @@ export interface OfCaller {
   readonly caller?: string;
 }
 
+type Attending = Omit<AttendRequest, "after" | "wait_ms"> & Partial<Pick<AttendRequest, "after" | "wait_ms">>;
+type AttendedReport = Omit<AttendReport, "leaves"> & Partial<Pick<AttendReport, "leaves">>;
+
 /** Everything a front can do. It behaves the same in process and over HTTP. */
 export interface Tutti extends Reader {
   /** Where the daemon is; undefined when this process does the work itself. */
@@ -184,6 +188,17 @@ export interface Tutti extends Reader {
   answer(ask: AskId, answer: unknown, by: Answerer): Promise<AnswerOutcome>;
   /** Gives the result of a tool that the client carries out itself. */
   settle(wait: AskId, value: unknown, by: Answerer): Promise<AnswerOutcome>;
+  /**
+   * Attends a run as one process of the program that started it. Returns calls that the process has to make, as soon as there
+   * are any. A process that is not heard for a while counts as gone. `caller` is ignored over HTTP.
+   */
+  attend(
+    task: TaskId,
+    request: Attending,
+    options?: OfCaller & { readonly signal?: AbortSignal },
+  ): Promise<AttendReply>;
+  /** Tells what became of them. */
+  reportAttended(task: TaskId, report: AttendedReport, options?: OfCaller): Promise<AttendReported>;
   /** The standing approvals of all projects. */
   approvals(): Promise<readonly StandingApproval[]>;
   /** Allows for good what an open approval asks about. `by` and `of` are ignored over HTTP. Answers nothing by itself. */

@@ -143,6 +143,9 @@ export function httpClient(options: HttpClientOptions): Tutti & { readonly url: 
       return outcomeOf(() => call("answer", { params: { ask }, body: body.data }));
     },
     settle: (wait, value) => outcomeOf(() => call("settleWait", { params: { wait }, body: { value } })),
+    attend: (task, body, { signal: own } = {}) =>
+      call("attend", { params: { task }, body }, { signal: own, timeoutMs: (body.wait_ms ?? 0) + pollSlackMs }),
+    reportAttended: (task, body) => call("reportAttended", { params: { task }, body }),
     approvals: async () => (await call("approvals", {})).approvals,
     addApproval: (body) => call("addApproval", { body }),
     async revokeApproval(id) {

@@ -12,7 +12,7 @@ import { errorOf, type RunOutcome } from "./run-outcome.ts";
 import { readWith } from "./read-schema.ts";
 import { uiResponse } from "./ui-stream.ts";
 
-type RunClient = Pick<Tutti, "follow" | "asks" | "ask" | "answer" | "cancel" | "sendMessage">;
+type RunClient = Pick<Tutti, "follow" | "asks" | "ask" | "answer" | "cancel">;
 
 export interface RunParts<Output> {
   readonly client: RunClient;
@@ -22,6 +22,7 @@ export interface RunParts<Output> {
   /** The result of the agent itself, whatever is above its task. */
   readonly result: (signal?: AbortSignal) => Promise<AgentResult>;
   readonly read: (content: unknown) => Promise<Output>;
+  readonly send: (text: string) => Promise<unknown>;
 }
 
 export function codeRun<Output, Tools extends readonly AgentTool[]>(parts: RunParts<Output>): Run<Output, Tools> {
@@ -40,7 +41,7 @@ export function codeRun<Output, Tools extends readonly AgentTool[]>(parts: RunPa
     parts: (options = {}) => plainParts({ client, task }, options, { live: false }),
     asks: () => openAsks(client, task),
     async send(text) {
-      await client.sendMessage(task, text);
+      await parts.send(text);
     },
     async cancel(reason = "the program canceled it") {
       await client.cancel(task, reason);

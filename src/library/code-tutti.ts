@@ -12,6 +12,9 @@ import type { AnyTarget } from "./run-target.ts";
 import { plainParts } from "./code-run.ts";
 import { runAsk } from "./run-asks.ts";
 
+/** What a run was started with. */
+type Definitions = Parameters<NonNullable<RunSource["attend"]>>[1];
+
 export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk | undefined }): LocalTutti {
   const closing = new AbortController();
   /** Runs with a function of their own for their questions. */
@@ -35,7 +38,7 @@ export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk
   }
 
   /** What a run needs of this process beside the engine, from its start to its end. */
-  const attend = (started: StartedRun, agents: readonly AnyAgent[], options: StartRunOptions): void => {
+  const attend = (started: StartedRun, of: Definitions, options: StartRunOptions): void => {
     const { task } = started;
     const { signal } = options;
     const until = closing.signal;
@@ -44,7 +47,7 @@ export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk
       answered.add(task);
       watch(answerAsks(source.client, { task, onAsk: own, signal: until, onError }));
     }
-    if (source.attend !== undefined) watch(source.attend(started, agents, until));
+    if (source.attend !== undefined) watch(source.attend(started, of, until));
     if (signal === undefined) return;
     const cancel = (): void => watch(source.client.cancel(task, reasonOf(signal)));
     if (signal.aborted) cancel();
@@ -57,6 +60,7 @@ export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk
       tools: agent.tools,
       result: (signal) => source.agentResult(started.task, signal),
       read: outputReader(agent.output, agent.name),
+      send: (text) => source.send(started.task, text),
     });
 
   const runAgent = async (
@@ -66,7 +70,7 @@ export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk
   ): Promise<Run<unknown, readonly AgentTool[]>> => {
     options.signal?.throwIfAborted();
     const started = await source.startAgent(agent, prompt, options);
-    attend(started, [agent], options);
+    attend(started, { agents: [agent], workflows: [] }, options);
     return runOf(agent, started);
   };
   const say =
@@ -81,29 +85,26 @@ export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk
     async fanOut(targets, options = {}) {
       options.signal?.throwIfAborted();
       const started = await source.startFanOut(targets, options);
-      attend(
-        started,
-        targets.map(({ agent }) => agent),
-        options,
-      );
+      attend(started, { agents: targets.map(({ agent }) => agent), workflows: [] }, options);
       return fanOutRun(source, targets, started);
     },
     async find(agent, task) {
       await source.client.task(task);
       const started = { task, existed: true };
-      attend(started, [agent], {});
+      attend(started, { agents: [agent], workflows: [] }, {});
       return runOf(agent, started);
     },
     async start(workflow, input, options = {}) {
       options.signal?.throwIfAborted();
       const started = await source.startWorkflow(workflow, input, options);
-      attend(started, [], options);
+      attend(started, { agents: [], workflows: [workflow] }, options);
       return codeRun({
         client: source.client,
         ...started,
         tools: [],
         result: (signal) => source.agentResult(started.task, signal),
         read: async (content) => content,
+        send: (text) => source.send(started.task, text),
       });
     },
     asks: () => openAsks(source.client),

@@ -12,7 +12,7 @@ import { RehearsalScript } from "../protocol/invocation/rehearsal-script.ts";
 import { programKind } from "../protocol/invocation/runner-kinds.ts";
 import { describeIssue, issuesOf } from "../protocol/lenient-read.ts";
 import type { AgentModel, AnyAgent } from "./code-agent.ts";
-import type { CodeTool } from "./code-tool.ts";
+import type { CodeTool, ToolApproval } from "./code-tool.ts";
 import type { CodeWorkflow } from "./code-workflow.ts";
 import { outputCheckOf } from "./read-schema.ts";
 
@@ -191,16 +191,17 @@ const strictness = { free: 0, confined: 1, ask: 1, refuse: 2 } as const;
  * otherwise. The built-in tools keep the default rules.
  */
 function approvalsOf(tools: Iterable<CodeTool>, rules: ApprovalRules): ApprovalRules {
-  const byTool: Record<string, "free" | "ask" | "refuse"> = {};
+  const byTool: Record<string, ToolApproval> = {};
   for (const { name, effects, approval } of tools) {
-    const wanted = [
-      approval ?? "free",
-      ...(approval === undefined ? effects.map((effect) => ruleOf(rules, effect)) : []),
-    ];
-    const strictest = Math.max(...wanted.map((rule) => strictness[rule]));
-    byTool[name] = strictest === 0 ? "free" : strictest === 1 ? "ask" : "refuse";
+    byTool[name] = approval ?? strictestRule(rules, effects);
   }
   return { ...rules, tools: { ...byTool, ...rules.tools } };
+}
+
+/** What rules about effects say of a tool with these. Nothing confines a tool of a program. */
+export function strictestRule(rules: ApprovalRules, effects: readonly Effect[]): ToolApproval {
+  const strictest = Math.max(0, ...effects.map((effect) => strictness[ruleOf(rules, effect)]));
+  return strictest === 0 ? "free" : strictest === 1 ? "ask" : "refuse";
 }
 
 function ruleOf(rules: ApprovalRules, effect: Effect): keyof typeof strictness {

@@ -107,10 +107,15 @@ async function programs(tutti: LocalTutti, remote: OpenTutti): Promise<void> {
   // @ts-expect-error -- only a workflow names its targets: a program has the agents themselves
   await tutti.fanOut([target("guide", "a")]);
 
+  const inProcess = await tutti.start(nightly, { day: 1 });
   // @ts-expect-error -- the input has the type of the workflow's schema
   await tutti.start(nightly, { day: "Monday" });
-  // @ts-expect-error -- a workflow runs only where its code is
-  await remote.start(nightly, { day: 1 });
+  const overHttp = await remote.start(nightly, { day: 1 });
+  same<typeof overHttp, typeof inProcess>();
+  // @ts-expect-error -- the input has the type of the workflow's schema over HTTP, too
+  await remote.start(nightly, { day: "Monday" });
+  // @ts-expect-error -- a daemon has tasks of others, and tells of those that are parked in its status
+  remote.parked();
   // @ts-expect-error -- there is no built-in tool of this name
   agent({ name: "x", instructions: "x", model: script("x"), tools: ["fly"] });
   // @ts-expect-error -- an effect that there is not

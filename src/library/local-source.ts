@@ -102,6 +102,10 @@ class LocalSource implements RunSource {
     return this.#start(task, settings, ["workflow", workflow.name, JSON.stringify(input) ?? ""]);
   }
 
+  send(task: string, text: string): Promise<unknown> {
+    return this.client.sendMessage(task, text);
+  }
+
   agentResult(task: string, signal?: AbortSignal): Promise<AgentResult> {
     return this.client.result(task, signal);
   }

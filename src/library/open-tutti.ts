@@ -12,25 +12,29 @@ import type { AgentModel, AnyAgent } from "./code-agent.ts";
 import type { CodeWorkflow } from "./code-workflow.ts";
 import type { LocalTutti, OnAsk, OpenTutti } from "./opened-tutti.ts";
 
-export interface OpenLocalOptions {
-  /** The folder that keeps everything. What it holds unfinished goes on at once. */
-  readonly state?: string | undefined;
-  /** Nothing is written to disk, and everything is gone when it is closed. */
-  readonly memory?: true | undefined;
+/** What a program brings, wherever its runs are. */
+interface ProgramOptions {
   /** The agents of the program. Those that they call or hand over to are known with them. */
   readonly agents?: readonly AnyAgent[] | undefined;
   readonly workflows?: readonly CodeWorkflow[] | undefined;
   /** The model of agents that name none. */
   readonly model?: AgentModel | undefined;
-  /** Providers, aliases and prices, as in the `models` of a config. */
+  /** Providers, aliases and prices, as in the `models` of a config. Over HTTP they are those of the model objects alone. */
   readonly models?: Partial<ModelsConfig> | undefined;
+  /** Which effects of the program's tools a person is asked about. Without rules its tools run at once. */
+  readonly approvals?: ApprovalRules | undefined;
+}
+
+export interface OpenLocalOptions extends ProgramOptions {
+  /** The folder that keeps everything. What it holds unfinished goes on at once. */
+  readonly state?: string | undefined;
+  /** Nothing is written to disk, and everything is gone when it is closed. */
+  readonly memory?: true | undefined;
   /**
    * MCP servers, as in `.mcp.json`; only with `state`. Agents have a tool of one by its name, `mcp__SERVER__TOOL`. Its calls follow
    * the rules for their effects, so a person may be asked.
    */
   readonly mcpServers?: Readonly<Record<string, z.input<typeof McpServerEntry>>> | undefined;
-  /** Which effects of the program's tools a person is asked about. Without rules its tools run at once. */
-  readonly approvals?: ApprovalRules | undefined;
   /** Called with each question of a run that has no function of its own, also of runs that go on after a restart. */
   readonly onAsk?: OnAsk | undefined;
   /** Tasks that run at the same time; 256 when absent. */
@@ -44,7 +48,7 @@ export interface TestingOptions {
   readonly crash?: CrashPlan | undefined;
 }
 
-export interface OpenRemoteOptions {
+export interface OpenRemoteOptions extends ProgramOptions {
   /** The address of a daemon, such as `http://127.0.0.1:7878`. */
   readonly url: string;
   /** An API key, `tk_…`. */

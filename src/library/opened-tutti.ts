@@ -169,6 +169,12 @@ export interface OpenTutti extends AsyncDisposable {
     targets: Targets,
     options?: StartRunOptions,
   ): Promise<FanOutRun<Targets>>;
+  /** Starts a workflow, and returns once it is recorded. */
+  start<Input, Output>(
+    workflow: CodeWorkflow<Input, Output>,
+    input: Input,
+    options?: StartRunOptions,
+  ): Promise<Run<Recorded<Output>, readonly []>>;
   /** A run that was started before, by the name of its task. */
   find<Output, Tools extends readonly AgentTool[], Name extends string>(
     agent: CodeAgent<Output, Tools, Name>,
@@ -186,13 +192,8 @@ export interface OpenTutti extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** What only a Tutti in the program's own process can do: run the program's workflows. */
+/** What only a Tutti in the program's own process can tell. */
 export interface LocalTutti extends OpenTutti {
-  start<Input, Output>(
-    workflow: CodeWorkflow<Input, Output>,
-    input: Input,
-    options?: StartRunOptions,
-  ): Promise<Run<Recorded<Output>, readonly []>>;
   /** Tasks of earlier programs that wait until an agent or workflow of their name is there again. */
   parked(): readonly ParkedTask[];
   /** Resolves when a crash that the test asked for has happened; never without one. */

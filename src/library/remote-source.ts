@@ -1,4 +1,4 @@
-// Runs in a daemon elsewhere: the definitions are sent with each run, and this process carries out the calls of its tools.
+// Runs in a daemon elsewhere: the definitions are sent with each run, and this process attends it with the code that it needs.
 
 import { httpClient } from "../client/http-client.ts";
 import type { Tutti } from "../client/client.ts";
@@ -6,65 +6,100 @@ import { TuttiError } from "../protocol/error.ts";
 import { type AgentResult, InvocationResult } from "../protocol/invocation/invocation-result.ts";
 import { all, named, single } from "../protocol/invocation/invocation-builders.ts";
 import type { Invocation } from "../protocol/invocation/invocation.ts";
-import type { RehearsalScript } from "../protocol/invocation/rehearsal-script.ts";
-import { rehearsalModelName } from "../core/rehearsal-name.ts";
-import { isModelObject } from "../model/model-object.ts";
-import { defaultBudget } from "../protocol/task/budget.ts";
+import { attendedCode, type AttendedProgram } from "./attended-program.ts";
+import { type AttendedCode, attendRun } from "./attend-run.ts";
 import type { AnyAgent } from "./code-agent.ts";
-import { type CompiledProgram, compileProgram } from "./compile-program.ts";
+import type { CodeWorkflow } from "./code-workflow.ts";
+import { compileProgram } from "./compile-program.ts";
+import { invocationFile } from "./remote-invocation.ts";
 import type { OpenRemoteOptions } from "./open-tutti.ts";
+import { readWith } from "./read-schema.ts";
 import type { RunSource, StartedRun, StartSettings } from "./run-source.ts";
-import { attendTools } from "./attend-tools.ts";
 
-export function remoteSource({ url, key, fetch: send }: OpenRemoteOptions): RunSource {
+interface Definitions {
+  readonly agents: readonly AnyAgent[];
+  readonly workflows: readonly CodeWorkflow[];
+}
+
+/** Attending one run, by whichever run objects. */
+interface Attended {
+  readonly programs: Set<AttendedProgram>;
+  users: number;
+  readonly ended: Promise<void>;
+}
+
+export function remoteSource(options: OpenRemoteOptions): RunSource {
+  const { url, key, fetch: send, agents: listed = [], workflows: known = [], model, approvals, models } = options;
   const client = httpClient({ url, key, ...(send === undefined ? {} : { fetch: send }) });
-  /** The calls of each run that is attended, which may be by several run objects. */
-  const taken = new Map<string, { readonly ids: Set<string>; users: number }>();
-  const compiled = new WeakMap<AnyAgent, CompiledProgram>();
-  const programOf = (agents: readonly AnyAgent[]): CompiledProgram => {
-    const [only] = agents;
-    const known = agents.length === 1 && only !== undefined ? compiled.get(only) : undefined;
-    const program = known ?? checked(compileProgram({ agents: [...new Set(agents)], workflows: [] }));
-    if (agents.length === 1 && only !== undefined) compiled.set(only, program);
+  const process = crypto.randomUUID();
+  const attended = new Map<string, Attended>();
+  const compiled = new WeakMap<object, AttendedProgram>();
+  /** What an agent needs; a workflow may run any agent that was listed, so it needs all of them. */
+  const programOf = ({ agents, workflows }: Definitions): AttendedProgram => {
+    const [only] = [...agents, ...workflows];
+    const isOne = agents.length + workflows.length === 1 && only !== undefined;
+    const found = isOne ? compiled.get(only) : undefined;
+    if (found !== undefined) return found;
+    const first = compileProgram({ agents: [...new Set(agents)], workflows, model, approvals });
+    const whole =
+      first.workflows.length === 0
+        ? first
+        : compileProgram({
+            agents: [...new Set([...agents, ...listed])],
+            workflows: [...new Set([...workflows, ...known])],
+            model,
+            approvals,
+          });
+    const program = { compiled: whole, models };
+    if (isOne) compiled.set(only, program);
     return program;
   };
   const start = async (
-    agents: readonly AnyAgent[],
+    program: AttendedProgram,
     invocation: Invocation,
     settings: StartSettings,
   ): Promise<StartedRun> => {
-    const file = invocationFile(programOf(agents), invocation, settings);
-    const key = settings.key === undefined ? { anew: true } : { key: settings.key };
-    const { task, existed } = await client.invoke(JSON.stringify(file), key);
+    const file = await invocationFile(program, invocation, settings);
+    const once = settings.key === undefined ? { anew: true } : { key: settings.key };
+    const { task, existed } = await client.invoke(JSON.stringify(file), once);
     return { task, existed };
   };
   return {
     isShared: true,
     client,
-    startAgent: (agent, prompt, settings) => start([agent], single(named(agent.name, prompt)), settings),
-    startFanOut: (targets, settings) =>
-      start(
-        targets.map(({ agent }) => agent),
-        all(targets.map(({ agent, prompt }) => named(agent.name, prompt))),
-        settings,
-      ),
-    async startWorkflow({ name }) {
-      const message = `the workflow ${name} is code of this program, which a daemon does not have; open a state folder instead`;
-      throw new TuttiError("refused", message);
+    startAgent: (agent, prompt, settings) =>
+      start(programOf({ agents: [agent], workflows: [] }), single(named(agent.name, prompt)), settings),
+    startFanOut(targets, settings) {
+      if (targets.length === 0) throw new TuttiError("invalid_input", "a fan-out needs at least one target");
+      const agents = targets.map(({ agent }) => agent);
+      const invocation = all(targets.map(({ agent, prompt }) => named(agent.name, prompt)));
+      return start(programOf({ agents, workflows: [] }), invocation, settings);
     },
+    async startWorkflow(workflow, input, settings) {
+      // A mistake is told at once and starts nothing.
+      await readWith(workflow.input, input, `the input of ${workflow.name}`);
+      const prompt = JSON.stringify(input) ?? "null";
+      return start(programOf({ agents: [], workflows: [workflow] }), single(named(workflow.name, prompt)), settings);
+    },
+    send: async (task, text) => client.sendMessage(await ownTask(client, task), text),
     agentResult: (task, signal) => resultOf(client, task, signal),
     targetResults: (task, signal) => resultsOf(client, task, signal),
-    async attend(started, agents, signal) {
-      const { task } = started;
-      const calls = taken.get(task) ?? { ids: new Set<string>(), users: 0 };
-      taken.set(task, calls);
-      calls.users += 1;
+    async attend({ task }, definitions, signal) {
+      const program = programOf(definitions);
+      const codes = new Set([program]);
+      const { tools, workflows, models: objects } = attendedCode(codes);
+      if (tools.size + workflows.size + objects.size === 0) return;
+      const running =
+        attended.get(task) ??
+        attending({ programs: codes, users: 0 }, (code) => attendRun(client, { task, process, code, signal }));
+      attended.set(task, running);
+      running.programs.add(program);
+      running.users += 1;
       try {
-        const { codeTools: tools } = programOf(agents);
-        await attendTools(client, { ...started, tools, signal, taken: calls.ids });
+        await running.ended;
       } finally {
-        calls.users -= 1;
-        if (calls.users === 0) taken.delete(task);
+        running.users -= 1;
+        if (running.users === 0) attended.delete(task);
       }
     },
     parked: () => [],
@@ -73,47 +108,17 @@ export function remoteSource({ url, key, fetch: send }: OpenRemoteOptions): RunS
   };
 }
 
-/** Throws for what a daemon cannot be sent. */
-function checked(program: CompiledProgram): CompiledProgram {
-  for (const [name, model] of program.models) {
-    if (!isModelObject(model)) continue;
-    const message = `the model ${name} is an object of this program, which a daemon does not have; name it as provider/model`;
-    throw new TuttiError("invalid_input", message);
-  }
-  for (const { name, approval } of program.codeTools.values()) {
-    if (approval !== "ask") continue;
-    const message = `calls of ${name} cannot be asked about over HTTP, because this process carries them out; leave out \`approval\``;
-    throw new TuttiError("invalid_input", message);
-  }
-  return program;
+/** The code is looked at with each request, since other run objects may bring more of it. */
+function attending(of: Omit<Attended, "ended">, attend: (code: () => AttendedCode) => Promise<void>): Attended {
+  return { ...of, ended: attend(() => attendedCode(of.programs)) };
 }
 
-function invocationFile(
-  program: CompiledProgram,
-  invocation: Invocation,
-  { budget, roots = [], thread }: StartSettings,
-) {
-  const scripted = new Map(
-    [...program.models].flatMap(([name, model]) => (isModelObject(model) ? [] : [[name, model]])),
-  );
-  const rules = Object.entries(program.agents).flatMap(([agent, { model = "" }]) =>
-    (scripted.get(model)?.rules ?? []).map((rule): RehearsalScript["rules"][number] => ({ agent, ...rule })),
-  );
-  const agents = Object.fromEntries(
-    Object.entries(program.agents).map(([name, { model, ...definition }]) => [
-      name,
-      { ...definition, ...(model === undefined ? {} : { model: scripted.has(model) ? rehearsalModelName : model }) },
-    ]),
-  );
-  return {
-    ...(thread === undefined ? {} : { thread }),
-    invocation,
-    agents,
-    ...(scripted.size === 0 ? {} : { script: { rules } }),
-    external_tools: program.tools.map(({ declaration }) => declaration),
-    roots,
-    budget: { tasks: Math.max(defaultBudget.tasks, invocation.targets.length + 1), ...budget },
-  };
+/** The task of the agent or the workflow itself, which the one at the top starts as soon as it runs. */
+async function ownTask(client: Pick<Tutti, "follow">, run: string): Promise<string> {
+  for await (const each of client.follow({ task: run })) {
+    if ("event" in each && each.event.type === "task.created" && each.event.task !== run) return each.event.task;
+  }
+  return run;
 }
 
 type ResultClient = Pick<Tutti, "result">;

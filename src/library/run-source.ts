@@ -40,12 +40,18 @@ export interface RunSource {
   startAgent(agent: AnyAgent, prompt: string, settings: StartSettings): Promise<StartedRun>;
   startFanOut(targets: readonly AnyTarget[], settings: StartSettings): Promise<StartedRun>;
   startWorkflow(workflow: CodeWorkflow, input: unknown, settings: StartSettings): Promise<StartedRun>;
+  /** Says something to the agent or the workflow of the run. */
+  send(task: string, text: string): Promise<unknown>;
   /** The result of the agent of the run. */
   agentResult(task: string, signal?: AbortSignal): Promise<AgentResult>;
   /** The results of all targets, in their order. */
   targetResults(task: string, signal?: AbortSignal): Promise<readonly AgentResult[]>;
   /** Does what the run needs of this process until it ends, such as the calls of its tools. */
-  attend?(started: StartedRun, agents: readonly AnyAgent[], signal: AbortSignal): Promise<void>;
+  attend?(
+    started: StartedRun,
+    of: { readonly agents: readonly AnyAgent[]; readonly workflows: readonly CodeWorkflow[] },
+    signal: AbortSignal,
+  ): Promise<void>;
   parked(): readonly ParkedTask[];
   readonly crashed: Promise<void>;
   close(): Promise<void>;

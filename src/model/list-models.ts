@@ -1,7 +1,8 @@
 // Lists all models with their prices, formats and limits, whether a key is set and whether the provider can be reached.
 
 import type { ModelFormat } from "../model-port.ts";
-import { type Price, priceTable, pricesAsOf } from "./prices.ts";
+import type { Price } from "../protocol/invocation/model-price.ts";
+import { priceTable, pricesAsOf } from "./prices.ts";
 import { type Probe, type ProbeDeps, probeProvider } from "./probe-provider.ts";
 import {
   type KeyOrigin,

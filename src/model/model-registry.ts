@@ -7,7 +7,7 @@ import type { Clock } from "../ports.ts";
 import type { Model } from "../model-port.ts";
 import { type ListOptions, listModels, type ModelListing } from "./list-models.ts";
 import { ModelsConfig } from "./models-config.ts";
-import type { Price } from "./prices.ts";
+import type { Price } from "../protocol/invocation/model-price.ts";
 import { type Fetch, providerFetch } from "./provider-fetch.ts";
 import { estimateUsage, modelCaller } from "./provider-model.ts";
 import {

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { callSettings, FallbackModels } from "../protocol/invocation/call-settings.ts";
 import { Profile } from "../protocol/toolcalls/dialect.ts";
-import { Price } from "./prices.ts";
+import { Price } from "../protocol/invocation/model-price.ts";
 
 const Milliseconds = z.int().positive();
 const name = z.string().regex(/^[a-z0-9][a-z0-9._-]*$/i, "is letters, digits, dots, dashes and underscores");

@@ -3,7 +3,8 @@ import { test } from "node:test";
 
 import fc from "../../test/support/properties.ts";
 
-import { costOf, Price, priceOf, priceTable, pricesAsOf } from "./prices.ts";
+import { Price } from "../protocol/invocation/model-price.ts";
+import { costOf, priceOf, priceTable, pricesAsOf } from "./prices.ts";
 
 const none = { cacheRead: 0, cacheWritten: 0 };
 

@@ -1,33 +1,13 @@
 // What models cost: a dated table of prices, and the cost of one call.
 
-import { z } from "zod";
-
-const MicroUsd = z.int().nonnegative();
-
-const Rates = z.strictObject({
-  input: MicroUsd,
-  output: MicroUsd,
-  /** Input read from the provider's cache; the same as `input` when absent. */
-  cached: MicroUsd.optional(),
-  /** Input written to the provider's cache; the same as `input` when absent. */
-  cache_write: MicroUsd.optional(),
-  /** Input written to a cache that lasts an hour; the same as `cache_write` when absent. */
-  cache_write_hour: MicroUsd.optional(),
-});
-
-/** Millionths of a US dollar per million tokens: 3 USD is 3_000_000. */
-export const Price = Rates.extend({
-  /** Other rates for the whole call once its input is longer than `above` tokens. */
-  long: Rates.extend({ above: z.int().positive() }).optional(),
-});
-export type Price = z.infer<typeof Price>;
+import type { Price, Rates } from "../protocol/invocation/model-price.ts";
 
 /** The day the table was last compared with the providers' own lists. */
 export const pricesAsOf = "2026-11-16";
 
 const usd = (dollars: number): number => Math.round(dollars * 1_000_000);
 
-function rates(input: number, output: number, cached?: number, cacheWrite?: number): z.infer<typeof Rates> {
+function rates(input: number, output: number, cached?: number, cacheWrite?: number): Rates {
   return {
     input: usd(input),
     output: usd(output),
@@ -37,7 +17,7 @@ function rates(input: number, output: number, cached?: number, cacheWrite?: numb
 }
 
 /** Cache entries that live five minutes cost a quarter more than input, those that live an hour twice as much. */
-function claude(input: number, output: number, cached: number): z.infer<typeof Rates> {
+function claude(input: number, output: number, cached: number): Rates {
   return { ...rates(input, output, cached, input * 1.25), cache_write_hour: usd(input * 2) };
 }
 

@@ -5,7 +5,8 @@ import type { ModelFacts, ModelFormat } from "../model-port.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { limitsOf } from "./model-limits.ts";
 import type { ModelSettings, ModelsConfig, ProviderKind, ProviderSettings, SendReasoning } from "./models-config.ts";
-import { type Price, priceOf, priceTable } from "./prices.ts";
+import type { Price } from "../protocol/invocation/model-price.ts";
+import { priceOf, priceTable } from "./prices.ts";
 import { trimEndOf } from "../protocol/trim-end.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;

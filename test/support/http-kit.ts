@@ -33,6 +33,7 @@ import { workspaceControl } from "../../src/daemon/state/workspace-control.ts";
 import { openWorkspaces } from "../../src/workspace/record-store.ts";
 import { clusterKeyFrom, newClusterKey } from "../../src/daemon/cluster/cluster-key.ts";
 import { keptApprovals } from "../../src/daemon/project/kept-approvals.ts";
+import { Attendance } from "../../src/daemon/attendance/attendance.ts";
 import { openProjectRuntimes } from "../../src/daemon/project/project-runtimes.ts";
 import type { State } from "../../src/daemon/state/state.ts";
 import { type HttpOptions, type RunningHttp, startHttp } from "../../src/daemon/http/start-http.ts";
@@ -102,7 +103,12 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
   const keys = new Keys({ records, own, committed, shared });
   const pages = new PageTokens({ records, committed, keys, clock: systemClock });
   const key = await keys.ensureAdmin(join(folder, "admin.key"));
+  const attendance = new Attendance({
+    clock: systemClock,
+    settle: (wait, attendant) => tasks.deliver(wait, { attendant }, { kind: "person", name: "program" }),
+  });
   const runtimes = openProjectRuntimes({
+    attendance,
     state: folder,
     clock: systemClock,
     onModels() {},
@@ -155,6 +161,8 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     unavailable: () => kept.unavailable(),
     listening: (at) => (url = at),
     client: localClient({
+      attendance,
+      shared,
       store,
       view,
       engine,
@@ -181,6 +189,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     onLive,
     onOwnLive: onLive,
     async close() {
+      attendance.close();
       await insight.close();
       feed.close();
       await operators.close();

@@ -23,6 +23,8 @@ export interface ApprovableCall {
   readonly call: ToolCall;
   readonly key: string;
   readonly effect?: CallEffect;
+  /** What a person is told that the call may do; `effect` when absent. */
+  readonly told?: CallEffect;
   readonly look?: Look | undefined;
 }
 
@@ -53,8 +55,9 @@ export function approveCalls(
   calls: readonly ApprovableCall[],
 ): Promise<Approval> | undefined {
   const judged: JudgedCall[] = [];
-  for (const { call, key, effect, look } of calls) {
-    if (effect !== undefined) judged.push({ tool: call.tool_name, effect, call, key, look });
+  for (const { call, key, effect, told, look } of calls) {
+    if (effect !== undefined)
+      judged.push({ tool: call.tool_name, effect, call, key, look, ...(told === undefined ? {} : { told }) });
   }
   const judgements = decideCalls(judged, context.sources);
   const mayRun = judged.every(({ look }, index) => judgements[index]?.verdict === "run" && look?.always !== true);
@@ -81,14 +84,15 @@ async function judgeAll(durable: Durable, context: ApprovalContext, calls: reado
         return;
       }
       const happens = look?.text ?? argumentsText(call.input);
-      const question = approvalQuestion(durable.agent, { tool: call.tool_name, effect }, happens);
+      const told = judged.told ?? effect;
+      const question = approvalQuestion(durable.agent, { tool: call.tool_name, effect: told }, happens);
       const always = look?.calls === undefined || look.calls === null ? {} : { always: look.calls };
       const files = look === undefined || look.protected.length === 0 ? {} : { protected: look.protected };
       const waited = await durable.wait(`${key}.approval`, {
         ask: {
           kind: "approval",
           question,
-          details: { call, ...effect, reason: judgement.reason, rule: judgement.rule, ...always, ...files },
+          details: { call, ...told, reason: judgement.reason, rule: judgement.rule, ...always, ...files },
         },
         schema: Answer,
       });

@@ -8,7 +8,9 @@ import { TuttiError } from "../../protocol/error.ts";
 import { CompleteMessage, messageText } from "../../protocol/task/message.ts";
 import type { Durable, Schema, StepContext } from "../../ports.ts";
 import type { Model, ModelCallOptions, ModelReply, ModelRequest, ModelRetry, ModelTool } from "../../model-port.ts";
+import type { AgentEnvironment } from "../agent-environment.ts";
 import type { FoundAgent } from "../delegation/find-agent.ts";
+import { inTree, whenAttended } from "../when-attended.ts";
 import { foundTools } from "../tools/deferred-tools.ts";
 import type { AgentSetup } from "./agent-setup.ts";
 import { compactConversation } from "./compact-conversation.ts";
@@ -79,6 +81,7 @@ export interface ModelCall {
   /** The setup's system prompt and what the agent is told about where it works. */
   readonly system: string;
   readonly conversation: Conversation;
+  readonly caller: { readonly environment: Pick<AgentEnvironment, "attendants"> };
   /** Goes on with another model or format. */
   choose(choice: ModelChoice): void;
 }
@@ -112,8 +115,19 @@ export async function callModel(call: ModelCall): Promise<RecordedReply> {
   }
 }
 
-async function tryModel(call: ModelCall, key: string): Promise<RecordedReply> {
+/** A model that a process of a program calls is called again when the process is gone, as one that was interrupted here is. */
+function tryModel(call: ModelCall, key: string): Promise<RecordedReply> {
+  const { durable, setup, caller } = call;
+  const { attendants } = caller.environment;
+  if (attendants === undefined) return stepOf(call, key);
+  const wanted = { kind: "model", name: setup.model } as const;
+  const attended = { key, wanted, repeatable: true };
+  return whenAttended(durable, attendants, attended, (own) => stepOf(call, own));
+}
+
+async function stepOf(call: ModelCall, key: string): Promise<RecordedReply> {
   const { durable, model, agent, setup, conversation } = call;
+  const { attendants } = call.caller.environment;
   const request = requestOf(call);
   return durable.step(
     key,
@@ -129,7 +143,10 @@ async function tryModel(call: ModelCall, key: string): Promise<RecordedReply> {
     },
     async (step) => {
       const live = liveReply(step, setup);
-      const reply = await model.call(request, live.options);
+      const reply = await model.call(
+        request,
+        attendants === undefined ? live.options : inTree(step, durable, live.options),
+      );
       live.end();
       const { parts, original } = readReply(reply, setup, `r${durable.run}t${conversation.turn}`);
       const created_at = reply.message.created_at ?? step.now();
@@ -223,7 +240,10 @@ const shareAfterOverflow = 0.8;
  * Shortens the conversation after its request was refused as too long, and says whether that has helped. What it does
  * follows from the recorded failure, so a restart does the same.
  */
-async function shorten({ durable, model, setup, conversation }: ModelCall, refused: TuttiError): Promise<boolean> {
+async function shorten(
+  { durable, model, setup, conversation, caller }: ModelCall,
+  refused: TuttiError,
+): Promise<boolean> {
   const { size, measured } = conversation;
   const told = refused.details?.["limit"];
   const estimated = Math.floor(estimateTokens(size, measured) * shareAfterOverflow);
@@ -237,6 +257,7 @@ async function shorten({ durable, model, setup, conversation }: ModelCall, refus
     conversation,
     limit: conversation.limit ?? limit,
     occasion: "overflow",
+    attendants: caller.environment.attendants,
   });
   return conversation.size < size;
 }

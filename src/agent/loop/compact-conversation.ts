@@ -12,7 +12,7 @@ import {
   messageText,
   userMessage,
 } from "../../protocol/task/message.ts";
-import type { Durable } from "../../ports.ts";
+import type { Attendants, Durable } from "../../ports.ts";
 import type { Model, ModelRequest } from "../../model-port.ts";
 import {
   charactersPerToken,
@@ -23,6 +23,7 @@ import {
   maskEnd,
   maskResults,
 } from "./compaction.ts";
+import { inTree, whenAttended } from "../when-attended.ts";
 import { callsIn } from "./call-order.ts";
 import type { Conversation } from "./conversation.ts";
 import { mentionedIds } from "../../core/mentioned-ids.ts";
@@ -54,6 +55,8 @@ export interface CompactionContext {
   /** Tokens the conversation may take. */
   readonly limit: number;
   readonly occasion: Occasion;
+  /** They call models that only a program has. */
+  readonly attendants: Attendants | undefined;
 }
 
 /** To be called before a request. All decisions follow from the conversation alone, so a restart decides the same. */
@@ -85,7 +88,7 @@ async function summarise(
   old: readonly CompleteMessage[],
   next: string | undefined,
 ): Promise<CompleteMessage> {
-  const { durable, model, modelName, conversation, limit, occasion } = context;
+  const { durable, model, modelName, conversation, limit, occasion, attendants } = context;
   const { opening } = conversation;
   const key = summaryKey(conversation.turn, occasion);
   const id = messageId(durable, key);
@@ -96,9 +99,9 @@ async function summarise(
     messages: [completeMessage(userMessage(transcript(old, limit)), { id: `${id}.asked`, now: 0 })],
     tools: [],
   };
-  try {
-    const { message } = await durable.step(
-      key,
+  const write = (own: string): Promise<z.infer<typeof Summary>> =>
+    durable.step(
+      own,
       {
         repeatable: true,
         schema: Summary,
@@ -108,12 +111,15 @@ async function summarise(
         spent: (outcome) => outcome.usage,
       },
       async (step) => {
-        const reply = await model.call(request, { signal: step.signal });
+        const reply = await model.call(request, inTree(step, durable, { signal: step.signal }));
         const message = summaryMessage(messageText(reply.message), { old, opening });
         const summary = { message: completeMessage(message, { id, now: step.now() }), usage: reply.usage };
         return next === undefined ? summary : { ...summary, next };
       },
     );
+  try {
+    const wanted = { kind: "model", name: modelName } as const;
+    const { message } = await whenAttended(durable, attendants, { key, wanted, repeatable: true }, write);
     return message;
   } catch (thrown) {
     // Without a model's words the old turns are left out all the same; what must not be lost is carried over by us.

@@ -169,8 +169,10 @@ function isLong(run: LoopRun): boolean {
 }
 
 function shorten(run: LoopRun, occasion: Occasion): Promise<void> {
-  const { durable, model, setup, conversation } = run;
-  return compactConversation({ durable, model, modelName: setup.model, conversation, limit: limitOf(run), occasion });
+  const { durable, model, setup, conversation, caller } = run;
+  const { attendants } = caller.environment;
+  const limit = limitOf(run);
+  return compactConversation({ durable, model, modelName: setup.model, conversation, limit, occasion, attendants });
 }
 
 const notEnded =

@@ -9,6 +9,7 @@ import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
 import { type CompleteMessage, messageText, type ToolCall } from "../../protocol/task/message.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
 import type { Durable } from "../../ports.ts";
+import type { AttendedTool } from "../../protocol/invocation/attended.ts";
 import type { Caller } from "../delegation/invocation-caller.ts";
 import { callGroup, type CallGroup } from "../delegation/call-group.ts";
 import { runInvocation } from "../delegation/run-invocation.ts";
@@ -16,6 +17,7 @@ import { FinalInput, HandoverInput, loopTool } from "../tools/loop-tools.ts";
 import type { StepTool } from "../tools/tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import type { CallLook, Look } from "../tools/call-look.ts";
+import { callAttended } from "./call-attended.ts";
 import { type Approval, type ApprovalContext, approveCalls } from "./approve-calls.ts";
 import type { OutputCheck } from "./output-schema.ts";
 import { RecordedMessage } from "./plain-message.ts";
@@ -61,6 +63,8 @@ interface PreparedTurnCall extends TurnCall {
   readonly order: "read" | "change" | "wait" | "last";
   /** What needs approval; absent when the call does nothing a person could object to. */
   readonly effect?: CallEffect;
+  /** What a person who is asked is told that the call may do, when the rules do not go by all of it. */
+  readonly told?: CallEffect;
   /** How to find out what exactly the call would do. */
   readonly look?: Look | undefined;
   /** `look`: what was found out before the call was judged. */
@@ -168,6 +172,7 @@ function prepare(turn: Turn, turnCall: TurnCall, group: () => CallGroup): Prepar
     case "invoke_agent":
       return recordedCall(turn, turnCall, { order: "wait", effect: noOwnEffect, body: () => group().resultOf(call) });
     case "external":
+      if (found.attended !== undefined) return prepareAttended(turn, turnCall, found.attended);
       return recordedCall(turn, turnCall, {
         order: "wait",
         effect: noOwnEffect,
@@ -195,6 +200,27 @@ function prepare(turn: Turn, turnCall: TurnCall, group: () => CallGroup): Prepar
       };
     }
   }
+}
+
+/** Judged by the rules for the tool alone: the code runs at the program's, where rules about this machine mean nothing. */
+function prepareAttended(turn: Turn, turnCall: TurnCall, attended: AttendedTool): PreparedTurnCall {
+  const { durable, caller } = turn;
+  const { attendants } = caller.environment;
+  const { effects } = attended;
+  return {
+    ...turnCall,
+    order: effects.every((effect) => effect === "read") ? "read" : "change",
+    effect: noOwnEffect,
+    told: { effects, confined: false },
+    async run() {
+      const { call, key } = turnCall;
+      try {
+        return await callAttended(durable, attendants, { ...turnCall, attended });
+      } catch (thrown) {
+        return recordFailure(turn, { call, key: `${key}.told` }, thrown);
+      }
+    },
+  };
 }
 
 /** The outcome of the body is recorded as the call's result, a failure too. */

@@ -1,6 +1,7 @@
 // The tools one agent has in one run: what the model is shown, and which of its calls may be carried out.
 
 import { mayUse, type Rights } from "../../core/rights.ts";
+import type { AttendedTool } from "../../protocol/invocation/attended.ts";
 import type { ToolDelivery } from "../../protocol/invocation/tool-policy.ts";
 import type { AgentDefinition, InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import type { ModelTool } from "../../model-port.ts";
@@ -17,7 +18,9 @@ const defaultThreshold = 15;
 type NamedTool =
   | { readonly kind: "step"; readonly tool: StepTool }
   | { readonly kind: "durable"; readonly tool: DurableTool }
-  | { readonly kind: "external" | LoopToolName };
+  /** `attended`: a process of the program makes its calls. */
+  | { readonly kind: "external"; readonly attended: AttendedTool | undefined }
+  | { readonly kind: LoopToolName };
 
 type ToolLookup = NamedTool | { readonly kind: "unknown" | "refused"; readonly message: string };
 
@@ -47,7 +50,10 @@ export function makeToolbox({ file, environment, definition, rights, offeredTool
   for (const tool of environment.tools) {
     all.set(tool.name, { named: namedTool(tool), declaration: () => tool.declaration });
   }
-  for (const tool of file.external_tools) all.set(tool.name, { named: { kind: "external" }, declaration: () => tool });
+  for (const tool of file.external_tools) {
+    const { name, description, parameters, attended } = tool;
+    all.set(name, { named: { kind: "external", attended }, declaration: () => ({ name, description, parameters }) });
+  }
   for (const tool of loopTools(file, definition)) {
     all.set(tool.name, { named: { kind: tool.name }, declaration: () => tool });
   }

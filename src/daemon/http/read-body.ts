@@ -16,6 +16,7 @@ export type BodyReading =
 const defaultMaxBytes = 1024 * 1024;
 const largerMaxBytes: Partial<Record<RouteName, number>> = {
   invoke: 8 * defaultMaxBytes,
+  reportAttended: 8 * defaultMaxBytes,
   workerResult: 2 * defaultMaxBytes,
   workerSubmit: 2 * defaultMaxBytes,
 };

@@ -9,16 +9,18 @@ import { Worker } from "node:worker_threads";
 
 import { isFunction, isStandardSchema, readUserTools, type UserTool } from "../../agent/tools/user-tools.ts";
 import { errno } from "../../core/errno.ts";
+import type { AnyAgent } from "../../library/code-agent.ts";
 import type { CodeWorkflow } from "../../library/code-workflow.ts";
 import { readWith } from "../../library/read-schema.ts";
+import { plain, remoteWorkflow, type RemoteWorkflow } from "../../library/remote-workflow.ts";
 import { runWorkflow } from "../../library/workflow-context.ts";
 import { thrownMessage, toTuttiError, TuttiError } from "../../protocol/error.ts";
 import { toFailure } from "../../protocol/failure.ts";
+import type { WorkflowReport } from "../../protocol/invocation/workflow-messages.ts";
 import { describeIssues } from "../../protocol/lenient-read.ts";
 import { readUserRunners } from "../../runner/registered/user-runners.ts";
 import { isInstalled } from "./config-files.ts";
 import { type ConfigReply, ConfigRequest, type ToolDescription } from "./config-messages.ts";
-import { plain, remoteWorkflow, type RemoteWorkflow } from "./workflow-child.ts";
 
 const inSource = extname(import.meta.url) === ".ts";
 /** Tutti itself: `src` in a clone, `dist` in an installed package. */
@@ -203,8 +205,9 @@ async function call({ id, of, name, input, key, roots }: Call): Promise<void> {
 }
 
 async function runWorkflowOf(begun: ConfigRequest & { readonly kind: "run" }): Promise<void> {
-  const { id, name, input } = begun;
-  const remote = remoteWorkflow(begun, reply);
+  const { id, name, input, task, attempt, agent } = begun;
+  const tell = (report: WorkflowReport): void => reply({ id, ...report });
+  const remote = remoteWorkflow({ task, attempt, agent, tell, nameOf });
   runningWorkflows.set(id, remote);
   try {
     const found = workflows.get(name);
@@ -216,6 +219,13 @@ async function runWorkflowOf(begun: ConfigRequest & { readonly kind: "run" }): P
   } finally {
     runningWorkflows.delete(id);
   }
+}
+
+/** Agents of a project are its files and fixed when a tree starts, so one that is written in the config is not among them. */
+function nameOf(agent: AnyAgent | string): string {
+  if (typeof agent === "string") return agent;
+  const message = `a workflow of a config runs the agents of its project by their names, as in \`durable.run(key, "${agent.name}", …)\``;
+  throw new TuttiError("invalid_input", `${message}; agents in code belong to a program that uses openTutti`);
 }
 
 /** A config that loops for ever keeps this thread from noticing that Tutti is gone, so another thread looks. */

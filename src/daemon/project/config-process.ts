@@ -7,8 +7,9 @@ import { extname } from "node:path";
 import type { StepToolContext } from "../../agent/tools/tool.ts";
 import { escapeControls } from "../../core/escape-controls.ts";
 import { TuttiError } from "../../protocol/error.ts";
+import { errorOfFailure } from "../../protocol/failure.ts";
 import type { ConfigFiles } from "./config-files.ts";
-import { type CallReply, ConfigReply, type ConfigRequest, errorOf, type ToolDescription } from "./config-messages.ts";
+import { type CallReply, ConfigReply, type ConfigRequest, type ToolDescription } from "./config-messages.ts";
 
 /** How long a config may take to load. */
 const defaultLoadMs = 10_000;
@@ -102,7 +103,7 @@ export class ConfigProcess {
             const handle = (reply: CallReply): void => {
               if (reply.kind === "progress") step.live("output", reply.text);
               else if (reply.kind === "result") resolve(reply.value);
-              else if (reply.kind === "failed") reject(errorOf(reply.failure));
+              else if (reply.kind === "failed") reject(errorOfFailure(reply.failure));
             };
             running.calls.set(id, { reject, handle });
             aborted = () => {
@@ -146,7 +147,7 @@ export class ConfigProcess {
           new Promise((resolve, reject) => {
             const handle = (reply: CallReply): void => {
               if (reply.kind === "result") resolve(reply.value);
-              else if (reply.kind === "failed") reject(errorOf(reply.failure));
+              else if (reply.kind === "failed") reject(errorOfFailure(reply.failure));
               else heard(reply);
             };
             running.calls.set(id, { reject, handle });

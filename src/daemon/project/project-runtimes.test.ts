@@ -11,6 +11,7 @@ import type { Durable } from "../../ports.ts";
 import type { ModelsConfig } from "../../model/models-config.ts";
 import { openProviderKeys } from "../secrets/provider-keys.ts";
 import { openProjectRuntimes, type ProjectRuntimes } from "./project-runtimes.ts";
+import { Attendance } from "../attendance/attendance.ts";
 
 interface Opened {
   readonly runtimes: ProjectRuntimes;
@@ -31,6 +32,7 @@ function open(t: TestContext): Opened {
   const configs: ModelsConfig[] = [];
   const warnings: string[] = [];
   const runtimes = openProjectRuntimes({
+    attendance: new Attendance({ clock: systemClock, settle: async () => undefined }),
     state,
     home,
     clock: systemClock,

@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 
 import { agentEnvironment, type AgentEnvironment } from "../../agent/agent-environment.ts";
 import type { NodeRunners } from "../../cluster/node-labels.ts";
+import { withAttendedModels } from "../../model/attended-model.ts";
 import { models } from "../../model/model-registry.ts";
 import { rehearsalModel } from "../../model/rehearsal/rehearsal-model.ts";
 import type { Model } from "../../model-port.ts";
@@ -12,7 +13,7 @@ import type { ModelsConfig } from "../../model/models-config.ts";
 import type { Clock, Durable, Runner, RunnerRegistry, TreeRunners } from "../../ports.ts";
 import type { TaskId } from "../../protocol/ids.ts";
 import type { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
-import { knownRunnerKinds, programKind } from "../../protocol/invocation/runner-kinds.ts";
+import { attendedKind, knownRunnerKinds, programKind } from "../../protocol/invocation/runner-kinds.ts";
 import { sessionHomes } from "../../runner/acp/old-homes.ts";
 import { acpRunner } from "../../runner/acp/runner.ts";
 import { installedAgents, isInstalled } from "../../runner/acp/installed-agents.ts";
@@ -37,6 +38,8 @@ import type { ProcessNote } from "../../runner/shared/process/end-processes.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import { type ConversationClient, conversationControls } from "../state/conversation-verbs.ts";
 import type { ProviderKeys } from "../secrets/provider-keys.ts";
+import type { Attendance } from "../attendance/attendance.ts";
+import { attendedRunner } from "../attendance/attended-workflow.ts";
 import { openAgentFailures } from "./agent-failures.ts";
 import { keptAllowedChecks } from "./allowed-checks.ts";
 import type { ProjectCheck } from "./checks-config.ts";
@@ -63,6 +66,8 @@ interface ProjectRuntime {
   readonly environment: Partial<AgentEnvironment>;
   readonly local: Runner;
   readonly invocation: Runner;
+  /** Workflows in processes that attend the run. */
+  readonly attended: Runner;
   readonly acp: Runner;
   readonly conversation: Runner;
   /** The coding agents that it knows. */
@@ -86,7 +91,7 @@ interface ProjectRuntime {
 }
 
 /** Those that depend on the tools that agents have. */
-type AgentRunners = Pick<ProjectRuntime, "invocation" | "local" | "registered">;
+type AgentRunners = Pick<ProjectRuntime, "invocation" | "local" | "attended" | "registered">;
 
 export interface ProjectRuntimes {
   /**
@@ -111,6 +116,8 @@ export interface ProjectRuntimes {
 }
 
 export interface ProjectRuntimesOptions {
+  /** The processes of programs that attend runs. */
+  readonly attendance: Attendance;
   /** The state folder. */
   readonly state: string;
   /** The folder of the user's own config; their home when absent. */
@@ -252,14 +259,12 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
     userConfig,
     policyOf: (project) => policyFor(project, options.state),
     treeRunners: {
-      kinds: ["invocation", "local", "acp", "assignment", "manager", "conversation"],
-      mayHave: (kind) => kind !== programKind && !knownRunnerKinds.includes(kind),
+      kinds: ["invocation", "local", "acp", "assignment", "manager", "conversation", attendedKind],
+      mayHave: (kind) => kind !== programKind && kind !== attendedKind && !knownRunnerKinds.includes(kind),
       async resolve(given) {
         const durable = taskHere(given, folderOf);
-        const { invocation, acp, assignment, manager, conversation, registered, ...runtime } = await withServers(
-          durable,
-          await resolve(durable),
-        );
+        const { invocation, acp, assignment, manager, conversation, attended, registered, ...runtime } =
+          await withServers(durable, await resolve(durable));
         const local = gated(runtime.local);
         // An assignment asks itself about the coding agent of a definition, because it adds a workspace to its config.
         const inner = { ...options.otherRunners?.(), ...registered, local, acp: gated(acp) };
@@ -271,10 +276,14 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
           assignment: assignment(inner),
           manager,
           conversation,
+          [attendedKind]: gated(attended),
         };
         return options.folderOf === undefined ? runners : runnersHere(runners, folderOf);
       },
-      ended: (root) => openedPool?.release(root),
+      ended(root) {
+        options.attendance.ended(root);
+        openedPool?.release(root);
+      },
     },
     actThrough: acting.resolve,
     close() {
@@ -314,6 +323,7 @@ async function loadRuntime(
   {
     state,
     clock,
+    attendance,
     onModels,
     onWarning,
     providerKeys,
@@ -332,10 +342,15 @@ async function loadRuntime(
   const sources = { env: process.env, storedKey: providerKeys.get };
   const registry = models({ config: merged, ...sources, clock });
   const names = modelNames(merged, sources);
-  const model = (found: InvocationFile): Model => registry.withRehearsal(rehearsalModel(found.script ?? {}));
+  const model = (found: InvocationFile): Model => {
+    const here = registry.withRehearsal(rehearsalModel(found.script ?? {}));
+    const { attended_models: attended } = found;
+    return attended === undefined ? here : withAttendedModels(here, attended, attendance);
+  };
   const environment = await buildEnvironment(loaded, {
     state,
     project,
+    attendants: attendance,
     userRules: user.approvals,
     defaultModel: names.fallback,
   });
@@ -367,6 +382,7 @@ async function loadRuntime(
   };
   const runnersOf = (given: Partial<AgentEnvironment>): AgentRunners => ({
     invocation: invocationRunner(given),
+    attended: attendedRunner({ attendance, clock, environment: agentEnvironment(given) }),
     local: localRunner({
       model,
       ...given,

@@ -6,6 +6,10 @@ import type { AnswerOutcome, Tutti } from "../../client/client.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
 import { idInName } from "../../store/names.ts";
+import { AttendedWait } from "../../protocol/invocation/attended.ts";
+import type { Attendance } from "../attendance/attendance.ts";
+import { attendControl } from "../attendance/attend-control.ts";
+import type { SharedByNodes } from "./kept-records.ts";
 import { waitBodyIn } from "../../engine/wait-body.ts";
 import type { NodeList } from "../../protocol/api/node-shapes.ts";
 import type { ServiceStatus } from "../../protocol/api/service.ts";
@@ -65,6 +69,9 @@ export interface LocalClientDeps {
   /** Tasks that are parked although this process does not have them. */
   readonly parkedElsewhere?: (() => Promise<ServiceStatus["parked"]>) | undefined;
   readonly setup: Tutti["setup"];
+  readonly attendance: Attendance;
+  /** Undefined unless several nodes share the records. */
+  readonly shared: Pick<SharedByNodes, "ownerOf"> | undefined;
   /** Undefined when the process works alone. */
   readonly nodes?: Tutti["nodes"] | undefined;
   readonly close: () => Promise<void>;
@@ -114,8 +121,10 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     const id = idInName(store.salt, wait);
     const row = id === undefined ? undefined : await view.wait(id);
     if (row === undefined) return undefined;
-    if (isOperatorLabel(waitBodyIn(row).label ?? "")) {
-      throw new TuttiError("refused", `${wait} is for an operator to settle`);
+    const { label = "", details } = waitBodyIn(row);
+    if (isOperatorLabel(label)) throw new TuttiError("refused", `${wait} is for an operator to settle`);
+    if (AttendedWait.safeParse(details).success) {
+      throw new TuttiError("refused", `${wait} is settled when a process of the program attends the run`);
     }
     return row.ask !== null;
   };
@@ -164,6 +173,7 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     },
     ...standingApprovals({ ...deps, ask: (id) => reads.ask(id) }),
     ...deps.workspaces,
+    ...attendControl(deps),
     retry: taskRetrier({ view, tasks, runtimes: deps.runtimes }),
     ...sessionControl({ view, tasks, workspaces: deps.workspaces }),
     ...scheduleControl({ view, engine: tasks, tasks: reads.tasks, clock: systemClock, checkGoal }),

@@ -19,13 +19,14 @@ import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { removeLeftCheckouts } from "../project/checks-folder.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
 import { idInName } from "../../store/names.ts";
-import type { TaskId } from "../../protocol/ids.ts";
+import type { AskId, TaskId } from "../../protocol/ids.ts";
 import type { TuttiError } from "../../protocol/error.ts";
 import { isTerminal } from "../../protocol/task/task-status.ts";
 import type { Store } from "../../store/store.ts";
 import { takeLock } from "../../store/sqlite/lock.ts";
 import { openRecords } from "./open-records.ts";
 import type { KeptRecords } from "./kept-records.ts";
+import { Attendance } from "../attendance/attendance.ts";
 import { openEventFeed } from "./event-feed.ts";
 import { followShared } from "./follow-shared.ts";
 import { liveOfAllNodes } from "../cluster/live-between-nodes.ts";
@@ -94,7 +95,11 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
   // Made when the folder is open.
   let fixedRunners: RunnerRegistry = {};
   const projects = node === undefined ? undefined : projectFolders(folder);
+  // Nothing waits before there is an engine.
+  let settleWait: (wait: AskId, attendant: string) => Promise<unknown> = async () => undefined;
+  const attendance = new Attendance({ clock, settle: (wait, attendant) => settleWait(wait, attendant) });
   const runtimes = openProjectRuntimes({
+    attendance,
     state: folder,
     folderOf: projects,
     clock,
@@ -118,7 +123,11 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
   refuseSharedFolder(folder);
   makeFolder(folder);
   const lock = takeLock(folder);
-  const opened: (() => void | Promise<void>)[] = [() => runtimes.close(), () => lock.release()];
+  const opened: (() => void | Promise<void>)[] = [
+    () => attendance.close(),
+    () => runtimes.close(),
+    () => lock.release(),
+  ];
   try {
     const parked: ServiceStatus["parked"] = [];
     const leave = (task: TaskId, error: TuttiError): void => {
@@ -187,6 +196,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     });
     opened.unshift(leasesOutlastStalls(store, leases));
     const tasks = kept.control(engine, runtimes.ownRunners);
+    settleWait = (wait, attendant) => tasks.deliver(wait, { attendant }, { kind: "person", name: "program" });
     const workspaces = workspaceService({
       folder,
       view,
@@ -282,6 +292,8 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     const close = (graceMs: number): Promise<void> =>
       (closing ??= closeAll({ engine, operators, workspaces, insight, idle }, graceMs, opened));
     const client = localClient({
+      attendance,
+      shared,
       store,
       view,
       engine,

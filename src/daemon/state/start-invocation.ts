@@ -51,7 +51,7 @@ async function start(
   const runtime = await runtimes.runtimeOf(project);
   const added = await storedAgents(reading.file, definitionFolders({ project, home }));
   const file = withDefaults({ ...reading.file, agents: { ...reading.file.agents, ...added } }, runtime?.environment);
-  const task = invocationTask(file, { folder, project });
+  const task = invocationTask(file, { folder, project, caller: options.caller ?? owner });
   // Nothing of a config that is not trusted counts, and its tools are not known; the task asks, and checks when it runs.
   const children = runtime === undefined ? [] : checkInvocation(file, task, runtime.environment);
   for (const child of children) if (child.runner.kind === "local") needsScript(file, child.agent);

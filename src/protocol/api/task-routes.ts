@@ -9,6 +9,7 @@ import { NewStandingApproval, StandingApproval, StandingApprovalList } from "../
 import { TaskBudget } from "../task/task-budget.ts";
 import { TaskView } from "../task/task-view.ts";
 import { jsonBody, jsonReply, route } from "./route-shape.ts";
+import * as attendShapes from "./attend-shapes.ts";
 import * as shapes from "./task-shapes.ts";
 
 export const taskRoutes = {
@@ -165,6 +166,29 @@ export const taskRoutes = {
     body: jsonBody(shapes.TellTask),
     reply: { type: "json", status: 202, schema: shapes.Told },
     refuses: [404, 409],
+  }),
+  attend: route({
+    method: "POST",
+    path: "/v1/tasks/{task}/attend",
+    tag: "tasks",
+    about:
+      "Attend a run as one process of the program that started it: says what the process has, and gets the calls that it has to make",
+    access: "operator",
+    params: shapes.TaskParams,
+    body: jsonBody(attendShapes.AttendRequest),
+    reply: jsonReply(attendShapes.AttendReply),
+    refuses: [404, 409],
+  }),
+  reportAttended: route({
+    method: "POST",
+    path: "/v1/tasks/{task}/attend/report",
+    tag: "tasks",
+    about: "Tell what became of the calls that a process makes which attends the run",
+    access: "operator",
+    params: shapes.TaskParams,
+    body: jsonBody(attendShapes.AttendReport),
+    reply: jsonReply(attendShapes.AttendReported),
+    refuses: [404],
   }),
   events: route({
     method: "GET",

@@ -7,6 +7,7 @@ import { callSettings, FallbackModels } from "./call-settings.ts";
 import { Budget } from "../task/budget.ts";
 import { Invocation, readInvocation } from "./invocation.ts";
 import { issuesOf, type ReadIssue } from "../lenient-read.ts";
+import { AttendedModel, AttendedTool } from "./attended.ts";
 import { AgentServers } from "./mcp-servers.ts";
 import { NodeLabelList } from "./node-label.ts";
 import { NonBlank } from "../non-blank.ts";
@@ -79,6 +80,8 @@ export const ExternalTool = z.strictObject({
   description: z.string(),
   /** JSON Schema of the arguments; the client checks them. */
   parameters: z.record(z.string(), z.unknown()).default(() => ({ type: "object" })),
+  /** Its calls are made by a process that attends the run, and never by two. When absent, whoever gives a result first has made them. */
+  attended: AttendedTool.optional(),
 });
 export type ExternalTool = z.infer<typeof ExternalTool>;
 
@@ -102,6 +105,8 @@ export const InvocationFile = z.strictObject({
   ...callSettings,
   script: RehearsalScript.optional(),
   external_tools: z.array(ExternalTool).default(() => []),
+  /** Models that a process calls which attends the run, by the names that agents have them by. They go before those of the config. */
+  attended_models: z.record(NonBlank, AttendedModel).optional(),
   /** Folders the tree may touch; a relative path starts at the folder where the file is run. */
   roots: z.array(NonBlank).default(() => []),
   budget: Budget.partial().optional(),

@@ -17,6 +17,9 @@ export const builtinRunners: readonly (AvailableRunner & { readonly description:
 /** Agents and workflows that are the code of a program which uses Tutti as a library; only that program can run them. */
 export const programKind = "program";
 
+/** Workflows that are the code of a program which started the run over HTTP: one of its processes attends the run and runs them. */
+export const attendedKind = "attended";
+
 /** Not available yet. A policy may name them, and nobody else may take their names. */
 const plannedKinds = ["a2a"];
 

@@ -4,8 +4,11 @@ import { z } from "zod";
 
 import { readRunnerConfig } from "../shared/runner-config.ts";
 
-/** The folder of the project whose config applies. It is in the config and not in the input because inputs are redacted. */
-const InvocationConfig = z.object({ project: z.string().optional() });
+/**
+ * The folder of the project whose config applies. It is in the config and not in the input because inputs are redacted.
+ * `attended_by`: whose processes may attend the run; absent when nothing in it needs any.
+ */
+const InvocationConfig = z.object({ project: z.string().optional(), attended_by: z.string().optional() });
 export type InvocationConfig = z.infer<typeof InvocationConfig>;
 
 export function readInvocationConfig(config: unknown): InvocationConfig {

@@ -4,13 +4,13 @@ import { z } from "zod";
 
 import type { StandardResult, StandardSchema } from "../../agent/tools/define-tool.ts";
 import { isFunction, isStandardSchema, type UserTool, userTool } from "../../agent/tools/user-tools.ts";
-import { knownRunnerKinds, programKind } from "../../protocol/invocation/runner-kinds.ts";
+import { attendedKind, knownRunnerKinds, programKind } from "../../protocol/invocation/runner-kinds.ts";
 import { describeIssue, issuesOf } from "../../protocol/lenient-read.ts";
 import type { RunnerDefinition, RunnerTask } from "./define-runner.ts";
 
 const defaultMs = 30 * 60_000;
 const longestMs = 24 * 60 * 60_000;
-const taken = ["invocation", "conversation", programKind, ...knownRunnerKinds];
+const taken = ["invocation", "conversation", programKind, attendedKind, ...knownRunnerKinds];
 
 const Definition = z.strictObject({
   kind: z

@@ -2,6 +2,7 @@
 
 import type { HttpContext } from "../context.ts";
 import type { Handlers } from "../handler.ts";
+import { attendHandlers } from "./attend-handlers.ts";
 import { askHandlers } from "./ask-handlers.ts";
 import { catalogHandlers } from "./catalog-handlers.ts";
 import { conversationHandlers } from "./conversation-handlers.ts";
@@ -32,6 +33,7 @@ export function allHandlers(context: HttpContext): Handlers {
     ...workspaceHandlers(context),
     ...eventHandlers(context),
     ...askHandlers(context),
+    ...attendHandlers(context),
     ...catalogHandlers(context),
     ...insightHandlers(context),
     ...operatorHandlers(context),

@@ -1,20 +1,21 @@
-// The operations of a workflow in the process of a config: each is asked for by a message, and the bodies of steps run here.
+// The operations of a workflow whose engine is in another process: each is asked for by a message, and the bodies of steps run here.
 
 import { z } from "zod";
 
-import type { AnyAgent } from "../../library/code-agent.ts";
-import type { WorkflowStep } from "../../library/code-workflow.ts";
-import type { WorkflowPort } from "../../library/workflow-port.ts";
-import type { Durable } from "../../ports.ts";
-import { toTuttiError, TuttiError } from "../../protocol/error.ts";
-import { toFailure } from "../../protocol/failure.ts";
-import { AgentResult } from "../../protocol/invocation/invocation-result.ts";
-import { Answer, Answerer } from "../../protocol/task/ask.ts";
-import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
-import { type ConfigReply, type ConfigRequest, errorOf, WorkflowOperation } from "./config-messages.ts";
-
-/** A message about one workflow that runs. */
-type WorkflowRequest = Extract<ConfigRequest, { readonly kind: "done" | "refused" | "body" | "abort" }>;
+import type { AnyAgent } from "./code-agent.ts";
+import type { WorkflowStep } from "./code-workflow.ts";
+import type { WorkflowPort } from "./workflow-port.ts";
+import type { Durable } from "../ports.ts";
+import { toTuttiError, TuttiError } from "../protocol/error.ts";
+import { errorOfFailure, toFailure } from "../protocol/failure.ts";
+import { AgentResult } from "../protocol/invocation/invocation-result.ts";
+import {
+  WorkflowOperation,
+  type WorkflowOrder,
+  type WorkflowReport,
+} from "../protocol/invocation/workflow-messages.ts";
+import { Answer, Answerer } from "../protocol/task/ask.ts";
+import { describeIssues, issuesOf } from "../protocol/lenient-read.ts";
 
 interface Operation {
   readonly resolve: (value: unknown) => void;
@@ -26,18 +27,23 @@ interface Operation {
 
 const Waited = z.union([z.object({ expired: z.literal(true) }), z.object({ value: Answer, by: Answerer })]);
 
-type Begun = Extract<ConfigRequest, { readonly kind: "run" }>;
+export interface BegunWorkflow {
+  readonly task: string;
+  readonly attempt: number;
+  /** The name of the workflow. */
+  readonly agent: string;
+  readonly tell: (report: WorkflowReport) => void;
+  /** The name of an agent that the workflow runs. Throws for one that Tutti's process does not know. */
+  readonly nameOf: (agent: AnyAgent | string) => string;
+}
 
 export interface RemoteWorkflow {
   readonly port: WorkflowPort;
   /** Takes what Tutti says about it. */
-  readonly hear: (request: WorkflowRequest) => void;
+  readonly hear: (order: WorkflowOrder) => void;
 }
 
-export function remoteWorkflow(
-  { id, task, attempt, agent }: Begun,
-  reply: (message: ConfigReply) => void,
-): RemoteWorkflow {
+export function remoteWorkflow({ task, attempt, agent, tell, nameOf }: BegunWorkflow): RemoteWorkflow {
   const operations = new Map<number, Operation>();
   const ended = new AbortController();
   let last = 0;
@@ -53,19 +59,19 @@ export function remoteWorkflow(
     const op = ++last;
     return new Promise<unknown>((resolve, reject) => {
       operations.set(op, { resolve, reject, body, aborted: new AbortController() });
-      reply({ kind: "operation", id, op, operation });
+      tell({ kind: "operation", op, operation });
     }).finally(() => operations.delete(op));
   };
   const runBody = async (op: number, key: string): Promise<void> => {
     const { body, aborted } = operations.get(op) ?? {};
     if (body === undefined || aborted === undefined) return;
     const signal = AbortSignal.any([ended.signal, aborted.signal]);
-    const progress = (text: string): void => reply({ kind: "progress", id, op, text });
+    const progress = (text: string): void => tell({ kind: "progress", op, text });
     try {
       const value = plain(await body({ signal, key, progress, now: () => Date.now() }));
-      reply({ kind: "body_done", id, op, value });
+      tell({ kind: "body_done", op, value });
     } catch (thrown) {
-      reply({ kind: "body_failed", id, op, failure: toFailure(toTuttiError(thrown)) });
+      tell({ kind: "body_failed", op, failure: toFailure(toTuttiError(thrown)) });
     }
   };
   const port: WorkflowPort = {
@@ -74,10 +80,10 @@ export function remoteWorkflow(
     agent,
     signal: ended.signal,
     get durable(): Durable {
-      const message = "durable.port is not here: a workflow of a config runs in a process without the engine";
+      const message = "durable.port is not here: the workflow runs in a process without the engine";
       throw new TuttiError(
         "refused",
-        `${message}; use the operations of \`durable\`, or run the workflow in a program`,
+        `${message}; use the operations of \`durable\`, or open a state folder in your program`,
       );
     },
     step: (key, body, { repeatable = false, timeoutMs, input }) =>
@@ -114,28 +120,21 @@ export function remoteWorkflow(
   };
   return {
     port,
-    hear(request) {
-      switch (request.kind) {
+    hear(order) {
+      switch (order.kind) {
         case "done":
-          return operations.get(request.op)?.resolve(request.value);
+          return operations.get(order.op)?.resolve(order.value);
         case "refused":
-          return operations.get(request.op)?.reject(errorOf(request.failure));
+          return operations.get(order.op)?.reject(errorOfFailure(order.failure));
         case "body":
-          return void runBody(request.op, request.step);
+          return void runBody(order.op, order.step);
         case "abort": {
           const reason = new TuttiError("canceled", "the workflow was canceled, or its step took too long");
-          return request.op === undefined ? ended.abort(reason) : operations.get(request.op)?.aborted.abort(reason);
+          return order.op === undefined ? ended.abort(reason) : operations.get(order.op)?.aborted.abort(reason);
         }
       }
     },
   };
-}
-
-/** Agents of a project are its files and fixed when a tree starts, so one that is written in the config is not among them. */
-function nameOf(agent: AnyAgent | string): string {
-  if (typeof agent === "string") return agent;
-  const message = `a workflow of a config runs the agents of its project by their names, as in \`durable.run(key, "${agent.name}", …)\``;
-  throw new TuttiError("invalid_input", `${message}; agents in code belong to a program that uses openTutti`);
 }
 
 /** What JSON keeps of a value; only that can be sent. */
