@@ -94,7 +94,13 @@ for (const how of places) {
         address,
         identity: { name: "owner", url: "", labels: [], version: "test", leaseMs },
         cacheFolder: tempFolder(t),
-        engine: ({ store }) => new Engine({ store, clock: systemClock, runners: {} }),
+        engine: ({ store }) =>
+          new Engine({
+            store,
+            clock: systemClock,
+            runners: { loop: () => Promise.reject(new Error("it has no slots")) },
+            slots: 0,
+          }),
       });
       t.after(() => owner.close());
       await endLease(address, "stale");
