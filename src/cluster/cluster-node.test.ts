@@ -16,7 +16,7 @@ import {
 } from "../../test/support/engine-kit.ts";
 import { postgresPrograms } from "../../test/support/postgres-server.ts";
 import { newDatabase, sharedServer } from "../../test/support/stores.ts";
-import { until } from "../../test/support/wait-until.ts";
+import { until, within } from "../../test/support/wait-until.ts";
 import {
   ask as query,
   connectTo,
@@ -101,6 +101,34 @@ test(
     assert.equal((await a.node.engine.result(again1.task)).status, "completed", "it has joined anew and works");
   },
 );
+
+test("trees whose takeover was cut off by the database are taken over when it is back", { skip }, async (t) => {
+  const address = newDatabase();
+  const hold = gate();
+  const loops: Loops = {
+    work: async (d) => {
+      await hold.opened;
+      return d.step("s", { repeatable: true, schema: text }, () => "did it");
+    },
+  };
+  const a = await openNode(t, address, loops, { name: "a" });
+  const b = await openNode(t, address, loops, { name: "b", leaseMs: 60_000 });
+  const { task: name } = await a.node.engine.start(task("work"));
+  const rows = looking(address);
+  const locking = await connectTo(address);
+  t.after(() => locking.end());
+  await locking.query("BEGIN; LOCK TABLE mail IN ACCESS EXCLUSIVE MODE");
+  await silence(address, a.node.node.incarnation);
+  const beaten = b.node.beat();
+  const loading = `FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%JOIN mail%'`;
+  await until(async () => (await rows(`SELECT 1 ${loading}`)).length === 1, "the tree is being loaded");
+  await rows(`SELECT pg_terminate_backend(pid) ${loading}`);
+  await locking.query("COMMIT");
+  await beaten;
+  hold.open();
+  const result = await within(() => b.node.tasks.result(name), "its result");
+  assert.equal(result.content, "did it");
+});
 
 test(
   "split brain: a node that wakes after its trees were taken is refused by the fence, and by nothing else",

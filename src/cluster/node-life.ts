@@ -144,7 +144,13 @@ async function giveUp({ node, engine, taken, leaving }: GivingUp, roots: readonl
 /** One tree that cannot be taken up must not stop the others. */
 async function takeUp({ node, engine, taken, desk, onLeft }: TakingUp, roots: readonly number[]): Promise<void> {
   const { store } = node;
-  const unknown = await node.load(roots);
+  const unknown = await node.load(roots).catch(async (thrown: unknown) => {
+    // The database went away meanwhile, and nothing of them is here. When it is back, whoever takes trees next tries again.
+    if (toTuttiError(thrown).code === "unreachable") {
+      await Promise.all(roots.map((root) => insistOnRelease(node, root)));
+    }
+    throw thrown;
+  });
   const taking = roots.map(async (root) => {
     try {
       refuseNewer(unknown.get(root));

@@ -34,6 +34,8 @@ export interface ClusterDocumentsOptions {
   readonly projects?: ReadonlyMap<string, string>;
   readonly by: string;
   readonly key: () => ClusterKey;
+  /** Why nothing can be asked of this node any more; undefined while it can. */
+  readonly over?: () => TuttiError | undefined;
 }
 
 /** Somebody else changed it every time: nothing is that busy. */
@@ -48,7 +50,7 @@ export function nodeDocuments(
     find: (name) => node.document(name),
     put: (changed) => node.changeDocument(changed),
     catchUp: () => node.catchUp(),
-    seenByAll: () => seenByAll(node),
+    seenByAll: () => seenByAll(node, options.over),
   };
   return documentsIn(table, options);
 }

@@ -102,6 +102,7 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
         by: `node ${identity.name}`,
         projects,
         key: () => key,
+        over: () => life?.over(),
       }),
       onShared: (listener) => node.onShared(listener),
       catchUp: () => node.catchUp(),

@@ -87,6 +87,8 @@ export async function ask(
 /** Reads, each on a connection of its own. */
 export interface Reads {
   rows(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Several statements on one connection, which may take long. */
+  through<T>(work: (client: Pick<pg.ClientBase, "query">) => Promise<T>): Promise<T>;
   /** Reads that are under way or wait for a connection end at once with `stopped`, and so does every later one. */
   end(): Promise<void>;
 }
@@ -106,6 +108,22 @@ export function readsFrom(address: DatabaseAddress, connections = 4): Reads {
           .then(resolve, reject)
           .finally(() => waiting.delete(reject));
       }),
+    async through(work) {
+      if (ended !== undefined) throw readsEnded();
+      const client = await pool.connect();
+      // A connection that is lost between two statements is noticed at the next one.
+      const lost = (): void => undefined;
+      client.on("error", lost);
+      let isWhole = false;
+      try {
+        const done = await work(client);
+        isWhole = true;
+        return done;
+      } finally {
+        client.off("error", lost);
+        client.release(!isWhole);
+      }
+    },
     end() {
       if (ended !== undefined) return ended;
       ended = withinEndMs(pool.end());

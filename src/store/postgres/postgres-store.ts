@@ -215,7 +215,7 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
   };
   const load = async (roots: readonly number[]): Promise<ReadonlyMap<number, string>> => {
     try {
-      const trees = await loadTrees(await listener.client(), roots);
+      const trees = await reads.through((client) => loadTrees(client, roots));
       if (closing === undefined) loaded(trees);
       return unknownIn(trees);
     } catch (thrown) {

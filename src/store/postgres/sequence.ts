@@ -2,7 +2,8 @@
 
 import type pg from "pg";
 
-import { ask, type Reads } from "./database-connection.ts";
+import { ask, endConnection, type Reads, type Row } from "./database-connection.ts";
+import { isLostConnection } from "./storage-error.ts";
 
 /** While another node gives places, it may not see our batch: look again after so long. */
 const lookAgainMs = 3;
@@ -26,18 +27,31 @@ export async function stampAll(reads: Pick<Reads, "rows">): Promise<void> {
   }
 }
 
-/** `client`: a connection that comes back by itself; rejects while the database is away. */
-export function stamper(client: () => Promise<Pick<pg.ClientBase, "query">>): Stamper {
+/**
+ * `client`: a connection that comes back by itself; rejects while the database is away. Without an answer for `answerMs` it
+ * is ended, so that there is another one: a server that is gone without a word is noticed here, for everybody who uses it.
+ */
+export function stamper(client: () => Promise<pg.Client>, answerMs = 10_000): Stamper {
   let [busy, again, closed] = [false, false, false];
   let last = -Infinity;
   const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());
+  const stamp = async (): Promise<Row | undefined> => {
+    const connection = await client();
+    try {
+      const [row] = await ask(connection, "SELECT stamp() AS stamped", [], { name: "stamp", timeoutMs: answerMs });
+      return row;
+    } catch (thrown) {
+      if (isLostConnection(thrown)) await endConnection(connection);
+      throw thrown;
+    }
+  };
   const stampAll = async (): Promise<void> => {
     for (again = true; again && !closed;) {
       const early = last + togetherMs - performance.now();
       if (early > 0) await wait(early);
       again = false;
       last = performance.now();
-      const [row] = await ask(await client(), "SELECT stamp() AS stamped", [], { name: "stamp" });
+      const row = await stamp();
       if (row?.["stamped"] !== null) continue;
       again = true;
       await wait(lookAgainMs);
