@@ -180,6 +180,7 @@ export interface OpenTutti extends AsyncDisposable {
     agent: CodeAgent<Output, Tools, Name>,
     task: string,
   ): Promise<Run<Output, Tools>>;
+  find<Input, Output>(workflow: CodeWorkflow<Input, Output>, task: string): Promise<Run<Recorded<Output>, readonly []>>;
   /** The thread with this name or id. It is made when something is said in it first. */
   thread(name: string): Thread;
   /** The thread in which something was said last comes first. */
