@@ -233,8 +233,7 @@ export interface Durable {
    */
   messages(): Promise<CompleteMessage[]>;
   /**
-   * What was said in the thread before this task: always the same, since nothing is said into a thread before its last task
-   * is over. Empty for a task that belongs to no thread.
+   * What was said in the thread before this task: always the same, since the task begins when all of it is over. Empty for a task that belongs to no thread.
    */
   history(): Promise<CompleteMessage[]>;
   /** A message of the task's own making, kept as an event; returned as it is kept. */
@@ -322,7 +321,7 @@ export interface StartOptions {
    * Takes the place of `key`.
    */
   readonly once?: { readonly key: string; readonly content: string };
-  /** The task becomes the next one of this thread, in the same commit. `conflict` while the last one is not over. */
+  /** The task becomes the next one of this thread, in the same commit. It begins when all that was said there before is over. */
   readonly thread?: ThreadPlace;
   /** Labels that a node must have to run the tree. Refused where there are no nodes. */
   readonly needs?: readonly string[];

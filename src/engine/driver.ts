@@ -14,6 +14,7 @@ import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
 import { waitForRunner } from "./missing-runners.ts";
 import type { RunInfo } from "./run-core.ts";
+import { awaitTurn } from "./thread-turns.ts";
 import { type RunBody, runBodyIn, taskBodyIn } from "./task-body.ts";
 
 /** Ends a run whose attempt was given up. */
@@ -48,7 +49,14 @@ export class Driver {
     return [...this.#driven].filter(isIn);
   }
 
-  launch(task: LiveTask): void {
+  /** `inThread`: it was just said into a thread. Of a task that was found in the store only the store can tell. */
+  launch(task: LiveTask, { inThread = !task.fresh }: { readonly inThread?: boolean } = {}): void {
+    const mayWait = inThread && task.parent === undefined && task.status === "pending";
+    if (mayWait && awaitTurn(this.#parts, task, () => this.#launch(task))) return;
+    this.#launch(task);
+  }
+
+  #launch(task: LiveTask): void {
     const { slots } = this.#parts;
     if (task.tree.onlyVisited) return;
     const begin = (): void => {

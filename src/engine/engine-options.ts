@@ -3,6 +3,7 @@
 import type { TuttiError } from "../protocol/error.ts";
 import type { TaskId } from "../protocol/ids.ts";
 import type { LiveDelta } from "../protocol/task/event.ts";
+import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { CompleteMessage } from "../protocol/task/message.ts";
 import type { Clock, RunnerRegistry, StartOptions, TreeRunners } from "../ports.ts";
 import type { Store } from "../store/store.ts";
@@ -26,6 +27,8 @@ export interface EngineOptions extends TreeOptions {
   readonly guard?: (note: unknown) => Promise<void>;
   /** What was said in the thread of a task before it; nothing when absent. */
   readonly history?: (task: TaskId) => Promise<CompleteMessage[]>;
+  /** Resolves when a task is over that may be at another process; only those here are known when absent. */
+  readonly untilOver?: (task: TaskId) => Promise<Pick<AgentResult, "status">>;
   /** Takes out of every text that is recorded what must not be kept, before anybody gets it; valid JSON must stay valid. */
   readonly redact?: Redact;
   /** Why no new work is taken, such as a disk that is almost full; undefined while it is. Running tasks go on. */

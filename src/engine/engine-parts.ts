@@ -2,6 +2,7 @@
 
 import type { TaskId } from "../protocol/ids.ts";
 import type { LiveDelta } from "../protocol/task/event.ts";
+import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { CompleteMessage } from "../protocol/task/message.ts";
 import type { Clock } from "../ports.ts";
 import type { Store } from "../store/store.ts";
@@ -34,4 +35,6 @@ export interface EngineParts {
   readonly guard: ((note: unknown) => Promise<void>) | undefined;
   /** What was said in the thread of a task before it. */
   readonly history: (task: TaskId) => Promise<CompleteMessage[]>;
+  /** Resolves when the task is over, wherever it is; rejects when this process has to stop. */
+  readonly untilOver: (task: TaskId) => Promise<Pick<AgentResult, "status">>;
 }

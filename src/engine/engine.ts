@@ -74,6 +74,7 @@ export class Engine implements TaskControl {
       onLive: (delta) => onLive?.(delta),
       guard: options.guard,
       history: async (task) => options.history?.(task) ?? [],
+      untilOver: (task) => (options.untilOver === undefined ? this.result(task) : options.untilOver(task)),
     };
     this.#driver = new Driver(this.#parts);
     this.#trees = new Trees(this.#parts, options, () => this.halted);
@@ -258,7 +259,7 @@ export class Engine implements TaskControl {
     const here = options.place?.(made.id) ?? true;
     await store.committed();
     onDisk?.();
-    if (here) this.#driver.launch(made);
+    if (here) this.#driver.launch(made, { inThread: place !== undefined });
     else await this.#trees.release(made.name);
     return { task: made.name, existed: false, ...(thread === undefined ? {} : { thread }) };
   }

@@ -42,7 +42,8 @@ export interface Tree {
   runners: Promise<RunnerRegistry> | undefined;
   /** Called once when none of its tasks is live here any more. */
   onOver: (() => void) | undefined;
-  readonly startedAt: number;
+  /** Its working time counts from here. */
+  startedAt: number;
   /** The budget ask that is open: one at a time, everybody who hit a limit waits for it. */
   budgetAsk: Promise<void> | undefined;
   /** Set when a person refused to raise a limit: no more work that needs it is begun. */

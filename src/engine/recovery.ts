@@ -98,7 +98,10 @@ function taskOf(parts: EngineParts, row: TaskRow, known: ReadonlyMap<number, Liv
 
 function treeOf({ store, slots }: EngineParts, row: TaskRow, body: TaskBody): Tree {
   const tasks = store.tree(row.id).length;
-  return newTree({ root: row.id, budget: rootBudget(body.budget ?? {}), tasks, startedAt: row.created_at }, slots);
+  // The time in which it was queued behind what was said before it does not count.
+  const isQueued = (store.threadEntryOf(row.id)?.position ?? 1) > 1;
+  const startedAt = (isQueued ? store.startedAt(row.id) : undefined) ?? row.created_at;
+  return newTree({ root: row.id, budget: rootBudget(body.budget ?? {}), tasks, startedAt }, slots);
 }
 
 interface FoundTree {

@@ -3,7 +3,7 @@
 import { TuttiError } from "../protocol/error.ts";
 import type { TaskId, ThreadId } from "../protocol/ids.ts";
 import type { ThreadPlace } from "../ports.ts";
-import { idInName, taskName, threadName } from "../store/names.ts";
+import { idInName, threadName } from "../store/names.ts";
 import type { ThreadEntry, ThreadRow } from "../store/threads.ts";
 import type { EngineParts } from "./engine-parts.ts";
 
@@ -105,16 +105,6 @@ export class ThreadStarts {
       const message = `${thread} is a conversation with the manager; go on with it by \`tutti chat\`, or fork it`;
       throw new TuttiError("refused", message, { details: { thread } });
     }
-    const last = this.#last(found.id);
-    if (last === undefined || this.#isOver(last.task)) return;
-    const task = taskName(store.salt, last.task);
-    const message = `${task} of ${shown(found)} is not over; wait for its end, send it a message, or cancel it`;
-    throw new TuttiError("conflict", message, { details: { thread, task } });
-  }
-
-  #isOver(task: number): boolean {
-    const { store, tasks } = this.#parts;
-    return tasks.find(taskName(store.salt, task))?.result !== undefined || store.result(task) !== undefined;
   }
 
   #last(thread: number): ThreadEntry | undefined {

@@ -35,6 +35,8 @@ interface AttendOptions {
 
 /** How long one request waits for something to do. */
 const pollMs = 15_000;
+/** How long it takes until a request has left this process. */
+const sentWithinMs = 4;
 /** How long the daemon may be away. */
 const giveUpAfterMs = 10 * 60_000;
 /** A daemon that was killed before it had recorded an outcome asks for it again; not later than this. */
@@ -69,10 +71,10 @@ export async function attendRun(client: AttendClient, options: AttendOptions): P
       if (reply.life !== life) after = 0;
       ({ life } = reply);
       [failures, lastReply] = [0, Date.now()];
-      for (const { number, order } of reply.orders) {
-        after = number;
-        attending.take(order);
-      }
+      after = reply.orders.at(-1)?.number ?? after;
+      // The next request is on its way before any code of the program runs, which may be long at it: while a request is open,
+      // the daemon notices at once when this process ends.
+      setTimeout(() => reply.orders.forEach(({ order }) => attending.take(order)), sentWithinMs);
       if (reply.over) return;
     }
   } finally {
@@ -85,6 +87,7 @@ class Attending {
   readonly #queue: NoticeQueue;
   readonly #made = new Map<string, MadeCall>();
   readonly #workflows = new Map<string, RemoteWorkflow & { readonly task: string }>();
+  #closed = false;
 
   constructor(client: AttendClient, options: AttendOptions) {
     this.#options = options;
@@ -96,6 +99,7 @@ class Attending {
   }
 
   take(order: AttendOrder): void {
+    if (this.#closed) return;
     const { call } = order;
     switch (order.kind) {
       case "tool":
@@ -202,6 +206,7 @@ class Attending {
 
   /** What is under way is given up, and the daemon is told that nobody makes it any more. */
   async close(): Promise<void> {
+    this.#closed = true;
     for (const { aborted, ended } of this.#made.values()) {
       if (ended === undefined) aborted.abort(new TuttiError("stopped", "the program has closed its Tutti"));
     }

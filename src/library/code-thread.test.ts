@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { openKit } from "../../test/support/http-kit.ts";
 import { tempFolder } from "../../test/support/temp-folder.ts";
 import { failsWith } from "../../test/support/try-tool.ts";
-import { agent, openTutti, type OpenTutti } from "../index.ts";
+import { until } from "../../test/support/wait-until.ts";
+import { agent, openTutti, type OpenTutti, type Run } from "../index.ts";
 import { messageText } from "../protocol/task/message.ts";
 import { script } from "./testing.ts";
 
@@ -45,17 +46,63 @@ test("what is said in a thread begins with what was said before, in memory and w
   }
 });
 
-test("a thread goes on after a restart, and takes one run after the other", async (t) => {
+const asker = agent({
+  name: "asker",
+  instructions: "Ask.",
+  tools: ["ask"],
+  model: script({ ask: { question: "Go on?" } }, "asked", "and on"),
+});
+
+/** Says three things, of which the first waits for an answer. */
+async function queue(tutti: OpenTutti): Promise<readonly Run<string>[]> {
+  const thread = tutti.thread("queue");
+  const runs = [
+    await thread.say(asker, "number 0"),
+    await thread.say(guide, "number 1"),
+    await thread.say(guide, "number 2"),
+  ];
+  await until(async () => (await tutti.asks())[0]);
+  return runs;
+}
+
+test("what is said while a run of the thread goes on is its next run, in memory and with a daemon", async () => {
+  const inOrder = async (tutti: OpenTutti): Promise<void> => {
+    const [first, second, third] = await queue(tutti);
+    const [ask] = await tutti.asks();
+    assert.equal((await tutti.runs({ open: true })).filter(({ status }) => status === "pending").length, 2);
+    await ask?.answer("yes");
+    assert.deepEqual(await Promise.all([first?.result(), second?.result(), third?.result()]), ["asked", "one", "two"]);
+    assert.deepEqual(
+      (await said(tutti, "queue")).filter((text) => text !== ""),
+      ["number 0", "asked", "number 1", "one", "number 2", "two"],
+    );
+  };
+  await using here = await openTutti({ memory: true, agents: [guide, asker] });
+  await inOrder(here);
+  const kit = await openKit();
+  try {
+    await using there = await openTutti({ url: kit.http.url, key: kit.key });
+    await inOrder(there);
+  } finally {
+    await kit.close();
+  }
+});
+
+test("a thread goes on after a restart, and what was queued in it keeps its order", async (t) => {
   const state = tempFolder(t);
-  const first = await openTutti({ state, agents: [guide] });
-  await (await first.thread("t").say(guide, "first")).result();
+  const first = await openTutti({ state, agents: [guide, asker] });
+  const before = await queue(first);
   await first.close();
-  await using second = await openTutti({ state, agents: [guide] });
-  const both = await Promise.allSettled([second.thread("t").say(guide, "a"), second.thread("t").say(guide, "b")]);
-  const [run, refused] = both;
-  assert.ok(run.status === "fulfilled" && refused.status === "rejected");
-  assert.ok(failsWith("conflict", /of the thread t is not over/)(refused.reason));
-  assert.equal(await run.value.result(), "two");
+  await using second = await openTutti({ state, agents: [guide, asker] });
+  const ask = await until(async () => (await second.asks())[0]);
+  assert.equal((await second.runs({ open: true })).filter(({ status }) => status === "pending").length, 2);
+  const last = await second.find(guide, before[2]?.task ?? "");
+  await ask.answer("yes");
+  assert.equal(await last.result(), "two");
+  assert.deepEqual(
+    (await said(second, "queue")).filter((text) => text !== ""),
+    ["number 0", "asked", "number 1", "one", "number 2", "two"],
+  );
   await assert.rejects(
     second.thread("unknown").fork(),
     failsWith("not_found", /nothing was said in the thread unknown/),

@@ -4,6 +4,7 @@ import { errorOf } from "./run-outcome.ts";
 import { answerAsks, openAsks } from "./run-asks.ts";
 import type { AgentTool, AnyAgent } from "./code-agent.ts";
 import { codeRun, outcomeOf, outputReader } from "./code-run.ts";
+import type { CodeWorkflow } from "./code-workflow.ts";
 import { codeThread } from "./code-thread.ts";
 import type { FanOutRun, LocalTutti, OnAsk, Run, RunPart, StartRunOptions, Thread } from "./opened-tutti.ts";
 import type { RunOutcome } from "./run-outcome.ts";
@@ -63,6 +64,16 @@ export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk
       send: (text) => source.send(started.task, text),
     });
 
+  const workflowRunOf = (started: StartedRun): Run<unknown, readonly []> =>
+    codeRun({
+      client: source.client,
+      ...started,
+      tools: [],
+      result: (signal) => source.agentResult(started.task, signal),
+      read: async (content) => content,
+      send: (text) => source.send(started.task, text),
+    });
+
   const runAgent = async (
     agent: AnyAgent,
     prompt: string,
@@ -88,24 +99,21 @@ export function codeTutti(source: RunSource, { onAsk }: { readonly onAsk?: OnAsk
       attend(started, { agents: targets.map(({ agent }) => agent), workflows: [] }, options);
       return fanOutRun(source, targets, started);
     },
-    async find(agent, task) {
+    async find(found, task) {
       await source.client.task(task);
       const started = { task, existed: true };
-      attend(started, { agents: [agent], workflows: [] }, {});
-      return runOf(agent, started);
+      if (found.kind === "workflow") {
+        attend(started, { agents: [], workflows: [found] }, {});
+        return workflowRunOf(started);
+      }
+      attend(started, { agents: [found], workflows: [] }, {});
+      return runOf(found, started);
     },
     async start(workflow, input, options = {}) {
       options.signal?.throwIfAborted();
       const started = await source.startWorkflow(workflow, input, options);
       attend(started, { agents: [], workflows: [workflow] }, options);
-      return codeRun({
-        client: source.client,
-        ...started,
-        tools: [],
-        result: (signal) => source.agentResult(started.task, signal),
-        read: async (content) => content,
-        send: (text) => source.send(started.task, text),
-      });
+      return workflowRunOf(started);
     },
     asks: () => openAsks(source.client),
     async runs({ limit = 50, open } = {}) {
@@ -194,7 +202,7 @@ type Untyped = Pick<
   "thread" | "threads" | "asks" | "runs" | "parked" | "crashed" | "close" | typeof Symbol.asyncDispose
 > & {
   run(agent: AnyAgent, prompt: string, options?: StartRunOptions): Promise<unknown>;
-  find(agent: AnyAgent, task: string): Promise<unknown>;
+  find(found: AnyAgent | CodeWorkflow, task: string): Promise<unknown>;
   fanOut(targets: readonly AnyTarget[], options?: StartRunOptions): Promise<unknown>;
   start(
     workflow: Parameters<RunSource["startWorkflow"]>[0],

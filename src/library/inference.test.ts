@@ -112,6 +112,8 @@ async function programs(tutti: LocalTutti, remote: OpenTutti): Promise<void> {
   await tutti.start(nightly, { day: "Monday" });
   const overHttp = await remote.start(nightly, { day: 1 });
   same<typeof overHttp, typeof inProcess>();
+  const found = await remote.find(nightly, overHttp.task);
+  same<typeof found, typeof inProcess>();
   // @ts-expect-error -- the input has the type of the workflow's schema over HTTP, too
   await remote.start(nightly, { day: "Monday" });
   // @ts-expect-error -- a daemon has tasks of others, and tells of those that are parked in its status

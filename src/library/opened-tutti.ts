@@ -123,8 +123,8 @@ export interface Thread {
   /** Its name, or the id of a thread without one. */
   readonly name: string;
   /**
-   * Starts a run of the agent that begins with what was said in the thread before. Throws `conflict` while the last run of
-   * the thread has not ended.
+   * Starts a run of the agent that begins with what was said in the thread before. While an earlier run of the thread has not
+   * ended, the run is queued: it is recorded, and begins when all before it have ended.
    */
   say<Output, Tools extends readonly AgentTool[], Name extends string>(
     agent: CodeAgent<Output, Tools, Name>,
@@ -180,6 +180,7 @@ export interface OpenTutti extends AsyncDisposable {
     agent: CodeAgent<Output, Tools, Name>,
     task: string,
   ): Promise<Run<Output, Tools>>;
+  find<Input, Output>(workflow: CodeWorkflow<Input, Output>, task: string): Promise<Run<Recorded<Output>, readonly []>>;
   /** The thread with this name or id. It is made when something is said in it first. */
   thread(name: string): Thread;
   /** The thread in which something was said last comes first. */

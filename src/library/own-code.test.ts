@@ -226,6 +226,7 @@ for (const [side, open] of Object.entries(sides)) {
       assert.deepEqual(charged, ["Ann"]);
       const again = await tutti.start(nightly, { day: "Monday" }, { key: "monday" });
       assert.deepEqual([again.existed, (await again.result()).four], [true, 4]);
+      assert.equal((await (await tutti.find(nightly, run.task)).result()).four, 4);
       assert.equal(done.length, 1);
     });
 

@@ -46,6 +46,7 @@ export interface ThreadRecords {
   lastThreadEntry(thread: number): ThreadEntry | undefined;
   /** Where the root task was said: its own thread, not a fork of that. */
   threadEntryOf(task: number): ThreadEntry | undefined;
+  threadEntryAt(thread: number, position: number): ThreadEntry | undefined;
 }
 
 export interface ThreadListing extends ThreadRow {

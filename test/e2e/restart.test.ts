@@ -38,6 +38,25 @@ test("an answer acknowledged just before the kill is the answer, and a later one
   assert.equal(await scenario.outcome(task), "completed: took red");
 });
 
+test("killed while something is queued in a thread, it comes back with the queue, and what was said keeps its order (3)", async (t) => {
+  const daemon = await daemonFor(t);
+  const scenario = scenarioOf(daemon);
+  const first = await scenario.start(asking({ thread: "busy" }));
+  const ask = await scenario.asked(first);
+  const second = await scenario.start(talking(1, { thread: "busy" }));
+  const third = await scenario.start(talking(2, { thread: "busy" }));
+  await daemon.restartKilled();
+  for (const task of [second, third]) assert.equal((await scenario.client.task(task)).status, "pending");
+  assert.deepEqual(await scenario.answer(ask, "red"), { accepted: true });
+  const ends: string[] = [];
+  for (const task of [first, second, third]) ends.push(await scenario.outcome(task));
+  assert.deepEqual(ends, ["completed: took red", "completed: talked", "completed: talked"]);
+  const times = await Promise.all(
+    [second, third].map(async (task) => (await scenario.client.task(task)).ended_at ?? 0),
+  );
+  assert.ok((times[0] ?? 0) <= (times[1] ?? 0));
+});
+
 test("an idempotency key makes one task, over a kill and after the task has ended too", async (t) => {
   const daemon = await daemonFor(t);
   const scenario = scenarioOf(daemon);

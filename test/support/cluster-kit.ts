@@ -44,7 +44,14 @@ export async function openNode(
     identity: { name, url: "", labels, version: "test", leaseMs },
     cacheFolder: tempFolder(t, "tutti-cache-"),
     projects,
-    engine: ({ store }) => new Engine({ store, clock: systemClock, runners, slots: 400 }),
+    engine: ({ store }) =>
+      new Engine({
+        store,
+        clock: systemClock,
+        runners,
+        slots: 400,
+        untilOver: (task) => node.tasks.result(task),
+      }),
     onFenced: (error) => fenced.push(error),
     onProblem: (error) => problems.push(error),
   });

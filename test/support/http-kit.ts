@@ -128,6 +128,7 @@ export async function openKit(options: KitOptions = {}): Promise<Kit> {
     slots: options.slots ?? 64,
     onLive: live,
     history: (task) => historyBefore(view, task),
+    untilOver: (task) => tasks.result(task),
     sharesStore: shared !== undefined,
   });
   const tasks = kept.control(engine, runtimes.ownRunners);

@@ -192,6 +192,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       onLeft: leave,
       onLive: live.tell,
       history: (task) => historyBefore(view, task),
+      untilOver: (task) => tasks.result(task),
       refusesWork: watchDiskSpace(folder, { minFreeBytes }),
     });
     opened.unshift(leasesOutlastStalls(store, leases));

@@ -99,26 +99,29 @@ describe("a thread", () => {
     );
   });
 
-  test("takes one message after the other: while a task of it is not over, nothing else is said into it", async () => {
+  test("takes one message after the other: what is said while a task of it is not over is queued, in order", async () => {
     const first = await start(there, "busy", "wait");
-    const refused = failsWith("conflict", new RegExp(`${first.task} of the thread busy is not over`));
-    await assert.rejects(start(there, "busy", "impatient"), refused);
+    const second = await start(here, "busy", "impatient");
+    const third = await start(there, "busy", "never mind");
+    const fourth = await start(there, "busy", "patient");
     const same = await start(there, "busy", "wait");
     assert.deepEqual([same.task, same.existed, same.thread], [first.task, true, first.thread]);
-    const ask = await until(async () => (await there.asks(first.task))[0]?.id);
-    await there.answer(ask, { kind: "question", value: "yes" }, { kind: "person", name: "Ada" });
-    await there.result(first.task);
-    // The reply after the answer was the second one of the agent.
-    assert.equal((await say("busy", "patient")).reply, "3: patient");
-    const both = await Promise.allSettled([start(here, "new", "wait"), start(here, "new", "wait too")]);
-    assert.deepEqual(both.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
-    const threads = (await there.threads({ named: "new" })).threads;
     assert.deepEqual(
-      threads.map(({ tasks }) => tasks),
-      [1],
-      "there is one thread with one task",
+      [second, third, fourth].map(({ thread }) => thread),
+      [first.thread, first.thread, first.thread],
     );
-    await there.cancel(threads[0]?.last?.task ?? "", "enough");
+    const ask = await until(async () => (await there.asks(first.task))[0]?.id);
+    await there.cancel(third.task, "not needed");
+    await there.settled(third.task);
+    for (const { task } of [second, fourth]) assert.equal((await there.task(task)).status, "pending");
+    await there.answer(ask, { kind: "question", value: "yes" }, { kind: "person", name: "Ada" });
+    // The reply after the answer was the second one of the agent.
+    assert.equal(Object((await there.result(second.task)).content).result.content, "3: impatient");
+    assert.equal(Object((await there.result(fourth.task)).content).result.content, "4: patient");
+    const both = await Promise.all([start(here, "new", "wait"), start(here, "new", "and then")]);
+    assert.equal((await there.thread(idOf(both[0]))).tasks, 2, "there is one thread with both tasks");
+    await there.cancel(both[0].task, "enough");
+    await there.result(both[1].task);
   });
 
   test("tells the next task that the work before it failed or was canceled", async () => {

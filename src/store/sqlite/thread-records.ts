@@ -51,6 +51,7 @@ export function threadRecordsOver(
     thread: one("SELECT * FROM threads WHERE id = ?", threadIn),
     threadNamed: one("SELECT * FROM threads WHERE project = ? AND name = ? ORDER BY id LIMIT 1", threadIn),
     threadEntryOf: one("SELECT * FROM thread_entries WHERE task = ? ORDER BY thread LIMIT 1", threadEntryIn),
+    threadEntryAt: one("SELECT * FROM thread_entries WHERE thread = ? AND position = ?", threadEntryIn),
     lastThreadEntry: one("SELECT * FROM thread_entries WHERE thread = ? ORDER BY position DESC LIMIT 1", threadEntryIn),
   };
 }
