@@ -23,6 +23,9 @@ export function requestReply(request: ProviderRequest): Promise<CollectedReply> 
     signal.throwIfAborted();
     const controller = new AbortController();
     let hasEnded = false;
+    /** Since when nothing came, and whether anything came before that. */
+    let quietSince = clock.now();
+    let hasBegun = false;
     const end = (): void => {
       hasEnded = true;
       totalTimer();
@@ -38,16 +41,27 @@ export function requestReply(request: ProviderRequest): Promise<CollectedReply> 
       controller.abort(reason);
     };
     const onAbort = (): void => fail(signal.reason);
-    const timeOut = (what: string, ms: number, retry: "safe" | "unknown") => (): void => {
+    const timeOut = (what: string, ms: number, retry: "safe" | "unknown"): void => {
       const message = `${collect.model} ${what} ${ms / 1000} s; try again, or raise the provider's limit in the config`;
       fail(new TuttiError("deadline", message, { details: { model: collect.model }, retry }));
     };
-    const totalTimer = clock.timer(totalMs, timeOut("had not finished after", totalMs, "unknown"));
-    let silenceTimer = clock.timer(firstByteMs, timeOut("sent nothing for", firstByteMs, "safe"));
+    /** One timer for all that comes: it looks how long the silence is, and for what is left of it again. */
+    const onSilence = (): void => {
+      const limit = hasBegun ? idleMs : firstByteMs;
+      const left = quietSince + limit - clock.now();
+      if (left > 0) silenceTimer = clock.timer(left, onSilence);
+      else timeOut(hasBegun ? "fell silent for" : "sent nothing for", limit, "safe");
+    };
+    const totalTimer = clock.timer(totalMs, () => timeOut("had not finished after", totalMs, "unknown"));
+    let silenceTimer = clock.timer(firstByteMs, onSilence);
     const onActivity = (): void => {
       if (hasEnded) return;
+      quietSince = clock.now();
+      if (hasBegun) return;
+      hasBegun = true;
+      if (idleMs >= firstByteMs) return;
       silenceTimer();
-      silenceTimer = clock.timer(idleMs, timeOut("fell silent for", idleMs, "safe"));
+      silenceTimer = clock.timer(idleMs, onSilence);
     };
     signal.addEventListener("abort", onAbort, { once: true });
     const options: CallOptions = { ...prompt, abortSignal: controller.signal };
