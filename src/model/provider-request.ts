@@ -24,12 +24,12 @@ export function requestReply(request: ProviderRequest): Promise<CollectedReply> 
     const controller = new AbortController();
     let hasEnded = false;
     /** Since when nothing came, and whether anything came before that. */
-    let quietSince = clock.now();
+    const since = clock.now();
+    let quietSince = since;
     let hasBegun = false;
     const end = (): void => {
       hasEnded = true;
-      totalTimer();
-      silenceTimer();
+      callOff();
       signal.removeEventListener("abort", onAbort);
     };
     /** Ends the call even when the stream does not react to the abort. */
@@ -45,23 +45,24 @@ export function requestReply(request: ProviderRequest): Promise<CollectedReply> 
       const message = `${collect.model} ${what} ${ms / 1000} s; try again, or raise the provider's limit in the config`;
       fail(new TuttiError("deadline", message, { details: { model: collect.model }, retry }));
     };
-    /** One timer for all that comes: it looks how long the silence is, and for what is left of it again. */
-    const onSilence = (): void => {
+    /** One timer for all of it: when it fires, it looks how long the silence and the call are, and waits for what is left. */
+    const watch = (): void => {
+      const now = clock.now();
       const limit = hasBegun ? idleMs : firstByteMs;
-      const left = quietSince + limit - clock.now();
-      if (left > 0) silenceTimer = clock.timer(left, onSilence);
-      else timeOut(hasBegun ? "fell silent for" : "sent nothing for", limit, "safe");
+      const [quietFor, runsFor] = [now - quietSince, now - since];
+      if (runsFor >= totalMs) timeOut("had not finished after", totalMs, "unknown");
+      else if (quietFor >= limit) timeOut(hasBegun ? "fell silent for" : "sent nothing for", limit, "safe");
+      else callOff = clock.timer(Math.min(limit - quietFor, totalMs - runsFor), watch);
     };
-    const totalTimer = clock.timer(totalMs, () => timeOut("had not finished after", totalMs, "unknown"));
-    let silenceTimer = clock.timer(firstByteMs, onSilence);
+    let callOff = clock.timer(Math.min(firstByteMs, totalMs), watch);
     const onActivity = (): void => {
       if (hasEnded) return;
       quietSince = clock.now();
       if (hasBegun) return;
       hasBegun = true;
       if (idleMs >= firstByteMs) return;
-      silenceTimer();
-      silenceTimer = clock.timer(idleMs, onSilence);
+      callOff();
+      watch();
     };
     signal.addEventListener("abort", onAbort, { once: true });
     const options: CallOptions = { ...prompt, abortSignal: controller.signal };
