@@ -10,6 +10,7 @@ import { keepParts, type CompleteMessage, type Message } from "../protocol/task/
  * providers refuse such a history, and models imitate it.
  */
 export function snapshotHistory<T extends Message>(messages: readonly T[]): T[] {
+  if (!messages.some(hasToBeLookedAt)) return [...messages];
   const paired = pairedParts(messages);
   return messages
     .map((message, at) =>
@@ -19,6 +20,10 @@ export function snapshotHistory<T extends Message>(messages: readonly T[]): T[] 
       }),
     )
     .filter((message) => message.parts.length > 0);
+}
+
+function hasToBeLookedAt({ parts }: Message): boolean {
+  return parts.length === 0 || parts.some(({ part_type: type }) => type === "tool_call" || type === "tool_result");
 }
 
 /** A child's own copy of a snapshot, with new message ids, since an id names one message; `newId` must never repeat one. */

@@ -64,6 +64,8 @@ interface Resume {
   diedInStep: boolean;
 }
 
+type Joiner = (result: AgentResult) => void;
+
 export interface LiveTask {
   readonly id: number;
   readonly name: string;
@@ -92,7 +94,7 @@ export interface LiveTask {
   /** Children that are not over, or have descendants that are not. */
   children: Set<LiveTask> | undefined;
   /** Called once when the result is there. */
-  joiners: Set<(result: AgentResult) => void> | undefined;
+  joiners: Joiner[] | undefined;
   /** Called once when it and all below it are over. */
   onSettled: Set<() => void> | undefined;
   /** A loop of it has not returned. */
@@ -125,8 +127,20 @@ type Known = Pick<
 >;
 
 export function liveTask(known: Known): LiveTask {
+  const { id, name, parent, tree, kind, run, fresh, createdAt, deadline, agent, rights } = known;
+  // Field by field: a copy of `known` with more added to it would take half as much memory again, for every task.
   const task: LiveTask = {
-    ...known,
+    id,
+    name,
+    parent,
+    tree,
+    kind,
+    run,
+    fresh,
+    createdAt,
+    deadline,
+    agent,
+    rights,
     depth: known.parent === undefined ? 0 : known.parent.depth + 1,
     status: "pending",
     accounts: undefined,
@@ -149,6 +163,15 @@ export function liveTask(known: Known): LiveTask {
   };
   if (known.parent !== undefined) (known.parent.children ??= new Set()).add(task);
   return task;
+}
+
+/** Calls back once with the result of a task that is not over; returns how to stop that. */
+export function onResult(task: LiveTask, join: Joiner): () => void {
+  (task.joiners ??= []).push(join);
+  return () => {
+    const at = task.joiners?.indexOf(join) ?? -1;
+    if (at >= 0) task.joiners?.splice(at, 1);
+  };
 }
 
 /** An ask opened (1) or closed (-1) in this task: its clock and those above it stand still while any is open. */

@@ -18,7 +18,13 @@ export function contentOf(outcome: Outcome): unknown {
 }
 
 export function outcomeIn({ body }: Pick<ResultRow, "body">): Outcome {
-  return Outcome.parse(JSON.parse(body));
+  const value: unknown = JSON.parse(body);
+  return isPlainOutcome(value) ? value : Outcome.parse(value);
+}
+
+/** Whether it is a content and nothing else, as of most tasks: `Outcome` would return an equal value. */
+function isPlainOutcome(value: unknown): value is Outcome {
+  return typeof value === "object" && value !== null && "content" in value && Object.keys(value).length === 1;
 }
 
 export function resultIn(row: ResultRow, name: string): AgentResult {

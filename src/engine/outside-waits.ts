@@ -3,7 +3,7 @@
 import type { TuttiError } from "../protocol/error.ts";
 import type { AgentResult } from "../protocol/invocation/invocation-result.ts";
 import type { Store } from "../store/store.ts";
-import type { LiveTask } from "./live-task.ts";
+import { type LiveTask, onResult } from "./live-task.ts";
 
 export class OutsideWaits {
   readonly #store: Pick<Store, "committed">;
@@ -39,7 +39,7 @@ export class OutsideWaits {
     return new Promise((resolve, reject) => {
       const off = (): void => {
         this.#onHalt.delete(leave);
-        live.joiners?.delete(give);
+        unjoin();
         signal?.removeEventListener("abort", aborted);
       };
       const leave = (reason: unknown): void => {
@@ -51,7 +51,7 @@ export class OutsideWaits {
         off();
         this.#store.committed().then(() => resolve(result), reject);
       };
-      (live.joiners ??= new Set()).add(give);
+      const unjoin = onResult(live, give);
       this.#onHalt.add(leave);
       signal?.addEventListener("abort", aborted);
       if (signal?.aborted === true) aborted();

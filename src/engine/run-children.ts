@@ -87,7 +87,7 @@ async function resultsOf(
   await core.waiting<void>((resolve) => {
     let open = missing.length;
     for (const { index, child } of missing) {
-      (child.joiners ??= new Set()).add((result) => {
+      (child.joiners ??= []).push((result) => {
         results[index] = result;
         open -= 1;
         if (open === 0) resolve();

@@ -7,6 +7,7 @@ import type { RunPosition } from "../core/message-id.ts";
 import { gotFurther } from "./crash-guard.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { LiveTask } from "./live-task.ts";
+import { KeySet } from "./key-set.ts";
 import type { MessageLine } from "./recorded-message.ts";
 
 /** Which run of its task it is, what it was given, and whether anything of it can already be in the store. */
@@ -47,9 +48,9 @@ export class RunCore {
   readonly info: RunInfo;
   #controller: AbortController | undefined;
   /** Every key the loop has used, so that a key used twice is an error and never two rows. */
-  readonly #keys = new Set<string>();
-  /** What to reject when the run is ended from outside. */
-  readonly #pending = new Set<(reason: unknown) => void>();
+  readonly #keys = new KeySet();
+  /** What to reject when the run is ended from outside; a few at most, so a list is smaller than a set. */
+  #pending: ((reason: unknown) => void)[] = [];
   #ended: { readonly reason: unknown } | undefined;
   #state: string | null = null;
   #holdsSlot = true;
@@ -98,8 +99,9 @@ export class RunCore {
     if (this.#ended !== undefined) return;
     this.#ended = { reason };
     this.#controller?.abort(reason);
-    for (const reject of this.#pending) reject(reason);
-    this.#pending.clear();
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const reject of pending) reject(reason);
     if (this.#holdsSlot) this.parts.slots.give(this.task.tree.slots);
     this.#holdsSlot = false;
   }
@@ -125,10 +127,9 @@ export class RunCore {
 
   useDerived(key: string): void {
     this.check();
-    if (this.#keys.has(key)) {
+    if (!this.#keys.add(key)) {
       throw new TuttiError("conflict", `the key ${key} was used twice in one run of ${this.task.name}`);
     }
-    this.#keys.add(key);
   }
 
   /** What was recorded under the key before a restart. */
@@ -257,17 +258,17 @@ export class RunCore {
           off?.();
           reject(reason);
         };
-        this.#pending.add(stop);
+        this.#pending.push(stop);
         off = subscribe((value) => {
           // Called from inside `subscribe`, it was there already and the run may have been past it.
           if (off !== undefined) {
             this.#resuming = false;
             if (this.#rests) this.#countAgain()?.catch(() => undefined);
           }
-          this.#pending.delete(stop);
+          this.#drop(stop);
           resolve(value);
         });
-        if (this.#pending.has(stop)) this.#stopCounting();
+        if (this.#pending.includes(stop)) this.#stopCounting();
         // The run may have been ended after the callback, in the same turn: then what came is not for it any more.
       }).finally(() => this.check());
     } finally {
@@ -307,18 +308,23 @@ export class RunCore {
   /** Waits for work that may not listen to its signal: an end from outside does not wait for it. */
   interruptible<T>(work: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#pending.add(reject);
+      this.#pending.push(reject);
       work.then(
         (value) => {
-          this.#pending.delete(reject);
+          this.#drop(reject);
           resolve(value);
         },
         (thrown: unknown) => {
-          this.#pending.delete(reject);
+          this.#drop(reject);
           reject(thrown);
         },
       );
     });
+  }
+
+  #drop(pending: (reason: unknown) => void): void {
+    const at = this.#pending.indexOf(pending);
+    if (at >= 0) this.#pending.splice(at, 1);
   }
 
   #giveSlot(): void {
@@ -345,10 +351,10 @@ export class RunCore {
       arrived = () => {
         this.#holdsSlot = true;
         this.#slotComing = undefined;
-        this.#pending.delete(leave);
+        this.#drop(leave);
         resolve();
       };
-      this.#pending.add(leave);
+      this.#pending.push(leave);
     });
     return this.#slotComing;
   }

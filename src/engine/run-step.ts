@@ -5,21 +5,17 @@ import { z } from "zod";
 import type { LiveChannel } from "../protocol/task/event.ts";
 import { Answer } from "../protocol/task/ask.ts";
 import { budgetQuestion } from "../core/budget-question.ts";
-import { isJsonValue, jsonCopy } from "../core/json-copy.ts";
 import type { Usage } from "../protocol/task/budget.ts";
 import { toTuttiError, TuttiError } from "../protocol/error.ts";
 import { Failure, toFailure } from "../protocol/failure.ts";
-import type { DuringStep, RunningStep, Schema, StepEvent, StepOptions, Wait } from "../ports.ts";
-import type { LogRow } from "../store/store.ts";
+import type { DuringStep, RunningStep, StepOptions, Wait } from "../ports.ts";
 import { type BudgetAsker, isOverTime, passTime, passUsage, settleUsage, tryHold } from "./budget-gate.ts";
 import { WorkDuringStep } from "./during-step.ts";
 import { fingerprint } from "../core/fingerprint.ts";
 import { taskName } from "../store/names.ts";
-import { lineTime, shortMessage, wholeMessage } from "./recorded-message.ts";
 import { nothingUsed, otherInput, type RunCore } from "./run-core.ts";
 import { awaitAnswer, openWaitAt } from "./run-waits.ts";
-
-const messageEvent = "message.added";
+import { failedStep, type Made, outcomeOf, outcomeToRecord } from "./step-outcome.ts";
 
 type StepBody<T> = (context: RunningStep) => Promise<T> | T;
 
@@ -33,9 +29,8 @@ export async function runStep<T>(core: RunCore, key: string, options: StepOption
   const room = core.roomAgain();
   if (room !== undefined) await room;
   if (options.looks === true) return perform(core, step, body);
-  const { tree } = core.task;
   const slot = core.beginStep();
-  tree.steps += 1;
+  core.task.tree.steps += 1;
   try {
     if (slot !== undefined) await slot;
     // A paid call never runs ahead of what the run recorded before it: a crash would pay for those steps a second time.
@@ -46,12 +41,12 @@ export async function runStep<T>(core: RunCore, key: string, options: StepOption
       core.check();
     }
     if (!isWithinLimits(core, options)) await passLimits(core, step);
-    return await perform(core, step, body);
-  } finally {
-    core.endStep();
-    tree.steps -= 1;
-    if (tree.steps === 0) tree.onIdle?.();
+  } catch (thrown) {
+    endStep(core);
+    throw thrown;
   }
+  // Not awaited here: the body may run for long, and nothing of this call need stay in memory meanwhile.
+  return perform(core, step, body);
 }
 
 interface Performed<T> {
@@ -84,66 +79,92 @@ async function passLimits<T>(core: RunCore, { key, input, options }: Performed<T
   }
 }
 
+/** Runs the body, records its outcome, and ends the step. */
 async function perform<T>(core: RunCore, step: Performed<T>, body: StepBody<T>): Promise<T> {
-  const { key, input, options } = step;
-  const { store, recorder, clock } = core.parts;
-  let started = step.noted !== null;
-  let lastNote: string | null = null;
-  const noteStart = (note: string | null): void => {
-    lastNote = note;
-    if (started) store.noteStepStart(core.info.id, key, note ?? "null");
-    else store.addStepStart({ run: core.info.id, key, input, note });
-    started = true;
-  };
+  const { key, options } = step;
+  const { store } = core.parts;
+  const start = new StartNote(core, step);
   let context: Context | undefined;
-  let text: string;
-  let outcome: T;
-  let event: StepEvent;
-  let at: number;
   try {
-    if (!options.repeatable) {
-      core.task.tree.begunHere = true;
-      noteStart(null);
-      await store.committed();
-      core.check();
+    let made: Made<T>;
+    try {
+      if (!options.repeatable) {
+        core.task.tree.begunHere = true;
+        start.note(null);
+        await store.committed();
+        core.check();
+      }
+      const given = await bounded(core, step, (signal) => {
+        context = new Context(core, { key, noted: step.noted, signal, start });
+        return body(context);
+      });
+      context?.end();
+      made = outcomeToRecord(core, step, given);
+    } catch (thrown) {
+      context?.end();
+      throw await failureOf(core, step, { thrown, start });
     }
-    const given = await bounded(core, step, (signal) => {
-      context = new Context(core, { key, noted: step.noted, signal, noteStart });
-      return body(context);
-    });
-    context?.end();
-    // The caller gets what a resume would give: what JSON keeps of it.
-    const copy = options.owned !== true ? jsonCopy(given) : isJsonValue(given) ? given : undefined;
-    const value: unknown = copy ?? JSON.parse(JSON.stringify(given) ?? "null");
-    outcome = options.schema.parse(value);
-    event = (typeof options.event === "function" ? options.event(outcome) : options.event) ?? "step.finished";
-    const now = clock.now();
-    at = event === messageEvent ? lineTime(value, now) : now;
-    const line = event === messageEvent ? core.lineOf({ key, at }) : undefined;
-    const whole = JSON.stringify(line === undefined ? value : shortMessage(value, line));
-    text = recorder.clean(whole);
-    if (text !== whole) {
-      const cleaned: unknown = JSON.parse(text);
-      outcome = options.schema.parse(line === undefined ? cleaned : wholeMessage(cleaned, line));
-    }
-  } catch (thrown) {
-    context?.end();
-    const failure = toFailure(toTuttiError(thrown));
-    if (failure.code === "stopped" && !core.hasEnded && core.parts.pause.isStopping) await untilHalted(core);
-    if (core.halted?.code === "stopped" && started && !options.repeatable) noteStart(stoppedNote(lastNote));
-    // Cut off or of unknown outcome: what was held is booked, since it may have been used.
-    const used = core.hasEnded || failure.retry === "unknown" ? options.reserve : undefined;
-    settle(core, options, used ?? nothingUsed);
-    if (core.hasEnded && used !== undefined) keepSpent(core, key, used);
-    core.check();
-    throw recordFailure(core, key, { input, failure, used: used ?? nothingUsed });
+    return recordOutcome(core, step, made);
+  } finally {
+    if (options.looks !== true) endStep(core);
   }
+}
+
+function endStep(core: RunCore): void {
+  const { tree } = core.task;
+  core.endStep();
+  tree.steps -= 1;
+  if (tree.steps === 0) tree.onIdle?.();
+}
+
+/** The row that says that a step has begun, with what its body noted. */
+class StartNote {
+  readonly #core: RunCore;
+  readonly #step: Pick<Performed<unknown>, "key" | "input">;
+  isWritten: boolean;
+  last: string | null = null;
+
+  constructor(core: RunCore, step: Pick<Performed<unknown>, "key" | "input" | "noted">) {
+    this.#core = core;
+    this.#step = step;
+    this.isWritten = step.noted !== null;
+  }
+
+  note(note: string | null): void {
+    const { parts, info } = this.#core;
+    const { key, input } = this.#step;
+    this.last = note;
+    if (this.isWritten) parts.store.noteStepStart(info.id, key, note ?? "null");
+    else parts.store.addStepStart({ run: info.id, key, input, note });
+    this.isWritten = true;
+  }
+}
+
+function recordOutcome<T>(core: RunCore, step: Performed<T>, { outcome, text, event, at }: Made<T>): T {
+  const { key, input, options } = step;
   const used = options.spent?.(outcome) ?? nothingUsed;
   settle(core, options, used);
   if (core.hasEnded && used !== nothingUsed) keepSpent(core, key, used);
   core.check();
   core.record(key, { kind: "ok", input, body: text, used, event, at });
   return outcome;
+}
+
+/** Records that the body failed, unless the run was ended; what the caller is to be thrown. */
+async function failureOf<T>(
+  core: RunCore,
+  { key, input, options }: Performed<T>,
+  { thrown, start }: { readonly thrown: unknown; readonly start: StartNote },
+): Promise<TuttiError> {
+  const failure = toFailure(toTuttiError(thrown));
+  if (failure.code === "stopped" && !core.hasEnded && core.parts.pause.isStopping) await untilHalted(core);
+  if (core.halted?.code === "stopped" && start.isWritten && !options.repeatable) start.note(stoppedNote(start.last));
+  // Cut off or of unknown outcome: what was held is booked, since it may have been used.
+  const used = core.hasEnded || failure.retry === "unknown" ? options.reserve : undefined;
+  settle(core, options, used ?? nothingUsed);
+  if (core.hasEnded && used !== undefined) keepSpent(core, key, used);
+  core.check();
+  return recordFailure(core, key, { input, failure, used: used ?? nothingUsed });
 }
 
 /** Gives the slot back and waits until the stop ends the run. The step has no outcome, so the next start decides about it. */
@@ -180,7 +201,7 @@ interface ContextOptions {
   readonly key: string;
   readonly noted: string | null;
   readonly signal: () => AbortSignal;
-  readonly noteStart: (note: string) => void;
+  readonly start: StartNote;
 }
 
 /** A class, since one is made for every step and most bodies look at nothing of it: its parts are made when they are asked for. */
@@ -228,7 +249,7 @@ class Context implements RunningStep {
 
   async note(value: unknown): Promise<void> {
     this.#core.check();
-    this.#options.noteStart(JSON.stringify(value));
+    this.#options.start.note(JSON.stringify(value));
     await this.#core.committed();
     await this.#core.parts.guard?.(value);
   }
@@ -363,18 +384,4 @@ function isSettled(core: RunCore, key: string): boolean {
   if (core.info.fresh) return false;
   const wait = core.parts.store.wait(core.info.id, key);
   return wait !== undefined && core.parts.store.answer(wait.id) !== undefined;
-}
-
-function outcomeOf<T>(core: RunCore, step: LogRow, schema: Schema<T>): T {
-  const value: unknown = JSON.parse(step.body ?? "null");
-  if (step.kind === "ok")
-    return schema.parse(step.type === messageEvent ? wholeMessage(value, core.lineOf(step)) : value);
-  throw failedStep(Failure.parse(value));
-}
-
-function failedStep(failure: Failure): TuttiError {
-  const { code: given } = failure;
-  const code = given === "outcome_unknown" || given === "over_budget" ? given : "step_failed";
-  const details = { ...failure.details, code: failure.code };
-  return new TuttiError(code, failure.message, { retry: failure.retry, details });
 }

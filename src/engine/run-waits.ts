@@ -12,6 +12,7 @@ import { askName, idInName } from "../store/names.ts";
 import type { RunCore } from "./run-core.ts";
 import { ownChild, storedResult } from "./run-children.ts";
 import { storedAnswerIn } from "./wait-body.ts";
+import { onResult } from "./live-task.ts";
 
 export async function openWait<T>(core: RunCore, key: string, options: WaitOptions<T>): Promise<Wait<T>> {
   core.use(key);
@@ -254,10 +255,4 @@ export function waitId(core: RunCore, wait: Wait<unknown>): number {
 function waitedIn<T>(answer: AnswerRow, schema: Schema<T>): Waited<T> {
   const given = storedAnswerIn(answer);
   return given === undefined ? { expired: true } : { value: schema.parse(given.value), by: given.by };
-}
-
-/** Calls back with the task's result; the returned function stops listening. */
-function onResult(task: RunCore["task"], listener: (result: AgentResult) => void): () => void {
-  (task.joiners ??= new Set()).add(listener);
-  return () => task.joiners?.delete(listener);
 }

@@ -18,7 +18,30 @@ const TaskBody = z.object({
 export type TaskBody = z.infer<typeof TaskBody>;
 
 export function taskBodyIn(body: string): TaskBody {
-  return TaskBody.parse(JSON.parse(body));
+  const value: unknown = JSON.parse(body);
+  return isPlainBody(value) ? value : TaskBody.parse(value);
+}
+
+/** Whether it is a record without a budget of its own, as most are: `TaskBody` would return an equal value. */
+function isPlainBody(value: unknown): value is TaskBody {
+  if (!hasFields(value, ["input", "config", "rights", "budget"]) || value["budget"] !== null) return false;
+  const { rights } = value;
+  if (!hasFields(rights, ["tools", "roots"])) return false;
+  return (rights["tools"] === "*" || areTexts(rights["tools"])) && areTexts(rights["roots"]);
+}
+
+function hasFields(value: unknown, fields: readonly string[]): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) return false;
+  let count = 0;
+  for (const key in value) {
+    if (key !== fields[count]) return false;
+    count += 1;
+  }
+  return count === fields.length;
+}
+
+function areTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
 /** Without `input` or `runner`, those of the task hold. */

@@ -107,12 +107,12 @@ export function openLane({ clock, maxCalls, maxWaitMs, name, random }: LaneOptio
   };
 
   return {
-    async acquire({ signal, again }) {
-      signal.throwIfAborted();
-      const refusal = waitTooLong();
-      if (refusal !== undefined) throw refusal;
-      if (queue.length === 0 && hasRoom() && pausedUntil <= clock.now()) return grant();
+    acquire({ signal, again }) {
       return new Promise<Permit>((resolve, reject) => {
+        signal.throwIfAborted();
+        const refusal = waitTooLong();
+        if (refusal !== undefined) throw refusal;
+        if (queue.length === 0 && hasRoom() && pausedUntil <= clock.now()) return resolve(grant());
         const leave = (): void => {
           const at = queue.indexOf(waiter);
           if (at >= 0) queue.splice(at, 1);

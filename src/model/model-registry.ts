@@ -65,10 +65,15 @@ export function models(options: ModelsOptions): Models {
     withRehearsal: (rehearsal) => ({
       estimate: (request) =>
         isRehearsal(request.model) ? rehearsal.estimate(request) : estimateUsage(resolve(request.model), request),
-      call: async (request, callOptions) =>
-        isRehearsal(request.model)
-          ? rehearsal.call(request, callOptions)
-          : noticeNoTools(withoutTools, resolve(request.model), (model) => call(model, request, callOptions)),
+      call(request, callOptions) {
+        if (isRehearsal(request.model)) return rehearsal.call(request, callOptions);
+        const model = resolve(request.model);
+        return call(model, request, callOptions).catch((thrown: unknown) => {
+          // Noted, so that later agents do not offer it any.
+          if (refusesTools(thrown)) withoutTools.add(model.name);
+          throw thrown;
+        });
+      },
       facts(name) {
         if (isRehearsal(name)) return { format: "native", contextTokens: null, maxOutputTokens: 16_384 };
         const model = resolve(name);
@@ -90,16 +95,6 @@ function readConfig(config: unknown): ModelsConfig {
   throw new TuttiError("invalid_input", message, { details: { issues } });
 }
 
-/** Notes a model whose server refuses tools, so that later agents do not offer it any. */
-async function noticeNoTools<T>(
-  withoutTools: Set<string>,
-  model: ResolvedModel,
-  call: (model: ResolvedModel) => Promise<T>,
-): Promise<T> {
-  try {
-    return await call(model);
-  } catch (thrown) {
-    if (thrown instanceof TuttiError && thrown.details?.["reason"] === "no_tools") withoutTools.add(model.name);
-    throw thrown;
-  }
+function refusesTools(thrown: unknown): boolean {
+  return thrown instanceof TuttiError && thrown.details?.["reason"] === "no_tools";
 }

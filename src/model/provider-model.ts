@@ -10,9 +10,10 @@ import type { ModelCallOptions, ModelReply, ModelRequest } from "../model-port.t
 import { type CallFailure, readFailure } from "./call-failure.ts";
 import { estimateInput } from "./estimate.ts";
 import { type Lane, openLane, type Permit } from "./lane.ts";
-import { assumedText, contextReader, roomIn } from "./loaded-context.ts";
+import { assumedText, contextReader, type LoadedContext, roomIn } from "./loaded-context.ts";
 import { providerLoader } from "./load-provider.ts";
 import { requestReply } from "./provider-request.ts";
+import type { LanguageModel } from "./language-model.ts";
 import { longestReply } from "./model-limits.ts";
 import { outputLimitIn } from "./output-refusal.ts";
 import { isOwnServer } from "./own-server.ts";
@@ -46,6 +47,15 @@ interface Way {
   readonly pacing: Pacing;
 }
 
+/** A call that may be made. */
+interface ReadyCall {
+  readonly model: ResolvedModel;
+  readonly request: ModelRequest;
+  readonly options: ModelCallOptions;
+  readonly language: LanguageModel;
+  readonly loaded: LoadedContext | undefined;
+}
+
 /** All calls of a process must go through one caller, so that they share their lanes. */
 export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
   const load = providerLoader(fetch);
@@ -74,25 +84,37 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
   return async (model, request, options) => {
     requireKey(model.provider);
     const { signal } = options;
-    const { lane, pacing } = wayTo(model.provider);
     const language = model.language ?? (await load(model));
-    let policy = reasoningPolicy(model, learned.get(model.name));
-    const without = refused.get(model.name) ?? new Set<Setting>();
-    refused.set(model.name, without);
     const loaded = model.language === undefined ? await readContext(model, signal) : undefined;
     if (loaded?.assumed === true && !warned.has(model.name)) options.onNotice?.(assumedText(model, loaded));
     if (loaded?.assumed === true) warned.add(model.name);
+    // Of many calls that wait for the lane, each holds its request and nothing else.
+    const permit = await wayTo(model.provider).lane.acquire({ signal, again: false });
+    return callUnder(permit, { model, request, options, language, loaded });
+  };
+
+  async function callUnder(
+    first: Permit,
+    { model, request, options, language, loaded }: ReadyCall,
+  ): Promise<ModelReply> {
+    const { signal } = options;
+    const { lane, pacing } = wayTo(model.provider);
+    let policy = reasoningPolicy(model, learned.get(model.name));
+    const without = refused.get(model.name) ?? new Set<Setting>();
+    refused.set(model.name, without);
     const context =
       loaded === undefined
         ? undefined
         : { ...loaded, tokens: Math.min(loaded.tokens, model.contextTokens ?? Infinity) };
-    const room = context === undefined ? Infinity : roomIn(context, model, estimateInput(request));
+    const room = orRelease(first, () =>
+      context === undefined ? Infinity : roomIn(context, model, estimateInput(request)),
+    );
     const promptWith = (chosen: ReasoningPolicy): Prompt => {
-      const made = promptOf(request, model, { policy: chosen, without });
-      const { maxOutputTokens = room } = made.call;
-      return maxOutputTokens <= room ? made : { ...made, call: { ...made.call, maxOutputTokens: room } };
+      const whole = promptOf(request, model, { policy: chosen, without });
+      const { maxOutputTokens = room } = whole.call;
+      return maxOutputTokens <= room ? whole : { ...whole, call: { ...whole.call, maxOutputTokens: room } };
     };
-    let prompt = promptWith(policy);
+    let prompt = orRelease(first, () => promptWith(policy));
     const counts = { throttled: 0, transient: 0, final: 0 };
     const lost: LostTokens = { input: 0, output: 0 };
     let adaptations = 0;
@@ -116,8 +138,7 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
       const shorter = outputLimitIn(text) ?? outputRoom(failure, prompt.call.maxOutputTokens);
       return shorter === undefined ? undefined : { ...prompt, call: { ...prompt.call, maxOutputTokens: shorter } };
     };
-    for (let again = false; ; again = true) {
-      const permit = await lane.acquire({ signal, again });
+    for (let permit = first; ; permit = await lane.acquire({ signal, again: true })) {
       const progress = { output: 0, started: false };
       const collect = {
         ...options,
@@ -161,7 +182,17 @@ export function modelCaller({ clock, random, fetch }: CallerDeps): CallModel {
         if (failure.kind !== "throttled") await sleep(waitMs, clock, signal);
       }
     }
-  };
+  }
+}
+
+/** A request that cannot be sent ends its call before it began. */
+function orRelease<T>(permit: Permit, make: () => T): T {
+  try {
+    return make();
+  } catch (thrown) {
+    permit.failed();
+    throw thrown;
+  }
 }
 
 /** The settings that a request may be refused for: those it has, and those of our own, unless they are left out already. */

@@ -23,10 +23,13 @@ export function requestReply(request: ProviderRequest): Promise<CollectedReply> 
     signal.throwIfAborted();
     const controller = new AbortController();
     let hasEnded = false;
+    /** Since when nothing came, and whether anything came before that. */
+    const since = clock.now();
+    let quietSince = since;
+    let hasBegun = false;
     const end = (): void => {
       hasEnded = true;
-      totalTimer();
-      silenceTimer();
+      callOff();
       signal.removeEventListener("abort", onAbort);
     };
     /** Ends the call even when the stream does not react to the abort. */
@@ -38,16 +41,28 @@ export function requestReply(request: ProviderRequest): Promise<CollectedReply> 
       controller.abort(reason);
     };
     const onAbort = (): void => fail(signal.reason);
-    const timeOut = (what: string, ms: number, retry: "safe" | "unknown") => (): void => {
+    const timeOut = (what: string, ms: number, retry: "safe" | "unknown"): void => {
       const message = `${collect.model} ${what} ${ms / 1000} s; try again, or raise the provider's limit in the config`;
       fail(new TuttiError("deadline", message, { details: { model: collect.model }, retry }));
     };
-    const totalTimer = clock.timer(totalMs, timeOut("had not finished after", totalMs, "unknown"));
-    let silenceTimer = clock.timer(firstByteMs, timeOut("sent nothing for", firstByteMs, "safe"));
+    /** One timer for all of it: when it fires, it looks how long the silence and the call are, and waits for what is left. */
+    const watch = (): void => {
+      const now = clock.now();
+      const limit = hasBegun ? idleMs : firstByteMs;
+      const [quietFor, runsFor] = [now - quietSince, now - since];
+      if (runsFor >= totalMs) timeOut("had not finished after", totalMs, "unknown");
+      else if (quietFor >= limit) timeOut(hasBegun ? "fell silent for" : "sent nothing for", limit, "safe");
+      else callOff = clock.timer(Math.min(limit - quietFor, totalMs - runsFor), watch);
+    };
+    let callOff = clock.timer(Math.min(firstByteMs, totalMs), watch);
     const onActivity = (): void => {
       if (hasEnded) return;
-      silenceTimer();
-      silenceTimer = clock.timer(idleMs, timeOut("fell silent for", idleMs, "safe"));
+      quietSince = clock.now();
+      if (hasBegun) return;
+      hasBegun = true;
+      if (idleMs >= firstByteMs) return;
+      callOff();
+      watch();
     };
     signal.addEventListener("abort", onAbort, { once: true });
     const options: CallOptions = { ...prompt, abortSignal: controller.signal };

@@ -137,9 +137,9 @@ async function stepOf(call: ModelCall, key: string): Promise<RecordedReply> {
       owned: true,
       // Enough to notice another conversation without reading all of it in every turn.
       input: `${request.model} ${request.agent} ${conversation.view.length}`,
-      event: ({ raised_to, passed_on }) => ((raised_to ?? passed_on) === undefined ? "message.added" : "step.finished"),
+      event: eventOf,
       reserve: model.estimate(request),
-      spent: (reply) => reply.usage,
+      spent: usageOf,
     },
     async (step) => {
       const live = liveReply(step, setup);
@@ -161,6 +161,10 @@ async function stepOf(call: ModelCall, key: string): Promise<RecordedReply> {
     },
   );
 }
+
+const eventOf = ({ raised_to, passed_on }: RecordedReply): "message.added" | "step.finished" =>
+  (raised_to ?? passed_on) === undefined ? "message.added" : "step.finished";
+const usageOf = ({ usage }: RecordedReply): Usage => usage;
 
 function requestOf({ agent, setup, system, conversation }: ModelCall): ModelRequest {
   const { format } = setup;

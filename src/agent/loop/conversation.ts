@@ -12,7 +12,7 @@ import { inCallOrder } from "./call-order.ts";
 import { addFenced } from "./fenced-form.ts";
 import { isSummary } from "./message-keys.ts";
 import { modelView, sizeOf } from "./model-view.ts";
-import { repeatGuard } from "./repeat-guard.ts";
+import { type RepeatGuard, repeatGuard } from "./repeat-guard.ts";
 
 /** `said`: how many messages the task had recorded before this. After a `fold`, the next recorded message is its summary. */
 const Compaction = z.object({ said: z.int(), kind: z.enum(["mask", "fold"]), upTo: z.int() });
@@ -109,127 +109,179 @@ export async function openConversation(
   const restored = await durable.restore(LoopState);
   const recorded = restored?.messages ?? (durable.run > 1 || durable.resumed ? await durable.messages() : []);
   const messages = restored === undefined ? recorded : recorded.slice(0, restored.state.said);
-  const opening = completeMessage(input.message, { id: `${durable.task}.opening`, now: 0 });
-  const guard = repeatGuard(options.mayRepeat);
-  const toView = (message: CompleteMessage): CompleteMessage => modelView(message, guard);
-
-  const { before, compactions }: Pick<LoopState, "before" | "compactions"> = restored?.state ?? {
-    before: messages.length,
-    compactions: [],
-  };
-  let strikes = restored?.state.strikes;
-  const ofEarlierRuns = inCallOrder(messages.slice(0, before)).filter((message) => !isOwnSummary(durable, message));
+  const state: LoopState = restored?.state ?? { turn: 0, said: 0, before: messages.length, compactions: [] };
+  const conversation = new TaskConversation({ durable, input, options }, state);
+  const { before, compactions } = state;
+  const ofEarlierRuns = messagesOf(messages.slice(0, before)).filter((message) => !isOwnSummary(durable, message));
   // The call that handed the task over has no result, and the next agent must not take it for one of its own.
-  let view = snapshotHistory([...(await historyOf(durable, input)), opening, ...ofEarlierRuns.map(toView)]);
-  let count = before;
-  // In a thread the opening may be among the latest messages, and then it stays where it is.
-  const folded = (long: readonly CompleteMessage[], upTo: number, summary: CompleteMessage): CompleteMessage[] =>
-    foldTurns(long, upTo, {
-      opening: input.thread === true && long.indexOf(opening) >= upTo ? [] : [opening],
-      summary,
-    });
+  conversation.begin(await historyOf(durable, input), ofEarlierRuns);
   const pending = [...compactions];
-  for (const message of inCallOrder(messages.slice(before))) {
-    for (; pending[0]?.said === count && pending[0].kind === "mask"; pending.shift()) {
-      view = maskResults(view, pending[0].upTo);
+  for (const message of messagesOf(messages.slice(before))) {
+    for (; pending[0]?.said === conversation.said && pending[0].kind === "mask"; pending.shift()) {
+      conversation.view = maskResults(conversation.view, pending[0].upTo);
     }
-    if (pending[0]?.said === count) view = folded(view, pending.shift()?.upTo ?? 0, message);
-    else view.push(toView(message));
-    count += 1;
+    const isFold = pending[0]?.said === conversation.said;
+    conversation.rebuild(message, isFold ? pending.shift()?.upTo : undefined);
   }
-  for (const { upTo } of pending) view = maskResults(view, upTo);
-  const append = (added: readonly CompleteMessage[]): void => {
-    if (conversation.choice.format === "fenced") addFenced(conversation.formatted, added);
-    else conversation.formatted.push(...added);
-    conversation.size += sizeOf(added);
-  };
-  const replaceView = (smaller: CompleteMessage[]): void => {
-    conversation.view = smaller;
-    conversation.formatted = [];
-    conversation.size = 0;
-    append(smaller);
-  };
-  // Plain fields, not getters: one conversation is made for every run, and its fields are read many times a turn.
-  const conversation: MutableConversation = {
-    view,
-    formatted: [],
-    opening,
-    turn: restored?.state.turn ?? 0,
-    size: 0,
-    measured: restored?.state.measured,
-    limit: restored?.state.limit,
-    output: restored?.state.output,
-    choice: restored?.state.choice ?? options.choice,
-    stopReason: guard.stopReason,
-    add(added) {
-      const viewed = added.map(toView);
-      conversation.view.push(...viewed);
-      append(viewed);
-      count += added.length;
-      conversation.stopReason = guard.stopReason;
-    },
-    beginTurn() {
-      const { turn, measured, limit, output, choice } = conversation;
-      // A field that has its default value is not written.
-      const state: z.input<typeof LoopState> = { turn, said: count };
-      if (before > 0) state.before = before;
-      if (strikes !== undefined) state.strikes = strikes;
-      if (measured !== undefined) state.measured = recordedMeasured(measured);
-      if (limit !== undefined) state.limit = limit;
-      if (output !== undefined) state.output = output;
-      if (options.recordsChoice === true || choice !== options.choice) state.choice = recordedChoice(choice);
-      if (compactions.length > 0) state.compactions = compactions;
-      durable.save(`turn:${turn}`, state);
-      if (turn !== 0) return;
-      if (durable.resumed) conversation.add([durable.say("resumed", resumedMessage)]);
-      else if (input.handed !== undefined) conversation.add([durable.say("handed", input.handed.message)]);
-    },
-    nextTurn() {
-      conversation.turn += 1;
-    },
-    measure(tokens) {
-      conversation.measured = { tokens, size: conversation.size };
-    },
-    lowerLimit(limit) {
-      conversation.limit = Math.min(limit, conversation.limit ?? limit);
-    },
-    choose(choice) {
-      if (choice.model !== conversation.choice.model) {
-        conversation.output = undefined;
-        conversation.limit = undefined;
-      }
-      conversation.choice = choice;
-      replaceView(conversation.view);
-    },
-    raiseOutput(tokens) {
-      conversation.output = tokens;
-    },
-    countProblem(codes) {
-      const joined = codes.join(" ");
-      if (joined === "") strikes = undefined;
-      else strikes = { codes: joined, count: strikes?.codes === joined ? strikes.count + 1 : 1 };
-      return strikes?.count ?? 0;
-    },
-    mask(upTo) {
-      compactions.push({ said: count, kind: "mask", upTo });
-      replaceView(maskResults(conversation.view, upTo));
-    },
-    fold(upTo, summary) {
-      compactions.push({ said: count, kind: "fold", upTo });
-      count += 1;
-      replaceView(folded(conversation.view, upTo, summary));
-    },
-  };
-  append(view);
+  for (const { upTo } of pending) conversation.view = maskResults(conversation.view, upTo);
+  conversation.replaceView(conversation.view);
   return conversation;
 }
 
-type MutableConversation = { -readonly [K in keyof Conversation]: Conversation[K] } & {
-  view: CompleteMessage[];
-  formatted: CompleteMessage[];
-};
+function messagesOf(recorded: readonly CompleteMessage[]): CompleteMessage[] {
+  return recorded.length === 0 ? [] : inCallOrder(recorded);
+}
 
-/** A summary is for the run that made it; the next run starts from the messages themselves. */
+interface ConversationParts {
+  readonly durable: Durable;
+  readonly input: TaskInput;
+  readonly options: ConversationOptions;
+}
+
+/** A class, since one is made for every run and many are alive at once. */
+class TaskConversation implements Conversation {
+  view: CompleteMessage[] = [];
+  formatted: CompleteMessage[] = [];
+  readonly opening: CompleteMessage;
+  turn: number;
+  size = 0;
+  measured: LoopState["measured"];
+  limit: number | undefined;
+  output: number | undefined;
+  choice: ModelChoice;
+  stopReason: string | undefined;
+  /** How many messages the task has recorded. */
+  said: number;
+  readonly #parts: ConversationParts;
+  readonly #guard: RepeatGuard;
+  readonly #before: number;
+  readonly #compactions: LoopState["compactions"];
+  #strikes: LoopState["strikes"];
+
+  constructor(parts: ConversationParts, state: LoopState) {
+    const { durable, input, options } = parts;
+    this.opening = completeMessage(input.message, { id: `${durable.task}.opening`, now: 0 });
+    this.turn = state.turn;
+    this.measured = state.measured;
+    this.limit = state.limit;
+    this.output = state.output;
+    this.choice = state.choice ?? options.choice;
+    this.stopReason = undefined;
+    this.said = state.before;
+    this.#parts = parts;
+    this.#guard = repeatGuard(options.mayRepeat);
+    this.#before = state.before;
+    this.#compactions = state.compactions;
+    this.#strikes = state.strikes;
+  }
+
+  /** Begins with what was said before this run. */
+  begin(history: readonly CompleteMessage[], ofEarlierRuns: readonly CompleteMessage[]): void {
+    this.view = snapshotHistory([
+      ...history,
+      this.opening,
+      ...ofEarlierRuns.map((message) => modelView(message, this.#guard)),
+    ]);
+  }
+
+  /** Puts a message of this run back; with `foldUpTo` it is the summary of all before that. */
+  rebuild(message: CompleteMessage, foldUpTo: number | undefined): void {
+    if (foldUpTo === undefined) this.view.push(modelView(message, this.#guard));
+    else this.view = this.#folded(foldUpTo, message);
+    this.said += 1;
+  }
+
+  add(added: readonly CompleteMessage[]): void {
+    const viewed = added.map((message) => modelView(message, this.#guard));
+    this.view.push(...viewed);
+    this.#append(viewed);
+    this.said += added.length;
+    this.stopReason = this.#guard.stopReason;
+  }
+
+  beginTurn(): void {
+    const { turn, measured, limit, output, choice } = this;
+    const { durable, input, options } = this.#parts;
+    // A field that has its default value is not written.
+    const state: z.input<typeof LoopState> = { turn, said: this.said };
+    if (this.#before > 0) state.before = this.#before;
+    if (this.#strikes !== undefined) state.strikes = this.#strikes;
+    if (measured !== undefined) state.measured = recordedMeasured(measured);
+    if (limit !== undefined) state.limit = limit;
+    if (output !== undefined) state.output = output;
+    if (options.recordsChoice === true || choice !== options.choice) state.choice = recordedChoice(choice);
+    if (this.#compactions.length > 0) state.compactions = this.#compactions;
+    durable.save(`turn:${turn}`, state);
+    if (turn !== 0) return;
+    if (durable.resumed) this.add([durable.say("resumed", resumedMessage)]);
+    else if (input.handed !== undefined) this.add([durable.say("handed", input.handed.message)]);
+  }
+
+  nextTurn(): void {
+    this.turn += 1;
+  }
+
+  measure(tokens: number): void {
+    this.measured = { tokens, size: this.size };
+  }
+
+  lowerLimit(limit: number): void {
+    this.limit = Math.min(limit, this.limit ?? limit);
+  }
+
+  choose(choice: ModelChoice): void {
+    if (choice.model !== this.choice.model) {
+      this.output = undefined;
+      this.limit = undefined;
+    }
+    this.choice = choice;
+    this.replaceView(this.view);
+  }
+
+  raiseOutput(tokens: number): void {
+    this.output = tokens;
+  }
+
+  countProblem(codes: readonly string[]): number {
+    const joined = codes.join(" ");
+    const before = this.#strikes;
+    if (joined === "") this.#strikes = undefined;
+    else this.#strikes = { codes: joined, count: before?.codes === joined ? before.count + 1 : 1 };
+    return this.#strikes?.count ?? 0;
+  }
+
+  mask(upTo: number): void {
+    this.#compactions.push({ said: this.said, kind: "mask", upTo });
+    this.replaceView(maskResults(this.view, upTo));
+  }
+
+  fold(upTo: number, summary: CompleteMessage): void {
+    this.#compactions.push({ said: this.said, kind: "fold", upTo });
+    this.said += 1;
+    this.replaceView(this.#folded(upTo, summary));
+  }
+
+  replaceView(view: CompleteMessage[]): void {
+    this.view = view;
+    this.formatted = [];
+    this.size = 0;
+    this.#append(view);
+  }
+
+  #append(added: readonly CompleteMessage[]): void {
+    if (this.choice.format === "fenced") addFenced(this.formatted, added);
+    else this.formatted.push(...added);
+    this.size += sizeOf(added);
+  }
+
+  #folded(upTo: number, summary: CompleteMessage): CompleteMessage[] {
+    const { view, opening } = this;
+    // In a thread the opening may be among the latest messages, and then it stays where it is.
+    const staysIn = this.#parts.input.thread === true && view.indexOf(opening) >= upTo;
+    return foldTurns(view, upTo, { opening: staysIn ? [] : [opening], summary });
+  }
+}
+
 /** Also keeps the conversation from ending in a message of the model itself, which some providers refuse. */
 const resumedMessage: Message = {
   role: "user",
@@ -244,6 +296,7 @@ const resumedMessage: Message = {
   ],
 };
 
+/** A summary is for the run that made it; the next run starts from the messages themselves. */
 function isOwnSummary(durable: Durable, { id }: CompleteMessage): boolean {
   return isOfAttempt(id, durable) && isSummary(id);
 }

@@ -11,7 +11,7 @@ import type { AgentEnvironment } from "../agent-environment.ts";
 import type { Caller } from "../delegation/invocation-caller.ts";
 import { findAgent, type FoundAgent } from "../delegation/find-agent.ts";
 import { Surroundings, surroundingsText } from "../surroundings.ts";
-import { TaskInput, treeFile } from "../delegation/task-input.ts";
+import { treeFile } from "../delegation/task-input.ts";
 import { type AgentSetup, agentSetup } from "./agent-setup.ts";
 import { callModel, type RecordedReply } from "./call-model.ts";
 import { compactConversation } from "./compact-conversation.ts";
@@ -19,6 +19,7 @@ import { estimateTokens, isNearLimit } from "./compaction.ts";
 import { callsIn } from "./call-order.ts";
 import { type Conversation, type ModelChoice, openConversation } from "./conversation.ts";
 import { feedbackKey, type Occasion } from "./message-keys.ts";
+import { readTaskInput } from "./read-task-input.ts";
 import { type ReplyProblem, replyProblem } from "./read-reply.ts";
 import { runTurn, type TurnOutcome } from "./turn.ts";
 
@@ -40,7 +41,7 @@ const maxSameProblem = 3;
 /** Returns the task's result. Throws only what the model cannot do anything about. */
 export async function agentLoop(durable: Durable, deps: LoopDeps): Promise<unknown> {
   const file = deps.file ?? treeFile(durable.rootInput);
-  const input = TaskInput.parse(durable.input);
+  const input = readTaskInput(durable.input);
   const agent = findAgent(file, input.agent);
   if (agent === undefined) throw new TuttiError("not_found", `there is no agent ${durable.agent}`);
   const { environment, modelName, nextModels } = deps;

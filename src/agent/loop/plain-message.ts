@@ -1,6 +1,6 @@
 // A fast schema for messages: it recognises the usual ones without the cost of full validation.
 
-import { CompleteMessage, MessageRole, type Part } from "../../protocol/task/message.ts";
+import { CompleteMessage, type Message, MessageRole, type Part } from "../../protocol/task/message.ts";
 import type { Schema } from "../../ports.ts";
 
 /** Gives the same as `CompleteMessage` for every value. */
@@ -31,6 +31,17 @@ export function isPlainMessage(value: unknown): value is CompleteMessage {
   );
 }
 
+const openingFields = ["name", "role", "parts", "created_at"];
+
+/** True only when `Message` would return an equal value: one with neither an id nor an agent, with or without its time. */
+export function isPlainOpening(value: unknown): value is Message {
+  if (!isObject(value) || !hasFields(value, openingFields, "created_at")) return false;
+  const { name, role, parts, created_at } = value;
+  const isNamed = name === null || typeof name === "string";
+  const isTimed = created_at === undefined || Number.isSafeInteger(created_at);
+  return isNamed && isTimed && roles.has(role) && arePlain(parts);
+}
+
 function arePlain(parts: unknown): parts is Part[] {
   return Array.isArray(parts) && parts.every(isPlainPart);
 }
@@ -57,7 +68,7 @@ function hasNames({ tool_call_id, tool_name }: Readonly<Record<string, unknown>>
 }
 
 /** Whether the object has exactly these fields in this order; the last one may be optional. */
-function hasFields(value: object, fields: readonly string[], optional?: string): boolean {
+export function hasFields(value: object, fields: readonly string[], optional?: string): boolean {
   let count = 0;
   for (const key in value) {
     if (key !== fields[count]) return false;
@@ -66,6 +77,6 @@ function hasFields(value: object, fields: readonly string[], optional?: string):
   return count === fields.length || fields[count] === optional;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }

@@ -28,43 +28,61 @@ interface Entry {
   reply: string;
 }
 
+interface Calls {
+  readonly entries: Map<string, Entry>;
+  /** The calls of the last reply: their ids with their keys. */
+  readonly latest: Map<string, string>;
+}
+
 /** `mayRepeat`: tools that are called again for good reason, such as those that wait. */
 export function repeatGuard(mayRepeat: (tool: string) => boolean): RepeatGuard {
-  const entries = new Map<string, Entry>();
-  const calls = new Map<string, string>();
-  let current = "";
-  const guard: { -readonly [K in keyof RepeatGuard]: RepeatGuard[K] } = {
-    stopReason: undefined,
-    reply(message) {
-      current = message.id;
-      calls.clear();
-      for (const part of message.parts) {
-        if (part.part_type !== "tool_call" || mayRepeat(part.data.tool_name)) continue;
-        calls.set(part.data.tool_call_id, keyOf(part.data));
-      }
-    },
-    result(result) {
-      const key = calls.get(result.tool_call_id);
-      if (key === undefined) return result;
-      const entry = entries.get(key);
-      if (entry !== undefined) entries.delete(key);
-      if (entry === undefined || resultText(entry.result) !== resultText(result)) {
-        if (entries.size >= remembered) forgetOldest(entries);
-        entries.set(key, { result, count: 1, reply: current });
-        return result;
-      }
-      entries.set(key, entry);
-      // A model that makes one call twice in a reply has not seen its result yet.
-      if (entry.reply !== current) entry.count += 1;
-      entry.reply = current;
-      if (entry.count < warnAt) return result;
-      if (entry.count >= stopAt) {
-        guard.stopReason = `the model called ${result.tool_name} ${entry.count} times with the same arguments and the same result`;
-      }
-      return { ...result, parts: entry.count >= blockAt ? [blocked] : [...result.parts, warning] };
-    },
-  };
-  return guard;
+  return new Guard(mayRepeat);
+}
+
+/** A class, since one is made for every run and many are alive at once. */
+class Guard implements RepeatGuard {
+  stopReason: string | undefined;
+  readonly #mayRepeat: (tool: string) => boolean;
+  /** Made with the first call: an agent that only answers needs none of it. */
+  #calls: Calls | undefined;
+  #reply = "";
+
+  constructor(mayRepeat: (tool: string) => boolean) {
+    this.stopReason = undefined;
+    this.#mayRepeat = mayRepeat;
+  }
+
+  reply(message: CompleteMessage): void {
+    this.#reply = message.id;
+    this.#calls?.latest.clear();
+    for (const part of message.parts) {
+      if (part.part_type !== "tool_call" || this.#mayRepeat(part.data.tool_name)) continue;
+      this.#calls ??= { entries: new Map(), latest: new Map() };
+      this.#calls.latest.set(part.data.tool_call_id, keyOf(part.data));
+    }
+  }
+
+  result(result: ToolResult): ToolResult {
+    const key = this.#calls?.latest.get(result.tool_call_id);
+    if (this.#calls === undefined || key === undefined) return result;
+    const { entries } = this.#calls;
+    const entry = entries.get(key);
+    if (entry !== undefined) entries.delete(key);
+    if (entry === undefined || resultText(entry.result) !== resultText(result)) {
+      if (entries.size >= remembered) forgetOldest(entries);
+      entries.set(key, { result, count: 1, reply: this.#reply });
+      return result;
+    }
+    entries.set(key, entry);
+    // A model that makes one call twice in a reply has not seen its result yet.
+    if (entry.reply !== this.#reply) entry.count += 1;
+    entry.reply = this.#reply;
+    if (entry.count < warnAt) return result;
+    if (entry.count >= stopAt) {
+      this.stopReason = `the model called ${result.tool_name} ${entry.count} times with the same arguments and the same result`;
+    }
+    return { ...result, parts: entry.count >= blockAt ? [blocked] : [...result.parts, warning] };
+  }
 }
 
 const warning: Part = {
