@@ -79,6 +79,11 @@ export function readsOfStoreIn(folder: string, store: Store): ReadsOfStore {
   };
 }
 
+/** On PostgreSQL the folder holds a copy of the rows, into which some come only when they are read: brings them all there. */
+export function bringInCopy(folder: string): void {
+  nodes.get(folder)?.store.unfinishedTrees();
+}
+
 /** The database that the store in `folder` keeps its rows in. */
 export function databaseOf(folder: string): DatabaseAddress {
   return databases.get(folder) ?? fail(`there is no store in ${folder}`);

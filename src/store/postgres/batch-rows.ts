@@ -5,6 +5,7 @@ import type { SQLInputValue } from "node:sqlite";
 import { stepKinds } from "../sqlite/rows.ts";
 import type { WriteName } from "../sqlite/writes.ts";
 import { batchColumns, type BatchTable } from "./batch-columns.ts";
+import { binaryArray } from "./binary-array.ts";
 import { storedText } from "./stored-text.ts";
 
 /** What a node writes: what any store does, where trees may run, what becomes of the commands of others, and its operators. */
@@ -164,12 +165,14 @@ function addChanges(add: (table: BatchTable, row: Values) => void, changes: Chan
 }
 
 /** The rows of these tables as arrays, one for each column. */
-export function arraysOf({ tables }: BatchRows, of: readonly BatchTable[]): Plain[][] {
-  return of.flatMap((table) => columnsOf(table, tables.get(table) ?? []));
-}
-
-function columnsOf(table: BatchTable, rows: readonly Values[]): Plain[][] {
-  return batchColumns[table].map((_, at) => rows.map((row) => plain(row[at] ?? null)));
+export function arraysOf({ tables }: BatchRows, of: readonly BatchTable[]): Buffer[] {
+  return of.flatMap((table) => {
+    const rows = tables.get(table) ?? [];
+    return batchColumns[table].map(({ type }, at) => {
+      const values = rows.map((row) => plain(row[at] ?? null));
+      return binaryArray(type, values);
+    });
+  });
 }
 
 /** A value as the database can take it. */

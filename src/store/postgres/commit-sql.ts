@@ -2,6 +2,7 @@
 
 import { batchColumns, type BatchTable, batchTables } from "./batch-columns.ts";
 import { arraysOf, type BatchRows } from "./batch-rows.ts";
+import { binaryArray } from "./binary-array.ts";
 
 /** Its errors: the node is not alive any more; the database has forgotten commits that it had acknowledged. */
 export const fencedCode = "TU001";
@@ -167,11 +168,18 @@ export function commitCall(incarnation: number, number: number, batch: BatchRows
     ? {
         name: "commit_steps",
         text: stepsCall,
-        values: [incarnation, number, events, places, ...arraysOf(batch, stepTables)],
+        values: [incarnation, number, events, binaryArray("int", places), ...arraysOf(batch, stepTables)],
       }
     : {
         name: "commit_batch",
         text: batchCall,
-        values: [incarnation, number, JSON.stringify(shared), events, places, ...arraysOf(batch, batchTables)],
+        values: [
+          incarnation,
+          number,
+          JSON.stringify(shared),
+          events,
+          binaryArray("int", places),
+          ...arraysOf(batch, batchTables),
+        ],
       };
 }

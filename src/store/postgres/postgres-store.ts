@@ -104,7 +104,7 @@ export interface NodeStore {
 /** Numbers of new trees that a node fetches at a time. */
 export const numbersAtOnce = 1_024;
 /** Trees that are over stay in the cache until so many more are, for whoever asks for a result at once. */
-const keptClosed = 500;
+const keptClosed = 100;
 
 /** Brings the database up to date and joins: from now on the node is expected to renew its lease. */
 export async function joinDatabase(
@@ -154,7 +154,7 @@ async function nextNumbers(client: Pick<pg.ClientBase, "query">): Promise<TreeNu
 /** `cacheFolder` holds nothing else. */
 export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, cacheFolder: string): NodeStore {
   const { salt, incarnation, shared } = node;
-  const cache = openTreeCache(cacheFolder, salt);
+  const cache = openTreeCache(cacheFolder, salt, (thrown) => writer.fail(storageError(thrown)));
   cache.apply([], shared.changes);
   const onStamp = new Set<() => void>();
   const onShared = new Set<(changes: readonly SharedChange[]) => void>();
@@ -260,7 +260,8 @@ export function openPostgresStore(address: DatabaseAddress, node: JoinedNode, ca
       const [found] = await rows(sql, [storedText(key)]);
       if (found === undefined) return;
       const [task] = await rows("SELECT * FROM tasks WHERE id = $1", [found["task"]]);
-      if (closing === undefined) cache.putKey(found, task);
+      // A task of a tree that is here is there already, or is brought in with its tree.
+      if (closing === undefined) cache.putKey(found, ids.has(Number(found["task"])) ? undefined : task);
     },
     async results(tasks) {
       const found = await rows("SELECT * FROM results WHERE task = ANY($1)", [tasks]);

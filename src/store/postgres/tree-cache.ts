@@ -5,19 +5,23 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
 import { writes as statements } from "../sqlite/writes.ts";
 import { databaseFile, makeFolder, openDatabase, type OpenedDatabase } from "../sqlite/database.ts";
-import { isTreeWrite, type TreeWrite, type Write } from "./batch-rows.ts";
+import type { Write } from "./batch-rows.ts";
 import type { Row } from "./database-connection.ts";
 import { documentsCacheSql } from "./documents-sql.ts";
 import { DocumentRow } from "./shared-documents.ts";
 import { sharedTables } from "./shared-sql.ts";
 import type { SharedChange } from "./shared-rows.ts";
 import { type LoadedTrees, treeTables } from "./load-trees.ts";
-import { treeUnit } from "./tree-ids.ts";
+import { treeOf, treeUnit } from "./tree-ids.ts";
+import { treeOfWrite, WaitingWrites } from "./waiting-writes.ts";
 import type { Salt } from "../names.ts";
 
 export interface TreeCache {
   readonly opened: OpenedDatabase;
-  /** Brings in what a batch wrote about trees, once it is durable, and shared rows that changed until then. */
+  /**
+   * Takes what a batch wrote about trees, once it is durable, and brings in shared rows that changed until then. What is about
+   * trees is brought in when it is read, or when much of it waits.
+   */
   apply(writes: readonly Write[], changes: readonly SharedChange[]): void;
   /** Takes the place of whatever is there of these trees. */
   load(trees: LoadedTrees): void;
@@ -27,8 +31,11 @@ export interface TreeCache {
   document(name: string): DocumentRow | undefined;
 }
 
-/** The folder holds nothing else. It is emptied first: what a process before this one left is not to be relied on. */
-export function openTreeCache(folder: string, salt: Salt): TreeCache {
+/**
+ * The folder holds nothing else. It is emptied first: what a process before this one left is not to be relied on. `onBroken`:
+ * what is durable could not be brought in, so nothing that is read here can be relied on any more.
+ */
+export function openTreeCache(folder: string, salt: Salt, onBroken?: (thrown: unknown) => void): TreeCache {
   makeFolder(folder);
   for (const end of ["", "-wal", "-shm"]) rmSync(`${databaseFile(folder)}${end}`, { force: true });
   const opened = openDatabase(folder);
@@ -54,25 +61,60 @@ export function openTreeCache(folder: string, salt: Salt): TreeCache {
       throw thrown;
     }
   };
+  const waiting = new WaitingWrites();
+  /** Trees that have rows in the database of the cache. */
+  const present = new Set<number>();
   const drop = (roots: readonly number[]): void => {
-    for (const root of roots) for (const each of dropping) each.run(root - 1, root - 1 + treeUnit);
+    for (const root of roots) {
+      const tree = treeOf(root);
+      waiting.drop(tree);
+      if (present.delete(tree)) for (const each of dropping) each.run(root - 1, root - 1 + treeUnit);
+    }
+  };
+  const bringInTrees = (trees: readonly number[]): void => {
+    if (trees.length === 0) return;
+    try {
+      together(() => {
+        for (const tree of trees) {
+          present.add(tree);
+          for (const { name, values } of waiting.writesOf(tree)) perform.get(name)?.get(...values);
+        }
+      });
+    } catch (thrown) {
+      onBroken?.(thrown);
+      throw thrown;
+    }
+    for (const tree of trees) waiting.drop(tree);
+  };
+  const bringIn = (id?: number): void => {
+    if (id === undefined) bringInTrees(waiting.trees());
+    else if (waiting.has(treeOf(id))) bringInTrees([treeOf(id)]);
   };
   const document = database.prepare("SELECT * FROM documents WHERE name = ?");
   return {
-    opened: { ...opened, salt },
+    opened: { ...opened, salt, bringIn },
     document(name) {
       const row = document.get(name);
       return row === undefined ? undefined : DocumentRow.parse(row);
     },
     apply(writes, changes) {
-      together(() => {
-        for (const { name, values } of writes) if (isTreeWrite(name)) run(perform, name, values);
-        for (const change of changes) applyChange(shared, change);
-      });
+      const keys = writes.filter(({ name }) => name === "bindKey");
+      if (keys.length > 0 || changes.length > 0) {
+        together(() => {
+          for (const write of keys) {
+            present.add(treeOfWrite(write));
+            perform.get(write.name)?.get(...write.values);
+          }
+          for (const change of changes) applyChange(shared, change);
+        });
+      }
+      for (const write of writes) if (write.name !== "bindKey") waiting.add(write);
+      bringInTrees(waiting.tooMany());
     },
     load({ roots, rows }) {
       together(() => {
         drop(roots);
+        for (const root of roots) present.add(treeOf(root));
         for (const { name, columns } of treeTables) {
           const statement = loading.get(name);
           for (const row of rows[name] ?? []) statement?.get(...columns.map((_, at) => row[at] ?? null));
@@ -83,15 +125,12 @@ export function openTreeCache(folder: string, salt: Salt): TreeCache {
     putKey(key, task) {
       together(() => {
         putKey.get(...["key", "task", "content"].map((name) => key[name] ?? null));
+        present.add(treeOf(Number(key["task"])));
         const columns = treeTables.find(({ name }) => name === "tasks")?.columns ?? [];
         if (task !== undefined) putTask.get(...columns.map((name) => task[name] ?? null));
       });
     },
   };
-}
-
-function run(prepared: ReadonlyMap<string, StatementSync>, name: TreeWrite, values: readonly SQLInputValue[]): void {
-  prepared.get(name)?.get(...values);
 }
 
 function insertInto(database: DatabaseSync, table: string, columns: readonly string[]): StatementSync {

@@ -6,7 +6,7 @@ import type { RowIds } from "../sqlite/sqlite-store.ts";
 /** So many rows of each kind fit in one tree. */
 export const treeUnit = 2 ** 20;
 
-const treeOf = (id: number): number => Math.floor(id / treeUnit);
+export const treeOf = (id: number): number => Math.floor(id / treeUnit);
 /** A tree is named by its root task, which is always its first. */
 export const rootOf = (id: number): number => treeOf(id) * treeUnit + 1;
 const rootOfTree = (tree: number): number => tree * treeUnit + 1;

@@ -17,6 +17,11 @@ export interface OpenedDatabase {
   /** Part of every name this store gives, so that names of two stores do not meet. */
   readonly salt: Salt;
   readonly close: () => void;
+  /**
+   * Called before a read of what belongs to trees: with an id of the one that is read, or without, when it may be any. The keys
+   * that tasks were started under are always there.
+   */
+  readonly bringIn?: ((id?: number) => void) | undefined;
 }
 
 export const databaseFile = (folder: string): string => join(folder, "tutti.db");

@@ -1,7 +1,5 @@
 // The service's records in SQLite, on the connection and the write queue of the store they belong to.
 
-import type { DatabaseSync } from "node:sqlite";
-
 import type {
   ServiceRecords,
   HandleRow,
@@ -13,12 +11,17 @@ import type {
   SentRow,
   TicketRow,
 } from "../service-records.ts";
+import type { OpenedDatabase } from "./database.ts";
 import { damaged, integer, integerOrNull, type RowReader, text, settingKey, textIn, textOrNull } from "./rows.ts";
 import { readsOver } from "./statements.ts";
 import type { WriteQueue } from "./writer.ts";
 
-export function serviceRecordsOver(database: DatabaseSync, path: string, writer: WriteQueue): ServiceRecords {
+export function serviceRecordsOver(
+  { database, path, bringIn }: Omit<OpenedDatabase, "close">,
+  writer: WriteQueue,
+): ServiceRecords {
   const { all, one } = readsOver(database, path);
+  const ofTrees = readsOver(database, path, bringIn && (() => bringIn()));
   const setting = one("SELECT value FROM meta WHERE key = ?", textIn);
 
   return {
@@ -66,8 +69,8 @@ export function serviceRecordsOver(database: DatabaseSync, path: string, writer:
     dropPageToken: (digest) => writer.push("dropPageToken", [digest]),
     trimPageTokens: ({ expiredBefore, apiKey, keep }) => writer.push("trimPageTokens", [expiredBefore, apiKey, keep]),
     lease: one("SELECT * FROM leases WHERE task = ? AND attempt = ?", leaseIn),
-    leasesOfKey: all(`${openLeases} WHERE leases.api_key = ?`, leaseIn),
-    revokedLeases: all(`${openLeases} WHERE leases.revoked_at IS NOT NULL`, leaseIn),
+    leasesOfKey: ofTrees.all(`${openLeases} WHERE leases.api_key = ?`, leaseIn),
+    revokedLeases: ofTrees.all(`${openLeases} WHERE leases.revoked_at IS NOT NULL`, leaseIn),
     offerLease: ({ task, attempt, expires_at }, { apiKey, at, sentTo }) =>
       writer.push("offerLease", [task, attempt, expires_at, apiKey, at, sentTo?.wait ?? null, sentTo?.sid ?? null]),
     voidOffer: (task, attempt, sentTo) =>

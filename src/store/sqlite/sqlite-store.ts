@@ -51,12 +51,15 @@ export interface RowIds {
 
 /** Reads come from the opened database; what is written goes to the queue, which brings it there when it is durable. */
 export function storeWith(
-  { database, path, salt, close }: OpenedDatabase,
+  { database, path, salt, close, bringIn }: OpenedDatabase,
   writer: WriteQueue,
   ids: RowIds,
 ): Store & { readonly records: ServiceRecords } {
-  const { all, one } = readsOver(database, path);
-  const records = serviceRecordsOver(database, path, writer);
+  // Reads of one tree; their first value is an id of it.
+  const { all, one } = readsOver(database, path, bringIn && ((id) => bringIn(Number(id))));
+  const ofAll = readsOver(database, path, bringIn && (() => bringIn()));
+  const ofKeys = readsOver(database, path);
+  const records = serviceRecordsOver({ database, path, salt, bringIn }, writer);
 
   // A task made since this store was opened has only the mail that came through it; most have none, and each looks every turn.
   const mailed = new Set<number>();
@@ -65,11 +68,11 @@ export function storeWith(
   const lastAtOf = one(`SELECT MAX(at) AS value FROM log WHERE ${ofTask}`, row.numberIn);
   const mailSent = one(row.mailSentSql, row.mailSentIn);
   const waitAt = one(
-    `SELECT waits.* FROM runs JOIN waits ON waits.run = runs.id AND waits.key = ?
-     WHERE runs.task = ? AND runs.attempt = ? ORDER BY waits.id DESC LIMIT 1`,
+    `SELECT waits.* FROM runs JOIN waits ON waits.run = runs.id AND waits.key = ?3
+     WHERE runs.task = ?1 AND runs.attempt = ?2 ORDER BY waits.id DESC LIMIT 1`,
     row.waitIn,
   );
-  const lastAtOfAll = one("SELECT at AS value FROM log ORDER BY id DESC LIMIT 1", row.numberIn);
+  const lastAtOfAll = ofAll.one("SELECT at AS value FROM log ORDER BY id DESC LIMIT 1", row.numberIn);
 
   return {
     ...threadRecordsOver(database, path, { writer, nextId: () => ids.thread() }),
@@ -174,7 +177,7 @@ export function storeWith(
     setting: (name) => records.setting(name),
 
     task: one("SELECT * FROM tasks WHERE id = ?", row.taskIn),
-    unfinishedTrees: unfinishedTrees(all),
+    unfinishedTrees: unfinishedTrees(ofAll.all),
     openTasks: all(
       `WITH RECURSIVE upward (id) AS (
          SELECT open.task FROM tasks JOIN open ON open.task = tasks.id WHERE tasks.root = ?
@@ -183,7 +186,7 @@ export function storeWith(
       row.taskIn,
     ),
     tree: all("SELECT * FROM tasks WHERE root = ? ORDER BY id", row.taskIn),
-    boundKey: one("SELECT task, content FROM keys WHERE key = ?", row.keyBindingIn),
+    boundKey: ofKeys.one("SELECT task, content FROM keys WHERE key = ?", row.keyBindingIn),
     result: one("SELECT * FROM results WHERE task = ?", row.resultIn),
     lastRun: one("SELECT * FROM runs WHERE task = ? ORDER BY attempt DESC, run DESC LIMIT 1", row.runIn),
     logAt: one("SELECT * FROM log WHERE run = ? AND key = ?", row.logIn),
@@ -199,9 +202,9 @@ export function storeWith(
     ),
     wait: one("SELECT * FROM waits WHERE run = ? AND key = ?", row.waitIn),
     waitById: one("SELECT * FROM waits WHERE id = ?", row.waitIn),
-    waitAt: (task, attempt, key) => waitAt(key, task, attempt),
-    openWaits: all(openWaits("waits.*"), row.waitIn),
-    openWaitIds: all(openWaits("waits.id AS value"), row.idIn),
+    waitAt,
+    openWaits: ofAll.all(openWaits("waits.*"), row.waitIn),
+    openWaitIds: ofAll.all(openWaits("waits.id AS value"), row.idIn),
     waitsOf: all("SELECT * FROM waits WHERE root = ? ORDER BY id", row.waitIn),
     answer: one("SELECT * FROM answers WHERE wait = ?", row.answerIn),
     nextMail: (task, after) => (!mailed.has(task) && ids.isMadeHere(task) ? undefined : mailAfter(task, after)),
@@ -229,7 +232,7 @@ export function storeWith(
        WHERE tasks.root = ? GROUP BY runs.task HAVING SUM(log.tokens) > 0 OR SUM(log.money) > 0`,
       row.spentIn,
     ),
-    eventsAfter: all(
+    eventsAfter: ofAll.all(
       `SELECT ${row.eventColumns} FROM log JOIN runs ON runs.id = log.run JOIN tasks ON tasks.id = runs.task
        WHERE log.id > ? AND log.type IS NOT NULL ORDER BY log.id LIMIT ?`,
       row.eventIn,

@@ -11,7 +11,29 @@ interface Reads {
   readonly one: <T>(sql: string, read: RowReader<T>) => (...values: SQLInputValue[]) => T | undefined;
 }
 
-export function readsOver(database: DatabaseSync, path: string): Reads {
+/** `before` is called before each read, with its first value. */
+export function readsOver(
+  database: DatabaseSync,
+  path: string,
+  before?: (first: SQLInputValue | undefined) => void,
+): Reads {
+  const reads = plainReads(database, path);
+  if (before === undefined) return reads;
+  type Read<T> = (...values: SQLInputValue[]) => T;
+  const afterIt =
+    <T>(read: Read<T>): Read<T> =>
+    (...values) => {
+      before(values[0]);
+      return read(...values);
+    };
+  return {
+    all: (sql, read) => afterIt(reads.all(sql, read)),
+    each: (sql, read) => afterIt(reads.each(sql, read)),
+    one: (sql, read) => afterIt(reads.one(sql, read)),
+  };
+}
+
+function plainReads(database: DatabaseSync, path: string): Reads {
   const guarded = <T>(work: () => T): T => {
     try {
       return work();
