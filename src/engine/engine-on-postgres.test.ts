@@ -5,8 +5,27 @@ import { after, test } from "node:test";
 import { postgresPrograms } from "../../test/support/postgres-server.ts";
 import { sharedServer } from "../../test/support/stores.ts";
 
-/** Those of what a store can make different. `TUTTI_STORE=postgres node --test FILE` runs any other. */
-const files = ["trees", "engine", "recovery", "waits", "run-waits", "run-step", "during-step", "again", "stopped-task"];
+/** Those that have a store, without those in `limits-on-postgres`. `TUTTI_STORE=postgres node --test FILE` runs one of them. */
+const files = [
+  "trees",
+  "engine",
+  "recovery",
+  "waits",
+  "run-waits",
+  "run-step",
+  "run-children",
+  "during-step",
+  "again",
+  "stopped-task",
+  "subtree",
+  "driver",
+  "durable-run",
+  "replay",
+  "snapshot",
+  "status",
+  "event-view",
+  "redaction",
+];
 
 if (postgresPrograms() === undefined) test("the engine on PostgreSQL", { skip: "PostgreSQL is not installed" });
 else {

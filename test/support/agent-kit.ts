@@ -18,7 +18,7 @@ import { invocationRunner } from "../../src/runner/invocation/runner.ts";
 import { invocationTask } from "../../src/runner/invocation/root-task.ts";
 import { localRunner, type LocalRunnerOptions } from "../../src/runner/local/runner.ts";
 import type { Store, StoredEvent } from "../../src/store/store.ts";
-import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { openStoreIn } from "./stores.ts";
 import { tempFolder } from "./temp-folder.ts";
 import { ownSalt } from "../../src/store/names.ts";
 
@@ -43,7 +43,7 @@ export class World {
 
   constructor(folder: string, options: WorldOptions = {}) {
     this.folder = folder;
-    this.store = openStore(folder);
+    this.store = openStoreIn(folder);
     const environment = options.environment ?? {};
     const model = options.model ?? ((file: InvocationFile) => rehearsalModel(file.script ?? { rules: [] }));
     this.engine = new Engine({

@@ -18,16 +18,17 @@ import type { PlannedTask } from "../../src/protocol/task/goal.ts";
 import { userMessage } from "../../src/protocol/task/message.ts";
 import { attemptVerifier } from "../../src/runner/assignment/attempt-verifier.ts";
 import { keptAllowedChecks } from "../../src/daemon/project/allowed-checks.ts";
+import { runPersonsProgram } from "../../src/daemon/state/run-persons-program.ts";
 import { assignmentRunner } from "../../src/runner/assignment/runner.ts";
 import type { Verify } from "../../src/runner/assignment/verifier.ts";
 import { localRunner } from "../../src/runner/local/runner.ts";
 import { cleanUp } from "../../src/runner/shared/process/clean-up.ts";
 import { confineGit } from "../../src/runner/shared/sandbox/confine-git.ts";
 import { probeSandbox } from "../../src/runner/shared/sandbox/sandbox-status.ts";
-import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openWorkspaces, recoverWorkspaces } from "../../src/workspace/index.ts";
 import { idOf } from "./agent-kit.ts";
+import { openStoreIn } from "./stores.ts";
 import { ownSalt } from "../../src/store/names.ts";
 
 export const sandbox = await probeSandbox();
@@ -76,6 +77,8 @@ export interface AssignmentWorldOptions {
   readonly model?: (real: Model) => Model;
   /** Called with the name of each step in which a workspace is made or removed. */
   readonly checkpoint?: (name: string) => Promise<void>;
+  /** One of several machines, each with a folder of its own, which share the records in this folder. */
+  readonly machine?: { readonly name: string; readonly records: string };
 }
 
 export interface AssignmentWorld {
@@ -95,9 +98,14 @@ export interface AssignmentWorld {
 export async function assignmentWorld(root: string, options: AssignmentWorldOptions = {}): Promise<AssignmentWorld> {
   const state = join(root, "state");
   mkdirSync(state, { recursive: true });
-  const store = openStore(state);
-  const workspaceStore = openWorkspaces(state);
+  const { machine } = options;
+  const store = openStoreIn(machine?.records ?? state);
+  const workspaceStore = openWorkspaces(
+    state,
+    machine === undefined ? {} : { machine: { id: `id-of-${machine.name}`, name: machine.name } },
+  );
   const workspaces = {
+    ...(machine === undefined ? {} : { runPersonsProgram }),
     store: options.checkpoint === undefined ? workspaceStore : { ...workspaceStore, checkpoint: options.checkpoint },
     commits: "tutti",
     copy: [],

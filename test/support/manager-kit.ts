@@ -22,10 +22,9 @@ import type { TaskEvent } from "../../src/protocol/task/event.ts";
 import type { Goal } from "../../src/protocol/task/goal.ts";
 import type { GoalReport } from "../../src/protocol/task/goal-report.ts";
 import { askName } from "../../src/store/names.ts";
-import { openStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { openView } from "../../src/store/sqlite/sqlite-view.ts";
 import type { Store } from "../../src/store/store.ts";
 import { idOf } from "./agent-kit.ts";
+import { openStoreIn, readsOfStoreIn } from "./stores.ts";
 import { tempFolder } from "./temp-folder.ts";
 import { until } from "./wait-until.ts";
 
@@ -125,10 +124,12 @@ export function delegate(tasks: readonly object[], more: object = {}): string {
 
 export function openManagerWorld(options: ManagerWorldOptions & { readonly folder: string }): ManagerWorld {
   const { folder, child = verified, rules } = options;
-  const store = openStore(folder);
-  const view = openView(folder);
+  const store = openStoreIn(folder);
+  const { view } = readsOfStoreIn(folder, store);
   const eventsOf = async (root: string): Promise<readonly TaskEvent[]> => {
     await store.committed();
+    // Where events get their places after the commit, they have them now.
+    await view.lastEvent();
     return readsOf(view, folder).events({ task: root, after: 0, limit: 1_000_000 });
   };
   const recordOf = async (root: string) => (await eventsOf(root)).reduce(foldRecord, emptyRecord(root));
@@ -175,6 +176,7 @@ export function openManagerWorld(options: ManagerWorldOptions & { readonly folde
     report: reportOf,
     async listed() {
       await store.committed();
+      await view.lastEvent();
       return (await readsOf(view, folder).goals()).goals;
     },
     async start(goal, more = {}) {

@@ -9,14 +9,16 @@ import { joinDatabase } from "../../src/store/postgres/postgres-store.ts";
 interface Request {
   readonly address: DatabaseAddress;
   readonly what: "join" | "fence";
+  /** Of the node that joins. */
+  readonly name: string;
   readonly signal: SharedArrayBuffer;
   readonly port: MessagePort;
 }
 
-const identity = { name: "test", url: "", labels: [], version: "test", leaseMs: 600_000, machine: "test" };
+const identity = { url: "", labels: [], version: "test", leaseMs: 600_000, machine: "test" };
 
-parentPort?.on("message", ({ address, what, signal, port }: Request) => {
-  (what === "join" ? join(address) : fence(address))
+parentPort?.on("message", ({ address, what, name, signal, port }: Request) => {
+  (what === "join" ? join(address, name) : fence(address))
     .then(
       (value) => port.postMessage({ value }),
       (thrown: unknown) => port.postMessage({ error: String(thrown) }),
@@ -28,8 +30,8 @@ parentPort?.on("message", ({ address, what, signal, port }: Request) => {
 });
 
 /** A node of the same name takes the place of the one before, whose trees go to it. */
-async function join(address: DatabaseAddress): Promise<unknown> {
-  const node = await joinDatabase(address, identity);
+async function join(address: DatabaseAddress, name: string): Promise<unknown> {
+  const node = await joinDatabase(address, { ...identity, name });
   const client = await connectTo(address);
   try {
     await client.query("SELECT take_trees($1, 100000)", [node.incarnation]);

@@ -1,6 +1,7 @@
 // The store that tests of the engine run on: embedded, or PostgreSQL when `TUTTI_STORE=postgres` is set.
 
 import { fail } from "node:assert/strict";
+import { join } from "node:path";
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 
 import { TuttiError } from "../../src/protocol/error.ts";
@@ -53,6 +54,32 @@ export function openStoreIn(folder: string): Store & { readonly records: Service
   return made.store;
 }
 
+/** By the folder of a test: the nodes that were opened side by side. */
+const processes = new Map<string, NodeStore[]>();
+
+/** Opens the same store once more, as another process would. What it has committed, all of them know. */
+export function openProcessIn(folder: string): {
+  readonly store: Store & { readonly records: ServiceRecords };
+  readonly committed: () => Promise<void>;
+} {
+  if (!isOnPostgres()) {
+    const store = openStore(folder);
+    return { store, committed: () => store.committed() };
+  }
+  const address = databases.get(folder) ?? newDatabase();
+  databases.set(folder, address);
+  const others = processes.get(folder) ?? [];
+  const name = `process-${others.length}`;
+  const { node } = inThread(address, "join", name) as { node: JoinedNode };
+  const made = openPostgresStore(address, node, others.length === 0 ? folder : join(folder, name));
+  processes.set(folder, [...others, made]);
+  const committed = async (): Promise<void> => {
+    await made.store.committed();
+    await Promise.all((processes.get(folder) ?? []).map((each) => each.catchUp().catch(() => undefined)));
+  };
+  return { store: made.store, committed };
+}
+
 /** What reads the store in `folder` as others do, and tells them of news. */
 export interface ReadsOfStore {
   readonly view: StoreView;
@@ -103,12 +130,12 @@ export async function fencedAfterKill(stopped: Promise<void>): Promise<void> {
   });
 }
 
-function inThread(address: DatabaseAddress, what: "join" | "fence"): unknown {
+function inThread(address: DatabaseAddress, what: "join" | "fence", name = "test"): unknown {
   worker ??= new Worker(new URL("postgres-worker.ts", import.meta.url));
   worker.unref();
   const signal = new SharedArrayBuffer(4);
   const { port1, port2 } = new MessageChannel();
-  worker.postMessage({ address, what, signal, port: port2 }, [port2]);
+  worker.postMessage({ address, what, name, signal, port: port2 }, [port2]);
   if (Atomics.wait(new Int32Array(signal), 0, 0, 60_000) === "timed-out")
     throw new Error("the database did not answer");
   const got = receiveMessageOnPort(port1)?.message as { value?: unknown; error?: string } | undefined;

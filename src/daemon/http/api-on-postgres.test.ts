@@ -5,18 +5,30 @@ import { after, test } from "node:test";
 import { postgresPrograms } from "../../../test/support/postgres-server.ts";
 import { sharedServer } from "../../../test/support/stores.ts";
 
-/** `TUTTI_STORE=postgres node --test FILE` runs any other. */
+/** Those of routes that reach the records. `TUTTI_STORE=postgres node --test FILE` runs any other. */
 const files = [
+  "./handle-request.test.ts",
+  "./event-stream.test.ts",
+  "./websocket-upgrade.test.ts",
   "./handlers/handlers.test.ts",
   "./handlers/sign-in-handlers.test.ts",
   "./handlers/insight-handlers.test.ts",
+  "../state/api-keys.test.ts",
+  "../state/page-tokens.test.ts",
+  "../state/event-feed.test.ts",
+  "../state/open-state.test.ts",
+  "../state/local-client.test.ts",
+  "../state/start-invocation.test.ts",
+  "../state/read-budget.test.ts",
   "../state/session-control.test.ts",
   "../state/retry-task.test.ts",
   "../state/thread-control.test.ts",
   "../state/thread-messages.test.ts",
   "../state/conversation-control.test.ts",
+  "../state/conversation-verbs.test.ts",
   "../../client/parity.test.ts",
   "../../client/schedules.test.ts",
+  "../../client/pull-request-calls.test.ts",
 ];
 
 if (postgresPrograms() === undefined) test("the API on PostgreSQL", { skip: "PostgreSQL is not installed" });

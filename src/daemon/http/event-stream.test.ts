@@ -106,7 +106,15 @@ const endOf = (got: readonly SentEvent[]): StreamEnd | undefined => {
   const last = got.at(-1);
   return last?.event === "end" ? StreamEnd.parse(JSON.parse(last.data)) : undefined;
 };
+/** The last event of all that is committed, when whoever follows the events has been told of it. */
+const position = async (): Promise<number> => {
+  const { view, feed } = kit.state;
+  await view.lastEvent();
+  await until(async () => (await view.eventsAfter({ after: feed.position, limit: 1 })).rows.length === 0);
+  return feed.position;
+};
 const stored = async (after = 0, task?: TaskId): Promise<number[]> => {
+  await position();
   const { events } = await kit.state.feed.read({ after, limit: 100_000, ...(task === undefined ? {} : { task }) });
   return events.map(({ event }) => event.seq);
 };
@@ -170,7 +178,7 @@ test("the stream of a finished subtree sends all its events and ends; read from 
 
 test("invariant 9: readers that reconnect at any time with their last id miss nothing and see nothing twice", async () => {
   const tasks = await Promise.all([start(), start(), start()]);
-  const began = kit.state.feed.position;
+  const began = await position();
   let writing = true;
   let sent = 0;
   const writer = (async () => {
@@ -221,7 +229,7 @@ test("live deltas have no id, and go only to readers that asked for them and onl
     offset: 0,
     text: `of ${task}`,
   });
-  const all = await open(`/v1/events?live=true&after=${kit.state.feed.position}`);
+  const all = await open(`/v1/events?live=true&after=${await position()}`);
   const part = await open(`/v1/tasks/${mine}/events?live=true`);
   const without = await open(`/v1/tasks/${mine}/events`);
   const count = (await stored(0, mine)).length;
@@ -247,7 +255,7 @@ test("a Last-Event-ID that is malformed, or higher than the last event, is refus
     const reply = await kit.call("/v1/events", { headers: { accept: "text/event-stream", "last-event-id": id } });
     assert.equal(reply.status, 400, id);
   }
-  const past = String(kit.state.feed.position + 1);
+  const past = String((await position()) + 1);
   const reply = await kit.call("/v1/events", { headers: { accept: "text/event-stream", "last-event-id": past } });
   assert.equal(reply.status, 400);
   assert.deepEqual(reply.body?.["details"], { last: kit.state.feed.position });
@@ -257,8 +265,9 @@ test("a Last-Event-ID that is malformed, or higher than the last event, is refus
 });
 
 test("an idle stream gets heartbeats, which are not events", async () => {
+  const after = await position();
   const text = await new Promise<string>((resolve, reject) => {
-    const socket = rawStream(`after=${kit.state.feed.position}`);
+    const socket = rawStream(`after=${after}`);
     let got = "";
     socket.setTimeout(10_000, () => reject(new Error(got)));
     socket.on("data", (chunk) => {
@@ -302,12 +311,17 @@ interface SlowReader {
 }
 
 /** A reader that reads the beginning of a stream and then nothing more. */
-async function slowReader(query: string): Promise<SlowReader> {
+/** It reads until it was sent `first`, and then not before it is told to. */
+async function slowReader(query: string, first = ""): Promise<SlowReader> {
   const socket = rawStream(query);
   let got = "";
   socket.on("error", () => {});
-  socket.on("data", (chunk) => (got += chunk.toString("latin1")));
-  await new Promise((resolve) => socket.once("data", resolve));
+  await new Promise<void>((resolve) => {
+    socket.on("data", (chunk) => {
+      got += chunk.toString("latin1");
+      if (got.includes(first)) resolve();
+    });
+  });
   socket.pause();
   return {
     async readOn(last) {
@@ -329,7 +343,7 @@ async function slowReader(query: string): Promise<SlowReader> {
 
 test("a reader that is too slow is shed, can resume where it was, and does not delay the others", async () => {
   const task = await start();
-  const began = kit.state.feed.position;
+  const began = await position();
   const slow = await slowReader(`after=${began}`);
   const quick = await open("/v1/events", { "last-event-id": String(began) });
   const large = "x".repeat(100_000);
@@ -352,18 +366,13 @@ test("a reader that is too slow is shed, can resume where it was, and does not d
 
 test("a slow reader loses live deltas before it is shed, and learns how many", async () => {
   const task = await start();
-  const began = kit.state.feed.position;
-  const slow = await slowReader(`live=true&after=${began}`);
-  const delta = {
-    task,
-    root: task,
-    attempt: 1,
-    run: 1,
-    key: "k",
-    channel: "text" as const,
-    offset: 0,
-    text: "y".repeat(4_000),
-  };
+  const began = await position();
+  const at = { task, root: task, attempt: 1, run: 1, key: "k", channel: "text" as const, offset: 0 };
+  // Live deltas are sent from when the reader has caught up.
+  const tick = setInterval(() => kit.live({ ...at, text: "caught up" }), 5);
+  const slow = await slowReader(`live=true&after=${began}`, "caught up");
+  clearInterval(tick);
+  const delta = { ...at, text: "y".repeat(4_000) };
   // More than the operating system buffers for a connection.
   for (let count = 0; count < 4_000; count += 1) kit.live(delta);
   await tell(task, "stop");

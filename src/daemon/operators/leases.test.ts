@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 
+import { openProcessIn } from "../../../test/support/stores.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { fakeClock } from "../../engine/fake-clock.ts";
 import { taskName } from "../../store/names.ts";
-import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { defaultLives } from "../../protocol/operator/lease.ts";
 import { Leases } from "./leases.ts";
 
@@ -16,9 +16,8 @@ const keys = { isRevoked: () => false };
 function processes(t: TestContext) {
   const [folder, clock] = [tempFolder(t), fakeClock()];
   const open = () => {
-    const store = openStore(folder);
+    const { store, committed } = openProcessIn(folder);
     t.after(() => store.close());
-    const committed = () => store.committed();
     const leases = new Leases({ salt: store.salt, records: store.records, committed, clock, keys });
     return { leases, committed, task: taskName(store.salt, 1) };
   };

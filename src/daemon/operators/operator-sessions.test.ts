@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test, type TestContext } from "node:test";
 
+import { openProcessIn } from "../../../test/support/stores.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { fakeClock } from "../../engine/fake-clock.ts";
-import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { OperatorSessions } from "./operator-sessions.ts";
 
 const keys = { isRevoked: () => false };
@@ -16,11 +16,11 @@ const signingKey = {
 function processes(t: TestContext): () => OperatorSessions {
   const [folder, clock] = [tempFolder(t), fakeClock()];
   return () => {
-    const store = openStore(folder);
+    const { store, committed } = openProcessIn(folder);
     t.after(() => store.close());
     return new OperatorSessions({
       records: store.records,
-      committed: () => store.committed(),
+      committed,
       clock,
       keys,
       signingKey,
@@ -91,11 +91,11 @@ test("an operator session that one process removed is not brought back when anot
 test("an operator session that is idle at one process and was seen at another is kept", async (t) => {
   const [folder, clock] = [tempFolder(t), fakeClock()];
   const open = () => {
-    const store = openStore(folder);
+    const { store, committed } = openProcessIn(folder);
     t.after(() => store.close());
     return new OperatorSessions({
       records: store.records,
-      committed: () => store.committed(),
+      committed,
       clock,
       keys,
       signingKey,

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 
 import { seen } from "../../../test/support/engine-kit.ts";
+import { openProcessIn } from "../../../test/support/stores.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { fakeClock } from "../../engine/fake-clock.ts";
-import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { issueTicket, redeemTicket, type TicketContext } from "./tickets.ts";
 
 const [one, two] = ["op-1", "op-2"];
@@ -13,9 +13,9 @@ const [one, two] = ["op-1", "op-2"];
 function opened(t: TestContext) {
   const [folder, clock] = [tempFolder(t), fakeClock()];
   const open = (): TicketContext => {
-    const store = openStore(folder);
+    const { store, committed } = openProcessIn(folder);
     t.after(() => store.close());
-    return { records: store.records, committed: () => store.committed(), clock };
+    return { records: store.records, committed, clock };
   };
   return { folder, clock, open };
 }

@@ -14,15 +14,15 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
 import fc from "../../../test/support/properties.ts";
+import { openStoreIn } from "../../../test/support/stores.ts";
 
 import { TuttiError } from "../../protocol/error.ts";
-import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { Keys } from "./api-keys.ts";
 
 function opened(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "tutti-keys-"));
   const file = join(folder, "admin.key");
-  let store = openStore(folder);
+  let store = openStoreIn(folder);
   t.after(() => {
     store.close();
     rmSync(folder, { recursive: true, force: true });
@@ -34,7 +34,7 @@ function opened(t: TestContext) {
     keys,
     reopened: (): Keys => {
       store.close();
-      store = openStore(folder);
+      store = openStoreIn(folder);
       return keys();
     },
     stored: () => store.records.keys(),

@@ -6,11 +6,10 @@ import fc from "../../../test/support/properties.ts";
 import { taskRow as row } from "../../../test/support/task-row.ts";
 import { codeOf } from "../../../test/support/engine-kit.ts";
 import { lateView } from "../../../test/support/late-view.ts";
+import { openStoreIn, readsOfStoreIn } from "../../../test/support/stores.ts";
 import { type Cleanup, tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 import { taskName } from "../../store/names.ts";
-import { openStore } from "../../store/sqlite/sqlite-store.ts";
-import { openView } from "../../store/sqlite/sqlite-view.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
 import { type EventFeed, type FeedEvent, openEventFeed } from "./event-feed.ts";
@@ -30,8 +29,9 @@ interface FedOptions {
 
 async function fed(t: Cleanup, { wrapView = (view) => view, onError }: FedOptions = {}): Promise<Fed> {
   const folder = tempFolder(t);
-  const store = openStore(folder);
-  const view = wrapView(openView(folder));
+  const store = openStoreIn(folder);
+  const read = readsOfStoreIn(folder, store);
+  const view = wrapView(read.view);
   let reads = 0;
   const counting: StoreView = {
     ...view,
@@ -40,7 +40,7 @@ async function fed(t: Cleanup, { wrapView = (view) => view, onError }: FedOption
       return view.eventsAfter(page);
     },
   };
-  const feed = await openEventFeed(store, counting, onError);
+  const feed = await openEventFeed(read.news, counting, onError);
   t.after(() => {
     feed.close();
     view.close();

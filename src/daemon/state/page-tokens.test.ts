@@ -3,20 +3,19 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
+import { openProcessIn } from "../../../test/support/stores.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { fakeClock } from "../../engine/fake-clock.ts";
 import { databaseFile } from "../../store/sqlite/database.ts";
-import { openStore } from "../../store/sqlite/sqlite-store.ts";
 import { Keys } from "./api-keys.ts";
 import { PageTokens } from "./page-tokens.ts";
 
 async function opened(t: TestContext) {
   const [folder, clock] = [tempFolder(t), fakeClock()];
   const open = () => {
-    const store = openStore(folder);
+    const { store, committed } = openProcessIn(folder);
     t.after(() => store.close());
     const { records } = store;
-    const committed = (): Promise<void> => store.committed();
     const keys = new Keys({ records, committed, now: () => clock.now() });
     return { keys, records, store, pages: new PageTokens({ records, committed, keys, clock }) };
   };

@@ -3,8 +3,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
+import { openTestState } from "../../../test/support/state-on-store.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { trustProject } from "../../../test/support/trusted-project.ts";
+import { trustProjectIn } from "../../../test/support/trusted-project.ts";
 import { failsWith } from "../../../test/support/try-tool.ts";
 import { taskBodyIn } from "../../engine/task-body.ts";
 import type { TaskId } from "../../protocol/ids.ts";
@@ -12,7 +13,6 @@ import { named, single } from "../../protocol/invocation/invocation-builders.ts"
 import { InvocationFile } from "../../protocol/invocation/invocation-file.ts";
 import { InvocationResult } from "../../protocol/invocation/invocation-result.ts";
 import { idInName } from "../../store/names.ts";
-import { openState } from "./open-state.ts";
 
 const script = { rules: [{ agent: "writer", final: "written" }, { final: "done" }] };
 
@@ -22,9 +22,9 @@ async function projectWith(t: TestContext, agents: Readonly<Record<string, strin
   mkdirSync(join(project, ".tutti/agents"), { recursive: true });
   for (const [name, text] of Object.entries(agents)) writeFileSync(join(project, `.tutti/agents/${name}.md`), text);
   if (config !== undefined) writeFileSync(join(project, "tutti.config.json"), JSON.stringify(config));
-  if (config !== undefined) trustProject(join(folder, "state"), project);
-  const state = await openState(join(folder, "state"));
+  const state = await openTestState(join(folder, "state"));
   t.after(() => state.close());
+  if (config !== undefined) await trustProjectIn(join(folder, "state"), project);
   const { client, view } = state;
   return {
     client,
