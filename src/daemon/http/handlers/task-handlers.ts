@@ -14,7 +14,8 @@ import { exportLines } from "../export-lines.ts";
 import type { Handlers } from "../handler.ts";
 import { type HttpError, httpError } from "../http-error.ts";
 import { TimeoutSignal } from "../timeout-signal.ts";
-import { startWhereFolderIs } from "../here-or-elsewhere.ts";
+import { startWhereWorkIs } from "../here-or-elsewhere.ts";
+import { predecessorsIn } from "../predecessors.ts";
 import { keyOf, ofCaller } from "./of-caller.ts";
 
 type TaskRoute =
@@ -57,7 +58,7 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
       const key = headers["idempotency-key"];
       const folder = query.folder ?? context.from;
       const anew = query.anew === true;
-      const started = await startWhereFolderIs(state, request, (tutti, onceKey) =>
+      const started = await startWhereWorkIs(state, request, predecessorsIn(text), (tutti, onceKey) =>
         tutti.invoke(text, {
           folder,
           anew,
