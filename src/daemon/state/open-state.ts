@@ -305,6 +305,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       tasks,
       feed,
       runtimes,
+      threadProjects: kept.threadProjects,
       keys,
       pages,
       operators,
