@@ -72,7 +72,7 @@ export class ClusterTasks implements TaskControl {
 
   /** The same key at two nodes at once starts one tree. */
   async start(task: NewTask, options: StartOptions = {}): ReturnType<TaskControl["start"]> {
-if (options.thread === undefined) return this.#start(task, options);
+    if (options.thread === undefined) return this.#start(task, options);
     const life = this.#present();
     const thread = { ...options.thread, project: threadProjects(life.labels).keyOf(options.thread.project) };
     return inThread(life, thread, async () => {
