@@ -30,6 +30,7 @@ import type { NodeLabels } from "./node-labels.ts";
 import { startPlaced } from "./place-tree.ts";
 import { seenByAll } from "./seen-by-all.ts";
 import { inThread } from "./thread-claims.ts";
+import { threadProjects } from "./thread-projects.ts";
 import { type TaskCommand, valueIn } from "./task-command.ts";
 
 /** The present life of this node. */
@@ -71,11 +72,12 @@ export class ClusterTasks implements TaskControl {
 
   /** The same key at two nodes at once starts one tree. */
   async start(task: NewTask, options: StartOptions = {}): ReturnType<TaskControl["start"]> {
-    const { thread } = options;
-    if (thread === undefined) return this.#start(task, options);
-    return inThread(this.#present(), thread, async () => {
+    if (options.thread === undefined) return this.#start(task, options);
+    const life = this.#present();
+    const thread = { ...options.thread, project: threadProjects(life.labels).keyOf(options.thread.project) };
+    return inThread(life, thread, async () => {
       await this.#bringThread(thread);
-      return this.#start(task, options);
+      return this.#start(task, { ...options, thread });
     });
   }
 

@@ -1,19 +1,23 @@
 // Daemons on machines with different folders are one Tutti: work goes to the machine that has its project, whichever is asked.
 
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { z } from "zod";
 
 import { named, single } from "../../src/protocol/invocation/invocation-builders.ts";
+import { agentFile } from "../support/acp-kit.ts";
+import { testRepository } from "../support/git-kit.ts";
 import { type NodeProcess, nodeProcesses } from "../support/node-processes.ts";
 import { postgresPrograms } from "../support/postgres-server.ts";
+import { ledgerIgnored, skip as sessionSkip } from "../support/session-place.ts";
 import { sharedServer } from "../support/stores.ts";
 import { type Cleanup, tempFolder } from "../support/temp-folder.ts";
 import { failsWith } from "../support/try-tool.ts";
+import { until } from "../support/wait-until.ts";
 
 const skip = postgresPrograms() === undefined ? "PostgreSQL is not installed" : false;
 after(() => {
@@ -112,3 +116,56 @@ test("a program starts work over MCP at a node that does not have its folder", {
     failsWith("unreachable", /is on the machine of b, which is not up/),
   );
 });
+
+interface Run {
+  readonly prompt: string;
+  readonly kind: "acp" | "local";
+  /** The tasks that it builds on. */
+  readonly after?: readonly (string | undefined)[];
+}
+
+/** One agent in a workspace of its own; the script is for the agent that is no session. */
+function invocationOf({ prompt, kind, after }: Run): string {
+  const workspace = after === undefined ? {} : { after };
+  const config = kind === "acp" ? { profile: "mine", workspace } : { workspace };
+  const script = { rules: [{ turn: 0, call: [{ tool: "read", args: { path: "one.txt" } }] }, { final: "{{last}}" }] };
+  return JSON.stringify({
+    invocation: single(named("coder", prompt)),
+    agents: { coder: { instructions: "You code.", tools: ["read"], runner: { kind, config } } },
+    roots: ["."],
+    ...(kind === "local" ? { script } : {}),
+  });
+}
+
+test(
+  "a session goes to the machine that has its coding agent, and what builds on its work to the machine that has the work",
+  { skip: skip === false ? sessionSkip : skip },
+  async (t) => {
+    const top = tempFolder(t, "tutti-machine-");
+    const program = join(top, "coder");
+    writeFileSync(program, `#!/bin/sh\nexec ${process.execPath} ${agentFile} "$@"\n`, { mode: 0o755 });
+    const acp = {
+      profiles: { mine: { command: [program, ".", "{}"], mode: "asking", login: "none", metered: true } },
+      toolchains: [top, dirname(agentFile), dirname(realpathSync(process.execPath))],
+    };
+    const nodes = nodeProcesses(t, { leaseSeconds: 10, userConfig: { acp } });
+    const a = await nodes.startWithout([top], "a");
+    const { folder } = testRepository(t, ledgerIgnored);
+    const prompt = JSON.stringify([{ shell: "echo one > one.txt" }, { say: "done" }]);
+    const { task } = await a.tutti.invoke(invocationOf({ prompt, kind: "acp" }), { folder });
+    const waitsFor = /^no node that is up has runner:acp:mine of /;
+    await until(async () => waitsFor.test((await a.tutti.status()).parked[0]?.reason ?? ""), "it is shown as parked");
+    const b = await nodes.start("b");
+    const ended = await a.tutti.result(task, soon());
+    assert.equal(ended.status, "completed", JSON.stringify(ended));
+    const [leaf] = (await a.tutti.tree(task)).filter(({ id }) => id !== task);
+    assert.equal((await b.tutti.workspaces()).workspaces.length, 1);
+    assert.equal((await a.tutti.workspaces()).workspaces.length, 0);
+
+    const text = invocationOf({ prompt: "Look.", kind: "local", after: [leaf?.id] });
+    const second = await a.tutti.invoke(text, { folder });
+    assert.match(JSON.stringify((await a.tutti.result(second.task, soon())).content), /one/);
+    assert.equal((await b.tutti.workspaces()).workspaces.length, 2, "it was started where the work is");
+    assert.deepEqual((await a.tutti.status()).parked, []);
+  },
+);

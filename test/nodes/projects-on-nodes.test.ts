@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 
 import { named, single } from "../../src/protocol/invocation/invocation-builders.ts";
+import { messageText } from "../../src/protocol/task/message.ts";
 import { person } from "../support/engine-kit.ts";
 import { type ServingNode, serveNode } from "../support/serving-node.ts";
 import { postgresPrograms } from "../support/postgres-server.ts";
@@ -95,4 +96,43 @@ test("work that no node can do is shown as parked with the reason, and can be ca
     a.state.client.invoke(file([reading]), { folder: missing }),
     failsWith("not_found", /no folder/),
   );
+});
+
+test("a conversation of a named project that began at one node goes on at another", { skip }, async (t) => {
+  const { a, b, folder } = await twoNodes(t);
+  const there = folder.replace(/\/a\/web$/, "/b/web");
+  const said = (text: string): string =>
+    JSON.stringify({
+      invocation: single(named("a", text)),
+      agents: { a: { instructions: "You talk." } },
+      thread: "talk",
+      script: { rules: [{ final: "I heard: {{user}}" }] },
+    });
+  const first = await a.state.client.invoke(said("Hello from a."), { folder });
+  await a.state.client.result(first.task);
+  const second = await b.state.client.invoke(said("Hello from b."), { folder: there });
+  assert.equal(second.thread, first.thread, "it is the same thread");
+  await b.state.client.result(second.task);
+  const texts = async ({ state }: ServingNode, project: string): Promise<string[]> => {
+    const { threads } = await state.client.threads({ project });
+    assert.deepEqual(
+      threads.map((each) => [each.id, each.project, each.tasks]),
+      [[first.thread, project, 2]],
+      "each node shows the folder that the project has there",
+    );
+    const { messages } = await state.client.threadMessages(first.thread ?? "");
+    return messages.map(({ message }) => messageText(message));
+  };
+  const all = await texts(a, folder);
+  assert.deepEqual(await texts(b, there), all);
+  assert.ok(all.includes("Hello from a.") && all.includes("Hello from b."));
+
+  const alone = await a.state.client.invoke(said("Apart.").replace('"thread":"talk",', ""), { folder });
+  await a.state.client.result(alone.task);
+  const begun = await b.state.client.latestThread({ agent: "a", folder: there });
+  assert.deepEqual([begun.last?.task, begun.project], [alone.task, there], "what was asked last is found there, too");
+  const fork = await b.state.client.forkThread(first.thread ?? "", { name: "other" });
+  assert.equal((await a.state.client.thread(fork.id)).project, folder);
+  const third = await a.state.client.invoke(said("Again.").replace('"talk"', '"other"'), { folder });
+  assert.equal(third.thread, fork.id);
 });

@@ -2,6 +2,8 @@
 
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 import type { Tutti } from "../../src/client/client.ts";
 import { newClusterKey } from "../../src/daemon/cluster/cluster-key.ts";
@@ -37,7 +39,7 @@ export interface NodeProcesses {
 
 export function nodeProcesses(
   t: Cleanup,
-  { leaseSeconds = 2 }: { readonly leaseSeconds?: number } = {},
+  { leaseSeconds = 2, userConfig }: { readonly leaseSeconds?: number; readonly userConfig?: object } = {},
 ): NodeProcesses {
   const { url, schema } = newDatabase();
   const clusterKey = newClusterKey();
@@ -50,6 +52,10 @@ export function nodeProcesses(
     const scene = scenes.get(name) ?? upScene(t);
     scenes.set(name, scene);
     keepClusterKey(scene.state, clusterKey);
+    if (userConfig !== undefined) {
+      mkdirSync(join(scene.folder, ".tutti"), { recursive: true });
+      writeFileSync(join(scene.folder, ".tutti", "tutti.config.json"), JSON.stringify(userConfig));
+    }
     const database = ["--database", url, "--schema", schema, "--node", name, "--lease", String(leaseSeconds)];
     const up = await scene.up({ args: [...database, ...args], hides });
     const { child, found } = up;

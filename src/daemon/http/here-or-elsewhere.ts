@@ -6,7 +6,8 @@ import { statSync } from "node:fs";
 import { type Service, service } from "../../client/call.ts";
 import type { Tutti } from "../../client/client.ts";
 import { httpClient } from "../../client/http-client.ts";
-import { TuttiError } from "../../protocol/error.ts";
+import { thrownMessage, TuttiError } from "../../protocol/error.ts";
+import type { TaskId } from "../../protocol/ids.ts";
 import type { OtherNode } from "../cluster/node-fetch.ts";
 import { missingFolder, noFolder } from "../project/missing-folder.ts";
 import type { SharedByNodes } from "../state/kept-records.ts";
@@ -30,18 +31,51 @@ export async function hereOrElsewhere<T>(
     if (asking === undefined || !isNotFound(thrown)) throw thrown;
     const elsewhere = await askOthers(asking, await asking.shared.others(), { ask, isNotThere: isNotFound });
     if ("given" in elsewhere) return elsewhere.given;
-    throw elsewhere.silent.length === 0 ? thrown : silentError(thrown, elsewhere.silent);
+    throw elsewhere.silent.length === 0 ? thrown : silentError(thrownMessage(thrown), elsewhere.silent);
   }
 }
 
 /**
- * Starts work here, or at a node that has the folder if this one does not. `onceKey` is for a request that has no key of its own
- * and must not be carried out twice when the answer of a node is lost and the next one is asked; undefined here.
+ * `onceKey` is for a request that has no key of its own and must not be carried out twice when the answer of a node is lost and
+ * another one is asked; undefined here.
  */
+type Start<T> = (tutti: Tutti, onceKey: string | undefined) => Promise<T>;
+
+/** Starts work that builds on other tasks at the node that has their work, if there is one; any other as `startWhereFolderIs`. */
+export async function startWhereWorkIs<T>(
+  state: AskedState,
+  request: Asking,
+  after: readonly TaskId[],
+  start: Start<T>,
+): Promise<T> {
+  const asking = mayAsk(state.shared, request);
+  const hasWork = (tutti: Tutti): Promise<boolean> =>
+    Promise.all(after.map((task) => tutti.taskWorkspace(task))).then(
+      () => true,
+      () => false,
+    );
+  if (asking === undefined || after.length === 0 || (await hasWork(state.client))) {
+    return startWhereFolderIs(state, request, start);
+  }
+  const onceKey = randomUUID();
+  const notThere = new TuttiError("not_found", "the work is not there");
+  const ask = async (tutti: Tutti): Promise<T> => {
+    if (!(await hasWork(tutti))) throw notThere;
+    return start(tutti, onceKey);
+  };
+  const isNotThere = (thrown: unknown): boolean => thrown === notThere || missingFolder(thrown) !== undefined;
+  const elsewhere = await askOthers(asking, await asking.shared.others(), { ask, isNotThere });
+  if ("given" in elsewhere) return elsewhere.given;
+  if (elsewhere.silent.length > 0) throw silentError("the work that this builds on is not here", elsewhere.silent);
+  // Nobody has it: the branches may have been pushed.
+  return startWhereFolderIs(state, request, start);
+}
+
+/** Starts work here, or at a node that has the folder if this one does not. */
 export async function startWhereFolderIs<T>(
   { client, shared }: AskedState,
   request: Asking,
-  start: (tutti: Tutti, onceKey: string | undefined) => Promise<T>,
+  start: Start<T>,
 ): Promise<T> {
   try {
     return await start(client, undefined);
@@ -54,7 +88,7 @@ export async function startWhereFolderIs<T>(
     const isNotThere = (there: unknown): boolean => missingFolder(there) !== undefined;
     const elsewhere = await askOthers(asking, others, { ask: (tutti) => start(tutti, onceKey), isNotThere });
     if ("given" in elsewhere) return elsewhere.given;
-    if (elsewhere.silent.length > 0) throw silentError(thrown, elsewhere.silent);
+    if (elsewhere.silent.length > 0) throw silentError(thrownMessage(thrown), elsewhere.silent);
     throw nowhereError(folder, await asking.shared.nodesGoneWith(folder));
   }
 }
@@ -127,9 +161,8 @@ function isNotFound(thrown: unknown): boolean {
   return thrown instanceof TuttiError && thrown.code === "not_found";
 }
 
-function silentError(thrown: unknown, silent: readonly string[]): TuttiError {
-  const why = thrown instanceof Error ? thrown.message : String(thrown);
-  return new TuttiError("unreachable", `${why} here; ${silent.join(", ")} may have it, and cannot be reached`);
+function silentError(why: string, silent: readonly string[]): TuttiError {
+  return new TuttiError("unreachable", `${why}; ${silent.join(", ")} may have it, and cannot be reached`);
 }
 
 function nowhereError(folder: string, gone: readonly string[]): TuttiError {

@@ -8,7 +8,7 @@ import type { State } from "../state/state.ts";
 import { ActiveRequest } from "../http/active-request.ts";
 import { type AuthDeps, authorize, bearerOf, type Caller, decideFresh, revokedSince } from "../http/authorize.ts";
 import type { FailedAttempts } from "../http/failed-attempts.ts";
-import { startWhereFolderIs } from "../http/here-or-elsewhere.ts";
+import { startWhereWorkIs } from "../http/here-or-elsewhere.ts";
 import { type HttpError, httpError } from "../http/http-error.ts";
 import { readBody } from "../http/read-body.ts";
 import { securityHeaders } from "../http/security-headers.ts";
@@ -89,7 +89,7 @@ export function mcpEndpoint(options: McpEndpointOptions): McpEndpoint {
           facts: {
             caller: mcpCaller(state, request, caller),
             folder: header(request, "tutti-folder"),
-            startAnywhere: (start) => startWhereFolderIs(state, active, start),
+            startAnywhere: (start, after = []) => startWhereWorkIs(state, active, after, start),
             slowDown,
           },
           tools,

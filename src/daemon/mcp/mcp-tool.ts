@@ -6,6 +6,7 @@ import type { Tutti } from "../../client/client.ts";
 import type { Answerer } from "../../protocol/task/ask.ts";
 import type { Access } from "../../protocol/api/route-shape.ts";
 import type { TuttiError } from "../../protocol/error.ts";
+import type { TaskId } from "../../protocol/ids.ts";
 
 type KeyRole = Extract<Access, "viewer" | "operator" | "admin">;
 
@@ -31,8 +32,8 @@ export interface McpCall {
   readonly signal: AbortSignal;
   /** Tells the caller that the call goes on, if it wants to know. */
   progress(message: string): void;
-  /** Starts work here, or at a node that has its folder if this one does not. */
-  startAnywhere<T>(start: (tutti: Tutti) => Promise<T>): Promise<T>;
+  /** Starts work here, or at a node that has its folder, and the work of the tasks that it builds on, if this one does not. */
+  startAnywhere<T>(start: (tutti: Tutti) => Promise<T>, after?: readonly TaskId[]): Promise<T>;
   /** Delays the answer to somebody who may be guessing secrets. */
   slowDown(error: TuttiError): Promise<TuttiError>;
 }

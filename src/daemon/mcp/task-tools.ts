@@ -6,6 +6,7 @@ import { CancelTask, PageQuery, TaskListQuery, TellTask } from "../../protocol/a
 import { TaskId } from "../../protocol/ids.ts";
 import { named, single } from "../../protocol/invocation/invocation-builders.ts";
 import type { LocalTutti } from "../state/local-client.ts";
+import { predecessorsIn } from "../http/predecessors.ts";
 import { boundedWait, longestWaitMs } from "./bounded-wait.ts";
 import { folderOf, onceFor } from "./goal-tools.ts";
 import { type McpCall, type McpTool, mcpTool } from "./mcp-tool.ts";
@@ -120,7 +121,7 @@ async function start(
   call: McpCall,
 ): Promise<unknown> {
   const options = { folder: folderOf(given.folder, call), ...onceFor(given.key, call) };
-  return call.startAnywhere((tutti) => tutti.invoke(given.text, options));
+  return call.startAnywhere((tutti) => tutti.invoke(given.text, options), predecessorsIn(given.text));
 }
 
 async function waitForTask(

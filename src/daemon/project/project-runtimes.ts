@@ -34,6 +34,7 @@ import { probeSandbox } from "../../runner/shared/sandbox/sandbox-status.ts";
 import { approved } from "../../runner/shared/approve-runner.ts";
 import { type FolderOf, runnersHere, taskHere, valueHere } from "../../runner/shared/moved-project.ts";
 import type { RunPersonsProgram } from "../../runner/shared/lost-workspace.ts";
+import type { LookingElsewhere } from "../../runner/shared/work-elsewhere.ts";
 import type { ProcessNote } from "../../runner/shared/process/end-processes.ts";
 import { gated } from "../../runner/operator/gate.ts";
 import { type ConversationClient, conversationControls } from "../state/conversation-verbs.ts";
@@ -136,6 +137,8 @@ export interface ProjectRuntimesOptions {
   readonly machine?: () => Machine | undefined;
   /** Runs git with the person's own settings, to find branches that were pushed from a machine that was lost. */
   readonly runPersonsProgram?: RunPersonsProgram | undefined;
+  /** What tasks left on whichever machine; absent where there is only one. */
+  readonly savedWork?: LookingElsewhere["savedWork"] | undefined;
   /** Where projects that people named are on this machine; absent where there is only one machine. */
   readonly folderOf?: FolderOf | undefined;
   /** Runners that are the same for all trees; asked for when a tree runs. */
@@ -331,6 +334,7 @@ async function loadRuntime(
     machine,
     runPersonsProgram,
     folderOf,
+    savedWork,
   }: ProjectRuntimesOptions,
 ): Promise<ProjectRuntime> {
   const loaded = await loadConfig(files);
@@ -368,6 +372,7 @@ async function loadRuntime(
     confine: confineGit(sandbox, [state]),
     isOver,
     runPersonsProgram,
+    savedWork,
   };
   const homes = sessionHomes(state);
   const delegation: AssignmentParts = {

@@ -1,5 +1,6 @@
 // The records of a service that works alone, in its state folder.
 
+import { threadFolders } from "../../cluster/thread-projects.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { operatorReads } from "../../store/sqlite/operator-reads.ts";
 import { openStore } from "../../store/sqlite/sqlite-store.ts";
@@ -15,6 +16,7 @@ export function openEmbeddedRecords(folder: string): KeptRecords {
     view,
     reads: operatorReads(store),
     own: store.records,
+    threadProjects: threadFolders,
     shared: undefined,
     news: store,
     control: (made) => (engine = made),

@@ -2,6 +2,7 @@
 
 import type { OperatorPlaces } from "../operators/operator-places.ts";
 import type { NodeRunners } from "../../cluster/node-labels.ts";
+import type { ThreadProjects } from "../../cluster/thread-projects.ts";
 import type { TreeOwner } from "../../cluster/tree-owner.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { TaskControl } from "../../ports.ts";
@@ -64,6 +65,8 @@ export interface KeptRecords {
   /** What operators need of trees, wherever they are. */
   readonly reads: OperatorReads;
   readonly own: OwnSettings;
+  /** How the projects of threads are recorded. */
+  readonly threadProjects: ThreadProjects;
   readonly shared: SharedByNodes | undefined;
   /** Tells when there are new events to be read, and when nothing can be written any more. */
   readonly news: Pick<Store, "onCommit" | "failure">;

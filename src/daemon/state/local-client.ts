@@ -36,7 +36,9 @@ import { conversationControl } from "./conversation-control.ts";
 import { goalControl } from "./goal-control.ts";
 import { sessionControl } from "./session-control.ts";
 import { taskRetrier } from "./retry-task.ts";
+import { threadReads } from "./read-threads.ts";
 import { threadControl } from "./thread-control.ts";
+import type { ThreadProjects } from "../../cluster/thread-projects.ts";
 import { goalTeller } from "./goal-reads.ts";
 import { goalStarter } from "./start-goal.ts";
 import { invocationStarter } from "./start-invocation.ts";
@@ -55,6 +57,8 @@ export interface LocalClientDeps {
   readonly tasks: TaskControl;
   readonly feed: EventFeed;
   readonly runtimes: ProjectRuntimes;
+  /** How the projects of threads are recorded; by their folders when absent. */
+  readonly threadProjects?: ThreadProjects | undefined;
   readonly keys: Keys;
   readonly pages: PageTokens;
   readonly operators: OperatorHub;
@@ -178,7 +182,8 @@ export function localClient(deps: LocalClientDeps): LocalTutti {
     ...sessionControl({ view, tasks, workspaces: deps.workspaces }),
     ...scheduleControl({ view, engine: tasks, tasks: reads.tasks, clock: systemClock, checkGoal }),
     ...conversationControl({ engine: tasks, runtimes: deps.runtimes, task: reads.task, said: saidIn(store) }),
-    ...threadControl({ store, view, engine }),
+    ...threadReads(view, deps.threadProjects),
+    ...threadControl({ store, view, engine, projects: deps.threadProjects }),
     pause: () => tasks.pause(),
     resume: () => tasks.resume(),
     setup: deps.setup,

@@ -46,6 +46,7 @@ import { scheduleRunner } from "../../runner/schedule/runner.ts";
 import { endSchedulesOfKey, machineOffset, scheduledStarter } from "./schedule-control.ts";
 import { StartGoal } from "../../protocol/api/goal-shapes.ts";
 import { goalStarter } from "./start-goal.ts";
+import { savedWorkOf } from "./saved-work.ts";
 import { invocationStarter } from "./start-invocation.ts";
 import { historyBefore } from "./thread-messages.ts";
 import { routedWorkers } from "../operators/worker-routing.ts";
@@ -62,6 +63,7 @@ import { projectNames } from "../documents/project-names.ts";
 import { useDocuments } from "../documents/documents-of.ts";
 import { machineOf } from "./machine-identity.ts";
 import { runPersonsProgram } from "./run-persons-program.ts";
+import type { SavedWork } from "../../runner/shared/work-elsewhere.ts";
 import type { Machine } from "../../workspace/index.ts";
 import type { State } from "./state.ts";
 import { type WorkspaceService, workspaceService } from "./workspace-service.ts";
@@ -89,6 +91,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
   const providerKeys = openProviderKeys(folder, (secret) => secrets.add([secret]));
   // No task runs before the store is open.
   let isOver: (task: TaskId) => Promise<boolean> = async () => true;
+  let savedWork: (task: TaskId) => Promise<SavedWork | undefined> = async () => undefined;
   let guard: KeptRecords["guard"];
   // The folder is there when it is asked for.
   const machine = (): Machine | undefined => (node === undefined ? undefined : machineOf(folder, node.name));
@@ -107,7 +110,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
     isOver: (task) => isOver(task),
     machine,
     guard: (process) => guard?.(process) ?? Promise.resolve(),
-    ...(node === undefined ? {} : { runPersonsProgram }),
+    ...(node === undefined ? {} : { runPersonsProgram, savedWork: (task) => savedWork(task) }),
     onModels: (models) => secrets.add(collectSecrets({ env: process.env, models })),
     onWarning: (message) => log.warn({}, message),
     otherRunners: () => fixedRunners,
@@ -150,6 +153,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       const place = id === undefined ? undefined : await view.place(id);
       return place === undefined || isTerminal(place.status);
     };
+    savedWork = (task) => savedWorkOf(view, task);
     const committed = (): Promise<void> => store.committed();
     const redact = (text: string): string => secrets.redact(text);
     const live = liveRelay(secrets);
@@ -301,6 +305,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       tasks,
       feed,
       runtimes,
+      threadProjects: kept.threadProjects,
       keys,
       pages,
       operators,

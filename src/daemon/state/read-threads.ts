@@ -7,6 +7,7 @@ import {
   ThreadMessagesQuery,
   type ThreadView,
 } from "../../protocol/api/thread-shapes.ts";
+import { threadFolders, type ThreadProjects } from "../../cluster/thread-projects.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { ThreadId } from "../../protocol/ids.ts";
 import { messageText } from "../../protocol/task/message.ts";
@@ -27,13 +28,17 @@ export async function threadRow(view: StoreView, thread: ThreadId): Promise<Thre
   return found;
 }
 
-export async function threadView(view: StoreView, row: ThreadListing): Promise<ThreadView> {
+export async function threadView(
+  view: StoreView,
+  row: ThreadListing,
+  projects: Pick<ThreadProjects, "folderOf">,
+): Promise<ThreadView> {
   const { salt } = view;
   const { id, name, project, kind, created_at, said_at, entries, last_task, last_status, forked_from } = row;
   return {
     id: threadName(salt, id),
     name,
-    project: project === "" ? null : project,
+    project: project === "" ? null : projects.folderOf(project),
     kind,
     about: await aboutOf(view, row),
     created_at,
@@ -58,20 +63,28 @@ async function firstMessages(view: StoreView, task: number): Promise<string[]> {
   return found.map(({ message }) => messageText(message).trim().split("\n", 1)[0]?.slice(0, 200) ?? "");
 }
 
-export function threadReads(view: StoreView): Pick<Reader, "threads" | "thread" | "threadMessages"> {
+export function threadReads(
+  view: StoreView,
+  projects: ThreadProjects = threadFolders,
+): Pick<Reader, "threads" | "thread" | "threadMessages"> {
   return {
     async threads(query = {}) {
       const { limit, cursor, project, named } = ThreadListQuery.parse(query);
       const [said_at, id] = numbersIn(cursor);
       const after = said_at === undefined || id === undefined ? undefined : { said_at, id };
-      const { rows, more } = await view.threads({ limit, after, project, name: named });
+      const { rows, more } = await view.threads({
+        limit,
+        after,
+        project: project === undefined ? undefined : projects.keyOf(project),
+        name: named,
+      });
       const last = rows.at(-1);
       return {
-        threads: await Promise.all(rows.map((row) => threadView(view, row))),
+        threads: await Promise.all(rows.map((row) => threadView(view, row, projects))),
         next: more && last !== undefined ? `${last.said_at}.${last.id}` : null,
       };
     },
-    thread: async (thread) => threadView(view, await threadRow(view, thread)),
+    thread: async (thread) => threadView(view, await threadRow(view, thread), projects),
     threadMessages: async (thread, query = {}) => {
       const { limit, cursor } = ThreadMessagesQuery.parse(query);
       const { id } = await threadRow(view, thread);

@@ -10,6 +10,7 @@ import { folderNeeds, NodeLabels } from "../../cluster/node-labels.ts";
 import { ownerOf } from "../../cluster/tree-owner.ts";
 import { parkedReason, parkedTrees } from "../../cluster/parked-trees.ts";
 import { seenByAll } from "../../cluster/seen-by-all.ts";
+import { threadProjects } from "../../cluster/thread-projects.ts";
 import { type EndedByWatchdog, startWatchdog } from "../../cluster/watchdog.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { operatorReads } from "../../store/postgres/operator-reads.ts";
@@ -74,6 +75,7 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
       setting: (name) => store.records.setting(ownName(name)),
       putSetting: (name, value) => store.records.putSetting(ownName(name), value),
     },
+    threadProjects: threadProjects(new NodeLabels([], { projects })),
     shared: {
       node: identity.name,
       async announce({ url, certificate }) {

@@ -3,13 +3,13 @@
 import { homedir } from "node:os";
 
 import type { Tutti } from "../../client/client.ts";
+import { threadFolders, type ThreadProjects } from "../../cluster/thread-projects.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { taskBodyIn } from "../../engine/task-body.ts";
 import { BeginThread, ForkThread, LatestThread, type ThreadView } from "../../protocol/api/thread-shapes.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import type { TaskId, ThreadId } from "../../protocol/ids.ts";
 import { describeIssues, issuesOf } from "../../protocol/lenient-read.ts";
-import { readInvocationConfig } from "../../runner/invocation/config.ts";
 import { idInName, taskName, threadName } from "../../store/names.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView, TaskListing } from "../../store/view.ts";
@@ -21,13 +21,15 @@ interface ThreadDeps {
   readonly store: Pick<Store, "committed">;
   readonly view: StoreView;
   readonly engine: Pick<Engine, "threads" | "refusesWork">;
+  /** How the projects of threads are recorded; by their folders when absent. */
+  readonly projects?: ThreadProjects | undefined;
 }
 
 export function threadControl(deps: ThreadDeps): Pick<Tutti, "beginThread" | "forkThread" | "latestThread"> {
-  const { store, view, engine } = deps;
+  const { store, view, engine, projects = threadFolders } = deps;
   const made = async (thread: ThreadId): Promise<ThreadView> => {
     await store.committed();
-    return threadView(view, await threadRow(view, thread));
+    return threadView(view, await threadRow(view, thread), projects);
   };
   const checkRoom = (): void => {
     if (engine.refusesWork !== undefined) throw engine.refusesWork;
@@ -35,7 +37,7 @@ export function threadControl(deps: ThreadDeps): Pick<Tutti, "beginThread" | "fo
   const control: ReturnType<typeof threadControl> = {
     async beginThread(task, options = {}) {
       const { name } = checked(BeginThread, { task, ...options });
-      const { root, project } = await invocationOf(view, task);
+      const { root, project } = await invocationOf(view, task, projects);
       const known = await view.threadOfTask(root);
       if (known !== undefined) return made(threadName(view.salt, known.thread));
       checkRoom();
@@ -48,7 +50,8 @@ export function threadControl(deps: ThreadDeps): Pick<Tutti, "beginThread" | "fo
         const { agents, targets } = await view.request(row.id);
         if (targets !== 1 || agents[0] !== agent) continue;
         const task = taskName(view.salt, row.id);
-        if ((await invocationOf(view, task)).project === project) return control.beginThread(task);
+        if ((await invocationOf(view, task, projects)).project === projects.keyOf(project))
+          return control.beginThread(task);
       }
       const message = `${agent} was not asked anything in ${project} lately, so there is nothing to go on with`;
       throw new TuttiError("not_found", message);
@@ -97,6 +100,7 @@ function checked<T>(
 async function invocationOf(
   view: StoreView,
   task: TaskId,
+  projects: Pick<ThreadProjects, "keyOfConfig">,
 ): Promise<{ readonly root: number; readonly project: string }> {
   const id = idInName(view.salt, task);
   const place = id === undefined ? undefined : await view.place(id);
@@ -107,5 +111,5 @@ async function invocationOf(
   if (row.kind === "invocation" ? asked.targets !== 1 : asked.prompt === "") {
     throw new TuttiError("refused", `${root} cannot be gone on with in a thread: it does not ask one agent`);
   }
-  return { root: row.id, project: readInvocationConfig(taskBodyIn(row.body).config).project ?? "" };
+  return { root: row.id, project: projects.keyOfConfig(taskBodyIn(row.body).config) };
 }

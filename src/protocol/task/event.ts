@@ -126,6 +126,8 @@ const sessionEvents = [
       workspace: z.string(),
       mode: z.enum(["worktree", "shared", "copy"]),
       folder: z.string(),
+      /** The machine that the folder is on, where there are several. */
+      machine: z.string().optional(),
       branch: z.string().nullable(),
       base: z.string().nullable(),
       tip: z.string().nullable(),

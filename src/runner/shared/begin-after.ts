@@ -17,12 +17,15 @@ import {
   workspaceOfTask,
   type WorkspaceStore,
 } from "../../workspace/index.ts";
+import { findWorkElsewhere, type LookingElsewhere } from "./work-elsewhere.ts";
 import { conflictChoices, type WantedWorkspace } from "./wanted-workspace.ts";
 
 export interface Building {
   readonly store: WorkspaceStore;
   /** Whether a task is over; every task is when absent. */
   readonly isOver?: ((task: TaskId) => Promise<boolean>) | undefined;
+  /** Where there are other machines: how the work of tasks is found that worked there. */
+  readonly elsewhere?: LookingElsewhere | undefined;
   /** Whether merges are signed where the person signs commits; yes when absent. */
   readonly signing?: boolean | undefined;
   /** The person's folder. */
@@ -40,7 +43,7 @@ export interface Beginning {
 }
 
 const Work = z.object({ task: z.string(), attempt: z.int(), branch: z.string(), commit: z.string() });
-const Found = z.object({ works: z.array(Work) }).nullable();
+const Found = z.object({ works: z.array(Work), notes: z.array(z.string()).default([]) }).nullable();
 const Conflict = z.object({
   state: z.literal("conflict"),
   branch: z.string(),
@@ -68,7 +71,7 @@ export async function beginAfter(durable: Durable, building: Building): Promise<
   );
   if (found === null) return plain;
   let { works } = found;
-  const warnings: string[] = [];
+  const warnings: string[] = [...found.notes];
   for (let round = 1; ; round += 1) {
     const tried = works;
     const outcome = await durable.step(`base${round}`, { repeatable: true, schema: Merged }, async ({ signal }) => {
@@ -101,23 +104,28 @@ export async function beginAfter(durable: Durable, building: Building): Promise<
 /** Null when the workspace exists: the attempt goes on there. */
 async function findWorks(
   { task, since }: Durable,
-  { store, isOver, wanted: { after = [] } }: Building,
+  { store, isOver, elsewhere, wanted: { after = [] } }: Building,
   signal: AbortSignal,
 ): Promise<z.infer<typeof Found>> {
   if (readRecord(store, workspaceId(task, since)) !== undefined) return null;
   const { workspaces } = readRecords(store);
   const works: FinishedWork[] = [];
+  const notes: string[] = [];
   for (const before of new Set(after)) {
     if ((await isOver?.(before)) === false) {
       throw new TuttiError("conflict", `this task builds on ${before}, which is not over; start it again after that`);
     }
     const newest = workspaceOfTask(workspaces, before);
-    if (newest === undefined) {
+    if (newest !== undefined) works.push(await finishedWork(newest, signal));
+    else if (elsewhere === undefined) {
       throw new TuttiError("not_found", `this task builds on ${before}, which has no workspace`);
+    } else {
+      const found = await findWorkElsewhere(before, elsewhere, signal);
+      works.push(found.work);
+      notes.push(found.note);
     }
-    works.push(await finishedWork(newest, signal));
   }
-  return { works };
+  return { works, notes };
 }
 
 const choiceTexts: Readonly<Record<Choice, string>> = {

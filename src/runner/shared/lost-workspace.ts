@@ -116,7 +116,7 @@ function foundSentence(attempt: number, branch: string, { remote, commit }: Push
 }
 
 /** The commit of the branch at the first remote that has it, brought here under a name of Tutti's own. */
-async function fetchPushed(
+export async function fetchPushed(
   run: RunPersonsProgram,
   { cwd, branch }: { readonly cwd: string; readonly branch: string },
   signal: AbortSignal,

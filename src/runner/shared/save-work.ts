@@ -53,6 +53,7 @@ export async function workAndSave<T>(
       warnings: [...warnings, ...saved.warnings],
       folder: workspace.folder,
       mode: workspace.mode,
+      ...(workspace.machine === undefined ? {} : { machine: workspace.machine.name }),
     },
   });
   if (held !== null) await askAboutProtected(durable, workspaces, { tool, saved, sources });

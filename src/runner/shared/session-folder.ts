@@ -34,6 +34,7 @@ import { findEarlierWork, requireHere, type RunPersonsProgram } from "./lost-wor
 import { stepToEnd } from "./step-to-end.ts";
 import { runHooks } from "./run-hooks.ts";
 import type { SetupCommand } from "./set-up.ts";
+import type { LookingElsewhere } from "./work-elsewhere.ts";
 import type { WantedWorkspace } from "./wanted-workspace.ts";
 
 /** How sessions get workspaces. */
@@ -55,6 +56,8 @@ export interface SessionWorkspaces {
   readonly signing?: boolean | undefined;
   /** Without it, branches that were pushed from a machine that was lost are not looked for. */
   readonly runPersonsProgram?: RunPersonsProgram | undefined;
+  /** What tasks left on whichever machine; absent where there is only one. */
+  readonly savedWork?: LookingElsewhere["savedWork"] | undefined;
   /** Whether a task that another one builds on is over; every task is when absent. */
   readonly isOver?: ((task: TaskId) => Promise<boolean>) | undefined;
 }
@@ -99,8 +102,9 @@ export async function openSessionFolder(
   }
   const { store } = workspaces;
   const { isOver, signing } = workspaces;
-  const begin = await beginAfter(durable, { store, isOver, signing, project, wanted });
-  const { branchPattern, runPersonsProgram } = workspaces;
+  const { branchPattern, runPersonsProgram, savedWork } = workspaces;
+  const elsewhere = savedWork === undefined ? undefined : { savedWork, runPersonsProgram, project };
+  const begin = await beginAfter(durable, { store, isOver, elsewhere, signing, project, wanted });
   const looking = { store, runPersonsProgram, branchPattern, project, base: begin.commit ?? wanted.base };
   const earlier = await findEarlierWork(durable, looking);
   const base = earlier.commit;

@@ -14,7 +14,8 @@ import { exportLines } from "../export-lines.ts";
 import type { Handlers } from "../handler.ts";
 import { type HttpError, httpError } from "../http-error.ts";
 import { TimeoutSignal } from "../timeout-signal.ts";
-import { startWhereFolderIs } from "../here-or-elsewhere.ts";
+import { startWhereFolderIs, startWhereWorkIs } from "../here-or-elsewhere.ts";
+import { predecessorsIn } from "../predecessors.ts";
 import { keyOf, ofCaller } from "./of-caller.ts";
 
 type TaskRoute =
@@ -57,7 +58,7 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
       const key = headers["idempotency-key"];
       const folder = query.folder ?? context.from;
       const anew = query.anew === true;
-      const started = await startWhereFolderIs(state, request, (tutti, onceKey) =>
+      const started = await startWhereWorkIs(state, request, predecessorsIn(text), (tutti, onceKey) =>
         tutti.invoke(text, {
           folder,
           anew,
@@ -99,14 +100,13 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
     async cancel({ params, body }) {
       return { value: { canceled: [...(await client.cancel(params.task, body.reason))] } };
     },
-    async retry({ params, headers, body, caller }) {
-      const key = headers["idempotency-key"];
-      const options = {
-        giveUp: body.give_up,
-        ...(key === undefined ? {} : { key }),
-        ...ofCaller(state.keys, caller),
-      };
-      return { value: await client.retry(params.task, options) };
+    async retry(request) {
+      const { params, headers, body, caller } = request;
+      const options = { giveUp: body.give_up, ...ofCaller(state.keys, caller) };
+      const retried = await startWhereFolderIs(state, request, (tutti, onceKey) =>
+        tutti.retry(params.task, { ...options, ...keyOf(headers["idempotency-key"], onceKey) }),
+      );
+      return { value: retried };
     },
     async tell({ params, body }) {
       const { text, interrupt } = body;
