@@ -23,7 +23,13 @@ interface Opened {
   readonly clock: FakeClock;
   readonly settled: string[];
   /** One request of a process. */
-  poll(process: string, options?: { waitMs?: number; after?: number; signal?: AbortSignal; has?: typeof has }): Poll;
+  readonly poll: (process: string, options?: PollOptions) => Poll;
+}
+interface PollOptions {
+  readonly waitMs?: number;
+  readonly after?: number;
+  readonly signal?: AbortSignal;
+  readonly has?: typeof has;
 }
 type Poll = Promise<Omit<AttendReply, "over">>;
 
@@ -47,7 +53,7 @@ function open(): Opened {
 }
 
 /** A step that remembers what it noted, as the engine does. */
-function step(noted: unknown = undefined) {
+function step(noted?: unknown) {
   const notes: unknown[] = [];
   const note = async (value: unknown): Promise<void> => void notes.push(value);
   const aborted = new AbortController();

@@ -256,7 +256,8 @@ export function openProjectRuntimes(options: ProjectRuntimesOptions): ProjectRun
         return profile !== undefined && isInstalled(name, profile);
       },
       isCommon: (runner) =>
-        knownRunnerKinds.includes(runner) || Object.keys(builtinProfiles).some((name) => runner === `acp:${name}`),
+        [...knownRunnerKinds, attendedKind].includes(runner) ||
+        Object.keys(builtinProfiles).some((name) => runner === `acp:${name}`),
     },
     projectHere: (rootConfig) => readInvocationConfig(valueHere(rootConfig, rootConfig, folderOf)).project,
     userConfig,
