@@ -417,6 +417,11 @@ export const examples: readonly Example[] = [
     run: "tutti policy init",
   },
   {
+    command: "cluster-key rotate",
+    about: "Give the cluster another key, when every node has it",
+    run: 'tutti cluster-key rotate --state node || echo "this folder is not that of a node"',
+  },
+  {
     command: "cluster-key set",
     about: "Give this node the key of its cluster",
     run: "openssl rand -hex 32 | tutti cluster-key set --state node",

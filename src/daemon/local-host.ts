@@ -74,11 +74,17 @@ export const localHost: Host = {
     return { place, ...(await import("./secrets/provider-keys.ts")).openProviderKeys(folder) };
   },
   async clusterKey(folder) {
-    const { clusterKeyFile, findClusterKey, keepClusterKey } = await import("./cluster/find-cluster-key.ts");
+    const { clusterKeyFile, findClusterKey, nextKeyFile, readNextKey } = await import("./cluster/find-cluster-key.ts");
+    // Loaded only when they are needed, with the driver of the database.
+    const opening = () => import("./cluster/open-cluster-key.ts");
     return {
       file: clusterKeyFile(folder),
       read: () => findClusterKey({ folder })?.text,
-      keep: (text) => keepClusterKey(folder, text),
+      keep: async (text) => (await opening()).keepGivenKey(folder, text),
+      nextFile: nextKeyFile(folder),
+      readNext: () => readNextKey(folder)?.text,
+      keepNext: async (text) => (await opening()).keepGivenNextKey(folder, text),
+      rotate: async (options) => (await import("./cluster/rotate-cluster-key.ts")).rotateClusterKey(folder, options),
     };
   },
   async setup(options) {

@@ -10,6 +10,7 @@ const files = ["budget-gate", "pause-switch", "crash-guard", "random-trees"];
 if (postgresPrograms() === undefined) test("limits on PostgreSQL", { skip: "PostgreSQL is not installed" });
 else {
   process.env["TUTTI_STORE"] = "postgres";
-  after(() => sharedServer().stop());
   for (const file of files) await import(`./${file}.test.ts`);
+  // The last of all: what the files have opened is closed before.
+  after(() => sharedServer().stop());
 }

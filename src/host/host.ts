@@ -116,8 +116,15 @@ interface StoredClusterKey {
   readonly file: string;
   /** Undefined when there is none. It is shown only to a person who asks for it. */
   read(): string | undefined;
-  /** Throws `conflict` when there is another one. */
-  keep(text: string): void;
+  /** Throws `conflict` when there is another one, unless the cluster had that before and has this one now. */
+  keep(text: string): Promise<void>;
+  /** Where the key is kept that the cluster is to have next. */
+  readonly nextFile: string;
+  readNext(): string | undefined;
+  /** Replaces the one that was to be next. The other nodes can see that this one has it. */
+  keepNext(text: string): Promise<void>;
+  /** Gives the cluster the next key, which is made if there is none. Throws `conflict` when nodes work without it, unless `force`. */
+  rotate(options: { readonly force: boolean }): Promise<void>;
 }
 
 /** What a daemon elsewhere has to work with. `folder` is on its machine; where it was started when absent. */

@@ -9,6 +9,8 @@ import { canPrompt, promptSecret } from "../terminal/terminal-prompt.ts";
 export interface ClusterKeySetOptions {
   readonly state?: string;
   readonly json?: boolean;
+  /** The key is the one that the cluster is to have next. */
+  readonly next?: boolean;
 }
 
 const largestInput = 1_024;
@@ -17,7 +19,13 @@ export async function clusterKeySetCommand(host: Host, options: ClusterKeySetOpt
   const kept = await host.clusterKey(stateFolder(options.state));
   const text = (await readKey()).trim();
   if (text === "") throw new TuttiError("invalid_input", "the key is empty; nothing was kept");
-  kept.keep(text);
+  if (options.next === true) {
+    await kept.keepNext(text);
+    if (options.json === true) return writeJson({ file: kept.nextFile, kept: true });
+    const message = `the key is kept in ${kept.nextFile}, readable by you alone; it counts from when \`tutti cluster-key rotate\` is run on one of the nodes`;
+    return writeLine(message);
+  }
+  await kept.keep(text);
   if (options.json === true) return writeJson({ file: kept.file, kept: true });
   await writeLine(
     `the key is kept in ${kept.file}, readable by you alone; start the node with \`tutti up --database\``,

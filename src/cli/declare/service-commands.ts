@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 
 import type { Host } from "../../host/host.ts";
 import type { KeyRole } from "../../protocol/api/service.ts";
+import type { ClusterKeyRotateOptions } from "../commands/cluster-key-rotate.ts";
 import type { ClusterKeySetOptions } from "../commands/cluster-key-set.ts";
 import type { ClusterKeyShowOptions } from "../commands/cluster-key-show.ts";
 import type { DownOptions } from "../commands/down.ts";
@@ -146,12 +147,15 @@ export function declareServiceCommands(program: Command, host: () => Promise<Hos
 function declareClusterKey(program: Command, host: () => Promise<Host>): void {
   const key = program
     .command("cluster-key")
-    .description("give a node the key that all nodes of a database have: it opens the secrets there");
+    .description(
+      "give a node the key that all nodes of a database have and that opens the secrets there, or change that key",
+    );
   key
     .command("show")
     .description(
       "print the key of this node, for `tutti cluster-key set` on another: pipe it there, keep it out of logs",
     )
+    .option("--next", "the key that the cluster is to have next")
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (options: ClusterKeyShowOptions) => {
@@ -161,11 +165,24 @@ function declareClusterKey(program: Command, host: () => Promise<Host>): void {
   key
     .command("set")
     .description("keep the key that another node printed; it is read from the standard input, or asked for unseen")
+    .option("--next", "keep it as the key that the cluster is to have next; `tutti cluster-key rotate` makes it count")
     .addOption(stateOption())
     .addOption(jsonOption())
     .action(async (options: ClusterKeySetOptions) => {
       const { clusterKeySetCommand } = await import("../commands/cluster-key-set.ts");
       await clusterKeySetCommand(await host(), options);
+    });
+  key
+    .command("rotate")
+    .description(
+      "give the cluster another key: what the old one seals is sealed with the new one, all of it or nothing",
+    )
+    .option("--force", "do not wait until every node has the new key; nodes without it stop")
+    .addOption(stateOption())
+    .addOption(jsonOption())
+    .action(async (options: ClusterKeyRotateOptions) => {
+      const { clusterKeyRotateCommand } = await import("../commands/cluster-key-rotate.ts");
+      await clusterKeyRotateCommand(await host(), options);
     });
 }
 

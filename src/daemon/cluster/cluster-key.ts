@@ -11,6 +11,8 @@ export interface ClusterKey {
   unseal(name: string, sealed: string): string;
   /** A keyed digest for what one node says to another. */
   mac(text: string): Buffer;
+  /** The digests of a text that count: only one, except for moments after the key was changed. */
+  accepted(text: string): readonly Buffer[];
   /** Kept in the database, so that a node with another key is noticed. Whoever reads it learns nothing about the key. */
   readonly check: string;
 }
@@ -36,6 +38,7 @@ export function clusterKeyFrom(text: string, where: string): ClusterKey {
   }
   const derived = (purpose: string): Buffer => Buffer.from(hkdfSync("sha256", raw, salt, purpose, keyBytes));
   const [sealing, signing, checking] = [derived("seal"), derived("node token"), derived("check")];
+  const mac = (said: string): Buffer => createHmac("sha256", signing).update(said).digest();
   return {
     seal(name, plain) {
       const nonce = randomBytes(nonceBytes);
@@ -54,7 +57,8 @@ export function clusterKeyFrom(text: string, where: string): ClusterKey {
         throw unsealable(name, thrown);
       }
     },
-    mac: (said) => createHmac("sha256", signing).update(said).digest(),
+    mac,
+    accepted: (said) => [mac(said)],
     check: createHmac("sha256", checking).update("check").digest("hex"),
   };
 }

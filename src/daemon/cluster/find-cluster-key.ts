@@ -1,8 +1,9 @@
 // Where a node has the key of its cluster: in a file that the person named, in the environment, or in its state folder.
 
+import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 
-import { createPrivateFile, readPrivateFile } from "../../files/private-file.ts";
+import { createPrivateFile, readPrivateFile, replacePrivateFile } from "../../files/private-file.ts";
 import { refuseSharedFolder } from "../../files/private-folder.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { makeFolder } from "../../store/sqlite/database.ts";
@@ -59,6 +60,49 @@ export function keepClusterKey(folder: string, text: string): void {
     "conflict",
     `${file} holds another key; move it away first, if this folder is to change clusters`,
   );
+}
+
+/** Where the key is kept that the cluster is to have next. */
+export function nextKeyFile(folder: string): string {
+  return `${clusterKeyFile(folder)}.next`;
+}
+
+/** Undefined when there is none. */
+export function readNextKey(folder: string): FoundKey | undefined {
+  const file = nextKeyFile(folder);
+  const text = readPrivateFile(file);
+  return text === undefined ? undefined : foundKey(text, file);
+}
+
+/** Replaces the one that was to be next before. */
+export function keepNextKey(folder: string, text: string): FoundKey {
+  refuseSharedFolder(folder);
+  makeFolder(folder);
+  const next = foundKey(text, "the input");
+  replacePrivateFile(nextKeyFile(folder), `${next.text}\n`);
+  return next;
+}
+
+/** The cluster now has the key with this check. If it is in the folder, it is the folder's key from now on. */
+export function adoptKey(folder: string, check: string): FoundKey | undefined {
+  const next = readNextKey(folder);
+  if (next?.key.check === check) {
+    try {
+      renameSync(nextKeyFile(folder), clusterKeyFile(folder));
+    } catch (thrown) {
+      // The node or a command was quicker, and has done the same.
+      if (existsSync(nextKeyFile(folder))) throw thrown;
+    }
+    return next;
+  }
+  const own = readPrivateFile(clusterKeyFile(folder));
+  const found = own === undefined ? undefined : foundKey(own, clusterKeyFile(folder));
+  return found?.key.check === check ? found : undefined;
+}
+
+/** Instead of one that the same cluster had before. */
+export function replaceClusterKey(folder: string, text: string): void {
+  replacePrivateFile(clusterKeyFile(folder), `${foundKey(text, "the input").text}\n`);
 }
 
 /** `where` says where the text comes from. */

@@ -51,9 +51,11 @@ export interface TokenCheck {
  */
 export function checkNodeToken(token: string | undefined, request: NodeRequest, { key, to, now }: TokenCheck): number {
   const [given, body = "", signature = "", ...more] = (token ?? "").slice(0, longest).split(".");
-  const right = key.mac(`${mark}.${body}`);
   const shown = Buffer.from(signature, "base64url");
-  if (given !== mark || more.length > 0 || shown.length !== right.length || !timingSafeEqual(shown, right)) {
+  const isRight = key
+    .accepted(`${mark}.${body}`)
+    .some((right) => shown.length === right.length && timingSafeEqual(shown, right));
+  if (given !== mark || more.length > 0 || !isRight) {
     throw refused("it does not come from a node of this cluster");
   }
   const claims = Claims.parse(parseJson(Buffer.from(body, "base64url").toString("utf8")));

@@ -9,11 +9,13 @@ import { addressForNodes } from "../lifecycle/reachable-hosts.ts";
 import type { ServiceLog } from "../operators/service-log.ts";
 import { keepNodeSettings, type NodeSettings } from "../state/node-settings.ts";
 import { clusterEnvironment } from "./cluster-environment.ts";
+import { ChangingKey } from "./changing-key.ts";
 import type { ClusterKey } from "./cluster-key.ts";
 import { readNodeUrl } from "./node-fetch.ts";
 import { clusterKeyFile } from "./find-cluster-key.ts";
 
 export interface PreparedNode extends NodeSettings {
+  /** It may be changed while the node works. */
   readonly key: ClusterKey;
   /** The address of the database and the key: they are shown nowhere. */
   readonly secrets: readonly Secret[];
@@ -58,7 +60,7 @@ export async function prepareNode({
     const secrets = [...known, { name: "cluster key", value: text }];
     onSecrets(secrets);
     if (made) log.warn({}, newKeyHint(folder));
-    return { ...node, key, secrets, insecure: at.insecure };
+    return { ...node, key: new ChangingKey(key), secrets, insecure: at.insecure };
   } catch (thrown) {
     throw withoutSecrets(thrown, known);
   }

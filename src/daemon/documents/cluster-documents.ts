@@ -8,6 +8,7 @@ import { type Changer, seenByAll } from "../../cluster/seen-by-all.ts";
 import { TuttiError } from "../../protocol/error.ts";
 import { ask, connectTo, type DatabaseAddress, type Row } from "../../store/postgres/database-connection.ts";
 import type { NodeStore } from "../../store/postgres/postgres-store.ts";
+import { keyChecksOver, otherKeyError } from "../../store/postgres/key-check.ts";
 import {
   allDocuments,
   changeDocument,
@@ -56,8 +57,14 @@ export function nodeDocuments(
 }
 
 /** Of a command: a copy as of now. Nothing stays connected. */
-export function commandDocuments(address: DatabaseAddress, options: ClusterDocumentsOptions): Promise<Documents> {
-  return documentsOver((work) => connected(address, work), options);
+export async function commandDocuments(address: DatabaseAddress, options: ClusterDocumentsOptions): Promise<Documents> {
+  const known = await connected(address, keyChecksOver);
+  const key = (): ClusterKey => {
+    const own = options.key();
+    if (known.now !== undefined && known.now !== own.check) throw otherKeyError(own.check, known.before);
+    return own;
+  };
+  return documentsOver((work) => connected(address, work), { ...options, key });
 }
 
 /** Over a connection that the caller has, within its transaction. */
@@ -107,9 +114,9 @@ function documentsIn(table: DocumentTable, { projects = new Map(), by, key }: Cl
   const change: Documents["change"] = async (name, work) => {
     for (let tries = 0; tries < mostTries; tries += 1) {
       const found = table.find(name);
-      const { after, result } = work(found?.body);
+      const { after, result, sealedWith } = work(found?.body);
       if (after === undefined || after === found?.body) return result;
-      if (await table.put({ name, version: found?.version ?? 0, body: after, by })) return result;
+      if (await table.put({ name, version: found?.version ?? 0, body: after, by, sealedWith })) return result;
     }
     throw new TuttiError("busy", `${name} is changed by others all the time; try again`);
   };

@@ -15,6 +15,8 @@ type DocumentName =
 export interface Changed<T> {
   readonly after?: string;
   readonly result: T;
+  /** The check of the key that something in it was sealed with for this change. Refused when the cluster has another by then. */
+  readonly sealedWith?: string;
 }
 
 export interface Documents {

@@ -34,6 +34,9 @@ const closingMs = 15_000;
 /** How often the daemon looks whether it has to refuse new work, besides when work comes. */
 const lookEveryMs = 5_000;
 
+/** Why a node stops that does not have the new key of its cluster. Its tasks go on elsewhere, and none of them is to blame. */
+const lostKey = "cluster key";
+
 interface ServeContext {
   readonly folder: string;
   readonly from: string;
@@ -130,6 +133,9 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
       lost.resolve(reason);
     }
   });
+  const stopFollowing = state.shared?.onKeyLost((error) => {
+    stop.stop({ why: lostKey, graceMs: defaultGraceMs, error });
+  });
   const stopWatching = logRefusals(state, log);
   const watched = watchStateFolder(folder, (error) => stop.stop({ why: "state folder", graceMs: 0, error }));
   await state.keys.ensureAdmin(adminKeyFile(folder));
@@ -164,6 +170,7 @@ async function serve(context: ServeContext, onUp: (daemon: RunningDaemon) => voi
     throw watched.gone() ?? thrown;
   } finally {
     unsubscribe();
+    stopFollowing?.();
     stopWatching();
     watched.close();
     await notifier?.close();
@@ -207,7 +214,7 @@ async function drain({ state, log }: ServeContext, { why, graceMs, error }: Stop
   log.info({ why, grace_ms: graceMs }, "stopping");
   if (error !== undefined) log.fatal({ error }, error.message);
   if (state.store.failure !== undefined) return;
-  const finished = await state.engine.drain(graceMs, { failed: error !== undefined });
+  const finished = await state.engine.drain(graceMs, { failed: error !== undefined && why !== lostKey });
   if (!finished) log.warn({}, "some steps did not finish in time; their tasks continue at the next start");
 }
 

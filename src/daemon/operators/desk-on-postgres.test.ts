@@ -27,6 +27,7 @@ const files = [
 if (postgresPrograms() === undefined) test("operators on PostgreSQL", { skip: "PostgreSQL is not installed" });
 else {
   process.env["TUTTI_STORE"] = "postgres";
-  after(() => sharedServer().stop());
   for (const file of files) await import(file);
+  // The last of all: what the files have opened is closed before.
+  after(() => sharedServer().stop());
 }

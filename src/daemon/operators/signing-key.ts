@@ -52,11 +52,17 @@ export async function openSharedSigningKey(
 
 /** Both are hex digits: what is to be shared if nothing is yet, and what is shared then. */
 export async function shareSigningKey(documents: Documents, clusterKey: ClusterKey, text: string): Promise<string> {
-  const made = clusterKey.seal(document, text);
-  const sealed = await documents.change(document, (before) =>
-    before === undefined ? { after: made, result: made } : { result: before },
-  );
+  const sealed = await documents.change(document, (before) => {
+    if (before !== undefined) return { result: before };
+    const made = clusterKey.seal(document, text);
+    return { after: made, result: made, sealedWith: clusterKey.check };
+  });
   return clusterKey.unseal(document, sealed);
+}
+
+/** The text of the document, sealed with another key. */
+export function resealedSigningKey(text: string, from: ClusterKey, to: ClusterKey): string {
+  return to.seal(document, from.unseal(document, text));
 }
 
 /** In hex digits; undefined when no node has started yet. */

@@ -14,6 +14,19 @@ const Sealed = z.strictObject({
 });
 type Sealed = z.infer<typeof Sealed>;
 
+/** The document before any key is kept. */
+export const noSealedKeys = JSON.stringify({ keys: {} });
+
+/** The text of the document, sealed with another key. */
+export function resealedKeys(text: string, from: ClusterKey, to: ClusterKey): string {
+  const { keys } = Sealed.parse(parseJson(text));
+  const again = Object.entries(keys).map(([provider, { sealed, ...rest }]) => {
+    const name = `${document}/${provider}`;
+    return [provider, { sealed: to.seal(name, from.unseal(name, sealed)), ...rest }] as const;
+  });
+  return JSON.stringify({ keys: Object.fromEntries(again) });
+}
+
 /** A command that does not touch a key does not need that of the cluster, so it is asked for only then. */
 export function sealedKeys(documents: Documents, clusterKey: () => ClusterKey): ProviderKeys {
   const parse = (text: string | undefined): Sealed["keys"] => {
@@ -32,10 +45,10 @@ export function sealedKeys(documents: Documents, clusterKey: () => ClusterKey): 
     },
     list: () => Object.keys(read()),
     async put(provider, key) {
-      const sealed = clusterKey().seal(`${document}/${provider}`, key);
-      const made = { sealed, at: Date.now(), by: documents.by ?? "" };
       await documents.change(document, (text) => {
-        return { after: written({ ...parse(text), [provider]: made }), result: undefined };
+        const sealing = clusterKey();
+        const made = { sealed: sealing.seal(`${document}/${provider}`, key), at: Date.now(), by: documents.by ?? "" };
+        return { after: written({ ...parse(text), [provider]: made }), result: undefined, sealedWith: sealing.check };
       });
     },
     remove: (provider) =>

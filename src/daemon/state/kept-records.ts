@@ -15,7 +15,7 @@ import type { ProcessNote } from "../../runner/shared/process/end-processes.ts";
 import type { ServiceRecords } from "../../store/service-records.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoreView } from "../../store/view.ts";
-import type { ClusterKey } from "../cluster/cluster-key.ts";
+import type { ChangingKey } from "../cluster/changing-key.ts";
 import type { NodeFetch, OtherNode } from "../cluster/node-fetch.ts";
 import type { NodeRequest } from "../cluster/node-token.ts";
 import type { Documents } from "../documents/documents.ts";
@@ -29,7 +29,9 @@ export interface SharedByNodes {
   readonly node: string;
   /** Where the other nodes reach this one, and the certificate that it shows there. */
   announce(at: Pick<OtherNode, "url" | "certificate">): Promise<void>;
-  readonly key: ClusterKey;
+  readonly key: ChangingKey;
+  /** Called when people have given the cluster another key that this node does not have; at once if that was before. */
+  onKeyLost(listener: (error: TuttiError) => void): () => void;
   /** The other nodes that live and can be reached; `first` those that say that they have the folder. */
   others(options?: { readonly first?: string }): Promise<OtherNode[]>;
   /** Names of nodes that had the folder and are not up. */

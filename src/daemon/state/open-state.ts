@@ -137,7 +137,7 @@ export async function openState(folder: string, options: OpenOptions = {}): Prom
       parked.push({ task, runner: "", reason: error.message });
       log.warn({ task, err: error }, "a tree of tasks could not be taken up and stays as it is");
     };
-    const kept = await openRecords(folder, node, { log, leave });
+    const kept = await openRecords(folder, node, { log, leave, onSecrets: (given) => secrets.add(given) });
     opened.unshift(() => kept.close());
     ({ guard } = kept);
     const { store, view, own, shared } = kept;

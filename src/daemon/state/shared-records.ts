@@ -21,7 +21,9 @@ import { idInName, type Salt, taskName } from "../../store/names.ts";
 import { rootOf } from "../../store/postgres/tree-ids.ts";
 import { openWorkspaces, readRecords } from "../../workspace/index.ts";
 import type { TaskId } from "../../protocol/ids.ts";
+import { ChangingKey } from "../cluster/changing-key.ts";
 import type { ClusterKey } from "../cluster/cluster-key.ts";
+import { followKey } from "../cluster/follow-key.ts";
 import { nodeFetch } from "../cluster/node-fetch.ts";
 import { checkNodeToken } from "../cluster/node-token.ts";
 import { nodeDocuments } from "../documents/cluster-documents.ts";
@@ -39,13 +41,16 @@ export interface SharedRecordsOptions {
   /** A tree that could not be taken up; it stays as it is in the database. */
   readonly onLeft: (root: TaskId, error: TuttiError) => void;
   readonly onProblem: (error: TuttiError) => void;
+  /** People have given the cluster another key, and this node has it. */
+  readonly onKeyChanged?: (by: string) => void;
   /** The lease ran out, and the processes of this node were ended. */
   readonly onEnded?: (ended: EndedByWatchdog) => void;
 }
 
 /** Joins: from now on the node is expected to renew its lease. */
 export async function openSharedRecords(folder: string, options: SharedRecordsOptions): Promise<KeptRecords> {
-  const { key, insecure } = options;
+  const { insecure } = options;
+  const key = options.key instanceof ChangingKey ? options.key : new ChangingKey(options.key);
   const { address } = options.node;
   const machine = machineOf(folder, options.node.name).id;
   const identity = { ...options.node, url: "", version, keyCheck: key.check, machine };
@@ -60,6 +65,7 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
     throw thrown;
   });
   const node = openPostgresStore(address, joined, join(folder, "cache"));
+  const keyFollower = followKey(node, { folder, key, onChanged: options.onKeyChanged });
   const view = openPostgresView(address, joined.salt);
   const { store } = node;
   let leaseEnd = begun + leaseMs;
@@ -83,6 +89,7 @@ export async function openSharedRecords(folder: string, options: SharedRecordsOp
         await node.rows(sql, [node.incarnation, url, certificate]);
       },
       key,
+      onKeyLost: (listener) => keyFollower.onLost(listener),
       async others({ first } = {}) {
         const sql = `SELECT incarnation, url, certificate FROM nodes WHERE alive AND incarnation <> $1 AND url <> ''
           ORDER BY labels && $2::text[] DESC, 1`;

@@ -3,6 +3,9 @@
 /** In characters. What people agree to is small; this bounds what one change costs every node. */
 export const largestDocument = 2 * 1024 * 1024;
 
+/** What the database answers instead of a version. */
+export const otherKey = -1;
+
 export const documentsTable = `
 CREATE TABLE documents (
   name text PRIMARY KEY, version bigint NOT NULL, body text NOT NULL CHECK (length(body) <= ${largestDocument}),
@@ -12,11 +15,14 @@ CREATE TABLE documents (
 
 export const documentsSql = `
 -- p_version is the version that the change is based on; 0 when there was none. NULL: somebody else was first, and nothing
--- was changed. Otherwise the version of the shared rows from which on every node has it.
-CREATE FUNCTION change_document(p_name text, p_version bigint, p_body text, p_by text) RETURNS bigint LANGUAGE plpgsql AS $$
+-- was changed. ${otherKey}: something in it is sealed with another key than that of the cluster. Otherwise the version of the
+-- shared rows from which on every node has it.
+CREATE FUNCTION change_document(p_name text, p_version bigint, p_body text, p_by text, p_sealed_with text DEFAULT NULL)
+RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE v_version bigint;
 BEGIN
   SELECT version + 1 INTO v_version FROM shared_version FOR UPDATE;
+  IF p_sealed_with <> (SELECT value FROM meta WHERE key = 'key_check') THEN RETURN ${otherKey}; END IF;
   IF COALESCE((SELECT version FROM documents WHERE name = p_name), 0) <> p_version THEN RETURN NULL; END IF;
   UPDATE shared_version SET version = v_version;
   INSERT INTO documents VALUES (p_name, 1, p_body, p_by, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)

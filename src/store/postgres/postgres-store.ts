@@ -11,7 +11,7 @@ import type { ResultRow, Store } from "../store.ts";
 import { movedAwayError, movedKey } from "../moved-mark.ts";
 import { ask, connectTo, type DatabaseAddress, readsFrom, type Row } from "./database-connection.ts";
 import { prepareDatabase, tooNewFor } from "./database.ts";
-import { requireKeyCheck } from "./key-check.ts";
+import { keyCheckRow, oldKeyChecks, otherKeyError, requireKeyCheck } from "./key-check.ts";
 import { listenTo } from "./listener.ts";
 import { idsIn, type LoadedTrees, loadTrees, unknownIn } from "./load-trees.ts";
 import { isSchemaLabel, type KnownSchema, knownSchema, schemaLabels } from "./schema.ts";
@@ -126,7 +126,11 @@ export async function joinDatabase(
     const shared = await allShared(client);
     // Only what is there after the node has joined counts: everything is moved here or away while no node is there.
     const meta = metaIn(shared);
-    const refused = meta.some(({ key }) => key === movedKey) ? movedAwayError() : await tooNewFor(client, known);
+    const refused = meta.some(({ key }) => key === movedKey)
+      ? movedAwayError()
+      : hasOtherKey(meta, keyCheck)
+        ? otherKeyError(keyCheck, await oldKeyChecks(client))
+        : await tooNewFor(client, known);
     if (refused !== undefined) {
       await ask(client, "SELECT leave_cluster($1)", [incarnation]);
       throw refused;
@@ -143,6 +147,10 @@ function metaIn({ changes }: SharedRows): { readonly key: string; readonly value
   return changes.flatMap(({ name, row: { key, value } }) =>
     name === "meta" && typeof key === "string" && typeof value === "string" ? [{ key, value }] : [],
   );
+}
+
+function hasOtherKey(meta: ReturnType<typeof metaIn>, keyCheck: string | undefined): boolean {
+  return keyCheck !== undefined && meta.find(({ key }) => key === keyCheckRow)?.value !== keyCheck;
 }
 
 /** A node takes a block of numbers at a time; those of a block that is not used up are left out. */
