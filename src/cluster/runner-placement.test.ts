@@ -18,7 +18,7 @@ after(() => {
 
 const slow = { leaseMs: 60_000 };
 const once = { repeatable: false, schema: text } as const;
-const deploying = (agent = "where"): NewTask => ({ ...task(agent), runner: { kind: "deploy", config: {} } });
+const ofKind = (kind: string): NewTask => ({ ...task("where"), runner: { kind, config: {} } });
 
 /** What they did, by node. */
 type Done = string[];
@@ -42,7 +42,7 @@ const loopsOf = (name: string, done: Done): Loops => ({
 });
 
 async function contents(d: Durable): Promise<unknown> {
-  const ids = await d.spawn("children", [deploying(), task("where")]);
+  const ids = await d.spawn("children", [ofKind("deploy"), task("where")]);
   return (await d.join(ids)).map(({ content, status }) => content ?? status);
 }
 
@@ -58,16 +58,16 @@ const parkedAt = ({ node }: TestNode): Promise<ParkedTree[]> => parkedTrees(node
 test("a tree goes to a node that has the runner of its root, or is parked until one joins", { skip }, async (t) => {
   const [address, done]: [ReturnType<typeof newDatabase>, Done] = [newDatabase(), []];
   const a = await openNode(t, address, loopsOf("a", done), { name: "a", ...slow });
-  const { task: name } = await a.node.tasks.start(deploying());
+  const { task: name } = await a.node.tasks.start(ofKind("sign"));
   await a.node.beat();
-  assert.deepEqual(await rootOfTree(a, name), { needs: '["runner:deploy"]', owner: null });
-  assert.deepEqual((await parkedAt(a))[0]?.missing, ["runner:deploy"]);
-  const told = await a.node.tasks.start(task("where"), { runners: ["deploy"] });
-  const b = await openNode(t, address, loopsOf("b", done), { name: "b", ...slow, kinds: ["deploy"] });
+  assert.deepEqual(await rootOfTree(a, name), { needs: '["runner:sign"]', owner: null });
+  assert.deepEqual((await parkedAt(a))[0]?.missing, ["runner:sign"]);
+  const told = await a.node.tasks.start(task("where"), { runners: ["sign"] });
+  const b = await openNode(t, address, loopsOf("b", done), { name: "b", ...slow, kinds: ["sign"] });
   assert.equal((await a.node.tasks.result(name)).content, "b");
   assert.equal((await a.node.tasks.result(told.task)).content, "b", "its tasks were known to need it");
   assert.deepEqual(await parkedAt(b), []);
-  const elsewhere = await a.node.tasks.start(deploying());
+  const elsewhere = await a.node.tasks.start(ofKind("sign"));
   assert.equal((await a.node.tasks.result(elsewhere.task)).content, "b", "it goes there at once");
 });
 

@@ -14,8 +14,9 @@ import type { TaskBody } from "./task-body.ts";
 /** Characters of a task's record that are held in memory until it runs. */
 const heldRecord = 1_000;
 
-export function addRoot(parts: EngineParts, task: NewTask): LiveTask {
-  parts.runners.check(task.runner.kind);
+/** `isPlaced`: somebody else sees to it that the tree goes where its runner is. */
+export function addRoot(parts: EngineParts, task: NewTask, isPlaced = false): LiveTask {
+  if (!isPlaced) parts.runners.check(task.runner.kind);
   const budget = rootBudget(task.budget ?? {});
   const tree = newTree({ root: 0, budget, tasks: 1, startedAt: parts.clock.now() }, parts.slots);
   const made = add(parts, task, { parent: undefined, tree, rights: task.rights, shared: null });

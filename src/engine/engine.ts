@@ -253,7 +253,7 @@ export class Engine implements TaskControl {
     }
     this.#checkRoom();
     const place = options.thread === undefined ? undefined : this.threads.placeFor(options.thread);
-    const made = addRoot(this.#parts, task);
+    const made = addRoot(this.#parts, task, options.place !== undefined);
     const thread = place?.add(made.id);
     const onDisk = key === undefined ? undefined : this.#startedKeys.bind(key, made, content);
     const here = options.place?.(made.id) ?? true;

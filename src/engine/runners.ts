@@ -28,11 +28,14 @@ export class Runners {
 
   /** Throws `not_found` for a kind that nobody runs. */
   check(kind: string): void {
-    if (!this.mayBeElsewhere && !this.knows(kind)) throw this.#none(kind);
+    if (!this.knows(kind)) throw new TuttiError("not_found", this.#none(kind));
   }
 
-  #none(kind: string): TuttiError {
-    const message = `there is no runner of kind ${kind}; there are: ${this.kinds.join(", ")}`;
+  #none(kind: string): string {
+    return `there is no runner of kind ${kind}; there are: ${this.kinds.join(", ")}`;
+  }
+
+  #missing(kind: string, message: string): TuttiError {
     return this.mayBeElsewhere ? missingRunner(kind, message) : new TuttiError("not_found", message);
   }
 
@@ -40,7 +43,7 @@ export class Runners {
   run({ kind, tree }: LiveTask, durable: Durable, config: unknown): Promise<unknown> {
     const fixed = Object.hasOwn(this.#fixed, kind) ? this.#fixed[kind] : undefined;
     if (fixed !== undefined) return fixed(durable, config);
-    if (!this.knows(kind)) return Promise.reject(this.#none(kind));
+    if (!this.knows(kind)) return Promise.reject(this.#missing(kind, this.#none(kind)));
     if (tree.runners === undefined) {
       const { root } = durable;
       tree.onOver = () => this.#perTree?.ended?.(root);
@@ -61,7 +64,6 @@ export class Runners {
   #found(runners: RunnerRegistry, kind: string): Runner {
     const runner = Object.hasOwn(runners, kind) ? runners[kind] : undefined;
     if (runner !== undefined) return runner;
-    const message = `the project of this tree has no runner of kind ${kind}`;
-    throw this.mayBeElsewhere ? missingRunner(kind, message) : new TuttiError("not_found", message);
+    throw this.#missing(kind, `the project of this tree has no runner of kind ${kind}`);
   }
 }

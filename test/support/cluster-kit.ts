@@ -22,7 +22,7 @@ export interface NodeSettings {
   readonly labels?: readonly string[];
   /** The names of projects by their folder. */
   readonly projects?: ReadonlyMap<string, string>;
-  /** Kinds of runners that it has beside `loop`; they do the same. */
+  /** Kinds of runners that it has beside `loop`; they do the same. `deploy` is one that some project may have. */
   readonly kinds?: readonly string[];
 }
 
@@ -38,7 +38,11 @@ export async function openNode(
     if (found === undefined) throw new Error(`no loop for ${durable.agent}`);
     return found(durable);
   };
-  const runners = Object.fromEntries(["loop", ...kinds].map((kind) => [kind, loop]));
+  const treeRunners = {
+    kinds,
+    mayHave: (kind: string) => kind === "deploy",
+    resolve: async () => Object.fromEntries(kinds.map((kind) => [kind, loop])),
+  };
   const node = await ClusterNode.open({
     address,
     identity: { name, url: "", labels, version: "test", leaseMs },
@@ -48,7 +52,8 @@ export async function openNode(
       new Engine({
         store,
         clock: systemClock,
-        runners,
+        runners: { loop },
+        treeRunners,
         slots: 400,
         untilOver: (task) => node.tasks.result(task),
       }),
