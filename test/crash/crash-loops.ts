@@ -205,8 +205,8 @@ function loopsWith(effect: Effect): Record<string, Loop> {
           () => "made",
           (thrown: unknown) => (thrown instanceof TuttiError ? thrown.code : "other"),
         );
-      const beyond = { ...task("leaf"), rights: { tools: "*" as const, roots: ["/elsewhere"] } };
-      const first = await trying("beyond", [task("leaf"), beyond]);
+      const unknown = { ...task("leaf"), runner: { kind: "nobody", config: {} } };
+      const first = await trying("unknown", [task("leaf"), unknown]);
       await act(d, "anyway");
       const many = Array.from({ length: 200 }, () => task("leaf"));
       const second = await trying("many", many);
@@ -237,6 +237,6 @@ export const expected: Readonly<Record<(typeof roots)[number], unknown>> = {
   failing: [true, "failed"],
   saving: "saved",
   retried: true,
-  refused: ["refused", "over_budget"],
+  refused: ["not_found", "over_budget"],
   agents: [agentResult, agentResult],
 };
