@@ -9,6 +9,7 @@ import { databaseOf, isOnPostgres } from "../../../test/support/stores.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/wait-until.ts";
 import type { Durable } from "../../ports.ts";
+import { idInName, taskName } from "../../store/names.ts";
 import { openPostgresView } from "../../store/postgres/postgres-view.ts";
 import { openView } from "../../store/sqlite/sqlite-view.ts";
 import type { StoreView } from "../../store/view.ts";
@@ -60,7 +61,7 @@ test("a task's budget is what was set apart for it, with what calls hold, and th
   const view = viewOf(t, w);
   const here = budgetReader(view, (name) => w.engine.budget(name));
   const elsewhere = budgetReader(view, () => undefined);
-  const kid = `${root.slice(0, -1)}${Number(root.slice(-1)) + 1}`;
+  const kid = taskName(w.store.salt, (idInName(w.store.salt, root) ?? 0) + 1);
 
   const live = await here(kid);
   assert.deepEqual(live.pays.tokens, { owner: kid, limit: 500, used: 120, reserved: 300 });
