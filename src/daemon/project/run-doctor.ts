@@ -20,7 +20,7 @@ import { checkSandbox } from "./check-sandbox.ts";
 import { type EffectiveConfig, effectiveConfig } from "./effective-config.ts";
 import { findPolicyFile, isPolicyTrusted } from "./project-policy.ts";
 import { checkServers } from "./server-views.ts";
-import { ignoredNotifications } from "./project-runtimes.ts";
+import { ignoredNotifications } from "./load-runtime.ts";
 
 const run = promisify(execFile);
 const gitTimeoutMs = 5_000;
