@@ -12,7 +12,7 @@ import { openForReading } from "../../src/store/sqlite/database.ts";
 import type { Store, StoredEvent } from "../../src/store/store.ts";
 import { reopenAfterKill } from "./kill-process.ts";
 import { watchCommits } from "./settle.ts";
-import { bringInCopy, fencedAfterKill, openStoreIn } from "./stores.ts";
+import { fencedAfterKill, openStoreIn } from "./stores.ts";
 import type { Cleanup } from "./temp-folder.ts";
 
 export type Loop = (durable: Durable) => Promise<unknown>;
@@ -75,7 +75,6 @@ export function worldAt(
 
 /** As another process would see it: committed rows only. */
 export function seen(folder: string, sql: string): Record<string, unknown>[] {
-  bringInCopy(folder);
   const { database, close } = openForReading(folder);
   try {
     return database.prepare(sql).all();

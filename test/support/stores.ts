@@ -50,6 +50,8 @@ export function openStoreIn(folder: string): Store & { readonly records: Service
   const { node, trees } = inThread(address, "join") as { node: JoinedNode; trees: LoadedTrees };
   const made = openPostgresStore(address, node, folder);
   made.loaded(trees);
+  // Tests look into the copy that the folder holds, into which rows come only when they are read.
+  made.store.onCommit(() => made.store.failure ?? made.store.unfinishedTrees());
   nodes.set(folder, made);
   return made.store;
 }
@@ -104,11 +106,6 @@ export function readsOfStoreIn(folder: string, store: Store): ReadsOfStore {
     },
     reads: readsOnPostgres({ rows: (sql, values) => counted(node.rows(sql, values)) }, store.salt),
   };
-}
-
-/** On PostgreSQL the folder holds a copy of the rows, into which some come only when they are read: brings them all there. */
-export function bringInCopy(folder: string): void {
-  nodes.get(folder)?.store.unfinishedTrees();
 }
 
 /** The database that the store in `folder` keeps its rows in. */
