@@ -31,7 +31,6 @@ import { declaredServers } from "./declared-servers.ts";
 import { agreedServers, namedServers } from "./project-servers.ts";
 import { openTrust } from "./trusted-configs.ts";
 import { cachedUserConfig, type UserConfig } from "./user-config.ts";
-
 import { type LoadOptions, loadRuntime, type ProjectRuntime } from "./load-runtime.ts";
 
 export interface ProjectRuntimes {
