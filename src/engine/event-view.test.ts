@@ -28,7 +28,7 @@ import { TaskEvent } from "../protocol/task/event.ts";
 import { CompleteMessage, userMessage } from "../protocol/task/message.ts";
 import { openView } from "../store/sqlite/sqlite-view.ts";
 import { eventView } from "./event-view.ts";
-import { taskName } from "../store/names.ts";
+import { idInName, taskName } from "../store/names.ts";
 
 const usage = { input_tokens: 60, output_tokens: 0, money_micro_usd: 3 };
 const go = { kind: "budget", go_on: true };
@@ -73,10 +73,10 @@ function usedIn({ type, data }: TaskEvent): Used {
 }
 
 /** The same, as the store has counted it. */
-async function recordedIn(w: World): Promise<Map<string, Used>> {
+async function recordedIn(w: World, root: string): Promise<Map<string, Used>> {
   const view = openView(w.folder);
   try {
-    const { rows } = await view.tree(1, { after: 0, limit: 1_000 });
+    const { rows } = await view.tree(idInName(w.store.salt, root) ?? 0, { after: 0, limit: 1_000 });
     return new Map(
       rows.map(({ id, steps, tokens, money }) => [taskName(w.store.salt, id), { steps, tokens, money }] as const),
     );
@@ -145,7 +145,8 @@ async function restarted(before: World, t: Parameters<typeof tempFolder>[0], ear
 test("invariant 9: every event of every kind the engine emits can be read, in order, with what it points at in place", async (t) => {
   let w = world(tempFolder(t), loops);
   const name = await started(w, "root", { budget: { tokens: 150, money_micro_usd: 1_000 } });
-  const child = (position: number): string => `${name.slice(0, name.lastIndexOf("_"))}_${position + 1}`;
+  const root = idInName(w.store.salt, name) ?? 0;
+  const child = (position: number): string => taskName(w.store.salt, root + position);
   await settle();
   const [tool = ""] = openWaits(w);
   w = await restarted(w, t, [tool, { ok: "perhaps" }]);
@@ -169,7 +170,7 @@ test("invariant 9: every event of every kind the engine emits can be read, in or
     events.map((event) => event.seq),
     events.map((event) => event.seq).toSorted((a, b) => a - b),
   );
-  assert.deepEqual(countedIn(events), await recordedIn(w), "what every task used can be counted from its events");
+  assert.deepEqual(countedIn(events), await recordedIn(w, name), "what every task used can be counted from its events");
   const emitted = new Set<string>(events.map((event) => event.type));
   const notTheEngines = new Set(["evidence.added", "ask.reopened", "call.allowed", "model.changed"]);
   const types = TaskEvent.options.flatMap((option) => [...option.shape.type.values]);
@@ -198,5 +199,5 @@ test("an event says what a call may have used that was under way when its task w
     events.flatMap((event) => (event.type === "budget.settled" ? [event.data] : [])),
     [{ key: "call", spent: usage }],
   );
-  assert.deepEqual(countedIn(events), await recordedIn(w));
+  assert.deepEqual(countedIn(events), await recordedIn(w, name));
 });
