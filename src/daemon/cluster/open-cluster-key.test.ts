@@ -30,6 +30,18 @@ test("the first node of an empty database makes the key, for its owner alone, an
   assert.deepEqual([again.made, again.text], [false, made.text]);
 });
 
+test("the first node of an empty database uses the key that it was given, and makes none", async (t) => {
+  for (const isNamed of [false, true]) {
+    const [folder, address, given] = [tempFolder(t), newDatabase(), newClusterKey()];
+    const file = join(tempFolder(t), "key");
+    if (isNamed) writeFileSync(file, given, { mode: 0o600 });
+    else keepClusterKey(folder, given);
+    const opened = await openClusterKey(isNamed ? { folder, file } : { folder }, address);
+    assert.deepEqual([opened.made, opened.text], [false, given]);
+    assert.equal(readFileSync(clusterKeyFile(folder), "utf8"), `${given}\n`);
+  }
+});
+
 test("a node without the key, or with another one, is refused before it joins", async (t) => {
   const address = newDatabase();
   const { key, text } = await openClusterKey({ folder: tempFolder(t) }, address);

@@ -53,7 +53,8 @@ export async function clusterKeyOn(client: Pick<pg.ClientBase, "query">, place: 
   const check = await keyCheckOf(client);
   // The key may have been changed while this node was not there, and may have been given to it before.
   const next = place.file === undefined && check !== undefined ? readNextKey(place.folder) : undefined;
-  const known = next?.key.check === check ? adoptKey(place.folder, check ?? "") : findClusterKey(place);
+  const isNext = check !== undefined && next?.key.check === check;
+  const known = isNext ? adoptKey(place.folder, check) : findClusterKey(place);
   if (known === undefined) return makeKey(client, place.folder);
   await requireKeyCheck(client, known.key.check);
   // A named file may be gone at the next start, and commands on this machine need the key too.
