@@ -160,6 +160,11 @@ export interface Tutti extends Reader {
     options: {
       /** Where relative paths begin. Over HTTP it may be left out; then the paths must be absolute. */
       readonly folder?: string | undefined;
+      /**
+       * `folder` is where this node was started, because the request names none: with an idempotency key the same request is the
+       * same at every node. Over HTTP it is ignored.
+       */
+      readonly ownFolder?: boolean;
       readonly anew?: boolean;
       /** An idempotency key: the same key of the same caller always gives the same task, finished or not. */
       readonly key?: string;

@@ -58,12 +58,13 @@ async function start(
   const warnings = reading.warnings.map(describeIssue);
   // The same file elsewhere is other work: another project's, or on folders relative to where it is run. How it is set out does not count.
   const request = [JSON.stringify(JSON.parse(text)), project, ...task.rights.roots];
+  const repeated = options.ownFolder === true ? request.slice(0, 1) : request;
   // A repeated request is the same also when an agent was edited in between; without a key, it is then other work.
   const work = Object.keys(added).length === 0 ? request : [...request, JSON.stringify(added)];
   const started = await engine.start(task, {
     ...(options.key === undefined
       ? { key: digestOf(work), anew: anew === true }
-      : { once: { key: `request ${options.caller ?? owner} ${options.key}`, content: digestOf(request) } }),
+      : { once: { key: `request ${options.caller ?? owner} ${options.key}`, content: digestOf(repeated) } }),
     ...threadPlace(file, project),
     ...needsOf(file),
     runners: [...new Set(children.flatMap(({ runner }) => runnerAbility(runner) ?? []))],

@@ -61,6 +61,7 @@ export function taskHandlers(context: HttpContext): Pick<Handlers, TaskRoute> {
       const started = await startWhereWorkIs(state, request, predecessorsIn(text), (tutti, onceKey) =>
         tutti.invoke(text, {
           folder,
+          ownFolder: query.folder === undefined && state.shared !== undefined,
           anew,
           ...keyOf(key, anew ? onceKey : undefined),
           ...ofCaller(state.keys, caller),
