@@ -44,6 +44,9 @@ const keptMs = 10 * 60_000;
 
 interface MadeCall {
   readonly aborted: AbortController;
+  readonly kind: "tool" | "model" | "workflow";
+  /** The life of the daemon that asked for it last. */
+  life: string;
   /** What it has ended with, and when. */
   ended?: { readonly notice: AttendNotice; readonly at: number };
 }
@@ -74,7 +77,7 @@ export async function attendRun(client: AttendClient, options: AttendOptions): P
       after = reply.orders.at(-1)?.number ?? after;
       // The next request is on its way before any code of the program runs, which may be long at it: while a request is open,
       // the daemon notices at once when this process ends.
-      setTimeout(() => reply.orders.forEach(({ order }) => attending.take(order)), sentWithinMs);
+      setTimeout(() => reply.orders.forEach(({ order }) => attending.take(order, reply.life)), sentWithinMs);
       if (reply.over) return;
     }
   } finally {
@@ -94,18 +97,18 @@ class Attending {
     const { task, process } = options;
     this.#queue = new NoticeQueue({
       send: (notices, leaves) => client.reportAttended(task, { process, notices, leaves }),
-      onLate: (call) => this.#abort(call),
+      onLate: (call, life) => this.#late(call, life),
     });
   }
 
-  take(order: AttendOrder): void {
+  take(order: AttendOrder, life: string): void {
     if (this.#closed) return;
     const { call } = order;
     switch (order.kind) {
       case "tool":
       case "model":
       case "workflow":
-        return this.#make(order);
+        return this.#make(order, life);
       case "abort":
         return order.op === undefined ? this.#abort(call) : this.#workflows.get(call)?.hear(order);
       default:
@@ -114,15 +117,16 @@ class Attending {
   }
 
   /** A call that comes again is the same call: it is under way, or has an outcome that is told again. */
-  #make(order: Extract<AttendOrder, { readonly kind: "tool" | "model" | "workflow" }>): void {
-    const { call } = order;
+  #make(order: Extract<AttendOrder, { readonly kind: "tool" | "model" | "workflow" }>, life: string): void {
+    const { call, kind } = order;
     const known = this.#made.get(call);
     if (known !== undefined) {
+      known.life = life;
       if (known.ended !== undefined) this.#queue.add(known.ended.notice);
       return;
     }
     this.#forgetOld();
-    const made: MadeCall = { aborted: new AbortController() };
+    const made: MadeCall = { aborted: new AbortController(), kind, life };
     this.#made.set(call, made);
     const end = (notice: AttendNotice): void => {
       made.ended = { notice, at: Date.now() };
@@ -186,6 +190,13 @@ class Attending {
     } finally {
       this.#workflows.delete(call);
     }
+  }
+
+  /** A daemon that was started anew, or the next node, may not have come to the call yet, and then asks for it. */
+  #late(call: string, life: string): void {
+    const made = this.#made.get(call);
+    const mayBeAskedFor = made?.kind !== "workflow" && life !== "" && made?.life !== life;
+    if (!mayBeAskedFor) this.#abort(call);
   }
 
   #abort(call: string): void {

@@ -7,8 +7,8 @@ import { toFailure } from "../protocol/failure.ts";
 
 interface QueueOptions {
   readonly send: (notices: AttendNotice[], leaves: boolean) => Promise<AttendReported>;
-  /** Nobody waits for the call any more. */
-  readonly onLate: (call: string) => void;
+  /** Nobody waits for the call in this life of the daemon. */
+  readonly onLate: (call: string, life: string) => void;
 }
 
 const mostAtOnce = 200;
@@ -42,8 +42,8 @@ export class NoticeQueue {
     try {
       while (this.#waiting.length > 0 && !signal.aborted) {
         const batch = this.#take();
-        const { late } = await withRetry(() => this.#sendSmall(batch), { giveUpAfterMs, signal });
-        for (const call of late) this.#options.onLate(call);
+        const { late, life } = await withRetry(() => this.#sendSmall(batch), { giveUpAfterMs, signal });
+        for (const call of late) this.#options.onLate(call, life);
       }
     } catch {
       // The daemon is gone for good or takes nothing more from here, which whoever waits for the run is told.
@@ -72,12 +72,12 @@ export class NoticeQueue {
       if (!(thrown instanceof TuttiError) || thrown.code !== "too_large" || only === undefined) throw thrown;
       if (notices.length > 1) {
         for (const each of notices) await this.#sendSmall([each]);
-        return { late: [] };
+        return { late: [], life: "" };
       }
       const failure = toFailure(new TuttiError("too_large", "the outcome is too large to be sent; return less"));
       if (only.kind === "body_done")
         return this.#options.send([{ kind: "body_failed", call: only.call, op: only.op, failure }], false);
-      if (only.kind === "live") return { late: [] };
+      if (only.kind === "live") return { late: [], life: "" };
       return this.#options.send([{ kind: "failed", call: only.call, failure }], false);
     }
   }

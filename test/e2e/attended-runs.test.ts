@@ -211,7 +211,7 @@ test("nobody but the program's own key and the owner attends a run, and a strang
     code: "refused",
   });
   const late = await daemon.client(own).reportAttended(task, { process: stranger, notices: forged });
-  assert.deepEqual(late, { late: [order.call] });
+  assert.deepEqual(late, { late: [order.call], life });
   assert.deepEqual(
     (await daemon.client(own).attend(task, { process: id, has, life })).orders.length,
     1,

@@ -20,7 +20,7 @@ interface AttendDeps {
 
 type AttendControl = Pick<Tutti, "attend" | "reportAttended">;
 
-/** The reason of a `not_found` that another node may not have. */
+/** The reason of a `not_found` that the node of the run does not have. */
 export const runElsewhere = "run_elsewhere";
 
 export function attendControl({ view, attendance, shared }: AttendDeps): AttendControl {
@@ -60,7 +60,9 @@ export function attendControl({ view, attendance, shared }: AttendDeps): AttendC
     },
     async reportAttended(task, report, { caller = owner } = {}) {
       const id = await runOf(task, caller);
-      if ((await view.unfinished(id)) === 0) return { late: [...new Set(report.notices.map(({ call }) => call))] };
+      if ((await view.unfinished(id)) === 0) {
+        return { late: [...new Set(report.notices.map(({ call }) => call))], life: "" };
+      }
       await mustBeHere(task, id);
       return attendance.report(task, { ...report, leaves: report.leaves ?? false });
     },

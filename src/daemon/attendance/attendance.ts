@@ -78,7 +78,7 @@ export class Attendance implements Attendants {
       else talk.hear(notice);
     }
     if (leaves && process !== undefined) this.#lose(tree, process);
-    return { late: [...late] };
+    return { late: [...late], life: this.#life };
   }
 
   #welcome(tree: TaskId, place: AttendedTree, id: string): AttendedProcess {

@@ -125,5 +125,10 @@ export type AttendReport = z.infer<typeof AttendReport>;
 export const AttendReported = z.strictObject({
   /** Calls of which nobody waits any more to hear: they were given up, or have ended. */
   late: z.array(z.string()),
+  /**
+   * Of the daemon that says so; empty when the run has ended. A call that was given in another life and is late may still be asked
+   * for again, except that of a workflow.
+   */
+  life: z.string(),
 });
 export type AttendReported = z.infer<typeof AttendReported>;
