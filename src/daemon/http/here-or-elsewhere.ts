@@ -129,7 +129,10 @@ interface Elsewhere {
   readonly signal: AbortSignal;
 }
 
-function mayAsk(shared: SharedByNodes | undefined, { bearer, forwarded, signal }: Asking): Elsewhere | undefined {
+export function mayAsk(
+  shared: SharedByNodes | undefined,
+  { bearer, forwarded, signal }: Asking,
+): Elsewhere | undefined {
   return shared === undefined || forwarded || bearer === undefined ? undefined : { shared, bearer, signal };
 }
 
@@ -174,7 +177,7 @@ function nowhereError(folder: string, gone: readonly string[]): TuttiError {
   return new TuttiError("not_found", message, { details: { missing_folder: folder } });
 }
 
-function clientOf(
+export function clientOf(
   shared: Pick<SharedByNodes, "fetchFrom">,
   node: OtherNode,
   { bearer, signal }: { readonly bearer: string; readonly signal: AbortSignal },
