@@ -192,3 +192,15 @@ test("a process cannot claim what only the daemon knows", async () => {
   attendance.report(tree, { process: "a", notices: [{ kind: "failed", call: "step", failure }], leaves: false });
   await assert.rejects(made, (thrown) => thrown instanceof TuttiError && thrown.details?.["reason"] === undefined);
 });
+
+test("a process that reports and never takes its orders is given up before they fill the memory", async () => {
+  const { attendance, poll } = open();
+  await poll("one");
+  const process = attendance.processFor(tree, call.wanted);
+  for (let count = 0; count < 30_000 && process?.isGone === false; count += 1) {
+    attendance.report(tree, { process: "one", notices: [], leaves: false });
+    process.send({ kind: "abort", call: `call ${count}` });
+  }
+  assert.equal(process?.isGone, true);
+  assert.equal(attendance.processFor(tree, call.wanted), undefined);
+});

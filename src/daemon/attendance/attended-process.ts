@@ -24,6 +24,9 @@ interface ProcessOptions extends ProcessTimes {
   readonly onSilent: (process: AttendedProcess) => void;
 }
 
+/** One that reports and never takes its orders would fill the memory of this process. */
+const mostOrders = 20_000;
+
 export class AttendedProcess {
   readonly id: string;
   readonly talks = new Map<string, Talk>();
@@ -58,7 +61,8 @@ export class AttendedProcess {
     if (this.#gone) return;
     this.#last += 1;
     this.#orders.push({ number: this.#last, order });
-    this.#wake?.();
+    if (this.#orders.length > mostOrders) this.#options.onSilent(this);
+    else this.#wake?.();
   }
 
   /** The orders after those that it has got; waits for one if there is none. */
