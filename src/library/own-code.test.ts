@@ -5,7 +5,7 @@ import { describe, test, type TestContext } from "node:test";
 import { z } from "zod";
 
 import { openKit } from "../../test/support/http-kit.ts";
-import { weatherModel } from "../../test/support/weather-model.ts";
+import { weather, weatherModel } from "../../test/support/weather-model.ts";
 import { failsWith } from "../../test/support/try-tool.ts";
 import { until } from "../../test/support/wait-until.ts";
 import {
@@ -128,13 +128,6 @@ for (const [side, open] of Object.entries(sides)) {
     test("a model that is an object of the program answers and streams", async (t) => {
       const model = weatherModel();
       const { charge } = payment();
-      const weather = tool({
-        name: "weather",
-        description: "Tells the weather.",
-        input: z.object({ city: z.string() }),
-        effects: ["network"],
-        run: ({ city }) => ({ city, degrees: -3 }),
-      });
       const guide = agent({ name: "guide", instructions: "Look first.", model, tools: [weather, charge] });
       const tutti = await open(t, { agents: [guide] });
       const run = await tutti.run(guide, "Oslo?");

@@ -3,65 +3,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { anthropic } from "@ai-sdk/anthropic";
-import { z } from "zod";
 
 import { failsWith } from "../../test/support/try-tool.ts";
-import { agent, openTutti, tool } from "../index.ts";
+import { weather, weatherModel } from "../../test/support/weather-model.ts";
+import { agent, openTutti } from "../index.ts";
 import { transcriptOf } from "../library/testing.ts";
 import { isModelObject, objectName } from "./model-object.ts";
 
-const weather = tool({
-  name: "weather",
-  description: "Tells the weather.",
-  input: z.object({ city: z.string() }),
-  effects: ["network"],
-  run: ({ city }) => ({ city, degrees: -3 }),
-});
-
-const usages: Record<string, unknown> = {
-  v2: { inputTokens: 10, outputTokens: 5, totalTokens: 15, cachedInputTokens: 2 },
-  v3: { inputTokens: { total: 10, cacheRead: 2 }, outputTokens: { total: 5 } },
-  v4: { inputTokens: { total: 10, cacheRead: 2 }, outputTokens: { total: 5 } },
-};
-
-/** A model that calls the tool, and then says what it was told. It keeps what it was asked. */
-function ownModel(specificationVersion: string) {
-  const asked: { prompt: { role: string; content: unknown }[]; tools?: unknown[] }[] = [];
-  const finish = (reason: string) => ({
-    type: "finish",
-    finishReason: specificationVersion === "v2" ? reason : { unified: reason, raw: undefined },
-    usage: usages[specificationVersion] ?? usages["v4"],
-  });
-  return {
-    asked,
-    specificationVersion,
-    provider: "mine.chat",
-    modelId: "small",
-    supportedUrls: {},
-    async doStream(options: (typeof asked)[number]) {
-      asked.push(options);
-      const parts: Record<string, unknown>[] =
-        asked.length === 1
-          ? [
-              { type: "stream-start", warnings: [] },
-              { type: "tool-call", toolCallId: "c1", toolName: "weather", input: '{"city":"Oslo"}' },
-              finish("tool-calls"),
-            ]
-          : [
-              { type: "text-start", id: "t" },
-              { type: "text-delta", id: "t", delta: "It is " },
-              { type: "text-delta", id: "t", delta: "cold." },
-              { type: "text-end", id: "t" },
-              finish("stop"),
-            ];
-      return { stream: ReadableStream.from(parts) };
-    },
-  };
-}
-
 for (const version of ["v2", "v3", "v4"]) {
   test(`a model of version ${version} calls tools, streams its text, and its tokens are counted`, async () => {
-    const model = ownModel(version);
+    const model = weatherModel({ version });
     const guide = agent({ name: "guide", instructions: "Say what to wear.", model, tools: [weather] });
     await using tutti = await openTutti({ memory: true, agents: [guide] });
     const run = await tutti.run(guide, "What is it like in Oslo?");
@@ -81,7 +32,7 @@ for (const version of ["v2", "v3", "v4"]) {
 }
 
 test("a version that is not known is refused, and what is no model is not taken for one", async () => {
-  const model = ownModel("v9");
+  const model = weatherModel({ version: "v9" });
   const guide = agent({ name: "guide", instructions: "x", model });
   await assert.rejects(
     openTutti({ memory: true, agents: [guide] }),
@@ -93,7 +44,7 @@ test("a version that is not known is refused, and what is no model is not taken 
 });
 
 test("two models of the same name are two models", async () => {
-  const [one, other] = [ownModel("v4"), ownModel("v4")];
+  const [one, other] = [weatherModel({ version: "v4" }), weatherModel({ version: "v4" })];
   const first = agent({ name: "first", instructions: "x", model: one, tools: [weather] });
   const second = agent({ name: "second", instructions: "x", model: other, tools: [weather] });
   await using tutti = await openTutti({ memory: true, agents: [first, second] });

@@ -8,7 +8,7 @@ import { z } from "zod";
 
 import { agent, openTutti, type Run, TuttiError, tool, workflow } from "../../src/index.ts";
 import { call, script } from "../../src/library/testing.ts";
-import { weatherModel } from "../support/weather-model.ts";
+import { weather, weatherModel } from "../support/weather-model.ts";
 
 const [url = "", key = "", scenario = "", folder = ""] = process.argv.slice(2);
 
@@ -37,13 +37,6 @@ const payer = agent({
   instructions: "Pay.",
   model: script(call("charge", { who: "Ann" }), "{{last}}"),
   tools: [charge],
-});
-const weather = tool({
-  name: "weather",
-  description: "Tells the weather.",
-  input: z.object({ city: z.string() }),
-  effects: ["network"],
-  run: ({ city }) => ({ city, degrees: -3 }),
 });
 const guide = agent({
   name: "guide",

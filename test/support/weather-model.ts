@@ -1,21 +1,43 @@
-// A model object as a provider's package makes one: calls the tool `weather`, and then says that it is cold.
+// The tool `weather`, and a model object as a provider's package makes one, which calls it and then says that it is cold.
+
+import { z } from "zod";
+
+import { tool } from "../../src/index.ts";
+
+export const weather = tool({
+  name: "weather",
+  description: "Tells the weather.",
+  input: z.object({ city: z.string() }),
+  effects: ["network"],
+  run: ({ city }) => ({ city, degrees: -3 }),
+});
 
 interface Asked {
   readonly prompt: readonly { readonly role: string; readonly content: unknown }[];
+  readonly tools?: unknown[];
 }
 
-const finish = (reason: string) => ({
-  type: "finish",
-  finishReason: { unified: reason, raw: undefined },
-  usage: { inputTokens: { total: 10 }, outputTokens: { total: 5 } },
-});
+const usage = { inputTokens: { total: 10, cacheRead: 2 }, outputTokens: { total: 5 } };
+const usageOfV2 = { inputTokens: 10, outputTokens: 5, totalTokens: 15, cachedInputTokens: 2 };
 
-/** It keeps what it was asked. `before` is awaited before each reply. */
-export function weatherModel({ before = async () => undefined }: { readonly before?: () => Promise<unknown> } = {}) {
+interface WeatherModelOptions {
+  /** Of the interface between the AI SDK and its models. */
+  readonly version?: string;
+  /** Awaited before each reply. */
+  readonly before?: () => Promise<unknown>;
+}
+
+/** It keeps what it was asked. */
+export function weatherModel({ version = "v4", before = async () => undefined }: WeatherModelOptions = {}) {
   const asked: Asked[] = [];
+  const finish = (reason: string) => ({
+    type: "finish",
+    finishReason: version === "v2" ? reason : { unified: reason, raw: undefined },
+    usage: version === "v2" ? usageOfV2 : usage,
+  });
   return {
     asked,
-    specificationVersion: "v4",
+    specificationVersion: version,
     provider: "mine.chat",
     modelId: "small",
     supportedUrls: {},
